@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 # Most tests wait for processes: five at a time keep two cores busy.
 WORKERS ?= 5
 
-.PHONY: run test test-fast test-page gate attacks chaos soak fuzz api-fuzz bench check format lock wheel clean
+.PHONY: run test test-fast test-page gate attacks chaos fleet-chaos soak fuzz api-fuzz bench check format lock wheel clean
 
 run: $(VENV)/.installed
 	@$(BIN)/opengui run
@@ -37,6 +37,10 @@ attacks: $(VENV)/.installed-dev
 chaos: $(VENV)/.installed-dev
 	$(BIN)/python -m pytest -s -m chaos tests/chaos tests/agent/graph/test_long_runs.py $(ARGS)
 
+# A hundred faults (FLEET_FAULTS) of a hub, a host, the engine and their cables; looks as `chaos` does. Takes an hour.
+fleet-chaos: $(VENV)/.installed-dev
+	$(BIN)/python -m pytest -s -m chaos tests/fleet $(ARGS)
+
 # Works without a pause for SOAK_MINUTES (15), and looks whether it needs more memory, threads or files than before.
 soak: $(VENV)/.installed-dev
 	$(BIN)/python -m pytest -s -m chaos tests/soak $(ARGS)
@@ -66,11 +70,11 @@ format: $(VENV)/.installed-dev
 
 # Writes the exact versions that are tested. Needs uv.
 LOCK := uv pip compile -q --universal --python-version 3.11 --no-emit-index-url --no-annotate --no-header
+EXTRAS := --extra mcp --extra fleet --extra virtual-phone
 lock:
 	$(LOCK) --group runtime pyproject.toml -o requirements.pins
-	$(LOCK) --generate-hashes --group runtime --extra mcp --extra virtual-phone --group build pyproject.toml -o requirements.lock
-	$(LOCK) --generate-hashes --group runtime --extra mcp --extra virtual-phone --group build --group dev pyproject.toml \
-		-o requirements-dev.lock
+	$(LOCK) --generate-hashes --group runtime $(EXTRAS) --group build pyproject.toml -o requirements.lock
+	$(LOCK) --generate-hashes --group runtime $(EXTRAS) --group build --group dev pyproject.toml -o requirements-dev.lock
 
 # A wheel to install elsewhere, in dist/.
 wheel: $(VENV)/.installed

@@ -74,6 +74,8 @@ class PhoneInfo:
     lane_reason: str = ""
     pictures: str = ""
     capabilities: Capabilities = Capabilities()
+    host: str = ""
+    """The machine that it is attached to; "" for the one that runs the service."""
 
 
 @dataclass(frozen=True, slots=True)

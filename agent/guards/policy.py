@@ -100,6 +100,10 @@ class Policy:
         """The policy that ships with the program."""
         return cls(shipped().model_dump())
 
+    def rules(self) -> dict[str, Any]:
+        """The rules as JSON, of which the same policy can be made elsewhere."""
+        return self._rules.model_dump(mode="json")
+
     def switched_off(self) -> tuple[str, ...]:
         """What the shipped rules stop and this policy does not, each as "approve.pay.labels: tip"."""
         return switched_off(self._rules)

@@ -45,6 +45,12 @@ class RunOrder(BaseModel):
     """What a person has allowed ahead. It counts from the first sub-task on, and is used up over all of them."""
 
 
+class RunOutOfReach(Exception):
+    """Whoever does the run cannot be reached and may be at work on it: it is not begun elsewhere. A later start of the
+    same sub-task attaches to it again.
+    """
+
+
 class Runner(Protocol):
     """Does sub-tasks on phones: of this machine, or of another one, for everything that crosses here is a model.
 
@@ -55,6 +61,7 @@ class Runner(Protocol):
         """Start the sub-task, or attach to it again after a restart; RunEnded is the last event.
 
         Ends without RunEnded only when the service is shutting down: the run is then continued by the next start.
+        Raises RunOutOfReach.
         """
         ...
 

@@ -84,6 +84,12 @@ def fresh(order: RunOrder, *, first: bool) -> ExecutorState:
     }
 
 
+def cut_off(order: RunOrder, outcome: Outcome, summary: str) -> RunEnded:
+    """The end of a sub-task of whose steps nothing is known."""
+    values = {**fresh(order, first=False), "past": [], "frame": None}
+    return ended(order, values, {"outcome": outcome.value, "summary": summary, "data": None})
+
+
 def ended(order: RunOrder, values: dict[str, Any], result: ResultData | None = None) -> RunEnded:
     """The end, from the values of the graph; `result` in place of the graph's own."""
     result = result or values["result"]

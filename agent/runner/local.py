@@ -167,6 +167,11 @@ class LocalRunner:
             async with run.lock:
                 await self._give_back(run)
 
+    async def phone_of(self, order: RunOrder) -> str:
+        """The phone on which the run was begun here, "" when it was not."""
+        phone = (await self._graph.aget_state(config_of(order))).values.get("phone")
+        return phone if isinstance(phone, str) else ""
+
     def _run(self, run: RunId) -> ActiveRun:
         return self._runs.setdefault(run, ActiveRun(run, mask=Mask(self._with.policy.closes)))
 

@@ -35,7 +35,9 @@ async def devices(options: argparse.Namespace, settings: Settings) -> int:
 
 def _line(row: dict[str, Any]) -> str:
     state = padded(health_words(Health(row["state"])), STATE_CELLS)
-    parts = (padded(row["name"], NAME_CELLS), state, row["serial"], _lane(row), paragraph(row["reason"], row["fix"]))
+    where = say("cli.devices.host", host=row["host"]) if row.get("host") else ""
+    why = paragraph(row["reason"], row["fix"])
+    parts = (padded(row["name"], NAME_CELLS), state, row["serial"], where, _lane(row), why)
     return "  ".join(part for part in parts if part.strip())
 
 

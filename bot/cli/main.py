@@ -98,7 +98,7 @@ def _run(options: argparse.Namespace, settings: Settings) -> int:
     platforms = installed()
     set_up_logs(
         settings,
-        quiet=options.name != "run",
+        quiet=options.name not in {"run", "host"},
         forms=[form for platform in platforms for form in platform.secrets],
         chatty=[name for platform in platforms for name in platform.chatty],
     )
@@ -106,7 +106,7 @@ def _run(options: argparse.Namespace, settings: Settings) -> int:
     # Only the command that runs is loaded: a list of tasks needs no model, no graph and no adb.
     module, function = _CODE.get(options.name, (options.name, options.name))
     command: Command = getattr(import_module(f"bot.cli.{module}"), function)
-    with asyncio.Runner(loop_factory=_service_loop() if options.name == "run" else None) as runner:
+    with asyncio.Runner(loop_factory=_service_loop() if options.name in {"run", "host"} else None) as runner:
         return runner.run(_awaited(command(options, settings)))
 
 

@@ -98,6 +98,14 @@ class Remote:
             made: dict[str, Any] = await response.json()
             return made
 
+    async def fleet(self, what: str, host: str) -> dict[str, Any]:
+        """Invite or revoke a host. Raises Refused."""
+        async with self._session.post(f"/api/fleet/{what}", json={"name": host}) as response:
+            if response.status != 200:
+                raise Refused(await _sentence(response))
+            done: dict[str, Any] = await response.json()
+            return done
+
     async def command(self, name: str, text: str = "", **options: str) -> Said:
         """Give a command as the operator; what it says. Raises Refused and ServiceGone."""
         body = {"name": name, "options": options, "text": text}

@@ -82,6 +82,7 @@ _EXPECTED: Final[Mapping[str, str]] = {
     "app_aliases": "app_aliases",
     "virtual_phones": "virtual_phones",
     "fast_lane": "fast_lane",
+    "fleet_url": "fleet_url",
     "console_port": "port",
     "console_url": "url",
     "search_before_planning": "yes_no",
@@ -161,6 +162,8 @@ class Settings(BaseSettings):
     app_aliases: Pairs = Field(default_factory=dict)
     virtual_phones: Literal["auto"] | Annotated[int, Field(ge=0)] = "auto"
     fast_lane: Literal["auto", "off"] = "auto"
+
+    fleet_url: Annotated[str, Field(max_length=300, pattern=r"^((nats|tls|ws|wss)://\S+)?$")] = ""
 
     data_dir: Path = Field(default_factory=lambda: places().data)
     console_host: Host = "127.0.0.1"

@@ -8,7 +8,7 @@ import hashlib
 import os
 import re
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
@@ -42,6 +42,10 @@ class FrameFiles:
         self._keep_days = keep_days
         self._keep_bytes = keep_bytes
         self._patience = patience
+        self.elsewhere: Callable[[str], Awaitable[bytes]] | None = None
+        """Where bytes may be that are not here, None for nowhere; raises KeyError when they are not there either. What
+        it gives is kept here from then on.
+        """
 
     def patient(self) -> FrameFiles:
         """The store of frames for work that stands still while the disk is full; people are answered at once."""
@@ -68,7 +72,12 @@ class FrameFiles:
         try:
             data = await asyncio.to_thread(self._path(reference).read_bytes)
         except FileNotFoundError:
-            raise KeyError(reference) from None
+            if self.elsewhere is None:
+                raise KeyError(reference) from None
+            data = await self.elsewhere(reference)
+            if hashlib.sha256(data).hexdigest() == reference.partition(".")[0]:
+                with suppress(OSError):
+                    await self.save(data, suffix=reference.partition(".")[2])
         if hashlib.sha256(data).hexdigest() != reference.partition(".")[0]:
             # Only after a power cut: files are not forced to the disk one by one.
             raise KeyError(reference)

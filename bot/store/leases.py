@@ -41,6 +41,21 @@ class LeaseTable:
 
         return await self._database.write(work)
 
+    async def adopt(self, lease: Lease, *, now: float) -> None:
+        """Take over a lease that another record has given; whoever held the phone or a phone by this run is out."""
+
+        async def work(transaction: Transaction) -> None:
+            await transaction.fetch(
+                "UPDATE leases SET released = ? WHERE released IS NULL AND (phone = ? OR run = ?)",
+                (now, lease.phone, str(lease.run)),
+            )
+            await transaction.fetch(
+                "INSERT OR REPLACE INTO leases (phone, fence, run, taken, expires) VALUES (?, ?, ?, ?, ?)",
+                (lease.phone, lease.fence, str(lease.run), now, now),
+            )
+
+        await self._database.write(work)
+
     async def renew(self, alive: Iterable[RunId], *, expires: float) -> None:
         """The heartbeat: the open leases of these runs hold until `expires`."""
         runs = tuple(alive)

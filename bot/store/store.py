@@ -18,6 +18,7 @@ from bot.store.console import ConsoleMessages
 from bot.store.conversations import ApiRequests, Conversations
 from bot.store.counters import Figures, Refusals
 from bot.store.database import Database
+from bot.store.fleet import FleetTable
 from bot.store.frames import FrameFiles
 from bot.store.journal import ActionJournal
 from bot.store.leases import LeaseTable
@@ -83,6 +84,7 @@ class Store:
         self.skills = SkillTable(database)
         self.deadlines = Deadlines(database)
         self.pruning = Pruning(database)
+        self.fleet = FleetTable(database)
         self.frames = frames
 
     @classmethod

@@ -155,6 +155,11 @@ class PhoneLeases:
         """Who has the phone now."""
         return next((lease for lease in self._held.values() if lease.phone == phone), None)
 
+    @property
+    def held(self) -> tuple[Lease, ...]:
+        """The leases that are held now."""
+        return tuple(self._held.values())
+
     async def hurry(self, run: RunId) -> bool:
         """Put a waiting run at the head of its queue; whoever holds a phone keeps it. False when it does not wait."""
         async with self._turn:

@@ -6,6 +6,7 @@ import asyncio
 import logging
 import math
 from collections.abc import AsyncGenerator, Awaitable, Callable, Collection
+from contextlib import suppress
 from dataclasses import dataclass, field
 
 from agent.error_mapping import fault_of
@@ -13,10 +14,11 @@ from agent.events import Started, TaskEnded, TaskEvent, Thinking, Told, Waiting
 from agent.outcome import Outcome
 from agent.ports.agent import Agent, EarlierTask, TaskOrder
 from agent.ports.leases import Leases
+from agent.ports.runner import RunOutOfReach
 from agent.questions import Answer, QuestionKind, QuestionOrigin
 from agent.run_id import RunId
 from bot.domain.address import Person
-from bot.domain.task import OpenQuestion, Task
+from bot.domain.task import OpenQuestion, Task, TaskState, WrongState
 from bot.logs.context import ABOUT, About
 from bot.tasks.admission import Admission
 from bot.tasks.event_bus import EventBus
@@ -179,6 +181,11 @@ class Workers:
     async def _work_on(self, task: Task, worker: _Worker) -> None:
         try:
             await self._listen(task, worker)
+        except RunOutOfReach as away:
+            logger.warning("task %s is interrupted: %s", task.id, away)
+            # One that is paused or asks waits for its person all the same, and goes on when it is resumed or answered.
+            with suppress(WrongState):
+                await self._record.move(task.id, lambda _task, _asked: TaskState.INTERRUPTED)
         except Exception as error:
             logger.exception("the work on task %s failed", task.id)
             await self._fail(task.id, error)

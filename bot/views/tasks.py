@@ -242,5 +242,6 @@ def phone_json(phone: PhoneInfo, tasks: Sequence[Task]) -> Json:
         "lane": phone.lane,
         "lane_reason": said(phone.lane_reason),
         "pictures": phone.pictures,
+        "host": phone.host,
         "tasks": [task.parent or task.id for task in tasks if task.phone == phone.id and task.outcome is None],
     }

@@ -55,6 +55,7 @@ from devices.wording import sentence_of
 
 if TYPE_CHECKING:
     from agent.tools.egress import Egress
+    from bot.wiring.fleet import HubParts
 
 logger = logging.getLogger(__name__)
 
@@ -84,6 +85,8 @@ class Core:
     tools: Callable[[], ToolOffer]
     members: Members
     toolbox: Toolbox
+    fleet: HubParts | None
+    """What makes it a hub, None without hosts."""
 
 
 @asynccontextmanager
@@ -119,7 +122,8 @@ async def open_core(
             logger.info("No model is set (VLM_API_KEY, VLM_BASE_URL): the offline pilot follows simple instructions.")
         else:
             logger.info("Model: %s", terms.models.vision.name)
-        phones = phones_of(settings, store.phone_names, mends=True)
+        fleet = _fleet_of(settings, store, policy)
+        phones = phones_of(settings, store.phone_names, mends=True, beside=() if fleet is None else (fleet.phones,))
         stack.push_async_callback(phones.stop)
         await phones.start()
         rights = await Rights.open(lists_of(settings, platforms), store, Pairing() if settings.pairing else None)
@@ -167,9 +171,10 @@ async def open_core(
             skills=skills,
         )
         members = members_of(settings, toolbox, store, checkpoints, skills)
+        local = LocalRunner(equipment, checkpoints)
         agent = GraphAgent(
             terms,
-            LocalRunner(equipment, checkpoints),
+            local if fleet is None else fleet.runner(local, leases, secrets, memory),
             checkpoints,
             knowledge=knowledge_of(settings),
             allowance=quotas,
@@ -188,6 +193,10 @@ async def open_core(
             admission=admission,
             steady=seconds_since_boot,
         )
+        if fleet is not None:
+            stack.callback(task_service.on_event(fleet.in_record))
+            stack.push_async_callback(fleet.hub.stop)
+            await fleet.hub.start()
         stack.push_async_callback(task_service.stop)
         operating = Operating(leases, phones, policy, store.journal)
         hands = Hands(leases, phones, operating, task_service)
@@ -213,7 +222,19 @@ async def open_core(
             lambda: tool_offer(toolbox.tools, offer.lack, foreign),
             members,
             toolbox,
+            fleet,
         )
+
+
+def _fleet_of(settings: Settings, store: Store, policy: Policy) -> HubParts | None:
+    """What a hub has beside the rest. Raises SettingsError where the engine's client is not installed."""
+    if not settings.fleet_url:
+        return None
+    try:
+        from bot.wiring.fleet import HubParts  # noqa: PLC0415 - only a hub loads the engine's client
+    except ImportError as missing:
+        raise SettingsError(words("settings.fleet_extra", why=str(missing))) from missing
+    return HubParts(settings, store, policy)
 
 
 def lists_of(settings: Settings, platforms: Iterable[Platform[Any]]) -> AccessPolicy:
@@ -238,9 +259,15 @@ def policy_of(settings: Settings) -> Policy:
         raise SettingsError(words("settings.policy", why=sentence_of(error))) from error
 
 
-def phones_of(settings: Settings, book: NameBook | None = None, *, mends: bool = False) -> Pool:
-    """The phones that the settings name, and those of installed providers, not started yet, with the names of the
-    `book`.
+def phones_of(
+    settings: Settings,
+    book: NameBook | None = None,
+    *,
+    mends: bool = False,
+    beside: Sequence[DeviceProvider] = (),
+) -> Pool:
+    """The phones that the settings name, those of installed providers and of those `beside`, not started yet, with the
+    names of the `book`.
 
     `mends`: they get back what a crashed run left changed. Raises SettingsError for a provider that cannot be loaded.
     """
@@ -255,7 +282,7 @@ def phones_of(settings: Settings, book: NameBook | None = None, *, mends: bool =
         mends=mends,
         fast_lane=settings.fast_lane == "auto",
     )
-    return Pool([adb, *(make(settings, book) for make in _installed_providers())])
+    return Pool([adb, *(make(settings, book) for make in _installed_providers()), *beside])
 
 
 MakeProvider = Callable[[Settings, NameBook | None], DeviceProvider]

@@ -47,6 +47,7 @@ from bot.web.connect import Connect
 from bot.web.connect_phones import ConnectPhones
 from bot.web.errors import ConsoleError
 from bot.web.exposure import Exposure
+from bot.web.fleet import FleetRoutes
 from bot.web.hand import LiveHand
 from bot.web.log_lines import LogLines
 from bot.web.mcp.mount import McpMount
@@ -259,6 +260,7 @@ async def _console(
                 *connect.routes(),
                 *ConnectPhones(services, WifiPhones(ServerAddress(*core.settings.adb_servers[0]))).routes(),
                 *LiveHand(services, ending).routes(),
+                *FleetRoutes(None if core.fleet is None else core.fleet.hub).routes(),
                 *ApiMount(api, ending).routes(),
                 *ChatCompletions(api, following).routes(),
                 *McpMount(api, following, ending).routes(),

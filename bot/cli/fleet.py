@@ -1,0 +1,69 @@
+"""`opengui fleet`: the hosts of this service, inviting one, ending one, and the configuration of its nats-server."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+
+from bot.cli.exits import OK, UNAVAILABLE, USAGE, Refused
+from bot.cli.remote import running_service
+from bot.config.settings import Settings
+from bot.texts import say
+
+
+async def fleet(options: argparse.Namespace, settings: Settings) -> int:
+    """Ask the running service, which knows the hosts."""
+    if options.what == "config":
+        return _configuration(options, settings)
+    if options.what != "list" and not options.host:
+        print(say("cli.failed", prog="opengui fleet", why=say("fleet.bad_name")), file=sys.stderr)
+        return USAGE
+    async with running_service(settings.data_dir) as remote:
+        if remote is None:
+            print(say("cli.failed", prog="opengui fleet", why=say("fleet.service_away")), file=sys.stderr)
+            return UNAVAILABLE
+        try:
+            if options.what == "invite":
+                line = await remote.fleet("invite", options.host)
+                print(say("fleet.invited"), file=sys.stderr)
+                print(f"opengui host --join '{line['join']}'")
+            elif options.what == "revoke":
+                await remote.fleet("revoke", options.host)
+                print(say("fleet.revoked", name=options.host))
+            else:
+                _list(await remote.listed("fleet"), as_json=options.json)
+        except Refused as refused:
+            print(say("cli.failed", prog="opengui fleet", why=refused), file=sys.stderr)
+            return UNAVAILABLE
+    return OK
+
+
+def _list(hosts: list[dict[str, object]], *, as_json: bool) -> None:
+    for host in hosts:
+        if as_json:
+            print(json.dumps(host, ensure_ascii=False))
+        else:
+            phones = host["phones"]
+            number = len(phones) if isinstance(phones, list) else 0
+            print(say("fleet.line", name=host["name"], state=host["state"], phones=number))
+    if not hosts and not as_json:
+        print(say("fleet.none"))
+
+
+def _configuration(options: argparse.Namespace, settings: Settings) -> int:
+    # Here and not above: whoever asks a service does not load the engine's client.
+    from bot.fleet.sign_in import server_configuration  # noqa: PLC0415 - see above
+    from bot.wiring.fleet import hub_keys  # noqa: PLC0415 - see above
+
+    settings.data_dir.mkdir(parents=True, exist_ok=True)
+    written = server_configuration(
+        hub_keys(settings),
+        store=options.store,
+        host=options.listen,
+        port=options.port,
+        tls=(options.tls_cert, options.tls_key),
+        websocket=options.websocket,
+    )
+    print(written, end="")
+    return OK

@@ -1,0 +1,63 @@
+"""`opengui host`: this machine's phones for a hub elsewhere."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import re
+import signal
+import sys
+
+from bot.cli.exits import OK, UNAVAILABLE, USAGE
+from bot.config.settings import Settings
+from bot.texts import ENGLISH, say, speaking
+from bot.wiring.core import policy_of
+from bot.wiring.memory import keep_small, settle
+
+_LINE = re.compile(r"(?P<url>(?:nats|tls|ws|wss)://[^#\s]+)#(?P<name>[a-z0-9-]{1,32})\.(?P<code>[\w-]{16,64})")
+
+
+async def host(options: argparse.Namespace, settings: Settings) -> int:
+    """Join if it is asked, then work until a signal."""
+    try:
+        from bot.fleet.engine import EngineAway  # noqa: PLC0415 - the same
+        from bot.fleet.host import JoinRefused, join  # noqa: PLC0415 - the same
+        from bot.wiring.fleet import HOST_KEYS, host_keys  # noqa: PLC0415 - the engine's client is an extra
+        from bot.wiring.host import open_host  # noqa: PLC0415 - the same
+    except ImportError as missing:
+        return _failed(say("settings.fleet_extra", why=str(missing)), USAGE)
+    keys = host_keys(settings)
+    if options.join:
+        line = (await asyncio.to_thread(sys.stdin.readline)).strip() if options.join == "-" else options.join
+        found = _LINE.fullmatch(line)
+        if found is None:
+            return _failed(say("fleet.join_form"), USAGE)
+        try:
+            keys = await join(found["url"], found["name"], found["code"])
+        except JoinRefused as refused:
+            return _failed(say("fleet.refused", why=refused), UNAVAILABLE)
+        except EngineAway as away:
+            return _failed(say("fleet.unreached", why=f"{away}."), UNAVAILABLE)
+        keys.keep(settings.data_dir / HOST_KEYS)
+        print(say("fleet.joined", name=keys.name), flush=True)
+    if keys is None:
+        return _failed(say("fleet.not_joined"), USAGE)
+    keep_small()
+    working = say("fleet.working", name=keys.name)
+    with speaking(ENGLISH):
+        async with open_host(settings, keys, policy_of(settings)) as made:
+            settle()
+            work = asyncio.create_task(made.run(ready=lambda: print(working, flush=True)))
+            loop = asyncio.get_running_loop()
+            for each in (signal.SIGINT, signal.SIGTERM):
+                loop.add_signal_handler(each, work.cancel)
+            try:
+                await work
+            except asyncio.CancelledError:
+                return OK
+    return OK
+
+
+def _failed(why: str, code: int) -> int:
+    print(say("cli.failed", prog="opengui host", why=why), file=sys.stderr)
+    return code

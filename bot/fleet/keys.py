@@ -1,0 +1,185 @@
+"""The keys of a fleet: by which hub and hosts sign in to the engine, and with which secrets are encrypted for a host.
+
+The files are the machine's own; whoever has them is that hub, or that host.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import os
+import secrets
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import nacl.exceptions
+import nacl.public
+import nacl.signing
+import nkeys
+
+from devices.atomic_file import write_atomically
+
+_ED25519: Final = {"typ": "JWT", "alg": "ed25519-nkey"}
+
+
+class KeysLost(Exception):
+    """A file with keys is missing or damaged."""
+
+
+def new_seed(prefix: int) -> str:
+    """The secret of a new pair of keys, of a user or an account of the engine."""
+    seed: bytes = nkeys.encode_seed(os.urandom(32), prefix)
+    return seed.decode()
+
+
+def public_of(seed: str) -> str:
+    """The public key that belongs to a secret one."""
+    public: bytes = nkeys.from_seed(bytearray(seed.encode())).public_key
+    return public.decode()
+
+
+def is_signed(public: str, text: str, signature: str) -> bool:
+    """Whether the holder of this key has signed the text. A signature is base64, with or without its end."""
+    try:
+        raw = base64.b32decode(public)[1:33]
+        signed = base64.urlsafe_b64decode(signature.translate(str.maketrans("+/", "-_")) + "==")
+        nacl.signing.VerifyKey(raw).verify(text.encode(), signed)
+    except (ValueError, nacl.exceptions.CryptoError):
+        return False
+    return True
+
+
+def signed_claims(claims: dict[str, Any], seed: str) -> str:
+    """A JWT of the engine, signed by this account."""
+    body = claims | {"iss": public_of(seed), "iat": int(time.time())}
+    digest = hashlib.sha256(json.dumps(body, separators=(",", ":")).encode()).digest()
+    body["jti"] = base64.b32encode(digest).decode().rstrip("=")
+    told = f"{_part(_ED25519)}.{_part(body)}"
+    signature: bytes = nkeys.from_seed(bytearray(seed.encode())).sign(told.encode())
+    return f"{told}.{_base64(signature)}"
+
+
+def claims_of(token: str) -> dict[str, Any]:
+    """What a JWT says. Who has signed it is not looked at. Raises ValueError."""
+    parts = token.split(".")
+    if len(parts) != 3:
+        raise ValueError("not a JWT")
+    claims: dict[str, Any] = json.loads(base64.urlsafe_b64decode(parts[1] + "=="))
+    return claims
+
+
+def _part(value: dict[str, Any]) -> str:
+    return _base64(json.dumps(value, separators=(",", ":")).encode())
+
+
+def _base64(data: bytes) -> str:
+    return base64.urlsafe_b64encode(data).decode().rstrip("=")
+
+
+def sealed_for(seal: str, value: str) -> str:
+    """A secret that only the host with this key can read."""
+    box = nacl.public.SealedBox(nacl.public.PublicKey(bytes.fromhex(seal)))
+    return base64.b64encode(box.encrypt(value.encode())).decode()
+
+
+def new_code() -> str:
+    """The code of an invitation."""
+    return secrets.token_urlsafe(18)
+
+
+def digest_of(code: str) -> str:
+    """What is kept of a code."""
+    return hashlib.sha256(code.encode()).hexdigest()
+
+
+@dataclass(frozen=True)
+class HubKeys:
+    """The hub's own: it signs in with `user`, and lets hosts in with `issuer`; `system` may close connections."""
+
+    user: str
+    issuer: str
+    system: str
+
+    def __repr__(self) -> str:
+        return "HubKeys(…)"
+
+    @classmethod
+    def kept(cls, path: Path) -> HubKeys:
+        """Those in the file, made where there is none. Raises KeysLost."""
+        if not path.exists():
+            made = {
+                "user": new_seed(nkeys.PREFIX_BYTE_USER),
+                "issuer": new_seed(nkeys.PREFIX_BYTE_ACCOUNT),
+                "system": new_seed(nkeys.PREFIX_BYTE_USER),
+            }
+            _write(path, made)
+        read = _read(path)
+        try:
+            return cls(read["user"], read["issuer"], read["system"])
+        except KeyError as missing:
+            raise KeysLost(f"{path} has no {missing}") from None
+
+
+@dataclass(frozen=True)
+class HostKeys:
+    """A host's own: its name, where the engine is, and its secret keys. `box` opens what is encrypted for it."""
+
+    name: str
+    url: str
+    user: str
+    box: str
+
+    def __repr__(self) -> str:
+        return f"HostKeys({self.name})"
+
+    @classmethod
+    def new(cls, name: str, url: str) -> HostKeys:
+        """Keys that nobody has had before."""
+        box = bytes(nacl.public.PrivateKey.generate()).hex()
+        return cls(name, url, new_seed(nkeys.PREFIX_BYTE_USER), box)
+
+    @classmethod
+    def kept(cls, path: Path) -> HostKeys | None:
+        """Those in the file, None where there is none. Raises KeysLost."""
+        if not path.exists():
+            return None
+        read = _read(path)
+        try:
+            return cls(read["name"], read["url"], read["user"], read["box"])
+        except KeyError as missing:
+            raise KeysLost(f"{path} has no {missing}") from None
+
+    def keep(self, path: Path) -> None:
+        """Write them where only this user can read them."""
+        _write(path, {"name": self.name, "url": self.url, "user": self.user, "box": self.box})
+
+    @property
+    def seal(self) -> str:
+        """The public key with which secrets are encrypted for this host."""
+        return bytes(nacl.public.PrivateKey(bytes.fromhex(self.box)).public_key).hex()
+
+    def opened(self, sealed: str) -> str:
+        """A secret that was encrypted for this host. Raises ValueError."""
+        box = nacl.public.SealedBox(nacl.public.PrivateKey(bytes.fromhex(self.box)))
+        try:
+            return box.decrypt(base64.b64decode(sealed)).decode()
+        except nacl.exceptions.CryptoError as error:
+            raise ValueError("this secret is for another host") from error
+
+
+def _write(path: Path, keys: dict[str, str]) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_atomically(path, json.dumps(keys).encode())
+
+
+def _read(path: Path) -> dict[str, str]:
+    try:
+        read = json.loads(path.read_text())
+    except (OSError, ValueError) as error:
+        raise KeysLost(f"{path} cannot be read: {error}") from error
+    if not isinstance(read, dict):
+        raise KeysLost(f"{path} holds no keys")
+    return {str(name): str(value) for name, value in read.items()}

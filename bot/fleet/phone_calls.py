@@ -1,0 +1,233 @@
+"""Calls of a phone that cross between hub and host: what is asked for and what comes of it, as JSON and bytes."""
+
+from __future__ import annotations
+
+import asyncio
+import io
+import zlib
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
+from typing import Any, Final
+
+from PIL import Image
+from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
+
+from agent.ports.journal import ActionKey, Journal, LeaseLost
+from agent.run_id import RunId
+from bot.fleet.messages import Held, Reply, Sentence, UsePhone
+from devices import errors
+from devices.geometry import Size
+from devices.inputs import Input, TypeText
+from devices.phone import Done, Element, Observation, Phone
+from devices.storage import FoundFiles
+from devices.wording import sentence_of
+
+INPUT: Final[TypeAdapter[Input]] = TypeAdapter(Input)
+FOUND: Final[TypeAdapter[FoundFiles]] = TypeAdapter(FoundFiles)
+QUALITY: Final = 88
+LARGEST: Final = 900_000
+"""Bytes of a picture or file in one message."""
+
+
+class DoneThere(BaseModel):
+    """What is known right after an input was sent at a host."""
+
+    model_config = ConfigDict(frozen=True)
+
+    field_text: str | None = None
+    notes: tuple[Sentence, ...] = ()
+    elsewhere: str = ""
+
+    @classmethod
+    def of(cls, done: Done) -> DoneThere:
+        """As it crosses."""
+        notes = tuple(told for note in done.notes if (told := Sentence.of(note)) is not None)
+        return cls(field_text=done.field_text, notes=notes, elsewhere=done.elsewhere)
+
+    def here(self) -> Done:
+        """As the hub has it."""
+        return Done(self.field_text, tuple(note.worded() for note in self.notes), elsewhere=self.elsewhere)
+
+
+class Seen(BaseModel):
+    """An observation without its picture, which follows as JPEG."""
+
+    model_config = ConfigDict(frozen=True)
+
+    width: int
+    height: int
+    elements: tuple[Element, ...] | None
+    facts: dict[str, Any]
+
+
+_FACTS: Final = (
+    "package",
+    "app_name",
+    "activity",
+    "keyboard_shown",
+    "rotation",
+    "locked",
+    "screen_on",
+    "secure",
+    "settled",
+    "complete",
+    "focused_text",
+)
+
+
+def written(seen: Observation) -> tuple[dict[str, Any], bytes]:
+    """An observation as it crosses. Blocks for the picture: call it off the loop."""
+    facts = {name: getattr(seen, name) for name in _FACTS}
+    told = Seen(width=seen.size.width, height=seen.size.height, elements=seen.elements, facts=facts)
+    picture = b""
+    if seen.jpeg is not None:
+        picture = seen.jpeg.data
+    elif seen.image is not None:
+        picture = jpeg_of(seen.image)
+    return told.model_dump(mode="json"), picture
+
+
+def read(told: Any, picture: bytes) -> Observation:  # noqa: ANN401 - JSON
+    """The observation that was written so. Blocks for the picture. Raises CaptureFailed."""
+    try:
+        seen = Seen.model_validate(told)
+        image = image_of(picture) if picture else None
+        return Observation(
+            Size(seen.width, seen.height), image, seen.elements, **{name: seen.facts[name] for name in _FACTS}
+        )
+    except (ValidationError, KeyError, TypeError, OSError) as error:
+        raise errors.CaptureFailed("The picture of the host cannot be read.") from error
+
+
+def jpeg_of(image: Image.Image) -> bytes:
+    """A picture as it crosses. Blocks."""
+    buffer = io.BytesIO()
+    image.convert("RGB").save(buffer, "JPEG", quality=QUALITY)
+    return buffer.getvalue()
+
+
+def image_of(data: bytes) -> Image.Image:
+    """The picture. Blocks. Raises OSError."""
+    with Image.open(io.BytesIO(data), formats=("JPEG",)) as picture:
+        return picture.convert("RGB")
+
+
+KINDS: Final = {kind.__name__: kind for kind in vars(errors).values() if isinstance(kind, type)}
+
+
+def refused(error: errors.PhoneError) -> Reply:
+    """A PhoneError as it crosses."""
+    told = Sentence.of(sentence_of(error))
+    worded = None if told is None else told.model_dump(mode="json")
+    name, uncertain = type(error).__name__, error.uncertain
+    return Reply(data={"raised": name, "uncertain": uncertain, "text": str(error), "sentence": worded})
+
+
+def raise_refused(reply: Reply) -> None:
+    """Raise the PhoneError that a host has told of, if it has."""
+    data = reply.data
+    if not isinstance(data, dict) or "raised" not in data:
+        return
+    kind = KINDS.get(str(data["raised"]), errors.PhoneError)
+    text = str(data.get("text", ""))
+    if data.get("sentence"):
+        text = Sentence.model_validate(data["sentence"]).worded()
+    raise kind(text, uncertain=bool(data.get("uncertain", True)))
+
+
+class PhoneCalls:
+    """Does at a host what the hub asks of its phones: what touches one needs its lease and is journalled first.
+
+    `stands_still` says whether a run of this host does nothing on its phone now, `opened` reads what is encrypted for
+    this host.
+    """
+
+    def __init__(
+        self,
+        phone: Callable[[str], Phone],
+        journal: Journal,
+        adopt: Callable[[Held], Awaitable[None]],
+        stands_still: Callable[[RunId], bool],
+        opened: Callable[[str], str],
+    ) -> None:
+        self._phone = phone
+        self._journal = journal
+        self._adopt = adopt
+        self._stands_still = stands_still
+        self._opened = opened
+        self._last: dict[str, Observation] = {}
+
+    async def do(self, asked: UsePhone) -> tuple[Reply, bytes]:
+        """Do it; what goes wrong with the phone is in the reply."""
+        try:
+            return await self._do(self._phone(asked.phone), asked)
+        except errors.PhoneError as error:
+            return refused(error), b""
+
+    async def _do(self, phone: Phone, asked: UsePhone) -> tuple[Reply, bytes]:
+        given = asked.arguments
+        match asked.call:
+            case "observe":
+                last = self._last.get(asked.phone) if given.pop("after", False) else None
+                seen = await phone.observe(after=last, **given)
+                self._last[asked.phone] = seen.without_picture()
+                told, picture = await asyncio.to_thread(written, seen)
+                return Reply(data=told), picture
+            case "confirmed":
+                last = self._last.get(asked.phone)
+                seen_again = await phone.confirmed(last) if last is not None else None
+                if seen_again is None:
+                    return Reply(), b""
+                told, picture = await asyncio.to_thread(written, seen_again)
+                return Reply(data=told), picture
+            case "glance":
+                image = await phone.glance()
+                return Reply(), b"" if image is None else await asyncio.to_thread(jpeg_of, image)
+            case "act":
+                return await self._act(phone, asked)
+            case "prepare" | "restore":
+                await self._require(asked)
+                await (phone.prepare() if asked.call == "prepare" else phone.restore())
+                return Reply(), b""
+            case "find_files":
+                return Reply(data=FOUND.dump_python(await phone.find_files(given["name"]), mode="json")), b""
+            case "pull":
+                data = await phone.pull(given["path"], limit=min(int(given["limit"]), LARGEST))
+                return Reply(), data
+        return Reply(error=f"This host does not know how to {asked.call} a phone."), b""
+
+    async def _act(self, phone: Phone, asked: UsePhone) -> tuple[Reply, bytes]:
+        fence = await self._require(asked)
+        receipt = str(asked.arguments["receipt"])
+        what = INPUT.validate_python(asked.arguments["what"])
+        if isinstance(what, TypeText):
+            what = replace(what, text=self._opened(str(asked.arguments["sealed"])))
+        assert asked.held is not None
+        # Under the run that holds the phone, where no step of its own can have this number.
+        own = ActionKey(asked.held.run, 0, zlib.crc32(receipt.encode()), 0)
+        try:
+            begun = await self._journal.begin(own, {"kind": "by_hand", "receipt": receipt}, fence=fence)
+        except LeaseLost:
+            raise errors.InputRejected("Something else has the phone now. Nothing was sent.") from None
+        if not begun:
+            raise errors.PhoneError("This input was sent before and is not sent again.", uncertain=True)
+        try:
+            done = await phone.act(what, receipt=receipt)
+        except errors.InputRejected:
+            await self._journal.finish(own, "rejected", "")
+            raise
+        except BaseException:
+            await self._journal.finish(own, "uncertain", "")
+            raise
+        await self._journal.finish(own, "done", "")
+        return Reply(data=DoneThere.of(done).model_dump(mode="json")), b""
+
+    async def _require(self, asked: UsePhone) -> int:
+        """The number of the lease by which the phone may be used. Raises InputRejected."""
+        held = asked.held
+        if held is None or held.phone != asked.phone:
+            raise errors.InputRejected("Nobody holds the phone. Nothing was sent.")
+        if not self._stands_still(held.run):
+            raise errors.InputRejected("A task is at work on the phone. Nothing was sent.")
+        await self._adopt(held)
+        return held.fence

@@ -1,0 +1,40 @@
+"""Files that cross in pieces: the engine takes a megabyte in one message."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Awaitable, Callable
+from typing import Final
+
+from agent.ports.frames import Frames
+from bot.fleet.messages import GetFile, Reply
+
+PIECE: Final = 512 * 1024
+LARGEST: Final = 100 * 1024 * 1024
+"""Bytes of one file; chats take half of that at most."""
+
+
+async def piece_of(frames: Frames, asked: GetFile) -> tuple[Reply, bytes]:
+    """The piece that is asked for, and the size of the whole."""
+    try:
+        data = await frames.load(asked.reference)
+    except KeyError:
+        return Reply(missing=True), b""
+    return Reply(data=len(data)), data[asked.offset : asked.offset + PIECE]
+
+
+async def all_pieces(reference: str, ask: Callable[[int], Awaitable[tuple[Reply, bytes]]]) -> bytes:
+    """The whole file, whose content is what its name says. Raises KeyError, and what asking raises."""
+    found = bytearray()
+    while True:
+        reply, body = await ask(len(found))
+        if reply.missing or not isinstance(reply.data, int) or not 0 <= reply.data <= LARGEST:
+            raise KeyError(reference)
+        found += body
+        if not body and len(found) < reply.data:
+            raise KeyError(reference)
+        if len(found) >= reply.data:
+            break
+    if hashlib.sha256(found).hexdigest() != reference.partition(".")[0]:
+        raise KeyError(reference)
+    return bytes(found)

@@ -1,0 +1,168 @@
+"""Who is let in to the engine: it asks the hub about everybody whose key it does not know itself (auth callout).
+
+A host that has joined signs in with its key and may use its own subjects alone. Whoever has the code of an invitation
+may say its public keys, once.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from typing import Any, Final
+
+from pydantic import ValidationError
+
+from bot.fleet.engine import Delivery, Link
+from bot.fleet.keys import HubKeys, claims_of, digest_of, is_signed, public_of, signed_claims
+from bot.fleet.messages import (
+    JOIN,
+    ORDERS,
+    PRESENCE,
+    Reply,
+    Wish,
+    asked_by,
+    asked_of,
+    beats_to,
+    events_of,
+    inbox_of,
+    pulse_of,
+)
+from bot.store.fleet import FleetTable, KnownHost
+
+logger = logging.getLogger(__name__)
+
+CALLOUT: Final = "$SYS.REQ.USER.AUTH"
+ACCOUNT: Final = "FLEET"
+"""The engine's account in which hub and hosts are."""
+INVITATION_S: Final = 600.0
+JOIN_INBOX: Final = "_INBOX_join"
+
+
+def delivery_of(host: str) -> str:
+    """Where the engine delivers a host's orders."""
+    return f"fleet.deliver.{host}"
+
+
+def permissions_of(host: str) -> dict[str, Any]:
+    """What a host may say and hear: nothing but its own."""
+    says = [
+        events_of(host, "*"),
+        pulse_of(host),
+        asked_by(host),
+        f"$KV.{PRESENCE}.{host}",
+        f"$JS.ACK.{ORDERS}.{host}.>",
+    ]
+    hears = [beats_to(host), asked_of(host), delivery_of(host), f"{inbox_of(host)}.>"]
+    # To a request it may reply once, wherever the hub wants to have it.
+    return {"pub": {"allow": says}, "sub": {"allow": hears}, "resp": {"max": 1, "ttl": 60_000_000_000}}
+
+
+JOINING: Final = {"pub": {"allow": [JOIN]}, "sub": {"allow": [f"{JOIN_INBOX}.>"]}}
+
+
+class SignIn:
+    """Answers the engine, and takes in who joins."""
+
+    def __init__(self, keys: HubKeys, table: FleetTable) -> None:
+        self._keys = keys
+        self._table = table
+        self.connections: dict[str, tuple[str, int]] = {}
+        """By host: the engine's server and the number of the connection there, of the last sign-in."""
+
+    async def listen(self, link: Link) -> None:
+        """Answer on this link from now on."""
+        await link.listen(CALLOUT, self._asked)
+
+    async def invite(self, name: str, code: str) -> None:
+        """Let a host in under this name with this code, once and for ten minutes."""
+        now = time.time()
+        await self._table.invite(digest_of(code), name, expires=now + INVITATION_S, now=now)
+
+    async def join(self, delivery: Delivery) -> KnownHost | None:
+        """Take in the host that says its keys, and tell it so; None when its code does not hold."""
+        if not delivery.reply.startswith(f"{JOIN_INBOX}."):
+            return None
+        try:
+            wish = Wish.model_validate_json(delivery.data)
+        except ValidationError:
+            await delivery.answer(Reply(error="This is no wish to join.").bytes())
+            return None
+        joined = await self._table.join(digest_of(wish.code), wish.nkey, wish.seal, now=time.time())
+        if joined is None:
+            await delivery.answer(Reply(error="This invitation does not hold any more.").bytes())
+        return joined
+
+    async def _asked(self, delivery: Delivery) -> None:
+        try:
+            asked = claims_of(delivery.data.decode())["nats"]
+            user, server = str(asked["user_nkey"]), str(asked["server_id"]["id"])
+            options, client = asked.get("connect_opts", {}), asked.get("client_info", {})
+        except (ValueError, KeyError, TypeError) as error:
+            logger.warning("The engine asked about somebody in a way that is not understood: %s", error)
+            return
+        let_in = await self._let_in(options, client, server)
+        answer: dict[str, Any] = {"type": "authorization_response", "version": 2}
+        if let_in is None:
+            answer["error"] = "not let in"
+        else:
+            name, permissions = let_in
+            rights = permissions | {"subs": -1, "data": -1, "payload": -1, "type": "user", "version": 2}
+            answer["jwt"] = signed_claims(
+                {"sub": user, "aud": ACCOUNT, "name": name, "nats": rights}, self._keys.issuer
+            )
+        claims = {"sub": user, "aud": server, "nats": answer}
+        await delivery.answer(signed_claims(claims, self._keys.issuer).encode())
+
+    async def _let_in(
+        self, options: dict[str, Any], client: dict[str, Any], server: str
+    ) -> tuple[str, dict[str, Any]] | None:
+        """As whom, and with which permissions; None for nobody."""
+        if options.get("user") == "join":
+            code = str(options.get("pass", ""))
+            held = await self._table.invited(digest_of(code), now=time.time())
+            return ("join", dict(JOINING)) if held else None
+        key, signature = str(options.get("nkey", "")), str(options.get("sig", ""))
+        nonce = str(client.get("nonce", ""))
+        known = next((host for host in await self._table.hosts() if host.nkey == key), None)
+        if known is None or known.revoked is not None or not nonce or not is_signed(key, nonce, signature):
+            logger.warning("Somebody who is no host of this fleet was not let in to the engine.")
+            return None
+        self.connections[known.name] = (server, int(client.get("id", 0)))
+        return known.name, permissions_of(known.name)
+
+
+def server_configuration(
+    keys: HubKeys,
+    *,
+    store: str,
+    port: int = 4222,
+    host: str,
+    tls: tuple[str, str] = ("", ""),
+    websocket: int = 0,
+) -> str:
+    """The configuration of the nats-server of this hub. `tls` are a certificate and its key, as files."""
+    certificate, key = tls
+    secure = f'tls {{ cert_file: "{certificate}", key_file: "{key}" }}' if certificate else ""
+    socket = ""
+    if websocket:
+        inside = secure or "no_tls: true"
+        socket = f'websocket {{ host: "{host}", port: {websocket}, {inside} }}'
+    user, system = public_of(keys.user), public_of(keys.system)
+    return f"""# nats-server 2.10 or newer
+server_name: opengui
+host: "{host}"
+port: {port}
+{secure}
+{socket}
+max_payload: 1MB
+jetstream {{ store_dir: "{store}" }}
+system_account: SYS
+accounts {{
+  {ACCOUNT} {{ jetstream: enabled, users: [ {{ nkey: {user} }} ] }}
+  SYS {{ users: [ {{ nkey: {system} }} ] }}
+}}
+authorization {{
+  timeout: 1
+  auth_callout {{ issuer: {public_of(keys.issuer)}, auth_users: [ {user}, {system} ], account: {ACCOUNT} }}
+}}
+"""

@@ -1,0 +1,83 @@
+"""A host put together: store, agent and phones, without any chat. The hub has those."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from importlib.metadata import version
+from typing import Any
+
+from agent.guards.policy import Policy
+from agent.guards.stricter import StricterPolicy
+from agent.runner.local import Equipment, LocalRunner
+from bot.config.settings import Settings
+from bot.domain.retention import GIBIBYTE
+from bot.fleet.host import Host
+from bot.fleet.keys import HostKeys
+from bot.fleet.memory import HubMemory
+from bot.runtime.run_config import RunConfigs
+from bot.runtime.settings import RuntimeSettings
+from bot.store.checkpoints import open_checkpoints
+from bot.store.directory import DataDirectory
+from bot.store.housekeeping import Housekeeper
+from bot.store.store import Store
+from bot.store.waiting import PATIENCE_S
+from bot.tasks.secrets import MemorySecrets
+from bot.wiring.core import phones_of
+from bot.wiring.team import skills_of
+from bot.wiring.tools import actions_of, mcp_tools, toolbox_of
+
+logger = logging.getLogger(__name__)
+
+
+@asynccontextmanager
+async def open_host(settings: Settings, keys: HostKeys, policy: Policy) -> AsyncIterator[Host]:
+    """A host with its own store and phones, to be run while the block lasts. Raises as `open_core` does."""
+    async with AsyncExitStack() as stack:
+        stack.enter_context(DataDirectory(settings.data_dir))
+        store = await Store.open(
+            settings.data_dir,
+            keep_days=settings.keep_days,
+            keep_bytes=settings.keep_gigabytes * GIBIBYTE,
+            patience=PATIENCE_S,
+        )
+        stack.push_async_callback(store.close)
+        checkpoints = await stack.enter_async_context(open_checkpoints(settings.data_dir))
+        live = await RuntimeSettings.open(settings, store)
+        terms = RunConfigs(live.now, lambda _request, _away: None)
+        stack.push_async_callback(terms.close)
+        phones = phones_of(settings, store.phone_names, mends=True)
+        stack.push_async_callback(phones.stop)
+        await phones.start()
+        skills = await asyncio.to_thread(skills_of, settings)
+        offered = await stack.enter_async_context(mcp_tools(settings.data_dir))
+        secrets = MemorySecrets()
+
+        def make_runner(rules: dict[str, Any], host: Host) -> LocalRunner:
+            stricter = StricterPolicy(Policy(rules), policy)
+            memory = HubMemory(host.ask_memory)
+            toolbox = toolbox_of(
+                settings, store.tool_calls, stricter, memory=memory, skills=skills, offered_now=offered.tools
+            )
+            equipment = Equipment(
+                phones=phones,
+                leases=host.leases,
+                terms=terms,
+                policy=stricter,
+                journal=store.journal,
+                frames=host.frames,
+                secrets=secrets,
+                actions=actions_of(toolbox),
+                toolbox=toolbox,
+                memory=memory,
+                skills=skills,
+            )
+            return LocalRunner(equipment, checkpoints)
+
+        host = Host(keys, store, phones, secrets, make_runner, version=version("opengui-bot"))
+        housekeeper = Housekeeper(store, checkpoints, settings.data_dir, keep_tasks_days=settings.keep_tasks_days)
+        await stack.enter_async_context(housekeeper.at_work())
+        logger.info("Model: %s", terms.models.vision.name)
+        yield host

@@ -1,0 +1,26 @@
+"""A fleet for each test."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from tests.end_to_end.service import Place, place_with
+from tests.fixtures.adb import AdbServer
+from tests.fleet.rig import FleetRig, fleet_rig
+
+
+@pytest.fixture
+async def fleet(tmp_path: Path) -> AsyncIterator[FleetRig]:
+    """A hub over a real engine, without hosts."""
+    async with fleet_rig(tmp_path) as made:
+        yield made
+
+
+@pytest.fixture
+async def place(adb_server: AdbServer, tmp_path: Path) -> AsyncIterator[Place]:
+    """A machine with a virtual phone on a real adb server."""
+    async with place_with(adb_server, tmp_path) as made:
+        yield made
