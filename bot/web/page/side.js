@@ -8,7 +8,7 @@ import { href } from "./route.js";
 import { ago } from "./when.js";
 import { say } from "./words.js";
 
-export const PLACES = [["console", "home"], ["tasks", "list"], ["phones", "phone"], ["usage", "chart"], ["check", "check"], ["connect", "plug"]];
+export const PLACES = [["console", "home"], ["tasks", "list"], ["phones", "phone"], ["usage", "chart"], ["connect", "plug"], ["check", "check"]];
 const EARLIER = 12;
 
 export class Side {
@@ -30,7 +30,7 @@ export class Side {
   draw(model, route) {
     for (const [name, link] of this.places) mark(link, route.name === name);
     // What the service itself is set to is for its operators.
-    this.places.get("check").parentElement.hidden = !model.may.includes("admin");
+    for (const name of ["check", "connect"]) this.places.get(name).parentElement.hidden = !model.may.includes("admin");
     const open = route.name === "task" || route.name === "replay" ? route.id : "";
     const earlier = model.tasks.filter((task) => task.outcome !== null).slice(0, EARLIER);
     const now = model.tasks.filter((task) => task.outcome === null);
