@@ -99,6 +99,7 @@ async def show(info: PhoneInfo, request: Request, services: Services) -> None:
     try:
         turn = services.turns(request.place)
         hold.message = await chat.send(request.address, message, nonce=f"hand:{hold.id}:{look.number}", turn=turn)
+        await services.store.hand_pictures.add(hold.message)
     except (ChatError, FloodWait) as error:
         await services.hands.free(hold)
         raise Refused(say("hand.unsent", name=info.name)) from error
@@ -147,9 +148,13 @@ async def _pressed(pressed: Press, number: str, choice: str, hold: Hold, request
     return Reply(shown=await _message(hold, fresh, chat.capabilities, page=page), toast=toast)
 
 
-async def type_text(request: Request, services: Services, hold: Hold, text: str) -> Reply:
-    """Type into the phone what somebody wrote; their message is deleted where that is possible."""
+async def type_text(request: Request, services: Services, hold: Hold | None, text: str) -> Reply:
+    """Type into the phone what somebody wrote; their message is deleted where that is possible, also when nobody holds
+    that phone any more.
+    """
     try:
+        if hold is None:
+            raise Refused(say("hand.over"))
         if not services.policy.same(hold.person, request.person):
             raise Refused(say("hand.held", phone=hold.name, person=hold.person.name or hold.person.id))
         if request.stale or hold.look is None:
@@ -161,6 +166,7 @@ async def type_text(request: Request, services: Services, hold: Hold, text: str)
         told = str(not_done) if isinstance(not_done, ScreenMoved) else say("hand.not_typed", why=not_done.why)
     finally:
         after = "" if request.message is None else await cleared(request.message, services)
+    assert hold is not None, "it was typed into"
     await _show_again(hold, services)
     return plain(f"{told} {after}".strip())
 

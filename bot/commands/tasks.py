@@ -53,10 +53,16 @@ async def do(request: Request, services: Services) -> Reply:
     task = accepted.task
     if accepted.duplicate:
         return Reply(task=task.id)
-    words = [await _queue_words(task, services), *left_out_words(meant.left_out)]
+    words = [await _queue_words(task, services), *_in_hands(one, services), *left_out_words(meant.left_out)]
     if files:
         words.append(say("do.files", names=listed(file.name for file in files)))
     return Reply(Message(body="\n".join(words)), task=task.id)
+
+
+def _in_hands(phone: str, services: Services) -> list[str]:
+    """Whom a task for this phone waits for, where somebody has it in their hands."""
+    hold = services.hands.holder(phone)
+    return [] if hold is None else [say("hand.held_now", phone=hold.name, person=services.hands.held_by(phone))]
 
 
 async def _queue_words(task: Task, services: Services) -> str:

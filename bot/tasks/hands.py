@@ -36,7 +36,6 @@ from bot.texts import say
 from devices.errors import PhoneError
 from devices.geometry import Bounds, Point, Size
 from devices.phone import Element, Observation, Phones
-from devices.recent import Recent
 from devices.thumbnail import small_of
 from devices.wording import said, sentence_of
 
@@ -50,8 +49,6 @@ GRID = (4, 5)
 """Columns and rows of places where a phone tells no elements."""
 LARGE_SHARE = 0.5
 """Of the screen: what is larger is a page and no control."""
-FORMER_KEPT = 256
-"""Holds that are over, by their message in a chat."""
 STILLS_KEPT = 24
 """Live pictures, in the small, that a touch may still refer to: three seconds of them."""
 SETTLE_S = 1.0
@@ -174,7 +171,6 @@ class Hands:
         self._operating = operating
         self._tasks = tasks
         self._holds: dict[str, Hold] = {}
-        self._former: Recent[MessageRef, Hold] = Recent(FORMER_KEPT)
         self._turn = asyncio.Lock()
         self._watches: dict[str, asyncio.Task[None]] = {}
         self._looking: set[asyncio.Task[None]] = set()
@@ -201,9 +197,8 @@ class Hands:
         return "" if hold is None else hold.person.name or hold.person.id
 
     def shown_as(self, message: MessageRef) -> Hold | None:
-        """The hold whose picture is this message, also one that is over: whoever replies to it means to type."""
-        here = (hold for hold in self._holds.values() if hold.message == message)
-        return next(here, None) or self._former.get(message)
+        """The hold whose picture is this message."""
+        return next((hold for hold in self._holds.values() if hold.message == message), None)
 
     async def take(self, phone: str, person: Person, *, idle: float) -> Hold:
         """Put a phone into somebody's hands; the task that works there stands still first. Who holds it already gets
@@ -268,8 +263,6 @@ class Hands:
         if self._holds.pop(hold.id, None) is None:
             return
         hold.over.set()
-        if hold.message is not None:
-            self._former[hold.message] = hold
         watch = self._watches.pop(hold.id, None)
         if watch is not None and watch is not asyncio.current_task():
             watch.cancel()
