@@ -25,8 +25,9 @@ from bot.domain.outgoing import Button, Message, Picture, Reply
 from bot.domain.right import Right
 from bot.domain.task import Task, TaskError
 from bot.store.audit import AuditKind
-from bot.tasks.hands import Hold, Look, tap
+from bot.tasks.hands import Hold, Look
 from bot.tasks.operating import Aim, AtAnchor, ByHand, NeedsApproval, OnScreen, ScreenMoved, Touched
+from bot.tasks.touchable import tap
 from bot.texts import say, speaking
 from devices.inputs import Key
 from devices.phone import PhoneInfo

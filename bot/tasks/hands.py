@@ -14,15 +14,10 @@ from collections import deque
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 from PIL import Image
 
-from agent import actions as act
-from agent.graph.executor.anchors import anchor_of
-from agent.graph.executor.targets import ResolvedTarget
 from agent.guards.screen_identity import screen_word
-from agent.observing import ScreenView, screen_of
 from agent.ports.leases import Lease
 from agent.questions import DONE, QuestionKind
 from agent.run_id import RunId
@@ -32,10 +27,11 @@ from bot.people.access import same_person
 from bot.tasks.leases import PhoneLeases
 from bot.tasks.operating import Aim, ByHand, NeedsApproval, Operated, Operating, Still, Touched, leased
 from bot.tasks.service import TaskService
+from bot.tasks.touchable import Place, touchable_places
 from bot.texts import say
 from devices.errors import PhoneError
-from devices.geometry import Bounds, Point, Size
-from devices.phone import Element, Observation, Phones
+from devices.geometry import Size
+from devices.phone import Observation, Phones
 from devices.thumbnail import small_of
 from devices.wording import said, sentence_of
 
@@ -45,10 +41,6 @@ UNTOUCHED_S = 600.0
 """Seconds after which a phone is free again that is only looked at: whoever held it has gone away."""
 ASKED_S = 300.0
 """Seconds in which somebody else may allow a touch."""
-GRID = (4, 5)
-"""Columns and rows of places where a phone tells no elements."""
-LARGE_SHARE = 0.5
-"""Of the screen: what is larger is a page and no control."""
 STILLS_KEPT = 24
 """Live pictures, in the small, that a touch may still refer to: three seconds of them."""
 SETTLE_S = 1.0
@@ -60,15 +52,6 @@ class HeldByOther(TaskError):
 
     def __init__(self, phone: str, person: Person) -> None:
         super().__init__(say("hand.held", phone=phone, person=person.name or person.id))
-
-
-@dataclass(frozen=True, slots=True)
-class Place:
-    """A place of a picture that can be touched: where it is, in native pixels, and what it has to be then."""
-
-    at: Point
-    box: Bounds
-    anchor: dict[str, Any] = field(repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -339,7 +322,7 @@ class Hands:
                 seen = await (phone.observe() if after is None else phone.observe(after=after, patience=SETTLE_S))
             except PhoneError as error:
                 raise Operated(say("operate.failed", why=said(sentence_of(error)))) from error
-            places = await asyncio.to_thread(_places, seen)
+            places = await asyncio.to_thread(touchable_places, seen)
             bare = seen.without_picture()
             hold.look = Look(hold.next_look(), bare, screen_word(bare), places)
             return replace(hold.look, seen=seen)
@@ -399,47 +382,3 @@ def _same_still(seen: Observation, size: Size, app: str, small: Image.Image | No
     if (seen.size, seen.package) != (size, app) or (seen.small is None) != (small is None):
         return False
     return small is None or (seen.small is not None and seen.small.tobytes() == small.tobytes())
-
-
-def _places(seen: Observation) -> tuple[Place, ...]:
-    """What can be touched, in reading order; a grid of places where the phone tells no elements."""
-    screen, targets = screen_of(seen.without_picture(), seen.size)
-    view = ScreenView(seen.without_picture(), screen, targets)
-    found = sorted((e for e in targets if _can_be_touched(e, seen.size)), key=lambda e: (e.bounds.top, e.bounds.left))
-    wheres = [ResolvedTarget(e, e.bounds.clipped(seen.size).centre) for e in found] or _grid(seen.size)
-    return tuple(
-        Place(where.point, _box(where, seen.size), anchor_of(where, view))
-        for where in wheres
-        if where.point is not None
-    )
-
-
-def _can_be_touched(element: Element, size: Size) -> bool:
-    does = element.clickable or element.editable or element.checkable or element.long_clickable
-    small = element.bounds.clipped(size).area <= LARGE_SHARE * size.width * size.height
-    return does and element.enabled and small
-
-
-def _grid(size: Size) -> list[ResolvedTarget]:
-    columns, rows = GRID
-    return [
-        ResolvedTarget(
-            None, Point(size.width * (2 * column + 1) // (2 * columns), size.height * (2 * row + 1) // (2 * rows))
-        )
-        for row in range(rows)
-        for column in range(columns)
-    ]
-
-
-def _box(where: ResolvedTarget, size: Size) -> Bounds:
-    if where.element is not None:
-        return where.element.bounds.clipped(size)
-    assert where.point is not None
-    across, down = size.width // (2 * GRID[0]), size.height // (2 * GRID[1])
-    at = where.point
-    return Bounds(at.x - across, at.y - down, at.x + across, at.y + down).clipped(size)
-
-
-def tap(at: Point) -> act.Tap:
-    """A tap on a native pixel."""
-    return act.Tap(target=act.PointTarget(x=at.x, y=at.y))

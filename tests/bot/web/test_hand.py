@@ -14,8 +14,8 @@ import aiohttp
 import pytest
 from PIL import Image, ImageDraw
 
-from bot.tasks.hands import tap
 from bot.tasks.operating import OnStill, ScreenMoved
+from bot.tasks.touchable import tap
 from bot.web.chat import OPERATOR
 from bot.web.hand import LiveHand
 from devices.geometry import Bounds, Point, Size
