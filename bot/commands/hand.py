@@ -197,22 +197,24 @@ def _number(choice: str) -> int:
     return int(digits) if digits.isascii() and digits.isdecimal() and len(digits) < 4 else 0
 
 
-async def _do(action: ByHand, aim: Aim, hold: Hold, request: Request, services: Services, event: str = "") -> Touched:
+async def _do(action: ByHand, aim: Aim, hold: Hold, request: Request, services: Services) -> Touched:
     """Do it, and keep in the audit who did what. The right is asked for now."""
     require(request, services.policy, Right.OPERATE, phone=hold.phone)
     approves = verdict(request, services.policy, Right.APPROVE, phone=hold.phone).allowed
-    name = event or f"{request.address.platform}:{request.event}"
-    touched = await services.hands.touch(hold, action, name, aim, approves=approves)
+    event = f"{request.address.platform}:{request.event}"
+    touched = await services.hands.touch(hold, action, event, aim, approves=approves)
     await note(action, touched, hold, request, services)
     return touched
 
 
 async def note(action: ByHand, touched: Touched, hold: Hold, request: Request, services: Services) -> None:
-    """Keep in the audit what was touched: of a text its length alone."""
+    """Keep in the audit what was touched, and whether the touch was the yes to what the rules ask; of a text its length
+    alone.
+    """
     length = f" ({len(action.text)})" if isinstance(action, act.Type) else ""
     detail = f"{hold.phone} {action.kind}{length} {touched.target or touched.app}".strip()
     if touched.yes:
-        detail = f"{detail} · {say('hand.own_yes', why=touched.yes)}"
+        detail = f"{detail} (own yes)"
     await services.store.audit.note(AuditKind.OPERATED, request.person, task=hold.task, detail=detail)
 
 

@@ -243,18 +243,24 @@ class Hands:
 
     async def free(self, hold: Hold) -> None:
         """The phone is nobody's any more; a task that stands still for it goes on standing. Safe to call twice."""
-        if self._holds.pop(hold.id, None) is None:
+        if not self._ended(hold):
             return
-        hold.over.set()
-        watch = self._watches.pop(hold.id, None)
-        if watch is not None and watch is not asyncio.current_task():
-            watch.cancel()
         async with hold.turn:  # a touch that is under way arrives first
             if hold.own:
                 with suppress(PhoneError):
                     await self._phones.get(hold.phone).restore()
                 await self._leases.release(hold.lease.run)
+
+    def _ended(self, hold: Hold) -> bool:
+        """Nobody holds it any more. False when that was so before."""
+        if self._holds.pop(hold.id, None) is None:
+            return False
+        hold.over.set()
+        watch = self._watches.pop(hold.id, None)
+        if watch is not None and watch is not asyncio.current_task():
+            watch.cancel()
         logger.info("%s is nobody's any more", hold.name)
+        return True
 
     async def done(self, hold: Hold, by: Person) -> str:
         """The person is done: the phone is free, and the task that stood still goes on. Returns that task's id, "" for
@@ -291,12 +297,21 @@ class Hands:
                 hold.stir()
 
     async def _require(self, hold: Hold) -> None:
-        if hold.id not in self._holds:
+        if hold.id not in self._holds or not self._still_leased(hold):
             raise Operated(say("hand.over"))
         if hold.task:
             task = await self._tasks.get(hold.task)
             if task is None or await self._taken_over(task) is None:
                 raise Operated(say("hand.went_on"))
+
+    def _still_leased(self, hold: Hold) -> bool:
+        """Whether the phone is still had by the lease that the hold goes by; else the hold is over. A run that waits
+        for long gives its phone back, and what another one does there is none of this person's business.
+        """
+        if self._leases.holder(hold.phone) == hold.lease:
+            return True
+        self._ended(hold)
+        return False
 
     def ask(self, hold: Hold, action: ByHand, needs: NeedsApproval) -> Asked:
         """Remember a touch that somebody else has to allow."""
@@ -327,8 +342,10 @@ class Hands:
             hold.look = Look(hold.next_look(), bare, screen_word(bare), places)
             return replace(hold.look, seen=seen)
 
-    async def live(self, hold: Hold) -> LiveStill:
-        """The screen now, for whoever watches. It is not kept. Raises PhoneError."""
+    async def live(self, hold: Hold) -> LiveStill | None:
+        """The screen now, for whoever watches, None when they hold it no more. It is not kept. Raises PhoneError."""
+        if not self._still_leased(hold):
+            return None
         image = await self._phones.get(hold.phone).glance()
         info = next((info for info in self._phones.list() if info.id == hold.phone), None)
         small = None if image is None else await asyncio.to_thread(small_of, image)
