@@ -41,6 +41,7 @@ class PicturedPhone(InstantPhone):
         self.sent: list[Input] = []
         self.looks = 0
         self.film = False
+        self.hidden = False
         self._frame = 0
 
     def turn(self) -> None:
@@ -58,7 +59,7 @@ class PicturedPhone(InstantPhone):
 
     async def glance(self) -> Image.Image | None:
         self.looks += 1
-        return self.picture()
+        return None if self.hidden else self.picture()
 
     async def observe(
         self,
@@ -233,6 +234,18 @@ async def test_an_old_still_a_strange_place_and_a_hold_that_is_over_touch_nothin
     assert (await page.post(f"/api/hand/{hold}/done")) == (200, {"task": ""})
     assert (await page.touch(hold, number, x=0.5, y=0.75))[0] == 404
     assert page.phone.sent == []
+
+
+async def test_a_screen_that_may_not_be_shown_takes_keys_and_no_touches(page: Looking) -> None:
+    """Seen failing without the look at whether there was a picture: a place of one pixel was touched."""
+    page.phone.hidden = True
+    hold = await page.take()
+    found = page.world.services.hands.get(hold)
+    assert found is not None
+    number = (await live(page, found)).number
+    assert (await page.touch(hold, number, x=0.5, y=0.75))[0] == 409
+    assert (await page.touch(hold, number, "key", key="home"))[0] == 200
+    assert page.phone.sent == [PressKey(Key.HOME)]
 
 
 async def test_only_one_person_holds_a_phone_and_others_are_told_who(page: Looking) -> None:
