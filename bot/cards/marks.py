@@ -14,7 +14,7 @@ from devices.resizing import resized
 _FRAME = (230, 30, 60)
 _HALO = (255, 255, 255)
 _GROUND = (40, 40, 48)
-_BADGE_PART = 26
+_BADGE_PART = 32
 """A number is as high as the picture's longer side divided by this: it can be read in a chat's small picture."""
 
 
@@ -46,7 +46,8 @@ def _badge(
     height: int,
     font: ImageFont.ImageFont | ImageFont.FreeTypeFont,
 ) -> None:
-    """The number, in the corner of its place, above all frames."""
+    """The number, half outside the corner of its place, so that it hides little of that; above all frames."""
     width = round(pen.textlength(number, font=font)) + height // 2
+    left, top = max(0, left - width // 2), max(0, top - height // 2)
     pen.rounded_rectangle((left, top, left + width, top + height), height // 4, fill=_FRAME, outline=_HALO, width=1)
     pen.text((left + width / 2, top + height / 2), number, fill=_HALO, anchor="mm", font=font)

@@ -47,6 +47,8 @@ class Topic:
 
     question: OpenQuestion | None = None
     task: Task | None = None
+    typed: bool = False
+    """Whether it replies to the picture of a phone that somebody holds, or held once: then `hold` is None."""
     hold: Hold | None = None
     pointed: bool = False
 
@@ -61,8 +63,8 @@ async def topic_of(incoming: Incoming, services: Services) -> Topic | None:
         question = await services.task_service.question_by_message(incoming.reply_to)
         if question is not None:
             return Topic(question=question, pointed=True)
-        if (hold := services.hands.shown_as(incoming.reply_to)) is not None:
-            return Topic(hold=hold, pointed=True)
+        if await services.store.hand_pictures.has(incoming.reply_to):
+            return Topic(typed=True, hold=services.hands.shown_as(incoming.reply_to), pointed=True)
         task = await _task_of_card(incoming.reply_to, services)
         if task is not None:
             return Topic(task=task, pointed=True)
@@ -101,7 +103,7 @@ class Talk:
 
     async def about(self, request: Request, topic: Topic, text: str) -> Reply:
         """Do what the text means. The person may use the bot here."""
-        if topic.hold is not None:
+        if topic.typed:
             return await type_text(request, self._services, topic.hold, text)
         if topic.question is None and topic.task is None:
             return await self._in_private(request, text)

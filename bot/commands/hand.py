@@ -25,8 +25,9 @@ from bot.domain.outgoing import Button, Message, Picture, Reply
 from bot.domain.right import Right
 from bot.domain.task import Task, TaskError
 from bot.store.audit import AuditKind
-from bot.tasks.hands import Hold, Look, tap
+from bot.tasks.hands import Hold, Look
 from bot.tasks.operating import Aim, AtAnchor, ByHand, NeedsApproval, OnScreen, ScreenMoved, Touched
+from bot.tasks.touchable import tap
 from bot.texts import say, speaking
 from devices.inputs import Key
 from devices.phone import PhoneInfo
@@ -99,6 +100,7 @@ async def show(info: PhoneInfo, request: Request, services: Services) -> None:
     try:
         turn = services.turns(request.place)
         hold.message = await chat.send(request.address, message, nonce=f"hand:{hold.id}:{look.number}", turn=turn)
+        await services.store.hand_pictures.add(hold.message)
     except (ChatError, FloodWait) as error:
         await services.hands.free(hold)
         raise Refused(say("hand.unsent", name=info.name)) from error
@@ -147,9 +149,13 @@ async def _pressed(pressed: Press, number: str, choice: str, hold: Hold, request
     return Reply(shown=await _message(hold, fresh, chat.capabilities, page=page), toast=toast)
 
 
-async def type_text(request: Request, services: Services, hold: Hold, text: str) -> Reply:
-    """Type into the phone what somebody wrote; their message is deleted where that is possible."""
+async def type_text(request: Request, services: Services, hold: Hold | None, text: str) -> Reply:
+    """Type into the phone what somebody wrote; their message is deleted where that is possible, also when nobody holds
+    that phone any more.
+    """
     try:
+        if hold is None:
+            raise Refused(say("hand.over"))
         if not services.policy.same(hold.person, request.person):
             raise Refused(say("hand.held", phone=hold.name, person=hold.person.name or hold.person.id))
         if request.stale or hold.look is None:
@@ -161,6 +167,7 @@ async def type_text(request: Request, services: Services, hold: Hold, text: str)
         told = str(not_done) if isinstance(not_done, ScreenMoved) else say("hand.not_typed", why=not_done.why)
     finally:
         after = "" if request.message is None else await cleared(request.message, services)
+    assert hold is not None, "it was typed into"
     await _show_again(hold, services)
     return plain(f"{told} {after}".strip())
 
@@ -190,22 +197,24 @@ def _number(choice: str) -> int:
     return int(digits) if digits.isascii() and digits.isdecimal() and len(digits) < 4 else 0
 
 
-async def _do(action: ByHand, aim: Aim, hold: Hold, request: Request, services: Services, event: str = "") -> Touched:
+async def _do(action: ByHand, aim: Aim, hold: Hold, request: Request, services: Services) -> Touched:
     """Do it, and keep in the audit who did what. The right is asked for now."""
     require(request, services.policy, Right.OPERATE, phone=hold.phone)
     approves = verdict(request, services.policy, Right.APPROVE, phone=hold.phone).allowed
-    name = event or f"{request.address.platform}:{request.event}"
-    touched = await services.hands.touch(hold, action, name, aim, approves=approves)
+    event = f"{request.address.platform}:{request.event}"
+    touched = await services.hands.touch(hold, action, event, aim, approves=approves)
     await note(action, touched, hold, request, services)
     return touched
 
 
 async def note(action: ByHand, touched: Touched, hold: Hold, request: Request, services: Services) -> None:
-    """Keep in the audit what was touched: of a text its length alone."""
+    """Keep in the audit what was touched, and whether the touch was the yes to what the rules ask; of a text its length
+    alone.
+    """
     length = f" ({len(action.text)})" if isinstance(action, act.Type) else ""
     detail = f"{hold.phone} {action.kind}{length} {touched.target or touched.app}".strip()
     if touched.yes:
-        detail = f"{detail} · {say('hand.own_yes', why=touched.yes)}"
+        detail = f"{detail} (own yes)"
     await services.store.audit.note(AuditKind.OPERATED, request.person, task=hold.task, detail=detail)
 
 

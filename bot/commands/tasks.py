@@ -67,7 +67,7 @@ async def do(request: Request, services: Services) -> Reply:
     task = accepted.task
     if accepted.duplicate:
         return Reply(task=task.id)
-    left_out = left_out_words(meant.left_out)
+    left_out = [*_in_hands(one, services), *left_out_words(meant.left_out)]
     words = [await _queue_words(task, services), *left_out]
     if files:
         words.append(say("do.files", names=listed(file.name for file in files)))
@@ -85,6 +85,12 @@ def _skill(request: Request, services: Services) -> str:
 def arguments_of(text: str) -> dict[str, str]:
     """The arguments of a skill in such an option, which is JSON."""
     return dict(json.loads(text)) if text else {}
+
+
+def _in_hands(phone: str, services: Services) -> list[str]:
+    """Whom a task for this phone waits for, where somebody has it in their hands."""
+    hold = services.hands.holder(phone)
+    return [] if hold is None else [say("hand.held_now", phone=hold.name, person=services.hands.held_by(phone))]
 
 
 async def _queue_words(task: Task, services: Services) -> str:

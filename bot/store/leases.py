@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from agent.ports.leases import Lease
 from agent.run_id import RunId
+from bot.domain.address import MessageRef
 from bot.store.connection import Transaction
 from bot.store.database import Database
+from bot.store.json_columns import address_text
 
 
 class LeaseTable:
@@ -105,6 +107,33 @@ class LeaseTable:
         """Every open lease."""
         rows = await self._database.fetch("SELECT phone, run, fence FROM leases WHERE released IS NULL ORDER BY taken")
         return tuple(Lease(row["phone"], RunId.parse(row["run"]), row["fence"]) for row in rows)
+
+
+class HandPictures:
+    """The messages of chats that show, or once showed, a phone in somebody's hands."""
+
+    def __init__(self, database: Database, clock: Callable[[], float]) -> None:
+        self._database = database
+        self._clock = clock
+
+    async def add(self, message: MessageRef) -> None:
+        """A phone is shown there now."""
+
+        async def work(transaction: Transaction) -> None:
+            await transaction.fetch(
+                "INSERT INTO hand_pictures (place, message, sent) VALUES (?, ?, ?) ON CONFLICT DO NOTHING",
+                (address_text(message.address), message.message, self._clock()),
+            )
+
+        await self._database.write(work)
+
+    async def has(self, message: MessageRef) -> bool:
+        """Whether one was ever shown there."""
+        rows = await self._database.fetch(
+            "SELECT 1 FROM hand_pictures WHERE place = ? AND message = ?",
+            (address_text(message.address), message.message),
+        )
+        return bool(rows)
 
 
 async def _renew(transaction: Transaction, runs: tuple[RunId, ...], expires: float) -> None:

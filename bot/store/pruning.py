@@ -50,7 +50,11 @@ _BY_HAND: Final = (
 _MISSED: Final = "DELETE FROM missed WHERE id IN (SELECT id FROM missed WHERE written < ?1 LIMIT ?2) RETURNING 1"
 
 
-_OLD: Final = (_LEASES, _CONSOLE, _BY_HAND, _MISSED)
+_HAND_PICTURES: Final = (
+    "DELETE FROM hand_pictures WHERE (place, message) IN"
+    " (SELECT place, message FROM hand_pictures WHERE sent < ?1 LIMIT ?2) RETURNING 1"
+)
+_OLD: Final = (_LEASES, _CONSOLE, _BY_HAND, _HAND_PICTURES, _MISSED)
 
 
 class Pruning:

@@ -21,7 +21,7 @@ from bot.store.database import Database
 from bot.store.fleet import FleetTable
 from bot.store.frames import FrameFiles
 from bot.store.journal import ActionJournal
-from bot.store.leases import LeaseTable
+from bot.store.leases import HandPictures, LeaseTable
 from bot.store.memory import MemoryTable
 from bot.store.offers import Offers
 from bot.store.outbox import Cards, Outbox
@@ -80,6 +80,7 @@ class Store:
         self.missed = MissedTable(database)
         self.moves = Moves(database)
         self.offers = Offers(database)
+        self.hand_pictures = HandPictures(database, clock)
         self.figures = Figures(database)
         self.skills = SkillTable(database)
         self.deadlines = Deadlines(database)

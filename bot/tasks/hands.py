@@ -14,15 +14,10 @@ from collections import deque
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 from PIL import Image
 
-from agent import actions as act
-from agent.graph.executor.anchors import anchor_of
-from agent.graph.executor.targets import ResolvedTarget
 from agent.guards.screen_identity import screen_word
-from agent.observing import ScreenView, screen_of
 from agent.ports.leases import Lease
 from agent.questions import DONE, QuestionKind
 from agent.run_id import RunId
@@ -32,11 +27,11 @@ from bot.people.access import same_person
 from bot.tasks.leases import PhoneLeases
 from bot.tasks.operating import Aim, ByHand, NeedsApproval, Operated, Operating, Still, Touched, leased
 from bot.tasks.service import TaskService
+from bot.tasks.touchable import Place, touchable_places
 from bot.texts import say
 from devices.errors import PhoneError
-from devices.geometry import Bounds, Point, Size
-from devices.phone import Element, Observation, Phones
-from devices.recent import Recent
+from devices.geometry import Size
+from devices.phone import Observation, Phones
 from devices.thumbnail import small_of
 from devices.wording import said, sentence_of
 
@@ -46,12 +41,6 @@ UNTOUCHED_S = 600.0
 """Seconds after which a phone is free again that is only looked at: whoever held it has gone away."""
 ASKED_S = 300.0
 """Seconds in which somebody else may allow a touch."""
-GRID = (4, 5)
-"""Columns and rows of places where a phone tells no elements."""
-LARGE_SHARE = 0.5
-"""Of the screen: what is larger is a page and no control."""
-FORMER_KEPT = 256
-"""Holds that are over, by their message in a chat."""
 STILLS_KEPT = 24
 """Live pictures, in the small, that a touch may still refer to: three seconds of them."""
 SETTLE_S = 1.0
@@ -63,15 +52,6 @@ class HeldByOther(TaskError):
 
     def __init__(self, phone: str, person: Person) -> None:
         super().__init__(say("hand.held", phone=phone, person=person.name or person.id))
-
-
-@dataclass(frozen=True, slots=True)
-class Place:
-    """A place of a picture that can be touched: where it is, in native pixels, and what it has to be then."""
-
-    at: Point
-    box: Bounds
-    anchor: dict[str, Any] = field(repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,7 +154,6 @@ class Hands:
         self._operating = operating
         self._tasks = tasks
         self._holds: dict[str, Hold] = {}
-        self._former: Recent[MessageRef, Hold] = Recent(FORMER_KEPT)
         self._turn = asyncio.Lock()
         self._watches: dict[str, asyncio.Task[None]] = {}
         self._looking: set[asyncio.Task[None]] = set()
@@ -201,9 +180,8 @@ class Hands:
         return "" if hold is None else hold.person.name or hold.person.id
 
     def shown_as(self, message: MessageRef) -> Hold | None:
-        """The hold whose picture is this message, also one that is over: whoever replies to it means to type."""
-        here = (hold for hold in self._holds.values() if hold.message == message)
-        return next(here, None) or self._former.get(message)
+        """The hold whose picture is this message."""
+        return next((hold for hold in self._holds.values() if hold.message == message), None)
 
     async def take(self, phone: str, person: Person, *, idle: float) -> Hold:
         """Put a phone into somebody's hands; the task that works there stands still first. Who holds it already gets
@@ -265,20 +243,24 @@ class Hands:
 
     async def free(self, hold: Hold) -> None:
         """The phone is nobody's any more; a task that stands still for it goes on standing. Safe to call twice."""
-        if self._holds.pop(hold.id, None) is None:
+        if not self._ended(hold):
             return
-        hold.over.set()
-        if hold.message is not None:
-            self._former[hold.message] = hold
-        watch = self._watches.pop(hold.id, None)
-        if watch is not None and watch is not asyncio.current_task():
-            watch.cancel()
         async with hold.turn:  # a touch that is under way arrives first
             if hold.own:
                 with suppress(PhoneError):
                     await self._phones.get(hold.phone).restore()
                 await self._leases.release(hold.lease.run)
+
+    def _ended(self, hold: Hold) -> bool:
+        """Nobody holds it any more. False when that was so before."""
+        if self._holds.pop(hold.id, None) is None:
+            return False
+        hold.over.set()
+        watch = self._watches.pop(hold.id, None)
+        if watch is not None and watch is not asyncio.current_task():
+            watch.cancel()
         logger.info("%s is nobody's any more", hold.name)
+        return True
 
     async def done(self, hold: Hold, by: Person) -> str:
         """The person is done: the phone is free, and the task that stood still goes on. Returns that task's id, "" for
@@ -315,12 +297,21 @@ class Hands:
                 hold.stir()
 
     async def _require(self, hold: Hold) -> None:
-        if hold.id not in self._holds:
+        if hold.id not in self._holds or not self._still_leased(hold):
             raise Operated(say("hand.over"))
         if hold.task:
             task = await self._tasks.get(hold.task)
             if task is None or await self._taken_over(task) is None:
                 raise Operated(say("hand.went_on"))
+
+    def _still_leased(self, hold: Hold) -> bool:
+        """Whether the phone is still had by the lease that the hold goes by; else the hold is over. A run that waits
+        for long gives its phone back, and what another one does there is none of this person's business.
+        """
+        if self._leases.holder(hold.phone) == hold.lease:
+            return True
+        self._ended(hold)
+        return False
 
     def ask(self, hold: Hold, action: ByHand, needs: NeedsApproval) -> Asked:
         """Remember a touch that somebody else has to allow."""
@@ -346,13 +337,15 @@ class Hands:
                 seen = await (phone.observe() if after is None else phone.observe(after=after, patience=SETTLE_S))
             except PhoneError as error:
                 raise Operated(say("operate.failed", why=said(sentence_of(error)))) from error
-            places = await asyncio.to_thread(_places, seen)
+            places = await asyncio.to_thread(touchable_places, seen)
             bare = seen.without_picture()
             hold.look = Look(hold.next_look(), bare, screen_word(bare), places)
             return replace(hold.look, seen=seen)
 
-    async def live(self, hold: Hold) -> LiveStill:
-        """The screen now, for whoever watches. It is not kept. Raises PhoneError."""
+    async def live(self, hold: Hold) -> LiveStill | None:
+        """The screen now, for whoever watches, None when they hold it no more. It is not kept. Raises PhoneError."""
+        if not self._still_leased(hold):
+            return None
         image = await self._phones.get(hold.phone).glance()
         info = next((info for info in self._phones.list() if info.id == hold.phone), None)
         small = None if image is None else await asyncio.to_thread(small_of, image)
@@ -406,47 +399,3 @@ def _same_still(seen: Observation, size: Size, app: str, small: Image.Image | No
     if (seen.size, seen.package) != (size, app) or (seen.small is None) != (small is None):
         return False
     return small is None or (seen.small is not None and seen.small.tobytes() == small.tobytes())
-
-
-def _places(seen: Observation) -> tuple[Place, ...]:
-    """What can be touched, in reading order; a grid of places where the phone tells no elements."""
-    screen, targets = screen_of(seen.without_picture(), seen.size)
-    view = ScreenView(seen.without_picture(), screen, targets)
-    found = sorted((e for e in targets if _can_be_touched(e, seen.size)), key=lambda e: (e.bounds.top, e.bounds.left))
-    wheres = [ResolvedTarget(e, e.bounds.clipped(seen.size).centre) for e in found] or _grid(seen.size)
-    return tuple(
-        Place(where.point, _box(where, seen.size), anchor_of(where, view))
-        for where in wheres
-        if where.point is not None
-    )
-
-
-def _can_be_touched(element: Element, size: Size) -> bool:
-    does = element.clickable or element.editable or element.checkable or element.long_clickable
-    small = element.bounds.clipped(size).area <= LARGE_SHARE * size.width * size.height
-    return does and element.enabled and small
-
-
-def _grid(size: Size) -> list[ResolvedTarget]:
-    columns, rows = GRID
-    return [
-        ResolvedTarget(
-            None, Point(size.width * (2 * column + 1) // (2 * columns), size.height * (2 * row + 1) // (2 * rows))
-        )
-        for row in range(rows)
-        for column in range(columns)
-    ]
-
-
-def _box(where: ResolvedTarget, size: Size) -> Bounds:
-    if where.element is not None:
-        return where.element.bounds.clipped(size)
-    assert where.point is not None
-    across, down = size.width // (2 * GRID[0]), size.height // (2 * GRID[1])
-    at = where.point
-    return Bounds(at.x - across, at.y - down, at.x + across, at.y + down).clipped(size)
-
-
-def tap(at: Point) -> act.Tap:
-    """A tap on a native pixel."""
-    return act.Tap(target=act.PointTarget(x=at.x, y=at.y))

@@ -152,11 +152,14 @@ class OnStill:
     def found(self, now: ScreenView, action: ByHand) -> ResolvedTarget:
         """See `Aim.found`."""
         seen, there = self._still.seen, now.observation
-        if (there.size, there.package) != (seen.size, seen.package):
+        hidden = seen.small is None
+        if there.package != seen.package or not (hidden or there.size == seen.size):
             raise ScreenMoved
         where = resolve_target(action, now)
         if where.point is None:
             return where
+        if hidden:
+            raise ScreenMoved  # keys and text go to a screen that may not be shown, and nobody has seen a place on it
         patch = _patch(where, there.size)
         if not _alike(seen, there, patch):
             if self._still.before is None or _alike(self._still.before, seen, patch):

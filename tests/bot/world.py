@@ -271,6 +271,7 @@ class World:
     clock: Clock
     rights: Rights
     services: Services
+    leases: PhoneLeases
     _changed: asyncio.Event = field(default_factory=asyncio.Event)
     _numbers: itertools.count[int] = field(default_factory=lambda: itertools.count(1))
 
@@ -470,7 +471,7 @@ async def a_world(
             skills=Skills(load_skills().found),
         )
         world = World(
-            store, task_service, agent, seen, secrets, chat, chats, Commands(services), clock, rights, services
+            store, task_service, agent, seen, secrets, chat, chats, Commands(services), clock, rights, services, leases
         )
         task_service.subscribe(lambda _task: world._changed.set())
         await task_service.start()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import random
 from pathlib import Path
 
@@ -19,7 +20,7 @@ from devices.geometry import Bounds, Size
 from devices.inputs import Input, Tap, TypeText
 from devices.jpeg import Fit
 from devices.phone import Done, Element, Judged, Observation
-from tests.bot.world import ADA, ANNA, BEN, CHANNEL, World, a_world
+from tests.bot.world import ADA, ANNA, BEN, CHANNEL, PRIVATE, World, a_phone, a_world
 from tests.fakes.instant_phone import SIZE, InstantPhone
 
 SECRET = "hunter2 hunter2"
@@ -280,7 +281,42 @@ async def test_who_may_approve_presses_once(world: World) -> None:
     await world.press(data(message, "1"), ANNA, message=ref)
     assert len(phone.sent) == 1
     entry = (await world.store.audit.page(1))[0]
-    assert "own touch as the yes" in str(entry.detail)
+    assert "own yes" in str(entry.detail)
+
+
+async def test_two_phones_are_touched_side_by_side(tmp_path: Path) -> None:
+    async with a_world(tmp_path, a_phone("Pixel"), a_phone("Moto")) as world:
+        pixel, moto = held(world), LinedPhone()
+        world.phones.touchable["moto"] = moto
+        await allowed(world)
+        for name in ("Pixel", "Moto"):
+            assert (await world.type(f"hand {name}", ANNA)).message is None
+        refs, messages = world.chat.refs(CHANNEL.address), world.chat.messages(CHANNEL.address)
+        shown_there = [(ref, each) for ref, each in zip(refs, messages, strict=True) if each.buttons]
+        assert len(shown_there) == 2
+        for ref, each in shown_there:
+            await world.press(data(each, "4"), ANNA, message=ref)
+        assert len(pixel.sent) == len(moto.sent) == 1
+        reply = await world.type("do --device Moto open settings", BEN)
+        assert reply.message is not None
+        assert "Moto is in the hands of Anna" in reply.message.body
+
+
+async def test_a_reply_to_a_picture_of_before_a_restart_is_no_task(tmp_path: Path) -> None:
+    """Seen failing without the messages in the database: the text was kept as the offer of a task."""
+    async with a_world(tmp_path) as world:
+        held(world)
+        await allowed(world)
+        reply = await world.type("hand", ANNA, PRIVATE)
+        assert reply.message is None
+        ref = world.chat.refs(PRIVATE.address)[-1]
+    async with a_world(tmp_path) as world:
+        world._numbers = itertools.count(100)
+        reply = await world.say(SECRET, ANNA, PRIVATE, reply_to=ref)
+        assert reply.message is not None
+        assert "no longer in your hands" in reply.message.body
+    kept = b"".join(file.read_bytes() for file in tmp_path.glob("opengui.sqlite3*"))  # noqa: ASYNC240 - small
+    assert b"hunter2" not in kept
 
 
 async def test_a_phone_without_elements_is_touched_by_a_grid(world: World) -> None:

@@ -14,8 +14,9 @@ import aiohttp
 import pytest
 from PIL import Image, ImageDraw
 
-from bot.tasks.hands import tap
-from bot.tasks.operating import OnStill, ScreenMoved
+from bot.tasks.hands import Hold
+from bot.tasks.operating import OnStill, ScreenMoved, Still
+from bot.tasks.touchable import tap
 from bot.web.chat import OPERATOR
 from bot.web.hand import LiveHand
 from devices.geometry import Bounds, Point, Size
@@ -40,6 +41,7 @@ class PicturedPhone(InstantPhone):
         self.sent: list[Input] = []
         self.looks = 0
         self.film = False
+        self.hidden = False
         self._frame = 0
 
     def turn(self) -> None:
@@ -57,7 +59,7 @@ class PicturedPhone(InstantPhone):
 
     async def glance(self) -> Image.Image | None:
         self.looks += 1
-        return self.picture()
+        return None if self.hidden else self.picture()
 
     async def observe(
         self,
@@ -114,6 +116,13 @@ async def still(stream: aiohttp.StreamReader) -> int:
     data = await stream.readexactly(head["bytes"])
     assert data[:2] == b"\xff\xd8"
     return int(head["still"])
+
+
+async def live(page: Looking, hold: Hold) -> Still:
+    """The picture of now, looked at once."""
+    seen = await page.world.services.hands.live(hold)
+    assert seen is not None
+    return seen.still
 
 
 @pytest.fixture
@@ -184,12 +193,12 @@ async def test_a_thousand_touches_on_pictures_of_before_touch_nothing(page: Look
     chance = random.Random(3)
     hands = page.world.services.hands
     hold = await hands.take("pixel", OPERATOR, idle=60)
-    old = [(await hands.live(hold)).still]
+    old = await live(page, hold)
     page.phone.turn()
     for number in range(1000):
         place = tap(Point(chance.randrange(SIZE.width), chance.randrange(SIZE.height)))
         with pytest.raises(ScreenMoved):
-            await hands.touch(hold, place, f"event-{number}", OnStill(old[0]), approves=True)
+            await hands.touch(hold, place, f"event-{number}", OnStill(old), approves=True)
     assert page.phone.sent == []
 
 
@@ -201,11 +210,11 @@ async def test_what_moves_by_itself_may_be_touched_but_for_what_the_rules_ask_ab
     found = hands.get(hold)
     assert found is not None
     for _ in range(2):
-        number = (await hands.live(found)).still.number
+        number = (await live(page, found)).number
     status, _ = await page.touch(hold, number, x=0.5, y=0.4)
     assert status == 200
     for _ in range(3):
-        number = (await hands.live(found)).still.number
+        number = (await live(page, found)).number
     refused, told = await page.touch(hold, number, x=0.5, y=0.15)
     assert refused == 409
     assert "nothing was touched" in told["error"]
@@ -225,6 +234,18 @@ async def test_an_old_still_a_strange_place_and_a_hold_that_is_over_touch_nothin
     assert (await page.post(f"/api/hand/{hold}/done")) == (200, {"task": ""})
     assert (await page.touch(hold, number, x=0.5, y=0.75))[0] == 404
     assert page.phone.sent == []
+
+
+async def test_a_screen_that_may_not_be_shown_takes_keys_and_no_touches(page: Looking) -> None:
+    """Seen failing without the look at whether there was a picture: a place of one pixel was touched."""
+    page.phone.hidden = True
+    hold = await page.take()
+    found = page.world.services.hands.get(hold)
+    assert found is not None
+    number = (await live(page, found)).number
+    assert (await page.touch(hold, number, x=0.5, y=0.75))[0] == 409
+    assert (await page.touch(hold, number, "key", key="home"))[0] == 200
+    assert page.phone.sent == [PressKey(Key.HOME)]
 
 
 async def test_only_one_person_holds_a_phone_and_others_are_told_who(page: Looking) -> None:
@@ -259,6 +280,17 @@ async def test_what_is_typed_is_kept_nowhere(page: Looking, tmp_path: Path, capl
     assert "hunter2" not in caplog.text
 
 
+async def test_a_phone_that_was_given_to_others_is_not_shown_any_more(page: Looking) -> None:
+    """Seen failing without the look at the lease: whoever held it before watched what the next one did."""
+    hold = await page.world.services.hands.take("pixel", OPERATOR, idle=60)
+    seen = await live(page, hold)
+    await page.world.leases.release(hold.lease.run)
+    assert await page.world.services.hands.live(hold) is None
+    assert hold.over.is_set()
+    assert (await page.touch(hold.id, seen.number, x=0.5, y=0.75))[0] == 404
+    assert page.phone.looks == 1
+
+
 async def test_whoever_goes_away_loses_the_phone(page: Looking) -> None:
     """Seen failing without the watch over its time."""
     hold = await page.world.services.hands.take("pixel", OPERATOR, idle=0.2)
@@ -278,4 +310,4 @@ async def test_a_touch_that_the_rules_ask_about_is_the_yes_of_whoever_may_approv
         status, told = await page.touch(hold, await still(stream), x=0.5, y=0.15)
     assert (status, told["target"]) == (200, "Pay now")
     entry = (await page.world.store.audit.page(1))[0]
-    assert "own touch as the yes" in str(entry.detail)
+    assert "own yes" in str(entry.detail)

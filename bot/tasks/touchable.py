@@ -1,0 +1,71 @@
+"""What can be touched on a screen: each place with what it has to be when it is touched later."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from agent import actions as act
+from agent.graph.executor.anchors import anchor_of
+from agent.graph.executor.targets import ResolvedTarget
+from agent.observing import ScreenView, screen_of
+from devices.geometry import Bounds, Point, Size
+from devices.phone import Element, Observation
+
+GRID = (4, 5)
+"""Columns and rows of places where a phone tells no elements."""
+LARGE_SHARE = 0.5
+"""Of the screen: what is larger is a page and no control."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A place of a picture that can be touched: where it is, in native pixels, and what it has to be then."""
+
+    at: Point
+    box: Bounds
+    anchor: dict[str, Any] = field(repr=False)
+
+
+def touchable_places(seen: Observation) -> tuple[Place, ...]:
+    """What can be touched, in reading order; a grid of places where the phone tells no elements."""
+    screen, targets = screen_of(seen.without_picture(), seen.size)
+    view = ScreenView(seen.without_picture(), screen, targets)
+    found = sorted((e for e in targets if _can_be_touched(e, seen.size)), key=lambda e: (e.bounds.top, e.bounds.left))
+    wheres = [ResolvedTarget(e, e.bounds.clipped(seen.size).centre) for e in found] or _grid(seen.size)
+    return tuple(
+        Place(where.point, _box(where, seen.size), anchor_of(where, view))
+        for where in wheres
+        if where.point is not None
+    )
+
+
+def _can_be_touched(element: Element, size: Size) -> bool:
+    does = element.clickable or element.editable or element.checkable or element.long_clickable
+    small = element.bounds.clipped(size).area <= LARGE_SHARE * size.width * size.height
+    return does and element.enabled and small
+
+
+def _grid(size: Size) -> list[ResolvedTarget]:
+    columns, rows = GRID
+    return [
+        ResolvedTarget(
+            None, Point(size.width * (2 * column + 1) // (2 * columns), size.height * (2 * row + 1) // (2 * rows))
+        )
+        for row in range(rows)
+        for column in range(columns)
+    ]
+
+
+def _box(where: ResolvedTarget, size: Size) -> Bounds:
+    if where.element is not None:
+        return where.element.bounds.clipped(size)
+    assert where.point is not None
+    across, down = size.width // (2 * GRID[0]), size.height // (2 * GRID[1])
+    at = where.point
+    return Bounds(at.x - across, at.y - down, at.x + across, at.y + down).clipped(size)
+
+
+def tap(at: Point) -> act.Tap:
+    """A tap on a native pixel."""
+    return act.Tap(target=act.PointTarget(x=at.x, y=at.y))
