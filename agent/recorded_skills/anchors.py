@@ -172,7 +172,8 @@ def words_at(anchor: Anchor, seen: Observation, values: Mapping[str, str] | None
         e
         for e in seen.elements or ()
         if (e.package or seen.package) == anchor.package
-        and (e.resource_id, _role(e)) == (anchor.id, anchor.role)
+        and anchor.id in {"", e.resource_id}
+        and _role(e) == anchor.role
         and (not beside or folded(_beside(e, seen)) == beside)
     ]
     return words_of(there[0]) if len(there) == 1 else ""
