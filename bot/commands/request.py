@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from zoneinfo import ZoneInfo
 
+from agent.models.base import Model
 from agent.models.transcription import Transcriber
 from agent.ports.frames import Frames
 from agent.ports.memory import Memory
@@ -58,6 +59,8 @@ class Services:
     namings: Mapping[str, Naming] = field(default_factory=dict)
     """How people are named in what is typed, by platform."""
     skills: Skills = field(default_factory=Skills)
+    reasoning: Callable[[], Model] | None = None
+    """The model that plans, None where commands ask none."""
 
     @property
     def policy(self) -> Policy:

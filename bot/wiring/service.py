@@ -124,6 +124,7 @@ async def _chats(
         standstill=OutageNotice(core.task_service, waits).now,
         namings={platform.name: platform.naming for platform in platforms} | {API_PLATFORM: Naming(NAME)},
         skills=core.skills,
+        reasoning=lambda: core.terms.models.reasoning,
     )
     commands = Commands(services, language=settings.language)
     async with AsyncExitStack() as stack:

@@ -30,6 +30,7 @@ from agent.recorded_skills.anchors import (
     find,
     folded,
     likeness,
+    names_one,
     words_at,
 )
 from agent.recorded_skills.recording import RecordedAction
@@ -341,7 +342,7 @@ class Follower:
         if step.package != done.package:
             return False
         if step.anchor is not None and done.anchor is not None:
-            if step.anchor.id and done.anchor.id == step.anchor.id:
+            if names_one(step.anchor.id) and done.anchor.id == step.anchor.id:
                 return True
             words = folded(filled(step.anchor.words, self._values))
             if words and words == folded(done.anchor.words):

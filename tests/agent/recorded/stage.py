@@ -211,7 +211,7 @@ class Reader:
         if not told:
             return "finish", {"status": "success", "summary": "All of it was done."}
         kind, words = told[0].split(" ", 1)[0], _quoted(told[0].partition(" on the ")[2])
-        known = {words, RENAMED.get(words, words), *_in_chinese([words])}
+        known = {words, RENAMED.get(words, words), *_in_chinese([words, words.partition(",")[0]])}
         found = [line for line in lines if line.text and (line.text in known or line.text.partition(",")[0] in known)]
         if not found:
             return "scroll", {"direction": "down"}

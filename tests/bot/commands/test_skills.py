@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,10 +17,15 @@ from agent.recorded_skills.recording import RecordedAction, StepRecord
 from agent.run_id import RunId
 from agent.skills import saving
 from agent.skills.library import Skills
+from bot.commands.request import Request
+from bot.commands.skills import save
+from bot.domain.incoming import CommandCall
+from bot.domain.outgoing import Reply
 from bot.domain.task import Task, TaskState
 from bot.store.connection import Transaction
 from tests.bot.commands.test_overview import words
-from tests.bot.world import ADA, BEN, World, a_step_event
+from tests.bot.world import ADA, ANNA, BEN, CHANNEL, World, a_step_event
+from tests.fakes.scripted_model import data, models
 
 
 async def test_the_skills_are_listed(world: World) -> None:
@@ -106,6 +112,22 @@ async def test_a_task_is_saved_once_it_is_confirmed_and_done_again_with_other_va
     assert "is called mugs now" in words(await world.type("skills rename buy-mug mugs"))
     assert "is deleted" in words(await world.type("skills delete mugs"))
     assert not folder.exists()
+
+
+async def test_the_reasoning_model_proposes_and_code_holds_it_to_the_steps(world: World) -> None:
+    task = await saved_task(world)
+    _, model = models([], plan=[data(parameters=[{"name": "thing", "value": "Tea"}])] * 2)
+    world.services = replace(world.services, reasoning=lambda: model)
+    assert "{choice}: now “Blue mug”" in words(await save_with(world, task))
+    _, better = models([], plan=[data(parameters=[{"name": "colour", "value": "Blue", "about": "of the mug"}])])
+    world.services = replace(world.services, reasoning=lambda: better)
+    assert "put a {colour} mug into" in words(await save_with(world, task))
+
+
+async def save_with(world: World, task: Task) -> Reply:
+    """`save` with the world's services as they are now."""
+    call = CommandCall("save", {}, f"{task.id} as mugs")
+    return await save(Request(ANNA, CHANNEL, "event", call), world.services)
 
 
 async def test_what_cannot_be_saved_is_told(world: World) -> None:
