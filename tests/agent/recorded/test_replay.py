@@ -73,7 +73,6 @@ async def test_a_kill_does_nothing_twice(stage: Stage) -> None:
 
 @pytest.mark.usefixtures("virtual_time")
 async def test_what_a_person_denies_is_not_done_and_not_tried_again(stage: Stage) -> None:
-    """Seen failing where a recorded action that was denied counted as one that has yet to be done."""
     played = BY_NAME["order-mug"]
     skill, _ = await stage.recorded(played)
     library, reader = library_of(played.name, skill), Reader()
