@@ -121,7 +121,7 @@ def anchor_of(element: Element, seen: Observation) -> Anchor | None:
         at=(round(box.x / seen.size.width, 3), round(box.y / seen.size.height, 3)),
     )
     for anchor in (plain, plain.model_copy(update={"beside": _beside(element, seen)})):
-        if (anchor.words or anchor.beside or _names_one(anchor.id)) and _is_same(find(anchor, seen), element):
+        if (anchor.words or anchor.beside or names_one(anchor.id)) and _is_same(find(anchor, seen), element):
             return anchor
     return None
 
@@ -144,7 +144,7 @@ def find(anchor: Anchor, seen: Observation, values: Mapping[str, str] | None = N
         best = [e for e in named if e in same_id] or ([] if anchor.id and same_id else named)
         if best:
             return _only(best, anchor, beside, seen)
-        if not _names_one(anchor.id) or _PARAMETER.search(anchor.words):
+        if not names_one(anchor.id) or _PARAMETER.search(anchor.words):
             return None
         renamed = _only(same_id, anchor, beside, seen)
         return None if renamed is None else Found(renamed.element, renamed=True)
@@ -158,7 +158,7 @@ def place_of_words(element: Element, seen: Observation) -> Anchor | None:
     neither tells.
     """
     alike = [e for e in seen.elements or () if e.resource_id == element.resource_id]
-    beside = "" if _names_one(element.resource_id) and len(alike) == 1 else _beside(element, seen)
+    beside = "" if names_one(element.resource_id) and len(alike) == 1 else _beside(element, seen)
     if not beside and len(alike) != 1:
         return None
     anchor = Anchor(package=element.package or seen.package, role=_role(element), id=element.resource_id, beside=beside)
@@ -172,7 +172,8 @@ def words_at(anchor: Anchor, seen: Observation, values: Mapping[str, str] | None
         e
         for e in seen.elements or ()
         if (e.package or seen.package) == anchor.package
-        and (e.resource_id, _role(e)) == (anchor.id, anchor.role)
+        and anchor.id in {"", e.resource_id}
+        and _role(e) == anchor.role
         and (not beside or folded(_beside(e, seen)) == beside)
     ]
     return words_of(there[0]) if len(there) == 1 else ""
@@ -216,7 +217,7 @@ def likeness(landmarks: Sequence[Landmark], seen: Observation, values: Mapping[s
     there = sum(folded(filled(mark.words, values)) in shown for mark in landmarks)
     if there >= math.ceil(SHARE * len(landmarks)):
         return Likeness.SAME
-    ids = {mark.id for mark in landmarks if _names_one(mark.id)}
+    ids = {mark.id for mark in landmarks if names_one(mark.id)}
     if len(ids) >= LEAST_IDS and ids <= {e.resource_id for e in seen.elements or ()}:
         return Likeness.TRANSLATED
     return Likeness.OTHER
@@ -261,7 +262,7 @@ def _is_same(found: Found | None, element: Element) -> bool:
     return found is not None and not found.renamed and found.element is element
 
 
-def _names_one(identifier: str) -> bool:
+def names_one(identifier: str) -> bool:
     """Whether an id is one that an app gives to one control."""
     return bool(identifier) and identifier.rsplit("/", 1)[-1] not in _GENERIC and not identifier.startswith("android:")
 

@@ -41,6 +41,8 @@ class DoneStep:
     effect: tuple[Effect, ...]
     recorded: bool = True
     """Whether the service kept what the step touched: former versions did not."""
+    followed: int | None = None
+    """The step of an earlier recording that it was; ways to it (a wait, a page back) have the same number."""
 
 
 def steps_of(done: Sequence[DoneStep]) -> tuple[tuple[RecordedAction, ...], RecordedAction]:
@@ -53,7 +55,10 @@ def steps_of(done: Sequence[DoneStep]) -> tuple[tuple[RecordedAction, ...], Reco
     if not ends or ends[-1].action.get("status") != "success":
         raise NotSavable("skill.no_end")
     kept: list[RecordedAction] = []
-    for step in done:
+    last = {step.followed: number for number, step in enumerate(done)}
+    for number, step in enumerate(done):
+        if step.followed is not None and last[step.followed] != number:
+            continue
         in_vain = any(isinstance(fact, NothingChanged) for fact in step.effect)
         for action in step.actions:
             if action.kind in _LEFT_OUT or action.kind == "finish":

@@ -43,6 +43,7 @@ class Local:
                 {},
                 zone,
                 skills=core.skills,
+                reasoning=lambda: core.terms.models.reasoning,
             ),
             language=core.settings.language,
         )

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from zoneinfo import ZoneInfo
 
+from agent.models.base import Model
 from agent.models.transcription import Transcriber
 from agent.ports.agent import AS_SET, Guidance
 from agent.ports.frames import Frames
@@ -64,6 +65,8 @@ class Services:
     skills: Skills = field(default_factory=Skills)
     tools: Callable[[], ToolOffer] = ToolOffer
     """The tools that need no phone, as they are now."""
+    reasoning: Callable[[], Model] | None = None
+    """The model that plans, None where commands ask none."""
 
     @property
     def policy(self) -> Policy:

@@ -6,13 +6,15 @@ import asyncio
 import json
 import re
 import secrets
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
 from agent.outcome import Outcome
 from agent.recorded_skills.drafting import COVERED, DoneStep, NotSavable, proposed, steps_of, with_parameters
 from agent.recorded_skills.skill_file import Parameter, RecordedSkill, Source
+from agent.skill_parameters import parameters_by
 from agent.skills import saving
 from agent.skills.loading import Skill
 from bot.cards.buttons import Deed, button
@@ -25,7 +27,7 @@ from bot.domain.outgoing import Message, Reply
 from bot.domain.right import Right
 from bot.domain.task import Task, TaskState
 from bot.people.access import same_person
-from bot.store.skills import Draft
+from bot.store.skills import Draft, SkillRun
 from bot.texts import listed, say, spoken
 from devices.wording import said, sentence_of
 
@@ -36,6 +38,10 @@ _ARGUMENT: Final = re.compile(
 """`size=large` or `item="Blue mug"`."""
 _SAVE: Final = re.compile(r"#?(?P<task>\d{1,18})\s+(?:as\s+|为\s*)?(?P<name>\S{1,64})(?:\s+(?P<values>.*))?", re.DOTALL)
 _CHANGE: Final = re.compile(r"(?P<verb>delete|remove|rename)\s+(?P<name>\S+)(?:\s+(?:to\s+|as\s+)?(?P<new>\S+))?", re.I)
+TAKEOVERS: Final = 3
+"""Runs in which a model had to help at one place, after which a new version is offered."""
+TAKEOVERS_LOOKED: Final = 10
+"""Latest runs that are looked through for that."""
 FIXED_SHOWN: Final = 5
 """Texts that are always typed, of those that a person is shown before it is saved."""
 
@@ -154,17 +160,21 @@ async def _drafted(task: Task, services: Services, given: Mapping[str, str]) -> 
         raise Refused(say("save.parts", task=task.called))
     rows = await services.task_service.steps(task.id)
     done = [
-        DoneStep(row.record.actions, row.effect)
+        DoneStep(row.record.actions, row.effect, followed=row.record.followed)
         if row.record is not None and not row.denied
         else DoneStep((), row.effect, recorded=row.record is not None)
         for row in rows
     ]
     steps, end = steps_of(done)
+    if not given and task.skill and services.skills.recording(task.skill, task.arguments) is not None:
+        given = task.arguments
     parameters: tuple[Parameter, ...]
     if given:
         parameters = tuple(Parameter(name=name, example=value) for name, value in given.items())
     else:
         parameters = proposed(task.text, steps, [fact for row in rows for fact in row.effect])
+        if services.reasoning is not None:
+            parameters = await parameters_by(services.reasoning(), task.text, steps, parameters)
     seconds = (task.ended or 0.0) - (task.started or task.ended or 0.0)
     source = Source(
         task=task.id,
@@ -238,4 +248,25 @@ async def _line(skill: Skill, services: Services) -> str:
     words += " · " + say("skills.saved", time=duration(saved), tokens=sum(source.tokens - run.tokens for run in done))
     if source.cost is not None:
         words += f" · {sum(source.cost - (run.cost or 0.0) for run in done):.2f}"
-    return words + (f" · {say('skills.proven')}" if proven else "")
+    words += f" · {say('skills.proven')}" if proven else ""
+    place = await _taken_over(services, runs[:TAKEOVERS_LOOKED])
+    if place is not None and done:
+        words += "\n  " + say("skills.new_version", step=place + 1, task=done[0].task, name=skill.name)
+    return words
+
+
+async def _taken_over(services: Services, runs: Sequence[SkillRun]) -> int | None:
+    """The recorded step at which a model had to help most often, where that is often enough for a new version."""
+    places: Counter[int] = Counter()
+    for run in runs:
+        at, seen = 0, set[int]()
+        for row in await services.task_service.steps(run.task):
+            if row.record is None or row.action.get("kind") == "finish":
+                continue
+            if row.record.followed is None:
+                seen.add(at)
+            else:
+                at = row.record.followed + 1
+        places.update(seen)
+    found = places.most_common(1)
+    return found[0][0] if found and found[0][1] >= TAKEOVERS else None

@@ -137,6 +137,7 @@ async def _chats(
         namings={platform.name: platform.naming for platform in platforms} | {API_PLATFORM: Naming(NAME)},
         skills=core.skills,
         tools=core.tools,
+        reasoning=lambda: core.terms.models.reasoning,
     )
     commands = Commands(services, language=settings.language)
     async with AsyncExitStack() as stack:

@@ -468,7 +468,7 @@ async def a_world(
             chats,
             clock=clock,
             namings=namings,
-            skills=Skills(load_skills().found),
+            skills=Skills(load_skills().found, path / "skills"),
         )
         world = World(
             store, task_service, agent, seen, secrets, chat, chats, Commands(services), clock, rights, services, leases

@@ -21,7 +21,18 @@ from agent.graph.executor.context import RunContext
 from agent.graph.executor.state import ExecutorState, PastData, fate_of
 from agent.models.base import PILOT, Delta, Model, ModelReply, ModelRequest, ToolCall
 from agent.observing import ScreenView
-from agent.recorded_skills.anchors import Found, Likeness, checked_now, filled, find, folded, likeness, words_at
+from agent.recorded_skills.anchors import (
+    Found,
+    Landmark,
+    Likeness,
+    checked_now,
+    filled,
+    find,
+    folded,
+    likeness,
+    names_one,
+    words_at,
+)
 from agent.recorded_skills.recording import RecordedAction
 from agent.recorded_skills.skill_file import FIELDS, RecordedSkill
 from agent.scene import Scene, StepFate
@@ -37,12 +48,15 @@ MOST_SCROLLS: Final = 8
 """In one direction, before a model is asked where something is."""
 MOST_BACKS: Final = 3
 """Pages that are gone back in an app that was just opened."""
+TOLD_AHEAD: Final = 3
+"""Recorded steps that a model is told of besides the one that it has to do."""
 AHEAD: Final = 6
 """Recorded steps that are looked at after a model has acted: it may have done several at once."""
 _HINT: Final = (
     "A recorded skill is followed here. Its step {number} of {all} could not be done by itself: {what}. Do on this "
     "screen what leads there, and no more: close what lies over it, wait, or find it under another name. The recording "
-    "goes on by itself as soon as it fits. Recorded steps that are done already are not repeated."
+    "goes on by itself as soon as it fits. What you have done in this run counts: if that was this step, do not repeat "
+    "it, but do what comes next. After it come: {rest}."
 )
 _AT_END: Final = (
     "A recorded skill was followed to its end, but the last screen is not as it was then{marks}. See whether the task "
@@ -132,6 +146,8 @@ class Follower:
         self._view = view
         self._seen = view.observation
         self._foreign = False
+        self._renamed: dict[str, str] = {}
+        """What a model has touched in this run in place of recorded words: they are called so now."""
         self._way = self._walked(past)
         self._open = self._way.step
         """The first step that nobody has done, as far as is known: what a model is told of."""
@@ -168,7 +184,9 @@ class Follower:
         if self._open >= len(self._steps):
             words = ", ".join(repr(filled(mark.words, self._values)) for mark in self._skill.end.landmarks[:4])
             return _AT_END.format(marks=f", which showed {words}" if words else "")
-        return _HINT.format(number=self.place, all=self.all, what=self._told(self._steps[self._open]))
+        following = self._steps[self._open + 1 : self._open + 1 + TOLD_AHEAD]
+        rest = "; ".join(map(self._told, following)) or "nothing, then the task is done"
+        return _HINT.format(number=self.place, all=self.all, what=self._told(self._steps[self._open]), rest=rest)
 
     def for_pilot(self, scene: Scene) -> Scene:
         """The scene for who reads literal instructions: the one step, and what was done of it."""
@@ -206,6 +224,9 @@ class Follower:
                 case "scroll":
                     way.scrolls.append(each)
                 case _:
+                    free = list(way.model)
+                    for step in self._steps[way.step : number]:
+                        self._taken(step, free)
                     done = fate_of(each) is StepFate.DONE and each.get("not_done") is None
                     way = _Way(step=number + 1) if done else _Way(step=number, tried=True)
         return way
@@ -249,7 +270,7 @@ class Follower:
             return None
         if any(not words_at(place, self._seen, self._values) for place in step.reads):
             return None
-        like = likeness(step.landmarks, self._seen, self._values)
+        like = self._likeness(step.landmarks)
         return (
             True if like in {Likeness.SAME, Likeness.TRANSLATED} or (like is Likeness.UNTOLD and not strictly) else None
         )
@@ -262,7 +283,7 @@ class Follower:
         found = find(step.anchor, self._seen, self._values)
         if found is None or not found.element.enabled:
             return None
-        like = likeness(step.landmarks, self._seen, self._values)
+        like = self._likeness(step.landmarks)
         if found.renamed:
             translated = like is Likeness.TRANSLATED and step.activity == self._seen.activity
             return found if like is Likeness.SAME or translated else None
@@ -290,11 +311,25 @@ class Follower:
             return True
         if step.kind == "type" and self._shows(self._text(step, "text")):
             return True
+        return self._taken(step, free)
+
+    def _taken(self, step: RecordedAction, free: list[RecordedAction]) -> bool:
+        """Whether one of these actions of a model is this step; it is taken from them, and its name is kept."""
         same = next((each for each in free if self._is_alike(step, each)), None)
         if same is None:
             return False
         free[:] = free[free.index(same) + 1 :]
+        if step.anchor is not None and same.anchor is not None and step.anchor.words and same.anchor.words:
+            words = filled(step.anchor.words, self._values)
+            if folded(words) != folded(same.anchor.words):
+                self._renamed[folded(words)] = same.anchor.words
         return True
+
+    def _likeness(self, marks: Sequence[Landmark]) -> Likeness:
+        """How much this screen is like the one with these landmarks, by the names that they have now."""
+        names = self._renamed
+        now = [mark.model_copy(update={"words": names.get(folded(mark.words), mark.words)}) for mark in marks]
+        return likeness(now, self._seen, self._values)
 
     def _is_alike(self, step: RecordedAction, done: RecordedAction) -> bool:
         """Whether what a model did is what the step does: of one kind, on the same screen, with the same text."""
@@ -307,7 +342,7 @@ class Follower:
         if step.package != done.package:
             return False
         if step.anchor is not None and done.anchor is not None:
-            if step.anchor.id and done.anchor.id == step.anchor.id:
+            if names_one(step.anchor.id) and done.anchor.id == step.anchor.id:
                 return True
             words = folded(filled(step.anchor.words, self._values))
             if words and words == folded(done.anchor.words):
@@ -352,7 +387,7 @@ class Follower:
         end = self._skill.end
         if end.touches or end.package != self._seen.package:
             return None
-        like = likeness(end.landmarks, self._seen, self._values)
+        like = self._likeness(end.landmarks)
         if like is Likeness.OTHER or (strictly and like is not Likeness.SAME):
             return None
         data = [words_at(place, self._seen, self._values) for place in end.reads]
@@ -397,7 +432,7 @@ class Follower:
         step, way = self._steps[number], self._way
         if step.anchor is None or not step.anchor.listed or step.package != self._seen.package:
             return None
-        like = likeness(step.landmarks, self._seen, self._values)
+        like = self._likeness(step.landmarks)
         if like is Likeness.OTHER and not way.scrolls:
             return None
         lists = [e for e in self._seen.elements or () if e.scrollable]

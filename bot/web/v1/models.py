@@ -141,6 +141,23 @@ class NewTask(_Sent):
         return self
 
 
+class ParameterInfo(_Got):
+    """A parameter of a recorded skill."""
+
+    name: str
+    example: str = Field(description="What it was when the skill was recorded.")
+    about: str
+
+
+class SkillInfo(_Got):
+    """A skill."""
+
+    name: str
+    description: str
+    version: int | None = Field(description="Of the recording; null for a skill in words alone.")
+    parameters: list[ParameterInfo]
+
+
 class OpenQuestionInfo(_Got):
     """A question that waits for an answer."""
 

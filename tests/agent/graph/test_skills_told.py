@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from agent.events import SkillChosen
 from agent.graph.executor.built_in import BUILT_IN
 from agent.graph.member.members import Members
 from agent.models.base import Models, Purpose
@@ -34,6 +35,18 @@ async def test_names_are_told_to_all_and_how_it_is_done_to_those_who_follow_it(r
         for purpose in (Purpose.PLAN, Purpose.ACT):
             assert ("Boil the water first." in told(model, purpose)) is in_full
         assert "Boil" not in told(model, Purpose.INTENT)
+
+
+async def test_who_reads_the_request_chooses_a_skill_and_what_it_is_done_with(rig: Rig) -> None:
+    wish = order("I would like some tea with honey", quick=False)
+    have, model = models([FINISH], intent=[data(kind="simple", skill="tea", arguments={"sugar": "honey"})])
+    work = Work(rig.agent(have, main={"skills": SKILLS}, skills=SKILLS), wish)
+    await work.ended()
+    assert [each for each in work.events if isinstance(each, SkillChosen)] == [
+        SkillChosen(skill="tea", arguments={"sugar": "honey"})
+    ]
+    assert "Boil the water first." in told(model, Purpose.ACT)
+    assert "- sugar: honey" in told(model, Purpose.ACT)
 
 
 async def test_a_skill_for_the_app_in_front_is_named_to_who_acts(rig: Rig) -> None:

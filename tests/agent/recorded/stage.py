@@ -172,6 +172,8 @@ class Reader:
 
     name: str = "reader"
     asked: list[ModelRequest] = field(default_factory=list)
+    done: set[str] = field(default_factory=set)
+    """What it was told and has done: it does nothing twice."""
     end_with: ModelReply | None = None
     """What it answers in place of acting."""
 
@@ -203,15 +205,19 @@ class Reader:
         ]
         if buttons and len(lines) < 9:
             return "tap", {"element": buttons[0].id}
-        kind = hint.partition("could not be done by itself: ")[2].split(" ", 1)[0]
-        words = _quoted(hint.partition(" on the ")[2])
-        known = {words, RENAMED.get(words, words), *_in_chinese([words])}
+        told = [hint.partition("could not be done by itself: ")[2].partition(". Do on this")[0]]
+        told += hint.partition("After it come: ")[2].rstrip(".").split("; ")
+        told = [each for each in told if each and each not in self.done and not each.startswith("nothing")]
+        if not told:
+            return "finish", {"status": "success", "summary": "All of it was done."}
+        kind, words = told[0].split(" ", 1)[0], _quoted(told[0].partition(" on the ")[2])
+        known = {words, RENAMED.get(words, words), *_in_chinese([words, words.partition(",")[0]])}
         found = [line for line in lines if line.text and (line.text in known or line.text.partition(",")[0] in known)]
         if not found:
             return "scroll", {"direction": "down"}
+        self.done.add(told[0])
         if kind == "type":
-            typed = _quoted(hint.partition("could not be done by itself: ")[2])
-            return "type", {"element": found[0].id, "text": typed}
+            return "type", {"element": found[0].id, "text": _quoted(told[0])}
         return "tap", {"element": found[0].id}
 
 

@@ -1,0 +1,84 @@
+"""Asks the reasoning model what of a run may be another the next time. Code holds its answer to what the run did."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+from collections.abc import Sequence
+from typing import Final
+
+from pydantic import BaseModel, Field
+
+from agent.models.base import PILOT, Message, Model, ModelRequest, Purpose
+from agent.models.errors import ModelError
+from agent.models.structured import ask
+from agent.prompts import prompt
+from agent.recorded_skills.recording import RecordedAction
+from agent.recorded_skills.skill_file import MOST_PARAMETERS, PARAMETER, Parameter
+
+logger = logging.getLogger(__name__)
+
+PATIENCE_S: Final = 40.0
+"""Somebody waits for what would be saved; then it is what code has found."""
+
+
+class Proposed(BaseModel):
+    """One parameter, by the value that it had in the run."""
+
+    name: str
+    value: str
+    about: str = ""
+
+
+class Proposal(BaseModel):
+    """What may be another the next time."""
+
+    parameters: list[Proposed] = Field(default_factory=list, max_length=MOST_PARAMETERS)
+
+
+async def parameters_by(
+    model: Model, task: str, steps: Sequence[RecordedAction], found: Sequence[Parameter]
+) -> tuple[Parameter, ...]:
+    """The parameters that the model proposes, those that code has `found` where it proposes none that can be used, or
+    gives no answer in time. Raises nothing of the model's.
+    """
+    values = _values(steps)
+    if model.name == PILOT or not values:
+        return tuple(found)
+
+    def wrong(proposal: Proposal) -> str:
+        bad = [each.value for each in proposal.parameters if not any(each.value in value for value in values)]
+        return f"no step has {', '.join(map(repr, bad[:3]))}" if bad else ""
+
+    facts = {"task": task, "values": values, "found by code": {each.name: each.example for each in found}}
+    request = ModelRequest(
+        Purpose.PLAN,
+        (Message("system", (prompt("parameters"),)), Message("user", (json.dumps(facts, ensure_ascii=False),))),
+        schema=Proposal,
+        conversation="parameters of a skill",
+    )
+    try:
+        async with asyncio.timeout(PATIENCE_S):
+            proposal, _ = await ask(model, request, Proposal, check=wrong)
+    except (ModelError, TimeoutError) as error:
+        logger.info("no parameters were proposed: %s", error)
+        return tuple(found)
+    taken: dict[str, Parameter] = {}
+    for each in proposal.parameters:
+        name, value = each.name.strip().lower(), each.value.strip()
+        if (
+            PARAMETER.fullmatch(name)
+            and value
+            and name not in taken
+            and value not in {p.example for p in taken.values()}
+        ):
+            taken[name] = Parameter(name=name, example=value, about=" ".join(each.about.split())[:200])
+    return tuple(taken.values()) or tuple(found)
+
+
+def _values(steps: Sequence[RecordedAction]) -> list[str]:
+    """What was typed, chosen and opened."""
+    said = [str(step.action[key]) for step in steps for key in ("text", "url") if key in step.action]
+    said += [words for step in steps if step.anchor is not None for words in (step.anchor.words, step.anchor.beside)]
+    return list(dict.fromkeys(each for each in said if each))
