@@ -278,6 +278,7 @@ async def test_what_is_written_after_the_end_follows_up_the_task_with_its_result
 
 
 async def test_nobody_follows_up_what_may_not_be_shown_to_them(world: World) -> None:
+    """Seen failing with the task looked up without asking whether it may be shown: its result was in the new one."""
     task = await world.working("read my mail", place=PRIVATE)
     await world.end(task)
     assert "There is no task" in words(await world.type(f"do --follows {task.id} tell me", BEN))
