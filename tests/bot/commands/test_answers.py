@@ -255,6 +255,7 @@ async def test_in_private_a_text_is_a_task(world: World) -> None:
     task = await world.task_service.known(reply.task)
     assert (task.text, task.person, task.origin) == ("open settings and look", ANNA, PRIVATE.address)
     assert task.follows == ""
+    assert (await world.say("打开相机拍2张照片", place=PRIVATE)).task
 
 
 async def test_what_is_written_after_the_end_follows_up_the_task_with_its_result(world: World) -> None:
