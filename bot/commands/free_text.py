@@ -137,7 +137,8 @@ class Talk:
         here = before if before is not None and before.place in {None, request.address} else None
         alone = text.strip().lower() in BY_NAME
         busy = here is not None and here.state in _STEERED
-        if not (alone or busy or looks_like_a_code(text)):
+        coded = text.isascii() and looks_like_a_code(text)  # a sentence of a language without blanks is no code
+        if not (alone or busy or coded):
             followed = here.id if here is not None and await self._is_followed(request, here) else ""
             wished = {"device": request.device, "follows": followed}
             options = {name: value for name, value in wished.items() if value}

@@ -73,6 +73,7 @@ class Conversation:
         self._time = time
         self._line = RateLimitedChat(chat, pace_of, place, time)
         self._questions = ShownQuestions(self._line, task_service)
+        # What shows the steps by itself needs no messages of them.
         self._steps = StepStream(task_service, store.tasks, "none" if chat.capabilities.counts_down else streaming)
         cards = CardSlot(self._line, task_service, store.cards, store.frames, asides, time.now)
         self._low_priority = LowPriorityQueue(

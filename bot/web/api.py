@@ -261,7 +261,7 @@ def _commands_json(names: Collection[str]) -> list[Json]:
     ]
 
 
-_ALONE = re.compile(r"(?P<name>\S+)(?:\s+(?:#?\d+(?:\.\S+)?|--\S.*))?", re.DOTALL)
+_ALONE = re.compile(r"\S+(?:\s+(?:#?\d+(?:\.\S+)?|--\S.*))?", re.DOTALL)
 """A command word with nothing behind it, with the number of a task, or with options."""
 
 

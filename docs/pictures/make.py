@@ -63,7 +63,7 @@ async def main() -> None:
         await page.get_by_label("Command", exact=True).fill(TASK)
         await page.keyboard.press("Enter")
         await expect(page.locator("#task-list")).to_contain_text("step 3", timeout=RUN_S * 1000)
-        await expect(page.locator("#stage")).to_contain_text("Step 3")
+        await expect(page.locator("#stage")).to_contain_text("3 steps")
         await expect(page.locator("#stage img")).to_be_visible()
         # The service stands still for a moment, so that all pictures show the same one.
         process.send_signal(signal.SIGSTOP)

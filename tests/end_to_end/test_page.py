@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -46,16 +47,22 @@ async def type_command(page: Page, command: str) -> None:
 async def test_a_newcomer_sees_it_work(place: Place) -> None:
     """Nothing is configured: the offline pilot does it."""
     async with place.service() as service, opened(service.console) as page:
-        await type_command(page, "do open browser and search OpenGUI")
+        await type_command(page, "open browser and search OpenGUI")
         await expect(page.get_by_role("heading", level=1)).to_have_text("open browser and search OpenGUI")
         picture = page.get_by_label("The phone, live").locator(".screen img")
         await expect(picture).to_be_visible(timeout=LIMIT_MS)
         assert await picture.evaluate("image => image.decode().then(() => image.naturalHeight > image.naturalWidth)")
-        final = page.locator(".message").filter(has=page.get_by_label("Enlarge recap.gif"))
+        final = page.locator(".result")
         await expect(final).to_have_count(1, timeout=LIMIT_MS)
-        await expect(final).to_contain_text("OpenGUI - official site (www.opengui.example)")
+        await expect(final.locator(".answer")).to_contain_text("OpenGUI - official site (www.opengui.example)")
         await expect(final.get_by_label("Show the screenshot")).to_be_visible()
-        await expect(final.get_by_label("Enlarge recap.gif")).to_be_visible()
+        await final.get_by_role("button", name="Play the recap").click()
+        await expect(final.locator(".thumb img")).to_have_attribute("src", re.compile("gif$"))
+        await expect(page.locator(".film li")).to_have_count(3)
+        # What is typed now stands behind it, and begins with its result.
+        await type_command(page, "open notes")
+        await expect(final).to_have_count(2, timeout=LIMIT_MS)
+        await expect(final.last.locator(".answer")).to_have_text("Opened notes.")
         assert place.phone.truth.searches == ("OpenGUI",)
         assert "token=" not in page.url
         view = page.locator("#view")

@@ -25,7 +25,7 @@ export class Check {
       h("div", { class: "choices" }, this.sum, this.ask), h("p", { class: "note" }, say("page.check.ask_hint")), this.wrong, this.list, this.signedIn.root,
       h("section", { class: "panel scrolls", tabindex: 0, "aria-labelledby": "settings-title" }, h("h2", { id: "settings-title" }, say("page.check.settings")),
         h("table", { class: "settings" }, this.settings),
-        h("details", {}, this.others, h("table", { class: "settings" }, this.usual))));
+        (this.more = h("details", { hidden: true }, this.others, h("table", { class: "settings" }, this.usual)))));
   }
 
   heading() {
@@ -48,6 +48,7 @@ export class Check {
       const usual = settings.filter((one) => one.default);
       this.settings.replaceChildren(...settings.filter((one) => !one.default).map(row));
       this.usual.replaceChildren(...usual.map(row));
+      this.more.hidden = usual.length === 0;
       setText(this.others, say("page.check.others", { number: usual.length }));
       this.wrong.hidden = true;
       this.away = false;

@@ -1,7 +1,6 @@
 // One message of the conversation: built once, then changed in place.
 
 import { arrange, frameUrl, h, icon, setText } from "./dom.js";
-import { isCard } from "./model.js";
 import { show } from "./picture.js";
 import { drawMenu } from "./menu.js";
 import { duration } from "./when.js";
@@ -40,9 +39,8 @@ export class MessageView {
     this.entry = entry;
     const content = entry.content;
     const operator = entry.author === "operator";
-    const step = !operator && Boolean(entry.thread) && !content.notify && !isCard(entry) && Boolean(content.picture);
     const loud = !operator && (content.notify || Boolean(final));
-    this.root.className = ["message", operator ? "operator" : "", step ? "step" : "", loud ? "loud" : "",
+    this.root.className = ["message", operator ? "operator" : "", loud ? "loud" : "",
       question ? "question" : "", final ? `final ${final}` : "", content.picture && loud ? "pictured" : ""].filter(Boolean).join(" ");
     this.root.dataset.id = entry.id;
     this.drawQuestion(question);

@@ -255,6 +255,7 @@ async def test_in_private_a_text_is_a_task(world: World) -> None:
     task = await world.task_service.known(reply.task)
     assert (task.text, task.person, task.origin) == ("open settings and look", ANNA, PRIVATE.address)
     assert task.follows == ""
+    assert (await world.say("打开相机拍2张照片", place=PRIVATE)).task
 
 
 async def test_what_is_written_after_the_end_follows_up_the_task_with_its_result(world: World) -> None:
@@ -278,6 +279,7 @@ async def test_what_is_written_after_the_end_follows_up_the_task_with_its_result
 
 
 async def test_nobody_follows_up_what_may_not_be_shown_to_them(world: World) -> None:
+    """Seen failing with the task looked up without asking whether it may be shown: its result was in the new one."""
     task = await world.working("read my mail", place=PRIVATE)
     await world.end(task)
     assert "There is no task" in words(await world.type(f"do --follows {task.id} tell me", BEN))
