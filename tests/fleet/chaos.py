@@ -93,8 +93,9 @@ class Person:
         if self.given < self.most and sum(task.state != "ended" for task in found) < LIVE:
             self.given += 1
             await remote.command("do", f"look around {self.given}")
-        for (question,) in rows(self._data, "SELECT id FROM questions WHERE answer IS NULL AND expired = 0"):
-            await remote.answer(str(question), "blue")
+        asked = "SELECT id, question ->> 'kind' FROM questions WHERE answer IS NULL AND expired = 0"
+        for question, kind in rows(self._data, asked):
+            await remote.answer(str(question), "done" if kind == "take over" else "blue")
         for task in found:
             if task.state == "interrupted":
                 await remote.command("resume", str(task.number))
