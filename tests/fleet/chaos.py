@@ -235,7 +235,7 @@ def judge(place: Place, host: Path, say: Callable[[str], None]) -> None:
     assert receipts, "the phone was never touched"
     assert [receipt for receipt, times in receipts.items() if times > 1] == [], "an action reached the phone twice"
     finals = rows(place.data, "SELECT task, COUNT(*) FROM outbox WHERE kind = 'final' GROUP BY task")
-    assert dict(finals) == {task.number: 1 for task in found}, "each task has one final message"
+    assert {int(str(task)): times for task, times in finals} == {task.number: 1 for task in found}, "one final for each"
     assert rows(place.data, "SELECT id FROM questions WHERE answer IS NULL AND expired = 0") == []
     assert rows(place.data, "SELECT phone, run FROM leases WHERE released IS NULL") == []
     twice = "SELECT run, subtask, step FROM steps GROUP BY run, subtask, step HAVING COUNT(*) > 1"
