@@ -23,7 +23,7 @@ from agent.ports.memory import MemoryOfThisProcess
 from agent.ports.runner import RunOrder
 from agent.run_id import RunId
 from benchmarks.row import Row
-from bot.fleet.engine import Address, Delivery, Link, connected
+from bot.fleet.engine import Address, Delivery, EngineAway, Link, connected
 from bot.fleet.host import join
 from bot.fleet.hub import Hub
 from bot.fleet.keys import HostKeys, HubKeys
@@ -102,7 +102,11 @@ class SimulatedHost:
         await delivery.done()
 
     async def _tell(self, run: RunId, item: Told | PhoneWanted) -> None:
-        await self._link.store(events_of(self._name, run), item.model_dump_json().encode(), id="")
+        while True:  # what is not known to be kept is told again, as a host does
+            try:
+                return await self._link.store(events_of(self._name, run), item.model_dump_json().encode(), id="")
+            except EngineAway:
+                await asyncio.sleep(1)
 
     async def _work(self, order: RunOrder) -> None:
         run = order.run

@@ -36,8 +36,9 @@ async def findings(settings: Settings, hosts: Sequence[dict[str, Any]]) -> list[
         async with connected(address):
             found = [Finding("service", "good", say("check.fleet.good", url=address.url))]
     except EngineRefused:
-        fix = "check.fleet.hub_refused_fix" if settings.fleet_url else "check.fleet.host_refused_fix"
-        found = [Finding("service", "bad", say("check.fleet.refused", url=address.url), say(fix))]
+        here = bool(settings.fleet_url)
+        fix = say("check.fleet.hub_refused_fix") if here else say("check.fleet.host_refused_fix")
+        found = [Finding("service", "bad", say("check.fleet.refused", url=address.url), fix)]
     except EngineAway as away:
         why = say("check.fleet.away", url=address.url, why=str(away))
         found = [Finding("service", "bad", why, say("check.fleet.away_fix"))]
