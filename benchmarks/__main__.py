@@ -8,7 +8,7 @@ import os
 import sys
 from collections.abc import Awaitable, Callable, Mapping
 
-from benchmarks import api, foreign, members, scale, settling, single, skills, stopping, tools, workshop
+from benchmarks import api, fleet, foreign, members, scale, settling, single, skills, stopping, tools, workshop
 from benchmarks.row import HEADING, Row
 
 Options = argparse.Namespace
@@ -63,6 +63,10 @@ async def _skills(_options: Options) -> list[Row]:
     return await skills.measured()
 
 
+async def _fleet(options: Options) -> list[Row]:
+    return await fleet.measured(options.runs_at_once)
+
+
 PARTS: Mapping[str, Callable[[Options], Awaitable[list[Row]]]] = {
     "single": _single,
     "foreign": _foreign,
@@ -73,6 +77,7 @@ PARTS: Mapping[str, Callable[[Options], Awaitable[list[Row]]]] = {
     "workshop": _workshop,
     "members": _members,
     "skills": _skills,
+    "fleet": _fleet,
     "scale": _scale,
 }
 
@@ -97,4 +102,5 @@ if __name__ == "__main__":
     parser.add_argument("--runs", type=int, default=3, help="tasks whose figures are put together")
     parser.add_argument("--model-seconds", type=float, default=1.0, help="how long the model takes for an answer")
     parser.add_argument("--phones", type=_sizes, default=scale.SIZES, help="sizes for scale, such as 1,4")
+    parser.add_argument("--runs-at-once", type=_sizes, default=fleet.SIZES, help="sizes for fleet, such as 128,2000")
     sys.exit(asyncio.run(main(parser.parse_args())))

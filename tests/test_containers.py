@@ -58,3 +58,14 @@ def test_only_the_program_goes_into_the_image() -> None:
     lines = (ROOT / ".dockerignore").read_text(encoding="utf-8").split()
     assert lines[0] == "*"
     assert not any(".env" in line or "data" in line for line in lines[1:])
+
+
+def test_hub_and_hosts_run_without_rights_that_they_do_not_need() -> None:
+    services = yaml.safe_load((ROOT / "compose.fleet.yaml").read_text(encoding="utf-8"))["services"]
+    assert set(services) == {"engine", "hub", "config", "host"}
+    for name, service in services.items():
+        assert service["cap_drop"] == ["ALL"], name
+        assert service["security_opt"] == ["no-new-privileges:true"], name
+        assert service["read_only"] is True, name
+        assert "privileged" not in service, name
+    assert [name for name, service in services.items() if "ports" in service] == ["engine"], "hosts dial out"

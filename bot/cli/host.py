@@ -10,6 +10,7 @@ import sys
 
 from bot.cli.exits import OK, UNAVAILABLE, USAGE
 from bot.config.settings import Settings
+from bot.fleet.messages import HOST_KEYS
 from bot.texts import ENGLISH, say, speaking
 from bot.wiring.core import policy_of
 from bot.wiring.memory import keep_small, settle
@@ -22,7 +23,7 @@ async def host(options: argparse.Namespace, settings: Settings) -> int:
     try:
         from bot.fleet.engine import EngineAway  # noqa: PLC0415 - the same
         from bot.fleet.host import JoinRefused, join  # noqa: PLC0415 - the same
-        from bot.wiring.fleet import HOST_KEYS, host_keys  # noqa: PLC0415 - the engine's client is an extra
+        from bot.wiring.fleet import host_keys  # noqa: PLC0415 - the engine's client is an extra
         from bot.wiring.host import open_host  # noqa: PLC0415 - the same
     except ImportError as missing:
         return _failed(say("settings.fleet_extra", why=str(missing)), USAGE)

@@ -134,6 +134,7 @@ def _lines(phone: PhoneInfo, active: tuple[Task, ...], held_by: str) -> str:
     facts = [
         phone.model if phone.model != phone.name else "",
         say("devices.android", version=phone.android) if phone.android else "",
+        say("cli.devices.host", host=phone.host) if phone.host else "",
         say("devices.battery", percent=phone.battery) if phone.battery is not None else "",
         say("devices.virtual") if phone.virtual else "",
         say("devices.app", app=phone.app_name or readable(phone.app)) if phone.app else "",

@@ -186,6 +186,11 @@ class Hub:
         """Whether the engine can be reached now."""
         return self._link is not None and not self._link.closed.is_set()
 
+    @property
+    def awaits_hosts(self) -> bool:
+        """Whether some host is away that may come back soon."""
+        return any(host.away and not host.lost for host in self.hosts.values())
+
     def on_change(self, listener: Callable[[], None]) -> None:
         """Call this whenever a host or its phones have changed."""
         self._listeners.append(listener)

@@ -23,6 +23,10 @@ SPEAKS: Final = 1
 HOST_NAME: Final = r"^[a-z0-9](?:[a-z0-9-]{0,30}[a-z0-9])?$"
 """What a host may be called: a word that can stand in a subject."""
 
+HUB_KEYS: Final = "fleet-hub.json"
+HOST_KEYS: Final = "fleet-host.json"
+"""Files in the data directory, with the keys of a hub and of a host."""
+
 ORDERS: Final = "FLEET_ORDERS"
 """The stream of orders, a work queue for each host."""
 EVENTS: Final = "FLEET_EVENTS"

@@ -41,11 +41,13 @@ from bot.fleet.messages import (
 from bot.fleet.phones import FleetPhones
 from bot.store.frames import FrameFiles
 from bot.tasks.leases import PhoneLeases
+from bot.tasks.queue import NotAdmitted
 from bot.tasks.secrets import MemorySecrets
 from bot.texts import say
 
 logger = logging.getLogger(__name__)
 
+LOOK_AGAIN_S: Final = 1.0
 ORDER_AGAIN_S: Final = 4.0
 """A host has begun with what it was told by then."""
 ASK_S: Final = 12.0
@@ -296,12 +298,18 @@ class FleetRunner:
             run.acquiring = asyncio.create_task(self._wait_for_phone(run, wish, first=first))
 
     async def _wait_for_phone(self, run: _Run, wish: str, *, first: bool) -> None:
-        try:
-            async with aclosing(self._leases.acquire(run.id, wish, first=first)) as queue:
-                async for each in queue:
-                    run.happenings.put_nowait(each)
-        except NoPhone as none:
-            run.happenings.put_nowait(none)
+        while True:
+            try:
+                async with aclosing(self._leases.acquire(run.id, wish, first=first)) as queue:
+                    async for each in queue:
+                        run.happenings.put_nowait(each)
+            except NoPhone as none:
+                if isinstance(none, NotAdmitted) or not self._hub.awaits_hosts:
+                    run.happenings.put_nowait(none)
+                    return
+                await asyncio.sleep(LOOK_AGAIN_S)  # its phone may come with a host that is away for a moment
+            else:
+                return
 
     def _stop_acquiring(self, run: _Run) -> None:
         if run.acquiring is not None:

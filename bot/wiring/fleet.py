@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-from typing import Final
 
 from agent.events import TaskEvent
 from agent.guards.policy import Policy
@@ -12,6 +11,7 @@ from agent.runner.local import LocalRunner
 from bot.config.settings import Settings, SettingsError
 from bot.fleet.hub import Hub
 from bot.fleet.keys import HostKeys, HubKeys, KeysLost
+from bot.fleet.messages import HOST_KEYS, HUB_KEYS
 from bot.fleet.phones import FleetPhones
 from bot.fleet.runner import FleetRunner
 from bot.store.store import Store
@@ -20,10 +20,6 @@ from bot.tasks.secrets import MemorySecrets
 from bot.texts import words
 
 logger = logging.getLogger(__name__)
-
-HUB_KEYS: Final = "fleet-hub.json"
-HOST_KEYS: Final = "fleet-host.json"
-"""Files in the data directory."""
 
 
 def hub_keys(settings: Settings) -> HubKeys:

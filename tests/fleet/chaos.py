@@ -93,8 +93,9 @@ class Person:
         if self.given < self.most and sum(task.state != "ended" for task in found) < LIVE:
             self.given += 1
             await remote.command("do", f"look around {self.given}")
-        for (question,) in rows(self._data, "SELECT id FROM questions WHERE answer IS NULL AND expired = 0"):
-            await remote.answer(str(question), "blue")
+        asked = "SELECT id, question ->> 'kind' FROM questions WHERE answer IS NULL AND expired = 0"
+        for question, kind in rows(self._data, asked):
+            await remote.answer(str(question), "done" if kind == "take over" else "blue")
         for task in found:
             if task.state == "interrupted":
                 await remote.command("resume", str(task.number))
@@ -234,7 +235,7 @@ def judge(place: Place, host: Path, say: Callable[[str], None]) -> None:
     assert receipts, "the phone was never touched"
     assert [receipt for receipt, times in receipts.items() if times > 1] == [], "an action reached the phone twice"
     finals = rows(place.data, "SELECT task, COUNT(*) FROM outbox WHERE kind = 'final' GROUP BY task")
-    assert {row[0]: row[1] for row in finals} == {task.number: 1 for task in found}, "each task has one final message"
+    assert {int(str(task)): times for task, times in finals} == {task.number: 1 for task in found}, "one final for each"
     assert rows(place.data, "SELECT id FROM questions WHERE answer IS NULL AND expired = 0") == []
     assert rows(place.data, "SELECT phone, run FROM leases WHERE released IS NULL") == []
     twice = "SELECT run, subtask, step FROM steps GROUP BY run, subtask, step HAVING COUNT(*) > 1"

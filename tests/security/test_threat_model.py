@@ -18,6 +18,7 @@ ACTORS = (
     "A malicious app that reads the keyboard",
     "A leaked token",
     "A hostile model endpoint",
+    "A stolen host key",
 )
 ROW = re.compile(r"^\|(.+)\|$", re.MULTILINE)
 

@@ -8,9 +8,10 @@ import json
 import sys
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
+from typing import Any
 
 from bot.chats.installed import installed
-from bot.checks import chats, files, mcp, model, setting_changes
+from bot.checks import chats, files, fleet, mcp, model, setting_changes
 from bot.checks.service import waited
 from bot.cli.doctor import phones, tools
 from bot.cli.exits import OK, UNAVAILABLE
@@ -30,6 +31,10 @@ async def findings(remote: Remote | None) -> list[Finding]:
         found = [Finding("service", "bad", say("check.service.hangs"), say("check.service.hangs_fix"))]
     found += [waited(wait["for"], wait["why"], wait["since"], installed()) for wait in health["waits"]]
     return found
+
+
+async def _hosts(settings: Settings, remote: Remote) -> list[dict[str, Any]]:
+    return await remote.listed("fleet") if settings.fleet_url else []
 
 
 MARKS = {"good": "✓", "note": "·", "bad": "✗"}
@@ -63,6 +68,8 @@ async def _findings(settings: Settings, *, mend: bool) -> AsyncGenerator[Finding
     async with running_service(settings.data_dir) as remote:
         running = remote is not None
         for finding in await findings(remote):
+            yield finding
+        for finding in await fleet.findings(settings, [] if remote is None else await _hosts(settings, remote)):
             yield finding
     if not running and (taken := await files.console_port(settings)) is not None:
         yield taken

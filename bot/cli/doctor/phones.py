@@ -42,7 +42,7 @@ async def findings(settings: Settings, *, running: bool, mend: bool) -> AsyncGen
                 yield health(row)
                 for finding in lane(row):
                     yield finding
-                if row["usable"]:
+                if row["usable"] and not row.get("host"):
                     async for finding in _closer(row, servers, running=running, mend=mend):
                         yield finding
     except DirectoryInUse as busy:

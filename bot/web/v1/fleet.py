@@ -21,7 +21,6 @@ from bot.web.v1.models import (
     OpenedApp,
     PhoneInfoOut,
     PressedKey,
-    SkillInfo,
     TapAt,
     ToolInfo,
     TouchedInfo,
@@ -119,15 +118,6 @@ async def list_models(calls: Caller) -> Listed[ModelInfo]:
     """The models that are set, by what they are used for."""
     calls.require(Right.USE)
     infos = [ModelInfo(role=role, name=name) for role, name in calls.models]
-    return page(infos, max(1, len(infos)), None)
-
-
-@router.get("/skills", tags=["records"])
-async def list_skills(calls: Caller) -> Listed[SkillInfo]:
-    """What tasks can follow when they name it."""
-    calls.require(Right.USE)
-    found = calls.services.skills.found.values()
-    infos = [SkillInfo(name=skill.name, about=skill.description, apps=list(skill.apps)) for skill in found]
     return page(infos, max(1, len(infos)), None)
 
 

@@ -150,10 +150,11 @@ class ParameterInfo(_Got):
 
 
 class SkillInfo(_Got):
-    """A skill."""
+    """A way of doing something, which a task follows when it names it."""
 
     name: str
     description: str
+    apps: list[str] = Field(description="The packages of the apps that it is for; empty for any.")
     version: int | None = Field(description="Of the recording; null for a skill in words alone.")
     parameters: list[ParameterInfo]
 
@@ -346,14 +347,6 @@ class ModelInfo(_Got):
 
     role: str
     name: str
-
-
-class SkillInfo(_Got):
-    """A way of doing something, which a task follows when it names it."""
-
-    name: str
-    about: str
-    apps: list[str] = Field(description="The packages of the apps that it is for; empty for any.")
 
 
 class ToolInfo(_Got):

@@ -19,6 +19,7 @@ async def list_skills(calls: Caller) -> Listed[SkillInfo]:
         SkillInfo(
             name=skill.name,
             description=skill.description,
+            apps=list(skill.apps),
             version=None if skill.recorded is None else skill.recorded.version,
             parameters=[
                 ParameterInfo(name=each.name, example=each.example, about=each.about)

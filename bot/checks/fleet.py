@@ -1,0 +1,49 @@
+"""The engine between hub and hosts, from either side, and the hosts themselves."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from typing import Any
+
+from bot.config.settings import Settings
+from bot.domain.finding import Finding
+from bot.fleet.messages import HOST_KEYS, HUB_KEYS, inbox_of
+from bot.texts import say
+
+
+async def findings(settings: Settings, hosts: Sequence[dict[str, Any]]) -> list[Finding]:
+    """Nothing where there is no fleet. `hosts` are those that the running service tells of."""
+    joined = await asyncio.to_thread((settings.data_dir / HOST_KEYS).exists)
+    if not settings.fleet_url and not joined:
+        return []
+    try:
+        from bot.fleet.engine import Address, EngineAway, EngineRefused, connected  # noqa: PLC0415 - an extra
+        from bot.fleet.keys import HostKeys, HubKeys, KeysLost  # noqa: PLC0415 - the same
+    except ImportError as missing:
+        return [Finding("service", "bad", say("settings.fleet_extra", why=str(missing)))]
+    try:
+        if settings.fleet_url:
+            hub = await asyncio.to_thread(HubKeys.kept, settings.data_dir / HUB_KEYS)
+            address = Address(settings.fleet_url, "doctor", "_INBOX_hub", seed=hub.user)
+        else:
+            keys = await asyncio.to_thread(HostKeys.kept, settings.data_dir / HOST_KEYS)
+            assert keys is not None
+            address = Address(keys.url, keys.name, inbox_of(keys.name), seed=keys.user)
+    except KeysLost as lost:
+        return [Finding("service", "bad", say("settings.fleet_keys", why=str(lost)))]
+    try:
+        async with connected(address):
+            found = [Finding("service", "good", say("check.fleet.good", url=address.url))]
+    except EngineRefused:
+        here = bool(settings.fleet_url)
+        fix = say("check.fleet.hub_refused_fix") if here else say("check.fleet.host_refused_fix")
+        found = [Finding("service", "bad", say("check.fleet.refused", url=address.url), fix)]
+    except EngineAway as away:
+        why = say("check.fleet.away", url=address.url, why=str(away))
+        found = [Finding("service", "bad", why, say("check.fleet.away_fix"))]
+    for host in hosts:
+        text = say("fleet.line", name=host["name"], state=host["state"], phones=len(host["phones"]))
+        fix = "" if host["usable"] else say("fleet.away_fix")
+        found.append(Finding("service", "good" if host["usable"] else "bad", text, fix))
+    return found

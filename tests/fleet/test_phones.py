@@ -1,0 +1,56 @@
+"""The phones of a host in the pool: the same phone wherever it is attached, with its name and its host."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from bot.views.tasks import phone_json
+from devices.errors import InputRejected, NameTaken, PhoneGone
+from devices.inputs import Key, PressKey
+from devices.phone import Health
+from tests.fakes.scripted_model import models
+from tests.fleet.rig import FleetRig
+
+
+async def test_they_are_listed_looked_at_named_and_gone_with_their_host(fleet: FleetRig) -> None:
+    machine = await fleet.add_host("shelf", models([])[0])
+    found = await fleet.there()
+    (info,) = fleet.pool.list()
+    assert (info.host, phone_json(info, ())["host"]) == ("shelf", "shelf")
+    seen = await fleet.pool.get(found).observe()
+    assert seen.image is not None
+    assert seen.image.size == (seen.size.width, seen.size.height)
+    assert seen.elements
+    assert await fleet.pool.get(found).confirmed(seen) is not None
+    told = asyncio.ensure_future(fleet.pool.wait_for_change())
+    await asyncio.sleep(0)
+    assert (await fleet.pool.rename(found, "Desk")).name == "Desk"
+    await asyncio.wait_for(told, 5)
+    with pytest.raises(InputRejected):
+        await fleet.pool.get(found).act(PressKey(Key.HOME), receipt="1-1.1.1.1")
+    assert machine.inputs() == [], "nobody holds the phone"
+    await machine.cable.cut()
+    await fleet.until(lambda: fleet.pool.list()[0].health is Health.OFFLINE)
+    with pytest.raises(PhoneGone):
+        fleet.pool.get(found)
+    await machine.cable.mend()
+    assert (await fleet.pool.wait_for(found, timeout=20)).info.name == "Desk"
+
+
+async def test_a_phone_that_moves_to_another_host_keeps_its_id_and_name(fleet: FleetRig) -> None:
+    first = await fleet.add_host("shelf", models([])[0])
+    second = await fleet.add_host("desk", models([])[0])
+    moved, other = await fleet.there("shelf"), await fleet.there("desk")
+    await fleet.pool.rename(moved, "Mine")
+    with pytest.raises(NameTaken):
+        await fleet.pool.rename(other, "mine")
+    await first.stop()
+    await second.stop()
+    second.phone = first.phone
+    await second.start()
+    await fleet.until(lambda: any((info.id, info.host) == (moved, "desk") for info in fleet.pool.list()))
+    assert [info.name for info in fleet.pool.list() if info.id == moved] == ["Mine"]
+    with pytest.raises(PhoneGone):
+        fleet.pool.get("nobody")
