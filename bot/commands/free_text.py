@@ -33,7 +33,7 @@ FOLLOWED_SECONDS = 1800.0
 """For so long after its end a private chat is still about a task; ours. A task's own thread always is."""
 
 _STEERED = frozenset({TaskState.WORKING, TaskState.PAUSED})
-"""A text beside such a task may be a word to it, so it is asked which is meant."""
+"""Such a task can be told something."""
 
 _LooksAtCodes = Callable[[Request, Services, str], Awaitable[Reply | None]]
 
@@ -136,7 +136,7 @@ class Talk:
         before = await self._services.task_service.in_place(request.address)
         here = before if before is not None and before.place in {None, request.address} else None
         alone = text.strip().lower() in BY_NAME
-        busy = here is not None and here.state in _STEERED
+        busy = here is not None and here.state not in {TaskState.QUEUED, TaskState.ENDED}
         coded = text.isascii() and looks_like_a_code(text)  # a sentence of a language without blanks is no code
         if not (alone or busy or coded):
             followed = here.id if here is not None and await self._is_followed(request, here) else ""
