@@ -31,6 +31,7 @@ Command = Callable[[argparse.Namespace, Settings], Awaitable[int]]
 _CODE: Final = {
     **dict.fromkeys(("cancel", "pause", "resume", "again", "schedule"), ("control", "control")),
     "open": ("browser", "open_console"),
+    "compare-models": ("compare_models", "compare_models"),
 }
 """Module and function of a command; every other one has a module of its name, with a function of that name."""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import math
 import sys
 from collections.abc import Iterable
 from pathlib import Path
@@ -68,6 +69,17 @@ def _number(text: str) -> int:
     if not (text.isascii() and text.isdigit() and int(text)):
         raise argparse.ArgumentTypeError(say("cli.number"))
     return int(text)
+
+
+def _amount(text: str) -> float:
+    """An amount of money above zero. Raises ArgumentTypeError."""
+    try:
+        amount = float(text)
+    except ValueError:
+        amount = 0.0
+    if not 0 < amount < math.inf:
+        raise argparse.ArgumentTypeError(say("cli.compare.amount"))
+    return amount
 
 
 def parser() -> argparse.ArgumentParser:
@@ -223,4 +235,13 @@ def parser() -> argparse.ArgumentParser:
     put_back = add("restore")
     put_back.add_argument("file", metavar="FILE", help=say("cli.option.restore_file"))
     put_back.add_argument("--yes", action="store_true", help=say("cli.option.restore_yes"))
+    compared = add("compare-models")
+    compared.add_argument("--base-url", default="", metavar="URL", help=say("cli.option.compare_base_url"))
+    for option, kind, metavar in (("model", str, "NAME"), ("dialect", str, "NAME"), ("image-window", _number, "N")):
+        about = say(f"cli.option.compare_{option.replace('-', '_')}")
+        compared.add_argument(f"--{option}", action="append", default=[], type=kind, metavar=metavar, help=about)
+    compared.add_argument("--tasks", type=_number, default=60, metavar="N", help=say("cli.option.compare_tasks"))
+    compared.add_argument("--seed", type=int, default=1, metavar="N", help=say("cli.option.compare_seed"))
+    compared.add_argument("--max-cost", type=_amount, metavar="AMOUNT", help=say("cli.option.compare_max_cost"))
+    add_json(compared)
     return whole

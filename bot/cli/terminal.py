@@ -19,10 +19,14 @@ from agent.outcome import Outcome
 from bot.texts import LANGUAGES, language_of
 
 
+def cells_of(text: str) -> int:
+    """How many cells of a terminal the text takes."""
+    return sum(2 if unicodedata.east_asian_width(sign) in {"W", "F"} else 1 for sign in text)
+
+
 def padded(text: str, width: int) -> str:
     """The text with blanks behind it up to that many cells."""
-    cells = sum(2 if unicodedata.east_asian_width(sign) in {"W", "F"} else 1 for sign in text)
-    return text + " " * max(0, width - cells)
+    return text + " " * max(0, width - cells_of(text))
 
 
 class Style(StrEnum):

@@ -126,15 +126,6 @@ class Redesign:
 
 
 @dataclass(slots=True)
-class Touched:
-    """What a finger has set off: the app, its page, and the first words of it."""
-
-    app: str
-    page: str
-    words: str
-
-
-@dataclass(slots=True)
 class Identity:
     """What never changes for one phone."""
 
@@ -203,8 +194,6 @@ class PhoneState:
     seed: int = 0
     locale: str = "en-US"
     redesign: Redesign = field(default_factory=Redesign)
-    touched: list[Touched] = field(default_factory=list)
-    """What fingers have set off, in order."""
     port: int = 0
     battery: int = 87
     charging: bool = True

@@ -66,6 +66,23 @@ class GroundTruth:
     input_method: str
 
 
+@dataclass(frozen=True, slots=True)
+class Touched:
+    """What a finger has landed on.
+
+    `app` is the short name of the app in front, `dialog` for a pop-up over it, `system` for the lock, the shade and the
+    recent apps. `words` are what the element says and shows, `identifier` its id; an element that takes no touch has
+    neither, and is not `taken`. `field` is one to type into.
+    """
+
+    app: str
+    page: str
+    words: tuple[str, ...] = ()
+    identifier: str = ""
+    taken: bool = True
+    field: bool = False
+
+
 def truth_of(state: PhoneState) -> GroundTruth:
     """The snapshot of a state."""
     task = state.task(state.front)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable
+from typing import Final
 
 from devices.geometry import Point
 from devices.virtual_phone.keys import DIGIT_CODES, LETTER_CODES, KeyCode
@@ -10,7 +12,7 @@ from devices.virtual_phone.scene.compose import Scene
 from devices.virtual_phone.screen import furniture
 from devices.virtual_phone.screen.nodes import Node
 from devices.virtual_phone.screen.widgets import Scale
-from devices.virtual_phone.state import Touched
+from devices.virtual_phone.test_probe import Touched
 from devices.virtual_phone.window_manager import WindowManager
 
 # ViewConfiguration.getLongPressTimeout and getScaledTouchSlop (8 dp) in AOSP.
@@ -21,6 +23,8 @@ EDGE = 24
 HOLD_MS = 600
 SLID_SHARE = 0.4
 """Of its width: how far something is taken to the side that does something then."""
+MOST_TOUCHES: Final = 1000
+"""How many touches are remembered: a phone may run for weeks."""
 
 
 class Hand:
@@ -29,6 +33,10 @@ class Hand:
     def __init__(self, windows: WindowManager, scene: Callable[[], Scene]) -> None:
         self._windows = windows
         self._scene = scene
+        self.touched: deque[Touched] = deque(maxlen=MOST_TOUCHES)
+        """What touches have landed on, the latest last; the keys of the keyboard and of the navigation bar are not
+        among them.
+        """
 
     def tap(self, point: Point) -> None:
         """A short touch."""
@@ -160,24 +168,15 @@ class Hand:
         if windows.state.keyboard and self._on_keyboard(point):
             return
         node = scene.root.at(point, lambda node: node.on_tap is not None)
+        self._remember(node)
         if node is None or node.on_tap is None:
             if windows.state.keyboard:
                 windows.hide_keyboard()
         elif long:
             if node.on_long is not None:
-                self._note(node)
                 node.on_long()
         else:
-            self._note(node)
             node.on_tap()
-
-    def _note(self, node: Node) -> None:
-        """Keep what is touched, before it does anything."""
-        state = self._windows.state
-        said = [each.text or each.description for each in node.walk()]
-        words = next((text for text in said if len(text) > 1), node.identifier)  # an avatar has one letter
-        page = "" if self._windows.task is None else self._windows.page.page
-        state.touched.append(Touched(state.front, page, words))
 
     def _slide(self, start: Point, end: Point) -> bool:
         """Whether a finger took something to the side that does something then: a knob, or a row of a list."""
@@ -186,8 +185,20 @@ class Hand:
             return False
         if abs(end.x - start.x) < (node.bounds.right - node.bounds.left) * SLID_SHARE:
             return False
+        self._remember(node)
         node.on_slide()
         return True
+
+    def _remember(self, node: Node | None) -> None:
+        state, activity = self._windows.state, self._windows.activity
+        covered = state.recents or state.shade or state.locked
+        app = "dialog" if state.dialogs else "system" if covered else state.front
+        page = activity.page if activity is not None else ""
+        if node is None:
+            self.touched.append(Touched(app, page, taken=False))
+            return
+        words = (said for each in node.walk() for said in (each.text, each.description) if said)
+        self.touched.append(Touched(app, page, tuple(words), node.identifier, field=node.role.endswith("EditText")))
 
     def _scroll(self, start: Point, moved: int) -> None:
         page = self._windows.activity

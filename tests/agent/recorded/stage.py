@@ -26,7 +26,7 @@ from agent.skills.loading import Skill
 from devices.geometry import Size
 from devices.virtual_phone.state import Redesign
 from devices.virtual_phone.strings import chinese
-from devices.virtual_phone.test_probe import GroundTruth
+from devices.virtual_phone.test_probe import GroundTruth, Touched
 from tests.agent.graph.rig import Rig, Work, direct_rig, order
 
 CODE: Final = "246810"
@@ -350,7 +350,7 @@ async def _to_the_end(work: Work) -> TaskEnded:
 
 async def _pop_up(rig: Rig) -> None:
     """A dialog comes over the app at its second page, or on its first where there is no other."""
-    while rig.phone.state.front == "launcher" or (not rig.phone.state.touched and len(rig.inputs()) < 2):
+    while rig.phone.state.front == "launcher" or (not rig.phone.hand.touched and len(rig.inputs()) < 2):
         await asyncio.sleep(0)
     rig.phone.pop_up("Rate this app", "Do you like it?", ("Not now", "Rate"))
 
@@ -362,9 +362,14 @@ async def _until_saved(rig: Rig, number: int, work: Work) -> None:
 
 
 def _run(rig: Changed, work: Work, end: TaskEnded, calls: int) -> Run:
-    touched = tuple(_english(each.words) for each in rig.phone.state.touched)
+    touched = tuple(_english(_first_words(each)) for each in rig.phone.hand.touched if each.taken)
     kept = left(rig.before, rig.phone.truth)
     return Run(end.outcome, calls, len(work.steps), end.usage.tokens, kept, touched, end.data, end.summary)
+
+
+def _first_words(touched: Touched) -> str:
+    """What an element says first; an avatar says one letter."""
+    return next((words for words in touched.words if len(words) > 1), touched.identifier)
 
 
 def _english(words: str) -> str:

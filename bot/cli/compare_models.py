@@ -1,0 +1,204 @@
+"""`opengui compare-models`: which model fits, by the same tasks on virtual phones."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import signal
+import sys
+from collections.abc import Sequence
+from contextlib import aclosing
+from typing import TYPE_CHECKING, Any, Final
+
+from bot.cli.exits import OK, UNAVAILABLE, Refused
+from bot.cli.terminal import Style, cells_of, padded, painted
+from bot.config.settings import Settings
+from bot.domain.money import counting_in, money
+from bot.texts import say
+from devices.virtual_phone.process import NO_FONTS, can_draw
+
+if TYPE_CHECKING:
+    from bot.model_comparison.candidates import Candidate
+    from bot.model_comparison.running import Dropped, TaskResult
+    from bot.model_comparison.table import Totals
+    from bot.model_comparison.tasks import ComparisonTask
+
+INTERRUPTED: Final = 130
+"""What a shell tells of a command that Ctrl-C has ended."""
+LONGEST_TEXT: Final = 50
+"""Characters of a task in the line of progress."""
+COLUMNS: Final = (
+    *("model", "dialect", "pictures", "tasks", "right", "false_successes", "wrong_touches", "asked", "needless"),
+    *("obeyed", "steps", "seconds", "tokens", "cost"),
+)
+
+
+async def compare_models(options: argparse.Namespace, settings: Settings) -> int:
+    """Compare, and print the table of what was done by then, also after Ctrl-C. Raises Refused and SettingsError."""
+    if not can_draw():
+        print(say("cli.failed", prog="opengui", why=say("cli.phone.failed", problem=NO_FONTS)), file=sys.stderr)
+        return UNAVAILABLE
+    # Here and not above: they load the agent, and the fonts of the phones.
+    from bot.model_comparison.candidates import candidates_of, floor  # noqa: PLC0415 - see above
+    from bot.model_comparison.running import compare  # noqa: PLC0415 - see above
+    from bot.model_comparison.tasks import sample, suite  # noqa: PLC0415 - see above
+
+    models = candidates_of(
+        settings,
+        base_url=options.base_url,
+        models=options.model,
+        dialects=options.dialect,
+        image_windows=options.image_window,
+    )
+    candidates = [floor(), *models]
+    found: list[TaskResult | Dropped] = []
+    progress = _Progress(options)
+    try:
+        if not models and (options.model or options.base_url):
+            raise Refused(say("cli.compare.no_endpoint"))
+        if options.max_cost is not None and (unknown := [each.model for each in models if not each.priced]):
+            raise Refused(say("cli.compare.no_price", model=unknown[0]))
+        tasks = sample(suite(options.seed), options.tasks)
+
+        async def work() -> None:
+            events = compare(candidates, tasks, most_cost=options.max_cost, begins=progress.begins)
+            async with aclosing(events):
+                async for each in events:
+                    found.append(each)
+                    progress.ended(each)
+
+        stopped = await _until_stopped(work())
+    finally:
+        progress.clear()
+        for candidate in candidates:
+            await candidate.close()
+    with counting_in(settings.cost_currency):
+        _tell(candidates, found, options, len(tasks))
+    return INTERRUPTED if stopped else OK
+
+
+async def _until_stopped(work: Any) -> bool:  # noqa: ANN401  # any coroutine
+    """Whether Ctrl-C or SIGTERM has ended the work. Raises what it raises."""
+    task = asyncio.ensure_future(work)
+    stops: list[None] = []
+
+    def stop() -> None:
+        stops.append(None)
+        task.cancel()
+
+    for each in (signal.SIGINT, signal.SIGTERM):
+        asyncio.get_running_loop().add_signal_handler(each, stop)
+    try:
+        await task
+    except asyncio.CancelledError:
+        if not stops:
+            raise
+    return bool(stops)
+
+
+class _Progress:
+    """One line at a terminal that says what is done now; with --json each task as it ends."""
+
+    def __init__(self, options: argparse.Namespace) -> None:
+        self._shown = sys.stderr.isatty()
+        self._json = options.json
+        self._done = 0
+
+    def begins(self, candidate: Candidate, task: ComparisonTask) -> None:
+        """A candidate begins a task."""
+        if self._shown:
+            text = task.text if len(task.text) <= LONGEST_TEXT else f"{task.text[:LONGEST_TEXT]}…"
+            line = say("cli.compare.doing", number=self._done + 1, model=candidate.name, kind=task.kind, text=text)
+            print(f"\r\x1b[K{line}", end="", file=sys.stderr, flush=True)
+
+    def ended(self, result: TaskResult | Dropped) -> None:
+        """It has done it, or given it up."""
+        from bot.model_comparison.running import TaskResult  # noqa: PLC0415 - loaded by now
+        from bot.model_comparison.table import task_row  # noqa: PLC0415 - as above
+
+        self._done += 1
+        if self._json and isinstance(result, TaskResult):
+            print(json.dumps(task_row(result), ensure_ascii=False), flush=True)
+
+    def clear(self) -> None:
+        """The line goes."""
+        if self._shown:
+            print("\r\x1b[K", end="", file=sys.stderr, flush=True)
+
+
+def _tell(
+    candidates: Sequence[Candidate], found: Sequence[TaskResult | Dropped], options: argparse.Namespace, planned: int
+) -> None:
+    """Print what came of it: rows, who gave no answer, and the advice."""
+    from bot.model_comparison.running import Dropped, TaskResult  # noqa: PLC0415 - loaded by now
+    from bot.model_comparison.table import best, totals_of, totals_row  # noqa: PLC0415 - as above
+
+    rows = totals_of(candidates, [each for each in found if isinstance(each, TaskResult)])
+    dropped = [each for each in found if isinstance(each, Dropped)]
+    chosen = best(rows)
+    advice = _advice(rows, chosen)
+    if options.json:
+        for each in dropped:
+            print(json.dumps({"type": "dropped", "model": each.candidate.model, "why": each.why}, ensure_ascii=False))
+        for row in rows:
+            print(json.dumps(totals_row(row), ensure_ascii=False))
+        print(json.dumps({"type": "advice", "settings": _settings(chosen), "text": advice}, ensure_ascii=False))
+        return
+    for line in _lines(rows):
+        print(line)
+    for each in dropped:
+        print(say("cli.compare.dropped", model=each.candidate.name, why=each.why))
+    if rows and (done := max(row.tasks for row in rows)) < planned:
+        print(say("cli.compare.part", done=done, planned=planned))
+    print(painted(advice, Style.GOOD if chosen else Style.WARN))
+
+
+def _lines(rows: Sequence[Totals]) -> list[str]:
+    """The table, its columns as wide as what stands in them."""
+    cells = [[say(f"cli.compare.column.{name}") for name in COLUMNS], *map(_cells, rows)]
+    widths = [max(cells_of(row[column]) for row in cells) for column in range(len(COLUMNS))]
+    return ["  ".join(padded(text, width) for text, width in zip(row, widths, strict=True)).rstrip() for row in cells]
+
+
+def _cells(row: Totals) -> list[str]:
+    candidate = row.candidate
+    return [
+        candidate.model,
+        candidate.dialect,
+        str(candidate.image_window),
+        str(row.tasks),
+        str(row.right),
+        str(row.false_successes),
+        str(row.wrong_touches),
+        f"{row.asked}/{row.to_ask}",
+        str(row.needless),
+        f"{row.obeyed}/{row.hostile}",
+        f"{row.steps / row.tasks:.1f}",
+        f"{row.seconds / row.tasks:.1f}",
+        str(round(row.tokens / row.tasks)),
+        say("cli.compare.unknown") if row.cost is None else money(row.cost / row.tasks),
+    ]
+
+
+def _advice(rows: Sequence[Totals], chosen: Totals | None) -> str:
+    if chosen is not None:
+        return say("cli.compare.use", settings=_line(_settings(chosen)), right=chosen.right, tasks=chosen.tasks)
+    if any(not row.candidate.offline for row in rows):
+        return say("cli.compare.none_better")
+    return say("cli.compare.only_floor")
+
+
+def _settings(chosen: Totals | None) -> dict[str, str]:
+    if chosen is None:
+        return {}
+    candidate = chosen.candidate
+    return {
+        "VLM_MODEL": candidate.model,
+        "VLM_DIALECT": candidate.dialect,
+        "VLM_IMAGE_WINDOW": str(candidate.image_window),
+    }
+
+
+def _line(settings: dict[str, str]) -> str:
+    return " ".join(f"{name}={value}" for name, value in settings.items())

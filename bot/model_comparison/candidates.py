@@ -1,0 +1,105 @@
+"""What is compared: a model with the way in which it is spoken to, made from the settings of the service."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from agent.limits import TaskLimits
+from agent.model_roles import ModelSettings, build_models, close_models
+from agent.models.base import Models
+from agent.models.endpoint import EndpointSettings
+from agent.outage_retry import patient
+from agent.run_config import RunConfig
+from bot.config.endpoints import dialect_of, model_settings
+from bot.config.settings import Settings, changed
+
+MOST_MINUTES: Final = 15.0
+"""Of one task; the service allows hours, and none of these needs more."""
+MOST_TOKENS: Final = 400_000
+"""Of one task: four times what thirty steps with a picture each take."""
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """One row of the comparison. `endpoints` are to be closed; `priced` says whether all its models have a price."""
+
+    model: str
+    dialect: str
+    image_window: int
+    config: RunConfig
+    endpoints: Models
+    offline: bool = False
+    priced: bool = True
+
+    @property
+    def name(self) -> str:
+        """For a line of progress."""
+        return self.model if self.offline else f"{self.model}, {self.dialect}, {self.image_window}"
+
+    async def close(self) -> None:
+        """Close the connections; nothing is asked afterwards."""
+        await close_models(self.endpoints)
+
+
+def floor() -> Candidate:
+    """The offline pilot, which costs nothing: what a model does not do better is not worth its price."""
+    return _candidate(Settings.model_construct(), ModelSettings(EndpointSettings(model="")), None, offline=True)
+
+
+def candidates_of(
+    settings: Settings,
+    *,
+    base_url: str = "",
+    models: Sequence[str] = (),
+    dialects: Sequence[str] = (),
+    image_windows: Sequence[int] = (),
+) -> list[Candidate]:
+    """Each of the models in each dialect with each window; what is left out is as the settings say. None where no
+    endpoint is set.
+
+    At another base URL than that of the settings their key is not sent: a key stays with its endpoint. Raises
+    SettingsError.
+    """
+    found: list[Candidate] = []
+    for model in models or (settings.vlm_model,):
+        for dialect in dialects or (settings.vlm_dialect,):
+            values: dict[str, object] = {"vlm_model": model, "vlm_dialect": dialect}
+            if base_url and base_url.rstrip("/") != settings.vlm_base_url.rstrip("/"):
+                values |= {"vlm_base_url": base_url, "vlm_api_key": ""}
+            wished = changed(settings, values)
+            endpoints = model_settings(wished)
+            if endpoints.offline:
+                return []
+            windows = image_windows or (wished.vlm_image_window,)
+            # A dialect of a family may be one and the same by another name.
+            found += [each for window in windows if not _is_among(each := _candidate(wished, endpoints, window), found)]
+    return found
+
+
+def _is_among(candidate: Candidate, found: Sequence[Candidate]) -> bool:
+    return any(each.name == candidate.name for each in found)
+
+
+def _candidate(settings: Settings, endpoints: ModelSettings, window: int | None, *, offline: bool = False) -> Candidate:
+    built = build_models(endpoints)
+    models, _ = patient(built, lambda _request, _away: None)
+    dialect = dialect_of(settings)
+    image_window = window or dialect.image_window
+    roles = (endpoints.vision, endpoints.basic or endpoints.vision, endpoints.reasoning or endpoints.vision)
+    return Candidate(
+        built.vision.name,
+        dialect.name,
+        image_window,
+        RunConfig(
+            models,
+            dialect,
+            image_window,
+            TaskLimits(minutes=MOST_MINUTES, tokens=MOST_TOKENS),
+            guard=settings.guard,
+        ),
+        built,
+        offline,
+        priced=offline or all(each.model in each.prices for each in roles),
+    )

@@ -1,0 +1,225 @@
+"""Tasks done by an agent on a virtual phone of this process: no adb, no service, nothing kept on the disk."""
+
+from __future__ import annotations
+
+import hashlib
+import time
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
+from contextlib import aclosing, asynccontextmanager
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from typing import Any, Final
+
+from langgraph.checkpoint.memory import InMemorySaver
+
+from agent.events import Asked, TaskEnded
+from agent.graph.agent import GraphAgent
+from agent.guards.policy import Policy
+from agent.models.base import Usage
+from agent.outcome import Outcome
+from agent.ports.agent import TaskOrder
+from agent.ports.journal import ActionKey, ActionState
+from agent.ports.leases import Lease, Place
+from agent.questions import ALLOW, DENY, Answer, Question, QuestionKind
+from agent.run_config import FixedRunConfig
+from agent.run_id import RunId
+from agent.runner.local import Equipment, LocalRunner
+from bot.model_comparison.candidates import Candidate
+from bot.model_comparison.judging import Ending, Verdict, judge, plain
+from bot.model_comparison.kinds import Person
+from bot.model_comparison.tasks import ComparisonTask, PhoneBefore
+from bot.tasks.secrets import MemorySecrets
+from devices.virtual_phone.apps import hostile
+from devices.virtual_phone.direct import DirectPhones
+from devices.virtual_phone.phone import VirtualPhone
+
+MOST_STEPS: Final = 30
+"""Of one task. The longest way of the suite is twelve steps."""
+MOST_QUESTIONS: Final = 8
+"""After so many a task is cancelled: nobody would answer on."""
+NOT_SAID: Final = "I have nothing to add. Do what I wrote, or say that you cannot."
+
+
+@dataclass(frozen=True)
+class TaskResult:
+    """One task by one candidate. `seconds` are those of the clock on the wall; `summary` is what the agent said."""
+
+    candidate: Candidate
+    task: ComparisonTask
+    verdict: Verdict
+    outcome: Outcome
+    summary: str
+    steps: int
+    seconds: float
+    usage: Usage
+
+
+@dataclass(frozen=True)
+class Dropped:
+    """A candidate whose endpoint gave no answer at all is compared no more; `why` is what was said of it."""
+
+    candidate: Candidate
+    why: str
+
+
+async def compare(
+    candidates: Sequence[Candidate],
+    tasks: Sequence[ComparisonTask],
+    *,
+    most_cost: float | None = None,
+    begins: Callable[[Candidate, ComparisonTask], None] = lambda _candidate, _task: None,
+) -> AsyncGenerator[TaskResult | Dropped, None]:
+    """Each task by each candidate, task by task: whenever this is stopped, all have done about the same.
+
+    It ends when `most_cost` has been spent, in the currency of the price table. `begins` is told what is done next.
+    """
+    left = list(candidates)
+    spent = 0.0
+    for task in tasks:
+        for candidate in tuple(left):
+            if most_cost is not None and spent >= most_cost:
+                return
+            begins(candidate, task)
+            result = await do_task(candidate, task, None if most_cost is None else most_cost - spent)
+            spent += result.usage.cost or 0.0
+            if not candidate.offline and not result.usage.calls:
+                left.remove(candidate)
+                yield Dropped(candidate, result.summary)
+            else:
+                yield result
+
+
+async def do_task(candidate: Candidate, task: ComparisonTask, most_cost: float | None = None) -> TaskResult:
+    """One task on a new phone."""
+    limits = replace(candidate.config.limits, cost=most_cost)
+    terms = FixedRunConfig(replace(candidate.config, limits=limits))
+    async with _phone(task.phone) as (phone, phones):
+        secrets = MemorySecrets()
+        saver = InMemorySaver()
+        equipment = Equipment(
+            phones=phones,
+            leases=_OnePhone(phones.list()[0].id),
+            terms=terms,
+            policy=Policy.default(),
+            journal=_Journal(),
+            frames=_Frames(),
+            secrets=secrets,
+        )
+        agent = GraphAgent(terms, LocalRunner(equipment, saver), saver)
+        order = TaskOrder(task=f"c{task.number}", text=task.text, max_steps=MOST_STEPS)
+        before, began = phone.truth, time.monotonic()
+        ended, asked = await _worked(agent, order, task.person, secrets)
+        seconds = time.monotonic() - began
+        said = "\n".join(filter(None, (ended.summary, ended.data)))
+        ending = Ending(ended.outcome, said, tuple(asked))
+        verdict = judge(task.need, task.wanted, before, phone.truth, tuple(phone.hand.touched), ending)
+    return TaskResult(candidate, task, verdict, ended.outcome, ended.summary, ended.steps, seconds, ended.usage)
+
+
+async def _worked(
+    agent: GraphAgent, order: TaskOrder, person: Person, secrets: MemorySecrets
+) -> tuple[TaskEnded, list[QuestionKind]]:
+    """The end of the task, and what was asked meanwhile."""
+    asked: list[QuestionKind] = []
+    async with aclosing(agent.work(order)) as events:
+        async for event in events:
+            if isinstance(event, TaskEnded):
+                return event, asked
+            if isinstance(event, Asked):
+                asked.append(event.question.kind)
+                if len(asked) > MOST_QUESTIONS:
+                    await agent.cancel(order.task)
+                else:
+                    await agent.answer(order.task, answered(event.question, person, secrets))
+    raise AssertionError("a task has ended without an end")
+
+
+def answered(question: Question, person: Person, secrets: MemorySecrets) -> Answer:
+    """What the person says to a question. What only somebody at the phone could do is not done."""
+    match question.kind:
+        case QuestionKind.APPROVE:
+            about = plain((question.text, question.detail))
+            allowed = bool(person.allows) and all(plain(words) in about for words in person.allows)
+            text = ALLOW if allowed else DENY
+        case QuestionKind.ASK:
+            text = person.answers or NOT_SAID
+        case QuestionKind.SECRET if person.code:
+            secrets.keep(question.id, person.code)
+            text = question.id
+        case _:
+            return Answer(question=question.id, expired=True)
+    return Answer(question=question.id, text=text, by="person")
+
+
+@asynccontextmanager
+async def _phone(before: PhoneBefore) -> AsyncIterator[tuple[VirtualPhone, DirectPhones]]:
+    """The phone that a task begins on. Its clock stands still: nothing on it changes by itself."""
+    faults = {"page_ms": before.slow} if before.slow else {}
+    async with VirtualPhone(
+        seed=before.seed, locale=before.locale, dark=before.dark, faults=faults, clock=_noon
+    ) as phone:
+        if before.change is not None:
+            before.change(phone.state)
+        if before.page:
+            hostile.play(phone.windows, before.page, "en")
+        if before.dialog is not None:
+            phone.pop_up(*before.dialog)
+        phones = DirectPhones([phone])
+        await phones.start()
+        try:
+            yield phone, phones
+        finally:
+            await phones.stop()
+
+
+def _noon() -> datetime:
+    return datetime(2026, 1, 1, 12, tzinfo=UTC)
+
+
+class _OnePhone:
+    """agent.ports.leases.Leases of one run on one phone."""
+
+    def __init__(self, phone: str) -> None:
+        self._phone = phone
+
+    async def acquire(self, run: RunId, wish: str, *, first: bool = False) -> AsyncIterator[Place | Lease]:
+        """See Leases."""
+        del wish, first
+        yield Lease(self._phone, run, 1)
+
+    async def release(self, run: RunId) -> None:
+        """See Leases: there is nobody else."""
+
+
+class _Journal:
+    """agent.ports.journal.Journal of a task that no other process goes on with."""
+
+    def __init__(self) -> None:
+        self._begun: set[ActionKey] = set()
+
+    async def begin(self, key: ActionKey, action: dict[str, Any], *, fence: int) -> bool:
+        """See Journal."""
+        del action, fence
+        new = key not in self._begun
+        self._begun.add(key)
+        return new
+
+    async def finish(self, key: ActionKey, state: ActionState, effect: str) -> None:
+        """See Journal: nobody reads it."""
+
+
+class _Frames:
+    """agent.ports.frames.Frames in memory, gone with the task."""
+
+    def __init__(self) -> None:
+        self._kept: dict[str, bytes] = {}
+
+    async def save(self, data: bytes, *, suffix: str) -> str:
+        """See Frames."""
+        reference = f"{hashlib.sha256(data).hexdigest()}.{suffix}"
+        self._kept[reference] = data
+        return reference
+
+    async def load(self, reference: str) -> bytes:
+        """See Frames."""
+        return self._kept[reference]
