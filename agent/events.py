@@ -10,7 +10,7 @@ from agent.effect_facts import Effects
 from agent.models.base import Usage
 from agent.outcome import Outcome
 from agent.questions import Question
-from agent.recorded_skills.recording import StepRecord
+from agent.recorded_skills.step_record import StepRecord
 from agent.run_id import RunId
 
 

@@ -14,8 +14,8 @@ from agent.models.base import PILOT, Message, Model, ModelRequest, Purpose
 from agent.models.errors import ModelError
 from agent.models.structured import ask
 from agent.prompts import prompt
-from agent.recorded_skills.recording import RecordedAction
 from agent.recorded_skills.skill_file import MOST_PARAMETERS, PARAMETER, Parameter
+from agent.recorded_skills.step_record import RecordedAction
 
 logger = logging.getLogger(__name__)
 

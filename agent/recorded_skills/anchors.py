@@ -14,10 +14,9 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Final
 
-from pydantic import BaseModel, ConfigDict
-
 from agent.guards.binding import around, is_presence, words_of
 from agent.guards.hit_test import LARGE_SHARE, is_button
+from agent.recorded_skills.step_record import Anchor, Landmark
 from devices.phone import Element, Observation
 
 MOST_LANDMARKS: Final = 8
@@ -55,37 +54,6 @@ _EVERYWHERE: Final = frozenset(
 _COUNTER: Final = re.compile(r"(?:,\s?|\s?[(（])\d{1,4}[)）]?$")
 """A number that an app puts behind a label: "Cart, 2", "Inbox (3)"."""
 _PARAMETER: Final = re.compile(r"\{(?P<name>[a-z][a-z0-9_]*)\}")
-
-
-class Landmark(BaseModel):
-    """Words that the recorded screen had, and the id of the element that showed them."""
-
-    model_config = ConfigDict(frozen=True)
-
-    words: str
-    id: str = ""
-
-
-class Anchor(BaseModel):
-    """A control as it was recorded. Its words may hold parameters, as `{name}`."""
-
-    model_config = ConfigDict(frozen=True)
-
-    package: str
-    role: str
-    """The class without its package, such as "Button"."""
-    id: str = ""
-    words: str = ""
-    """Its own, else the first that stand in it."""
-    beside: str = ""
-    """The first words of the row or card that it stands in, where its own do not tell it from others."""
-    editable: bool = False
-    checked: bool | None = None
-    """How the switch or box in it was set before it was touched; None where there is none."""
-    listed: bool = False
-    """Whether it stood in a list, where it may be further down now."""
-    at: tuple[float, float] = (0.0, 0.0)
-    """Where its middle was, in shares of the screen: a hint for models."""
 
 
 class Likeness(Enum):

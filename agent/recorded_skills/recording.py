@@ -1,57 +1,17 @@
-"""What a step keeps of the actions that it did, so that a skill can be made of it."""
+"""Makes the record of an action that a step has done, so that a skill can be made of it."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any, Final
 
-from pydantic import BaseModel, ConfigDict, Field
-
 from agent.guards.binding import words_of
-from agent.recorded_skills.anchors import Anchor, Landmark, anchor_of, is_chosen_of_many, landmarks_of, place_of_words
+from agent.recorded_skills.anchors import anchor_of, is_chosen_of_many, landmarks_of, place_of_words
+from agent.recorded_skills.step_record import RecordedAction
 from devices.phone import Element, Observation
 
 MOST_READ: Final = 5
 """Labels that one note or result is made of; more is a text, which a model has to write."""
-
-
-class RecordedAction(BaseModel):
-    """One action that was done, where, and on what screen. It holds no secret: one that was typed is a question."""
-
-    model_config = ConfigDict(frozen=True)
-
-    action: dict[str, Any]
-    """The action as plain data, without its target."""
-    package: str = ""
-    activity: str = ""
-    anchor: Anchor | None = None
-    """What it touched; None for what touches nothing, and for what could not be told from other things."""
-    touches: bool = False
-    """Whether only a model can do it again where no anchor or place of words is known."""
-    landmarks: tuple[Landmark, ...] = ()
-    chosen: bool = False
-    """Whether it touched one of several alike, as in a list."""
-    dialog: bool = False
-    """Whether it was done in a dialog, which may not come the next time."""
-    reads: tuple[Anchor, ...] = ()
-    """Where the words of a note or a result stood on the screen."""
-    seconds: float = Field(default=0.0, ge=0)
-    """How long it took until the screen stood still after it."""
-
-    @property
-    def kind(self) -> str:
-        """The name of the action."""
-        return str(self.action["kind"])
-
-
-class StepRecord(BaseModel):
-    """What a step keeps of what it did. A step of a former version has none."""
-
-    model_config = ConfigDict(frozen=True)
-
-    actions: tuple[RecordedAction, ...] = ()
-    followed: int | None = None
-    """The step of a recorded skill that was done again by it; None where a model has decided."""
 
 
 def recorded(

@@ -13,7 +13,7 @@ from typing import Final, Literal
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from agent.recorded_skills.anchors import filled, parameters_in
-from agent.recorded_skills.recording import RecordedAction
+from agent.recorded_skills.step_record import RecordedAction
 
 FILE: Final = "skill.json"
 MOST_BYTES: Final = 512_000

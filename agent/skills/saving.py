@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import Final
 
 from agent.front_matter import MAX_NAME, NAME
-from agent.recorded_skills.recording import RecordedAction
 from agent.recorded_skills.skill_file import FILE as RECORDING
 from agent.recorded_skills.skill_file import RecordedSkill
+from agent.recorded_skills.step_record import RecordedAction
 from agent.skills.library import Skills
 from agent.skills.loading import APPS, FILE, load_skills
 from agent.wording import Spoken, shortened

@@ -17,7 +17,7 @@ from agent.models.base import Usage
 from agent.outcome import Outcome
 from agent.ports.agent import AS_SET, Guidance
 from agent.questions import Question
-from agent.recorded_skills.recording import StepRecord
+from agent.recorded_skills.step_record import StepRecord
 from agent.run_id import RunId
 from agent.standing_yes import StandingYes
 from bot.domain.address import Address, MessageRef, Person

@@ -24,8 +24,11 @@ class RecentLines(logging.Handler):
         self._followers: set[tuple[asyncio.AbstractEventLoop, asyncio.Event]] = set()
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Keep the line, and wake who follows."""
-        line = self.format(record)
+        """Keep the line, and wake who follows. What cannot be written is told by the handler that prints."""
+        try:
+            line = self.format(record)
+        except Exception:  # noqa: BLE001 - whatever the values of a record raise
+            return
         with self._guard:
             self._lines.append(line)
             self._written += 1

@@ -6,7 +6,7 @@ import json
 import sqlite3
 
 from agent.effect_facts import effects_data, effects_of
-from agent.recorded_skills.recording import StepRecord
+from agent.recorded_skills.step_record import StepRecord
 from agent.run_id import RunId
 from bot.domain.task import StepRow
 from bot.store.connection import Transaction

@@ -49,7 +49,7 @@ def said() -> dict[str, set[str]]:
                 continue
             kind = node.args[0]
             spoken = isinstance(kind, ast.Constant) and kind.value in SENTENCES
-            if name not in {"sentence", "words", "PhoneSpent", "FolderRefused"} and not (
+            if name not in {"sentence", "words", "PhoneSpent", "FolderRefused", "NotSavable", "NotChanged"} and not (
                 name == "super().__init__" and spoken
             ):
                 continue

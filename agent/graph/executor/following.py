@@ -23,7 +23,6 @@ from agent.models.base import PILOT, Delta, Model, ModelReply, ModelRequest, Too
 from agent.observing import ScreenView
 from agent.recorded_skills.anchors import (
     Found,
-    Landmark,
     Likeness,
     checked_now,
     filled,
@@ -33,8 +32,8 @@ from agent.recorded_skills.anchors import (
     names_one,
     words_at,
 )
-from agent.recorded_skills.recording import RecordedAction
 from agent.recorded_skills.skill_file import FIELDS, RecordedSkill
+from agent.recorded_skills.step_record import Landmark, RecordedAction
 from agent.scene import Scene, StepFate
 from agent.wording import sentence
 from devices.phone import Element

@@ -22,7 +22,7 @@ from agent.guards.loop_detection import WAITING, WINDOW
 from agent.guards.screen_identity import MOVED_MEAN, SCROLLED_MEAN, moved, screen_word
 from agent.models.base import ModelReply, Usage
 from agent.observing import ScreenView
-from agent.recorded_skills.recording import RecordedAction, StepRecord
+from agent.recorded_skills.step_record import RecordedAction, StepRecord
 from agent.scene import StepFate
 from agent.wording import kept, words
 from devices.phone import Observation

@@ -35,4 +35,4 @@ async def findings(settings: Settings) -> list[Finding]:
 
 def _refused(folder: Refused) -> Finding:
     text = say("cli.skills.refused", refused=folder.folder, reason=said(folder.why))
-    return Finding("files", "bad", text, say("tools.mend"))
+    return Finding("files", "note", text, say("tools.mend"))

@@ -16,7 +16,7 @@ from aiohttp import web
 from bot.chats.installed import installed, model_of
 from bot.cli.devices import devices
 from bot.cli.doctor import doctor
-from bot.cli.skills import skills
+from bot.cli.tools import tools
 from bot.config.settings import Settings
 from bot.store.directory import DataDirectory
 from devices.adb.connection import Connection
@@ -96,9 +96,9 @@ async def test_a_member_that_cannot_be_used_is_named(here: Machine, capsys: Said
     (folder / "AGENTS.md").write_text("---\nname: dietician\ndescription: Eats.\ntools: [x_ray]\n---\nEat.")
     assert await doctor(NOTHING, here.settings()) == 0
     told = capsys.readouterr().out
-    assert f"The folder {folder} is not used:" in told
+    assert f"{folder} is not used:" in told
     assert "x_ray" in told
-    await skills(NOTHING, here.settings())
+    await tools(NOTHING, here.settings())
     assert "x_ray" in capsys.readouterr().out
 
 

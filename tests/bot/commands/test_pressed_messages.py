@@ -80,7 +80,7 @@ async def test_buttons_of_a_task_that_is_over_go(world: World, make: Callable[[s
 
 
 async def test_an_offer_reads_what_became_of_it(world: World) -> None:
-    offered = await world.say("open settings", place=PRIVATE)
+    offered = await world.say("post-2", place=PRIVATE)
     assert offered.message is not None
     run = offered.message.buttons[0][0].data
     assert not (await world.press(run, BEN, PRIVATE)).dead, "it is still Anna's"

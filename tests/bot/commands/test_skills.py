@@ -12,8 +12,7 @@ import pytest
 
 from agent.events import Started
 from agent.outcome import Outcome
-from agent.recorded_skills.anchors import Anchor, Landmark
-from agent.recorded_skills.recording import RecordedAction, StepRecord
+from agent.recorded_skills.step_record import Anchor, Landmark, RecordedAction, StepRecord
 from agent.run_id import RunId
 from agent.skills import saving
 from agent.skills.library import Skills

@@ -76,7 +76,7 @@ async def test_the_command_line_names_what_cannot_be_used(tmp_path: Path, capsys
     assert [row["tool"] for row in rows if row.get("lacks") == "off"] == ["shell", "python_full"]
     assert rows[-1]["refused"] == str(tmp_path / "agents" / "odd")
     with speaking("zh"):
-        await skills(argparse.Namespace(json=False), settings(tmp_path))
+        await skills(argparse.Namespace(json=False, change=[]), settings(tmp_path))
     told = capsys.readouterr().out
     assert "compare-prices: 比较同一件东西" in told
     assert f"{tmp_path}/skills/tea" in told

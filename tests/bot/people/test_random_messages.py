@@ -115,13 +115,14 @@ class Crowd:
         return reply, "use" in self.oracle.rights(person, place)
 
     async def text(self, person: Person, place: Place) -> tuple[Reply, bool]:
-        reply = await self.world.say("please do it", person, place)
-        if reply.message is not None and reply.message.buttons:
-            assert place.private
+        reply = await self.world.say(self.chance.choice(["please do it", "post-2"]), person, place)
+        offered = reply.message is not None and bool(reply.message.buttons)
+        if offered:
+            assert reply.message is not None
             self.offers.append((reply.message.buttons[0][0].data, person))
-        else:
-            assert not place.private or "use" not in self.oracle.rights(person, place)
-        return reply, False
+        # Whether it begins at once hangs on what else it may mean; that anything comes of it only on the rights.
+        assert (offered or bool(reply.task)) == (place.private and "use" in self.oracle.rights(person, place))
+        return reply, bool(reply.task)
 
     async def press(self, person: Person, place: Place) -> tuple[Reply, bool]:
         if not self.offers:

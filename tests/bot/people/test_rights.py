@@ -113,7 +113,7 @@ async def test_a_task_goes_only_to_a_phone_that_the_person_may_use(tmp_path: Pat
 
 async def test_an_offer_is_run_with_the_rights_of_the_press(world: World) -> None:
     await world.type("people allow 666", ADA)
-    offer = await world.say("open settings", EVE, PRIVATE)
+    offer = await world.say("post-2", EVE, PRIVATE)
     assert offer.message is not None
     await world.type("people deny 666", ADA)
     pressed = await world.press(offer.message.buttons[0][0].data, EVE, PRIVATE)

@@ -1,0 +1,77 @@
+"""What a step keeps of what it did: plain data that is stored with it, and that recorded skills are made of."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field
+
+
+class Landmark(BaseModel):
+    """Words that the recorded screen had, and the id of the element that showed them."""
+
+    model_config = ConfigDict(frozen=True)
+
+    words: str
+    id: str = ""
+
+
+class Anchor(BaseModel):
+    """A control as it was recorded. Its words may hold parameters, as `{name}`."""
+
+    model_config = ConfigDict(frozen=True)
+
+    package: str
+    role: str
+    """The class without its package, such as "Button"."""
+    id: str = ""
+    words: str = ""
+    """Its own, else the first that stand in it."""
+    beside: str = ""
+    """The first words of the row or card that it stands in, where its own do not tell it from others."""
+    editable: bool = False
+    checked: bool | None = None
+    """How the switch or box in it was set before it was touched; None where there is none."""
+    listed: bool = False
+    """Whether it stood in a list, where it may be further down now."""
+    at: tuple[float, float] = (0.0, 0.0)
+    """Where its middle was, in shares of the screen: a hint for models."""
+
+
+class RecordedAction(BaseModel):
+    """One action that was done, where, and on what screen. It holds no secret: one that was typed is a question."""
+
+    model_config = ConfigDict(frozen=True)
+
+    action: dict[str, Any]
+    """The action as plain data, without its target."""
+    package: str = ""
+    activity: str = ""
+    anchor: Anchor | None = None
+    """What it touched; None for what touches nothing, and for what could not be told from other things."""
+    touches: bool = False
+    """Whether only a model can do it again where no anchor or place of words is known."""
+    landmarks: tuple[Landmark, ...] = ()
+    chosen: bool = False
+    """Whether it touched one of several alike, as in a list."""
+    dialog: bool = False
+    """Whether it was done in a dialog, which may not come the next time."""
+    reads: tuple[Anchor, ...] = ()
+    """Where the words of a note or a result stood on the screen."""
+    seconds: float = Field(default=0.0, ge=0)
+    """How long it took until the screen stood still after it."""
+
+    @property
+    def kind(self) -> str:
+        """The name of the action."""
+        return str(self.action["kind"])
+
+
+class StepRecord(BaseModel):
+    """What a step keeps of what it did. A step of a former version has none."""
+
+    model_config = ConfigDict(frozen=True)
+
+    actions: tuple[RecordedAction, ...] = ()
+    followed: int | None = None
+    """The step of a recorded skill that was done again by it; None where a model has decided."""
