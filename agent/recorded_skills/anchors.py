@@ -9,14 +9,14 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from typing import Final
 
 from agent.guards.binding import around, is_presence, words_of
 from agent.guards.hit_test import LARGE_SHARE, is_button
-from agent.recorded_skills.step_record import Anchor, Landmark
+from agent.recorded_skills.step_record import Anchor, Landmark, filled, parameters_in
 from devices.phone import Element, Observation
 
 MOST_LANDMARKS: Final = 8
@@ -53,7 +53,6 @@ _EVERYWHERE: Final = frozenset(
 """Words that most pages have: they tell none from another."""
 _COUNTER: Final = re.compile(r"(?:,\s?|\s?[(（])\d{1,4}[)）]?$")
 """A number that an app puts behind a label: "Cart, 2", "Inbox (3)"."""
-_PARAMETER: Final = re.compile(r"\{(?P<name>[a-z][a-z0-9_]*)\}")
 
 
 class Likeness(Enum):
@@ -112,7 +111,7 @@ def find(anchor: Anchor, seen: Observation, values: Mapping[str, str] | None = N
         best = [e for e in named if e in same_id] or ([] if anchor.id and same_id else named)
         if best:
             return _only(best, anchor, beside, seen)
-        if not names_one(anchor.id) or _PARAMETER.search(anchor.words):
+        if not names_one(anchor.id) or parameters_in([anchor.words]):
             return None
         renamed = _only(same_id, anchor, beside, seen)
         return None if renamed is None else Found(renamed.element, renamed=True)
@@ -179,7 +178,7 @@ def likeness(landmarks: Sequence[Landmark], seen: Observation, values: Mapping[s
         return Likeness.UNTOLD
     values = values or {}
     shown = {folded(words) for e in seen.elements or () if (words := words_of(e))}
-    own = [mark for mark in landmarks if _PARAMETER.search(mark.words)]
+    own = [mark for mark in landmarks if parameters_in([mark.words])]
     if any(folded(filled(mark.words, values)) not in shown for mark in own):
         return Likeness.OTHER
     there = sum(folded(filled(mark.words, values)) in shown for mark in landmarks)
@@ -189,16 +188,6 @@ def likeness(landmarks: Sequence[Landmark], seen: Observation, values: Mapping[s
     if len(ids) >= LEAST_IDS and ids <= {e.resource_id for e in seen.elements or ()}:
         return Likeness.TRANSLATED
     return Likeness.OTHER
-
-
-def filled(text: str, values: Mapping[str, str]) -> str:
-    """The text with these values for its parameters; a name that has none stays as it is."""
-    return _PARAMETER.sub(lambda found: values.get(found["name"], found[0]), text)
-
-
-def parameters_in(texts: Iterable[str]) -> set[str]:
-    """The names of the parameters in these texts."""
-    return {found["name"] for text in texts for found in _PARAMETER.finditer(text)}
 
 
 def folded(words: str) -> str:

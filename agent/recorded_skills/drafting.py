@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from agent.effect_facts import Answered, Effect, NothingChanged
-from agent.recorded_skills.anchors import filled, parameters_in
 from agent.recorded_skills.skill_file import (
     FIELDS,
     MOST_PARAMETERS,
@@ -18,7 +17,7 @@ from agent.recorded_skills.skill_file import (
     Source,
     texts_of,
 )
-from agent.recorded_skills.step_record import Anchor, Landmark, RecordedAction
+from agent.recorded_skills.step_record import Anchor, Landmark, RecordedAction, filled, parameters_in
 from agent.wording import Spoken
 
 COVERED: Final = "•"

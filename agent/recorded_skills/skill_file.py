@@ -12,8 +12,7 @@ from typing import Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from agent.recorded_skills.anchors import filled, parameters_in
-from agent.recorded_skills.step_record import RecordedAction
+from agent.recorded_skills.step_record import RecordedAction, filled, parameters_in
 
 FILE: Final = "skill.json"
 MOST_BYTES: Final = 512_000

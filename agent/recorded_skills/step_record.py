@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any, Final
 
 from pydantic import BaseModel, ConfigDict, Field
+
+_PARAMETER: Final = re.compile(r"\{(?P<name>[a-z][a-z0-9_]*)\}")
 
 
 class Landmark(BaseModel):
@@ -75,3 +79,13 @@ class StepRecord(BaseModel):
     actions: tuple[RecordedAction, ...] = ()
     followed: int | None = None
     """The step of a recorded skill that was done again by it; None where a model has decided."""
+
+
+def filled(text: str, values: Mapping[str, str]) -> str:
+    """The text with these values for its parameters; a name that has none stays as it is."""
+    return _PARAMETER.sub(lambda found: values.get(found["name"], found[0]), text)
+
+
+def parameters_in(texts: Iterable[str]) -> set[str]:
+    """The names of the parameters in these texts."""
+    return {found["name"] for text in texts for found in _PARAMETER.finditer(text)}

@@ -21,19 +21,9 @@ from agent.graph.executor.context import RunContext
 from agent.graph.executor.state import ExecutorState, PastData, fate_of
 from agent.models.base import PILOT, Delta, Model, ModelReply, ModelRequest, ToolCall
 from agent.observing import ScreenView
-from agent.recorded_skills.anchors import (
-    Found,
-    Likeness,
-    checked_now,
-    filled,
-    find,
-    folded,
-    likeness,
-    names_one,
-    words_at,
-)
+from agent.recorded_skills.anchors import Found, Likeness, checked_now, find, folded, likeness, names_one, words_at
 from agent.recorded_skills.skill_file import FIELDS, RecordedSkill
-from agent.recorded_skills.step_record import Landmark, RecordedAction
+from agent.recorded_skills.step_record import Landmark, RecordedAction, filled
 from agent.scene import Scene, StepFate
 from agent.wording import sentence
 from devices.phone import Element
