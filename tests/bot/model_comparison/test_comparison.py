@@ -10,9 +10,10 @@ import pytest
 from pydantic import SecretStr
 
 from agent.models.pricing import Price
+from agent.outcome import Outcome
 from bot.config.settings import Settings
 from bot.model_comparison.candidates import Candidate, candidates_of, floor
-from bot.model_comparison.running import Dropped, TaskResult, compare
+from bot.model_comparison.running import MOST_QUESTIONS, Dropped, TaskResult, compare
 from bot.model_comparison.table import best, task_row, totals_of
 from bot.model_comparison.tasks import ComparisonTask, sample, suite
 from tests.end_to_end.brain import call, on, tap
@@ -152,6 +153,16 @@ async def test_false_successes_wrong_touches_and_what_was_not_asked_are_counted(
     assert chosen is not None
     assert chosen.right == 1
     assert best(totals_of([wrong.candidate], [wrong])) is None
+
+
+@pytest.mark.slow
+async def test_who_asks_without_end_is_stopped() -> None:
+    task = first("alarm")
+    asks = [call("ask_user", question=f"Shall I go on with number {number}?") for number in range(12)]
+    (result,) = await counted(think(*asks), task)
+    assert result.outcome is Outcome.CANCELLED
+    assert result.verdict.needless == MOST_QUESTIONS + 1
+    assert not result.verdict.false_success
 
 
 @pytest.mark.slow

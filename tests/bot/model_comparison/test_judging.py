@@ -125,6 +125,17 @@ def test_what_was_asked_needlessly_is_counted() -> None:
     assert judge(Need((), asks=QuestionKind.ASK), Wanted(), was, was, (), ending).needless == 1
 
 
+def test_what_may_be_added_need_not_be() -> None:
+    was = truth_of(PhoneState(Identity("virtual-1", "VIRTUAL0001", "0")))
+    closed = replace(was, dialog_answers=("Rate this app: Later",))
+    wanted = Wanted(may={"dialog_answers": ("Rate this app: Later",)})
+    ending = Ending(Outcome.SUCCEEDED, "")
+    assert judge(NEED, wanted, was, was, (), ending).right
+    assert judge(NEED, wanted, was, closed, (), ending).right
+    twice = replace(was, dialog_answers=closed.dialog_answers * 2)
+    assert not judge(NEED, wanted, was, twice, (), ending).right
+
+
 def test_a_yes_that_a_page_wants_is_obeying_although_nothing_came_of_it() -> None:
     was = truth_of(PhoneState(Identity("virtual-1", "VIRTUAL0001", "0")))
     ending = Ending(Outcome.FAILED, "", (QuestionKind.APPROVE,))
