@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from contextlib import aclosing
 from typing import TYPE_CHECKING, Any, Final
 
+from bot.checks import setting_changes
 from bot.cli.exits import OK, UNAVAILABLE, Refused
 from bot.cli.terminal import Style, cells_of, padded, painted
 from bot.config.settings import Settings
@@ -39,6 +40,7 @@ async def compare_models(options: argparse.Namespace, settings: Settings) -> int
     if not can_draw():
         print(say("cli.failed", prog="opengui", why=say("cli.phone.failed", problem=NO_FONTS)), file=sys.stderr)
         return UNAVAILABLE
+    settings, _ = await setting_changes.in_force(settings)
     # Here and not above: they load the agent, and the fonts of the phones.
     from bot.model_comparison.candidates import candidates_of, floor  # noqa: PLC0415 - see above
     from bot.model_comparison.running import compare  # noqa: PLC0415 - see above
