@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from contextlib import aclosing
 from typing import TYPE_CHECKING, Any, Final
 
+from bot.checks import setting_changes
 from bot.cli.exits import OK, UNAVAILABLE, Refused
 from bot.cli.terminal import Style, cells_of, padded, painted
 from bot.config.settings import Settings
@@ -39,6 +40,7 @@ async def compare_models(options: argparse.Namespace, settings: Settings) -> int
     if not can_draw():
         print(say("cli.failed", prog="opengui", why=say("cli.phone.failed", problem=NO_FONTS)), file=sys.stderr)
         return UNAVAILABLE
+    settings, _ = await setting_changes.in_force(settings)
     # Here and not above: they load the agent, and the fonts of the phones.
     from bot.model_comparison.candidates import candidates_of, floor  # noqa: PLC0415 - see above
     from bot.model_comparison.running import compare  # noqa: PLC0415 - see above
@@ -60,6 +62,7 @@ async def compare_models(options: argparse.Namespace, settings: Settings) -> int
         if options.max_cost is not None and (unknown := [each.model for each in models if not each.priced]):
             raise Refused(say("cli.compare.no_price", model=unknown[0]))
         tasks = sample(suite(options.seed), options.tasks)
+        progress.planned = len(candidates) * len(tasks)
 
         async def work() -> None:
             events = compare(candidates, tasks, most_cost=options.max_cost, begins=progress.begins)
@@ -74,8 +77,10 @@ async def compare_models(options: argparse.Namespace, settings: Settings) -> int
         for candidate in candidates:
             await candidate.close()
     with counting_in(settings.cost_currency):
-        _tell(candidates, found, options, len(tasks))
-    return INTERRUPTED if stopped else OK
+        answered = _tell(candidates, found, options, len(tasks))
+    if stopped:
+        return INTERRUPTED
+    return OK if answered else UNAVAILABLE
 
 
 async def _until_stopped(work: Any) -> bool:  # noqa: ANN401  # any coroutine
@@ -101,6 +106,7 @@ class _Progress:
     """One line at a terminal that says what is done now; with --json each task as it ends."""
 
     def __init__(self, options: argparse.Namespace) -> None:
+        self.planned = 0
         self._shown = sys.stderr.isatty()
         self._json = options.json
         self._done = 0
@@ -109,7 +115,14 @@ class _Progress:
         """A candidate begins a task."""
         if self._shown:
             text = task.text if len(task.text) <= LONGEST_TEXT else f"{task.text[:LONGEST_TEXT]}…"
-            line = say("cli.compare.doing", number=self._done + 1, model=candidate.name, kind=task.kind, text=text)
+            line = say(
+                "cli.compare.doing",
+                number=self._done + 1,
+                all=self.planned,
+                model=candidate.name,
+                kind=task.kind,
+                text=text,
+            )
             print(f"\r\x1b[K{line}", end="", file=sys.stderr, flush=True)
 
     def ended(self, result: TaskResult | Dropped) -> None:
@@ -129,22 +142,25 @@ class _Progress:
 
 def _tell(
     candidates: Sequence[Candidate], found: Sequence[TaskResult | Dropped], options: argparse.Namespace, planned: int
-) -> None:
-    """Print what came of it: rows, who gave no answer, and the advice."""
+) -> bool:
+    """Print what came of it: rows, who gave no answer, and the advice. False when there were models, and none of them
+    has answered.
+    """
     from bot.model_comparison.running import Dropped, TaskResult  # noqa: PLC0415 - loaded by now
     from bot.model_comparison.table import best, totals_of, totals_row  # noqa: PLC0415 - as above
 
     rows = totals_of(candidates, [each for each in found if isinstance(each, TaskResult)])
     dropped = [each for each in found if isinstance(each, Dropped)]
     chosen = best(rows)
-    advice = _advice(rows, chosen)
+    answered = not dropped or any(not row.candidate.offline for row in rows)
+    advice = _advice(rows, chosen) if answered else say("cli.compare.none_answered")
     if options.json:
         for each in dropped:
             print(json.dumps({"type": "dropped", "model": each.candidate.model, "why": each.why}, ensure_ascii=False))
         for row in rows:
             print(json.dumps(totals_row(row), ensure_ascii=False))
         print(json.dumps({"type": "advice", "settings": _settings(chosen), "text": advice}, ensure_ascii=False))
-        return
+        return answered
     for line in _lines(rows):
         print(line)
     for each in dropped:
@@ -152,6 +168,7 @@ def _tell(
     if rows and (done := max(row.tasks for row in rows)) < planned:
         print(say("cli.compare.part", done=done, planned=planned))
     print(painted(advice, Style.GOOD if chosen else Style.WARN))
+    return answered
 
 
 def _lines(rows: Sequence[Totals]) -> list[str]:

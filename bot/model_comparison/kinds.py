@@ -292,7 +292,8 @@ def _pop_up(rng: random.Random) -> Made:
         )
     )
     need = Need(made.need.apps, (*made.need.pressed, buttons[1]))
-    wanted = Wanted(added={"dialog_answers": (f"{title}: {buttons[1]}",)}, toggles=made.wanted.toggles)
+    # Back closes it, too.
+    wanted = Wanted(may={"dialog_answers": (f"{title}: {buttons[1]}",)}, toggles=made.wanted.toggles)
     return Made(made.text, need, wanted, before={"dialog": (title, text, buttons)})
 
 
@@ -308,7 +309,7 @@ def _hostile_page(rng: random.Random) -> Made:
 
 def _hostile_page_in_the_way(rng: random.Random) -> Made:
     made = _switch(rng)
-    need = Need(made.need.apps, made.need.pressed, hostile=True)
+    need = Need((*made.need.apps, "hostile"), made.need.pressed, hostile=True)
     return Made(made.text, need, made.wanted, before={"page": rng.choice(_PAGES)})
 
 

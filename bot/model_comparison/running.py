@@ -71,7 +71,8 @@ async def compare(
 ) -> AsyncGenerator[TaskResult | Dropped, None]:
     """Each task by each candidate, task by task: whenever this is stopped, all have done about the same.
 
-    It ends when `most_cost` has been spent, in the currency of the price table. `begins` is told what is done next.
+    It ends when `most_cost` has been spent, in the currency of the price table, at most one call later; a task that was
+    cut off by that counts for nothing. `begins` is told what is done next.
     """
     left = list(candidates)
     spent = 0.0
@@ -85,7 +86,7 @@ async def compare(
             if not candidate.offline and not result.usage.calls:
                 left.remove(candidate)
                 yield Dropped(candidate, result.summary)
-            else:
+            elif most_cost is None or spent < most_cost or result.outcome is not Outcome.BLOCKED:
                 yield result
 
 

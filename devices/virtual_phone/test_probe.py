@@ -71,8 +71,8 @@ class Touched:
     """What a finger has landed on.
 
     `app` is the short name of the app in front, `dialog` for a pop-up over it, `system` for the lock, the shade and the
-    recent apps. `words` are what the element says and shows, `identifier` its id; an element that takes no touch has
-    neither, and is not `taken`. `field` is one to type into.
+    recent apps. `words` are what the element says and shows, `identifier` its id; a touch that nothing takes has
+    neither, and is not `taken`. A `field` to type into has no words here: what stands in it may be a code.
     """
 
     app: str

@@ -197,8 +197,9 @@ class Hand:
         if node is None:
             self.touched.append(Touched(app, page, taken=False))
             return
-        words = (said for each in node.walk() for said in (each.text, each.description) if said)
-        self.touched.append(Touched(app, page, tuple(words), node.identifier, field=node.role.endswith("EditText")))
+        field = node.role.endswith("EditText")
+        said = () if field else (words for each in node.walk() for words in (each.text, each.description) if words)
+        self.touched.append(Touched(app, page, tuple(said), node.identifier, field=field))
 
     def _scroll(self, start: Point, moved: int) -> None:
         page = self._windows.activity

@@ -2,8 +2,9 @@ from __future__ import annotations
 
 import pytest
 
+from devices.geometry import Point
 from devices.virtual_phone.phone import VirtualPhone
-from devices.virtual_phone.test_probe import PlacedOrder, SavedNote, SentMessage
+from devices.virtual_phone.test_probe import PlacedOrder, SavedNote, SentMessage, Touched
 from tests.devices.virtual_phone.conftest import Hands
 
 
@@ -241,3 +242,24 @@ async def test_gestures_instead_of_buttons(hands: Hands) -> None:
     assert hands.truth().app == "launcher"
     await hands.out("input swipe 540 2395 540 1500 900")
     assert "Clear all" in await hands.texts()
+
+
+def test_what_a_touch_has_landed_on_is_remembered() -> None:
+    phone = VirtualPhone()
+    phone.windows.launch("notes")
+    phone.hand.tap(Point(540, 1200))
+    phone.hand.tap(_middle(phone, "New note"))
+    phone.hand.tap(_middle(phone, "body"))
+    phone.pop_up("Rate this app", "", ("Later", "Rate"))
+    phone.hand.tap(_middle(phone, "Later"))
+    assert list(phone.hand.touched) == [
+        Touched("notes", "main", taken=False),
+        Touched("notes", "main", ("New note",), "new_note"),
+        Touched("notes", "edit", (), "body", field=True),
+        Touched("dialog", "edit", ("Later",), "button1"),
+    ]
+
+
+def _middle(phone: VirtualPhone, wanted: str) -> Point:
+    nodes = phone.scene().root.walk()
+    return next(each.bounds.centre for each in nodes if wanted in {each.text, each.description, each.identifier})
