@@ -93,6 +93,7 @@ def ended(order: RunOrder, values: dict[str, Any], result: ResultData | None = N
         outcome=Outcome(result["outcome"]),
         summary=result["summary"],
         data=result["data"],
+        on_screen=result.get("on_screen", False),
         notes=tuple(values["notes"]),
         steps=len(values["past"]),
         usage=spent(values),

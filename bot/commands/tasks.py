@@ -51,6 +51,7 @@ async def do(request: Request, services: Services) -> Reply:
             entitled=entitlement(request, services),
             max_steps=services.live.now.max_steps,
             standing=request.standing,
+            watch=request.watch,
         )
     )
     task = accepted.task

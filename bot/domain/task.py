@@ -20,6 +20,7 @@ from agent.recorded_skills.recording import StepRecord
 from agent.run_id import RunId
 from agent.standing_yes import StandingYes
 from bot.domain.address import Address, MessageRef, Person
+from bot.domain.watch import TaskWatch
 from bot.texts import say
 from devices.app_titles import readable
 
@@ -102,6 +103,8 @@ class Task:
     """The skill that it follows; "" for none."""
     arguments: Mapping[str, str] = field(default_factory=dict)
     """What the skill is done with, by the names of its parameters."""
+    watch: TaskWatch | None = None
+    """The reading that it is, which has no card and whose end is only told when there is news; None for any other."""
 
     @property
     def members_at_work(self) -> bool:
@@ -158,6 +161,8 @@ class TaskWish:
     """The skill that it is to follow; "" for none."""
     arguments: Mapping[str, str] = field(default_factory=dict)
     """What the skill is to be done with, by the names of its parameters."""
+    watch: TaskWatch | None = None
+    """The reading that it is to be; None for none."""
 
 
 _TOLD_OTHERWISE = frozenset({"ask_user", "take_over", "enter_secret", "finish"})

@@ -29,7 +29,10 @@ async def place_of(task: Task, chat: Chat, task_service: TaskService) -> Address
     """The task's place, opened now when it has none yet. Raises what `Chat.open_place` raises."""
     if task.place is not None:
         return task.place
-    place = await chat.open_place(task.origin, task.anchor or None, title_of(task))
+    if task.watch is not None:  # a reading needs no place of its own
+        place = task.origin
+    else:
+        place = await chat.open_place(task.origin, task.anchor or None, title_of(task))
     await task_service.set_place(task.id, place)
     return place
 

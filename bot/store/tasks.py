@@ -24,10 +24,12 @@ from bot.store.json_columns import (
     sources_text,
     standing_of,
     standing_text,
+    task_watch_of,
     todos_of,
     todos_text,
     usage_of,
     usage_text,
+    watch_text,
 )
 
 _MAX_ID = 2**63 - 1
@@ -53,8 +55,9 @@ class Tasks:
         rows = await transaction.fetch(
             "INSERT INTO tasks (text, person_platform, person_id, person_name, person_language, origin, anchor, phone,"
             " quick, max_steps, files, entitled, standing, parent, parts, phone_name, member, deep, search, skill,"
-            " arguments, usage, created, changed, state)"
-            " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, '{}', ?, ?, 'queued') RETURNING *",
+            " arguments, watch, usage, created, changed, state)"
+            " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, '{}', ?, ?, 'queued')"
+            " RETURNING *",
             (
                 wish.text,
                 wish.person.platform,
@@ -77,6 +80,7 @@ class Tasks:
                 int(wish.search),
                 wish.skill,
                 json_text(dict(wish.arguments)),
+                watch_text(wish.watch),
                 now,
                 now,
             ),
@@ -130,7 +134,7 @@ class Tasks:
         await transaction.fetch(
             "UPDATE tasks SET changed = CASE WHEN state = ? THEN changed ELSE ? END, state = ?, place = ?, outcome = ?,"
             " summary = ?, data = ?, phone = ?, phone_name = ?, steps = ?, usage = ?, started = ?, ended = ?,"
-            " frame = ?, todos = ?, sources = ? WHERE id = ?",
+            " frame = ?, todos = ?, sources = ?, watch = ? WHERE id = ?",
             (
                 task.state.value,
                 now,
@@ -148,6 +152,7 @@ class Tasks:
                 task.frame,
                 todos_text(task.todos),
                 sources_text(task.sources),
+                watch_text(task.watch),
                 int(task.id),
             ),
         )
@@ -300,4 +305,5 @@ def task_of(row: sqlite3.Row) -> Task:
         sources=sources_of(row["sources"]),
         skill=row["skill"],
         arguments=json.loads(row["arguments"]),
+        watch=task_watch_of(row["watch"]),
     )

@@ -205,6 +205,7 @@ class Workers:
             max_steps=task.max_steps,
             files=task.files,
             standing=task.standing,
+            result=None if task.watch is None else task.watch.watch.result,
         )
         ended = False
         events = self._agent.work(order)
