@@ -7,22 +7,25 @@ in which no comparison is found is a question that is answered with yes or no, a
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
+from functools import reduce
 from typing import Final
 
 from agent.result_value import MOST_NAME, ResultSchema, ValueType, numbers_in
 from bot.domain.watch import Compare, Condition, Watch
 
-_ENGLISH: Final = re.compile(
-    r"[\s,;.]*(?<!\w)(?:(?:and|then)\s+)*(?:please\s+)?(?:tell|notify|alert|inform|warn|let)\s+me\s+(?:know\s+)?"
-    r"(?:when|if|once|whenever|as\s+soon\s+as)\s+(?P<rest>\S.*)",
-    re.IGNORECASE | re.DOTALL,
+_TELL_ME: Final = re.compile(
+    r"(?<!\w)(?:tell|notify|alert|inform|warn|let)\s{1,3}me\s{1,3}(?:know\s{1,3})?"
+    r"(?:when|if|once|whenever|as\s{1,3}soon\s{1,3}as)\s{1,3}(?=\S)",
+    re.IGNORECASE,
 )
-_CHINESE_AHEAD: Final = re.compile(
-    r"[\s，,；;。]*(?:然后|并且|并)?(?:请)?(?:当|如果|若|要是|一旦)?(?P<rest>[^，,；;。]+?)(?:的时候|时候|时|后|就|，|,)*(?:请)?(?:告诉|通知|提醒)我[。！!]*\Z"
-)
-_CHINESE_BEHIND: Final = re.compile(
-    r"[\s，,；;。]*(?:然后|并且|并)?(?:请)?在(?P<rest>[^，,；;。]+?)(?:的时候|时候|时|后)(?:请)?(?:告诉|通知|提醒)我[。！!]*\Z"
-)
+_JOINS: Final = re.compile(r"(?:^|\W)(?:and|then|please)$", re.IGNORECASE)
+_ZH_TELL_ME: Final = ("告诉我", "通知我", "提醒我")
+_ZH_BEFORE: Final = ("然后", "并且", "并", "请", "当", "如果", "若", "要是", "一旦", "在")
+_ZH_AFTER: Final = ("请", "就", "的时候", "时候", "时", "后")
+_ZH_CLAUSE: Final = re.compile(r"[，,；;。\n]")
+MOST_CONDITION: Final = 300
+"""Characters of what is said of when to tell."""
 
 _LIMIT: Final = r"(?P<limit>\S.{0,40})"
 _BE: Final = r"(?:(?:is|are|costs?|goes|go|gets?|falls?|drops?|sinks?|rises?|climbs?|becomes?|has|have|was)\s+)*"
@@ -66,15 +69,33 @@ _ENDS: Final = " \t\n.。!！,，;；"
 
 def split_watch(text: str) -> tuple[str, Watch] | None:
     """What is to be done, and what of it is watched; None where nothing is said of when to tell."""
-    found = None
-    for found in _ENGLISH.finditer(text):  # the last one, should the task tell of telling, too
-        if text[: found.start()].strip(_ENDS):
-            break
-    found = found or _CHINESE_BEHIND.search(text) or _CHINESE_AHEAD.search(text)
-    if found is None:
-        return None
-    task, rest = text[: found.start()].strip(_ENDS), found["rest"].strip(_ENDS)
-    return (task, watch_of(rest)) if task and rest else None
+    english = list(_TELL_ME.finditer(text))
+    if english:  # the last one, should the task speak of telling, too
+        task, rest = text[: english[-1].start()].strip(_ENDS), text[english[-1].end() :]
+        while (joined := _JOINS.search(task[-10:])) is not None:
+            task = task[: len(task) - len(joined[0])].rstrip(_ENDS)
+    else:
+        task, rest = _split_chinese(text)
+    task, rest = task.strip(_ENDS), rest.strip(_ENDS)
+    return (task, watch_of(rest)) if task and rest and len(rest) <= MOST_CONDITION else None
+
+
+def _split_chinese(text: str) -> tuple[str, str]:
+    """The task, and the last clause where it ends with “告诉我”; two empty texts where it does not."""
+    text = text.rstrip(_ENDS)
+    if not text.endswith(_ZH_TELL_ME):
+        return "", ""
+    text = _without(text[:-3].rstrip(_ENDS), _ZH_AFTER, str.removesuffix)
+    places = [found.start() for found in _ZH_CLAUSE.finditer(text)]
+    place = places[-1] if places else -1
+    return text[: max(0, place)], _without(text[place + 1 :], _ZH_BEFORE, str.removeprefix)
+
+
+def _without(text: str, words: tuple[str, ...], cut: Callable[[str, str], str]) -> str:
+    """The text without these words at one of its ends."""
+    while (shorter := reduce(lambda left, word: cut(left.strip(_ENDS), word), words, text)) != text:
+        text = shorter
+    return text
 
 
 def watch_of(words: str) -> Watch:
