@@ -35,6 +35,8 @@ class RunOrder(BaseModel):
     phone: str = ""
     """The wished phone's stable id; "" for any free one."""
     plan: str = ""
+    wanted: str = ""
+    """What form the result is to have, in words for the model; "" where it may have any."""
     notes: tuple[str, ...] = ()
     max_steps: int = Field(default=60, ge=1)
     files: tuple[GivenFile, ...] = ()

@@ -78,7 +78,7 @@ def fresh(order: RunOrder, *, first: bool) -> ExecutorState:
         "subtask": order.subtask,
         "task": order.task,
         "goal": order.goal,
-        "plan": order.plan,
+        "plan": "\n\n".join(filter(None, [order.plan, order.wanted])),
         "max_steps": order.max_steps,
         "notes": list(order.notes),
     }

@@ -154,7 +154,8 @@ def test_any_words_are_a_watch_or_none(before: str, after: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", [" " * 4000, "and " * 1000, "and tell me when " + "is " * 1300, "如果" * 2000 + "告诉我", "时" * 3000, "，" * 4000]
+    "text",
+    [" " * 4000, "and " * 1000, "and tell me when " + "is " * 1300, "如果" * 2000 + "告诉我", "时" * 3000, "，" * 4000],
 )
 def test_a_long_text_holds_nobody_up(text: str) -> None:
     """Seen failing with one pattern for the joining words and the sentence: four thousand blanks took minutes."""
