@@ -12,7 +12,7 @@ from contextlib import closing
 from tests.end_to_end.service import Place
 from tests.end_to_end.test_telegram import town
 
-WATCH = "every 30m do open Shop, tap Blue mug, read the price and tell me when the price is below $5"
+WATCH = "every 30m do open Shop, tap Blue mug, read the price, go back and tell me when the price is below $5"
 
 
 async def is_due(place: Place) -> None:

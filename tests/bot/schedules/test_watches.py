@@ -203,8 +203,7 @@ async def test_other_forms(rig: Rig, value: Value, line: str, is_told: bool) -> 
 @pytest.mark.parametrize("moment", ["before the end is kept", "after the end is kept"])
 async def test_killed_between_reading_and_telling_it_is_told_once(tmp_path: Path, moment: str) -> None:
     """The end of a reading, what is remembered of it and what is told are one commit: killed before it the next reading
-    tells it, killed after it the outbox does. Seen failing (never told) with the memory of the watch written in a
-    transaction of its own before.
+    tells it, killed after it the outbox does.
     """
     child = await asyncio.create_subprocess_exec(
         sys.executable, "-m", watch_crash_child.__name__, str(tmp_path), moment
