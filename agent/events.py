@@ -11,6 +11,7 @@ from agent.models.base import Usage
 from agent.outcome import Outcome
 from agent.questions import Question
 from agent.recorded_skills.step_record import StepRecord
+from agent.result_value import Value
 from agent.run_id import RunId
 
 
@@ -155,6 +156,8 @@ class RunEnded(_Event):
     outcome: Outcome
     summary: str
     data: str | None = None
+    on_screen: bool = False
+    """Whether each line of `data` stood as a label on the last screen, so that code can compare it as it is."""
     notes: tuple[str, ...] = ()
     steps: int = 0
     usage: Usage = Usage()
@@ -169,6 +172,8 @@ class TaskEnded(_Event):
     outcome: Outcome
     summary: str
     data: str | None = None
+    value: Value | None = None
+    """The result in the form that the order asked for; None where it asked for none, or there is none."""
     steps: int = 0
     usage: Usage = Usage()
     frame: str | None = None

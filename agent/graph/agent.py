@@ -172,6 +172,7 @@ def _fresh(order: TaskOrder) -> MainState:
         "max_steps": order.max_steps,
         "files": [file.model_dump() for file in order.files],
         "standing": [each.model_dump(mode="json") for each in order.standing],
+        "result": None if order.result is None else order.result.model_dump(),
         "kind": "simple",
         "plan": "",
         "todos": [],
@@ -191,6 +192,7 @@ def _fresh(order: TaskOrder) -> MainState:
         "fault": None,
         "summary": "",
         "data": None,
+        "value": None,
         "steps": 0,
         "frame": None,
     }
@@ -221,6 +223,7 @@ def _ended(values: dict[str, Any]) -> TaskEnded:
         outcome=Outcome(state["outcome"]),
         summary=state["summary"],
         data=state["data"],
+        value=state.get("value"),
         steps=state["steps"],
         usage=spent(state),
         frame=state["frame"],

@@ -11,6 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from agent.events import TaskEvent
 from agent.files import GivenFile
 from agent.questions import Answer
+from agent.result_value import ResultSchema
 from agent.standing_yes import StandingYes
 
 
@@ -80,6 +81,8 @@ class TaskOrder(BaseModel):
     max_steps: int = Field(default=60, ge=1)
     files: tuple[GivenFile, ...] = ()
     """What came with the task; it is on the phone before the first step."""
+    result: ResultSchema | None = None
+    """The form that the result is to have, for code to compare it; None for a result in words alone."""
     standing: tuple[StandingYes, ...] = ()
     """What a person has allowed ahead, with the schedule that the task comes from."""
     guidance: Guidance = AS_SET

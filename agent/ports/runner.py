@@ -37,6 +37,8 @@ class RunOrder(BaseModel):
     plan: str = ""
     instructions: str = ""
     """The person's standing instructions, as a marked block; "" for none."""
+    wanted: str = ""
+    """What form the result is to have, in words for the model; "" where it may have any."""
     notes: tuple[str, ...] = ()
     max_steps: int = Field(default=60, ge=1)
     files: tuple[GivenFile, ...] = ()

@@ -78,7 +78,7 @@ def fresh(order: RunOrder, *, first: bool) -> ExecutorState:
         "subtask": order.subtask,
         "task": order.task,
         "goal": order.goal,
-        "plan": order.plan,
+        "plan": "\n\n".join(filter(None, [order.plan, order.wanted])),
         "max_steps": order.max_steps,
         "notes": list(order.notes),
     }
@@ -99,6 +99,7 @@ def ended(order: RunOrder, values: dict[str, Any], result: ResultData | None = N
         outcome=Outcome(result["outcome"]),
         summary=result["summary"],
         data=result["data"],
+        on_screen=result.get("on_screen", False),
         notes=tuple(values["notes"]),
         steps=len(values["past"]),
         usage=spent(values),

@@ -6,11 +6,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from agent.ports.frames import Frames
-from bot.cards.buttons import again_button, resume_button, stop_button
-from bot.cards.formatting import by_role, outcome_line, receipt, source_lines, title_of, tone_of
+from bot.cards.buttons import Deed, again_button, button, resume_button, stop_button
+from bot.cards.formatting import by_role, outcome_line, receipt, shortened, source_lines, title_of, tone_of
 from bot.cards.picture import screen_picture, sheet_picture
-from bot.domain.outgoing import Message, Picture
+from bot.cards.watch import VALUE_SHOWN, told_words, value_words
+from bot.domain.outgoing import Message, Picture, Tone
 from bot.domain.task import Task
+from bot.domain.watch import Finding
 from bot.texts import say
 
 
@@ -62,6 +64,50 @@ async def render_final(
 
 async def _last_screens(task: Task, screens: Mapping[int, str], frames: Frames) -> Picture | None:
     return await sheet_picture(frames, screens) if len(screens) > 1 else await screen_picture(frames, task.frame)
+
+
+async def render_watch(task: Task, *, frames: Frames, now: float, repeated: bool = False) -> Message:
+    """What a reading has found, with buttons that end or pause its watch. Raises ValueError for one without news."""
+    if task.watch is None or task.watch.verdict is None or not task.watch.is_told:
+        raise ValueError(f"task {task.id} is no reading with news")
+    watch, verdict, schedule = task.watch.watch, task.watch.verdict, task.watch.schedule
+    name = watch.result.name
+    lost = verdict.value is None
+    value = "" if verdict.value is None else value_words(verdict.value)
+    if lost:
+        heading = say("watch.told.lost", schedule=schedule, name=name)
+        body = say("watch.told.lost_why", why=task.summary, when=told_words(watch))
+    else:
+        heading = say("watch.told.value", schedule=schedule, name=name, value=shortened(value, 80))
+        before = "" if verdict.before is None else value_words(verdict.before)
+        changed = verdict.finding is Finding.CHANGED
+        body = (
+            say("watch.told.changed", before=before, value=value)
+            if changed
+            else say("watch.told.met", when=told_words(watch))
+        )
+    return Message(
+        heading=heading,
+        body=f"{body}\n{shortened(task.text, VALUE_SHOWN)}",
+        footer="\n".join(filter(None, [receipt(task, now), say("final.repeated") if repeated else ""])),
+        picture=await screen_picture(frames, task.frame),
+        buttons=(
+            (
+                button(Deed.SCHEDULE, schedule, say("button.schedule.pause", schedule=schedule), choice="pause"),
+                button(
+                    Deed.SCHEDULE,
+                    schedule,
+                    say("button.schedule.remove", schedule=schedule),
+                    choice="remove",
+                    style="danger",
+                ),
+            ),
+        ),
+        notify=True,
+        final=True,
+        tone=Tone.UNVERIFIED if lost else Tone.DONE,
+        mention=task.person,
+    )
 
 
 def render_notice(task: Task, text: str, *, repeated: bool = False) -> Message:

@@ -25,6 +25,7 @@ from bot.commands import (
     tokens,
     tools,
     usage,
+    watching,
 )
 from bot.commands.backlog import STEER, MissedLists, claimed, hold_back, keep_late
 from bot.commands.completion import Suggestions
@@ -64,6 +65,7 @@ HANDLERS: Mapping[str, Handler] = {
     "now": tasks.now,
     "schedule": scheduling.schedule,
     "schedules": scheduling.schedules,
+    "watch": watching.watch,
     "answer": answers.answer,
     "screen": phones.screen,
     "hand": hand.hand,

@@ -169,6 +169,7 @@ _NESTED: Mapping[str, tuple[tuple[str, str, tuple[str, ...], str | None, tuple[F
         ("schedule", "revoke", (), "revoke {schedule}", (_SCHEDULE,)),
         ("schedule", "remove", (), "remove {schedule}", (_SCHEDULE,)),
     ),
+    "watch": (("schedule", "watch", _OF_A_PLAN[:6], None, ()),),
     "remember": (("memory", "remember", ("device",), None, ()),),
     "forget": (("memory", "forget", (), None, ()),),
     "memories": (("memory", "list", (), None, ()),),

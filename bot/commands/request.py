@@ -20,6 +20,7 @@ from bot.domain.incoming import Attachment, CommandCall
 from bot.domain.outgoing import Message, Reply, Turn, at_once
 from bot.domain.right import OPERATOR_PLATFORMS, Right
 from bot.domain.task import Task
+from bot.domain.watch import TaskWatch
 from bot.people.access import Policy, Verdict, authorize
 from bot.people.quotas import Quotas
 from bot.people.rights import Rights
@@ -114,6 +115,8 @@ class Request:
     standing: tuple[StandingYes, ...] = ()
     """What a person has allowed ahead with the schedule that asks now."""
     guidance: Guidance = AS_SET
+    watch: TaskWatch | None = None
+    """The reading that is asked for, by a schedule that watches."""
 
     @property
     def address(self) -> Address:

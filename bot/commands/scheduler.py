@@ -16,6 +16,7 @@ from bot.domain.outgoing import Reply
 from bot.domain.right import Right
 from bot.domain.schedule import Schedule, count_due, next_due
 from bot.domain.task import Task, TaskError, TaskState, TaskWish
+from bot.domain.watch import TaskWatch
 from bot.people.roles import RolesUnknown, with_roles
 from bot.store.audit import AuditKind
 from bot.texts import say, speaking
@@ -109,12 +110,13 @@ class Scheduler:
             person = await with_roles(plan.person, plan.place, self._services.policy, self._services.chats)
             request = Request(person, plan.place, _event(schedule), call)
             require(request, self._services.policy, Right.USE)
-            request = replace(request, standing=yes_of_now(request, self._services, schedule))
+            request = replace(request, standing=yes_of_now(request, self._services, schedule), watch=_reading(schedule))
             reply = await self._give(request, self._services)
         except NotAllowed as refused:
             await self._services.store.audit.note(AuditKind.REFUSED, plan.person, detail=refused.check)
-            await self._turn_down(schedule, say("scheduled.not_allowed", why=refused, **_facts(schedule)))
-            # Told once: somebody who may not use the bot any more would else hear of it every time.
+            # Told once, of a watch too: somebody who may not use the bot any more would else hear of it every time.
+            wish = replace(_wish(schedule), watch=None)
+            await self._turn_down(schedule, say("scheduled.not_allowed", why=refused, **_facts(schedule)), wish)
             await self._services.store.schedules.pause(schedule.id)
         except RolesUnknown:
             # Not with the roles of an earlier day: they may have been taken since.
@@ -136,10 +138,12 @@ class Scheduler:
         former = await self._services.task_service.get(schedule.task)
         return former if former is not None and former.state is not TaskState.ENDED else None
 
-    async def _turn_down(self, schedule: Schedule, why: str) -> None:
-        """A task that is blocked from its beginning: its end is told as every end is, with a button to do it now."""
+    async def _turn_down(self, schedule: Schedule, why: str, wish: TaskWish | None = None) -> None:
+        """A task that is blocked from its beginning: its end is told as every end is, with a button to do it now. Of a
+        watch it is a reading at which nothing was found.
+        """
         logger.info("schedule %s: not run", schedule.id)
-        await self._services.task_service.turn_down(_wish(schedule), why)
+        await self._services.task_service.turn_down(wish or _wish(schedule), why)
 
 
 def _event(schedule: Schedule) -> str:
@@ -158,7 +162,13 @@ def _wish(schedule: Schedule) -> TaskWish:
         member=plan.options.get("member", ""),
         deep=plan.options.get("deep") == "true",
         search=plan.options.get("search") == "true",
+        watch=_reading(schedule),
     )
+
+
+def _reading(schedule: Schedule) -> TaskWatch | None:
+    watch = schedule.plan.watch
+    return None if watch is None else TaskWatch(schedule=schedule.id, watch=watch)
 
 
 def _facts(schedule: Schedule) -> dict[str, str]:

@@ -9,6 +9,7 @@ from zoneinfo import ZoneInfo
 
 from bot.cards.buttons import ButtonData, Deed, button
 from bot.cards.formatting import shortened
+from bot.cards.watch import value_words, watch_line
 from bot.commands.parser import parse
 from bot.commands.request import Refused, Request, Services, may_show, plain, require, verdict
 from bot.commands.resolve import open_phones, phones_named
@@ -41,9 +42,26 @@ async def schedule(request: Request, services: Services) -> Reply:
     """Keep a plan: `at`, `every` or `cron`, then a `do` or a `skill` as it would be typed. `list` and the changes that
     `schedules` knows are taken, too.
     """
-    example, typed = _example(request), request.call.rest.strip()
+    typed = request.call.rest.strip()
     if typed.casefold() in _LIST or _CHANGE.fullmatch(typed) is not None:
         return await schedules(request, services)
+    plan, due = await planned(request, services, typed, say("command.schedule.example"))
+    made = await services.store.schedules.add(plan, now=services.clock(), due=due)
+    zone = ZoneInfo(plan.rule.zone)
+    time = local_time(made.due, zone)
+    lines = [say("schedule.made", schedule=made.id, words=plan.words, zone=zone.key, time=time)]
+    if made.plan.standing is not None:
+        detail = yes_detail(made, made.plan.standing)
+        await services.store.audit.note(AuditKind.ALLOWED_AHEAD, request.person, detail=detail)
+        lines.append(yes_words(made.plan.standing))
+    if (odd := oddity_of(plan.rule)) is not None:
+        lines.append(say(f"schedule.odd.{odd}", time=time))
+    return Reply(Message(body="\n".join(lines), buttons=(_buttons(made),)))
+
+
+async def planned(request: Request, services: Services, typed: str, example: str) -> tuple[Plan, float]:
+    """The plan in such a text (`every 30m do …`), and when it is due first. Raises Refused; `example` is told then."""
+    example = f"{request.prefix}{example}"
     found = plan_in(typed)
     if found is None:
         raise Refused(say("schedule.bad.form", example=example))
@@ -68,17 +86,7 @@ async def schedule(request: Request, services: Services) -> Reply:
     when = rule.text.replace("T", " ") if rule.kind is RuleKind.AT else " ".join(typed_when.split())
     words = f"{kind.lower()} {when}"
     text = clean(wanted.rest, say("schedule.task"))
-    plan = Plan(request.person, request.place, request.event, rule, words, options, text, yes)
-    made = await services.store.schedules.add(plan, now=now, due=due)
-    time = local_time(made.due, zone)
-    lines = [say("schedule.made", schedule=made.id, words=words, zone=zone.key, time=time)]
-    if made.plan.standing is not None:
-        detail = yes_detail(made, made.plan.standing)
-        await services.store.audit.note(AuditKind.ALLOWED_AHEAD, request.person, detail=detail)
-        lines.append(yes_words(made.plan.standing))
-    if (odd := oddity_of(rule)) is not None:
-        lines.append(say(f"schedule.odd.{odd}", time=time))
-    return Reply(Message(body="\n".join(lines), buttons=(_buttons(made),)))
+    return Plan(request.person, request.place, request.event, rule, words, options, text, yes), due
 
 
 def plan_in(text: str) -> tuple[str, str, str] | None:
@@ -162,7 +170,8 @@ async def _change(request: Request, services: Services, verb: str, number: str) 
                 raise Refused(say("schedule.over", schedule=found.id))
             await services.store.schedules.resume(found.id, due)
             time = local_time(due, ZoneInfo(found.plan.rule.zone))
-            return say("schedule.resumed", schedule=found.id, time=time)
+            resumed = "schedule.resumed" if found.plan.watch is None else "watch.on"
+            return say(resumed, schedule=found.id, time=time)
         case _:
             raise Refused(say("press.unknown"))
 
@@ -196,7 +205,13 @@ def _line(one: Schedule, *, admin_sees: bool) -> str:
     who = f" · {plan.person.name or plan.person.id}" if admin_sees else ""
     words = say("schedule.line", schedule=one.id, words=plan.words, text=shortened(plan.text, TEXT_SHOWN))
     yes = "" if plan.standing is None else f"\n  {yes_words(plan.standing)}"
-    return f"{words}\n  {standing}{who}{yes}"
+    watched = "" if plan.watch is None else f"\n  {watch_line(plan.watch)}{_last_read(one)}"
+    return f"{words}\n  {standing}{who}{yes}{watched}"
+
+
+def _last_read(one: Schedule) -> str:
+    last = one.readings.last
+    return "" if last is None else " · " + say("watch.last", value=value_words(last))
 
 
 def _next(one: Schedule) -> str:

@@ -62,6 +62,7 @@ async def do(request: Request, services: Services) -> Reply:
             max_steps=services.live.now.max_steps,
             standing=request.standing,
             guidance=request.guidance,
+            watch=request.watch,
         )
     )
     task = accepted.task

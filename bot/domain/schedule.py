@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 from zoneinfo import ZoneInfo
@@ -13,6 +13,7 @@ from cronsim import CronSim, CronSimError
 
 from agent.standing_yes import StandingYes
 from bot.domain.address import Person, Place
+from bot.domain.watch import Watch, WatchState
 
 SHORTEST = 60
 """Seconds between two runs at least, as cron has it."""
@@ -211,6 +212,8 @@ class Plan:
     text: str
     standing: StandingYes | None = None
     """The one message that its runs may send without a question."""
+    watch: Watch | None = None
+    """What each run reads, where only some of that is told."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -228,3 +231,5 @@ class Schedule:
     """The run that was begun last; "" before the first."""
     skipped: int
     """How many runs were left out since, because that one still worked."""
+    readings: WatchState = field(default_factory=WatchState)
+    """What it remembers of its readings, where it is a watch."""

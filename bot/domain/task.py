@@ -21,6 +21,7 @@ from agent.recorded_skills.step_record import StepRecord
 from agent.run_id import RunId
 from agent.standing_yes import StandingYes
 from bot.domain.address import Address, MessageRef, Person
+from bot.domain.watch import TaskWatch
 from bot.texts import say
 from devices.app_titles import readable
 
@@ -106,6 +107,8 @@ class Task:
     guidance: Guidance = AS_SET
     follows: str = ""
     """The id of the task that it follows up, whose result it begins with; "" for none."""
+    watch: TaskWatch | None = None
+    """The reading that it is, which has no card and whose end is only told when there is news; None for any other."""
 
     @property
     def members_at_work(self) -> bool:
@@ -165,6 +168,8 @@ class TaskWish:
     guidance: Guidance = AS_SET
     follows: str = ""
     """The id of the task that it follows up; "" for none."""
+    watch: TaskWatch | None = None
+    """The reading that it is to be; None for none."""
 
 
 _TOLD_OTHERWISE = frozenset({"ask_user", "take_over", "enter_secret", "finish"})

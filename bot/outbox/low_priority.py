@@ -194,7 +194,8 @@ class LowPriorityQueue:
         """
         self._changed.pop(task.id, None)
         self._looks.pop(task.id, None)
-        await self._steps.collect(task)
+        if task.watch is None:
+            await self._steps.collect(task)
         left = self._steps.left(task.id)
         if left:
             try:
@@ -248,8 +249,8 @@ class LowPriorityQueue:
     async def _bring_up(self, task: Task) -> None:
         if not await self._questions.settle(task):
             self._changed[task.id] = self._time.now() + SETTLE_AGAIN
-        if task.state is TaskState.ENDED:
-            return  # the final message tells the rest and freezes the card
+        if task.state is TaskState.ENDED or task.watch is not None:
+            return  # the final message tells the rest and freezes the card; a reading has none
         await self._steps.collect(task)
         await self._cards.show(task)
         if (look := await self._cards.next_look(task)) is not None:

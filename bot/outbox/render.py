@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Final, assert_never
 
 from agent.ports.frames import Frames
-from bot.cards.final import render_files, render_final, render_interrupted, render_notice
+from bot.cards.final import render_files, render_final, render_interrupted, render_notice, render_watch
 from bot.cards.formatting import in_own_thread
 from bot.cards.question import render_question
 from bot.cards.recap import make_recap
@@ -43,6 +43,8 @@ async def message_for(
     """
     repeated = row.uncertain and not capabilities.knows_delivery
     match row.payload:
+        case FinalPayload() if task.watch is not None:
+            return await render_watch(task, frames=frames, now=now, repeated=repeated)
         case FinalPayload(quiet):
             # One phone after the other, not in turns.
             steps = sorted(await task_service.steps(task.id), key=lambda step: int(step.part or 0))

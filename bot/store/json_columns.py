@@ -11,6 +11,7 @@ from agent.models.base import Usage
 from agent.standing_yes import StandingYes
 from bot.domain.address import Address, MessageRef
 from bot.domain.task import Entitlement
+from bot.domain.watch import TaskWatch, Watch, WatchState
 
 LONGEST_NUMBER = 18
 """Digits of a row's number: SQLite counts to 2^63, and Python reads no number of thousands of digits."""
@@ -108,3 +109,23 @@ def entitlement_of(text: str) -> Entitlement | None:
         return None
     found = json.loads(text)
     return Entitlement(tuple(found["phones"]), found["private"], found["by_role"])
+
+
+def watch_text(watch: Watch | WatchState | TaskWatch | None) -> str:
+    """A watch, its memory or a reading of it, as text."""
+    return "" if watch is None else watch.model_dump_json()
+
+
+def watch_of(text: str) -> Watch | None:
+    """The watch in such a text."""
+    return Watch.model_validate_json(text) if text else None
+
+
+def readings_of(text: str) -> WatchState:
+    """What a watch remembers, in such a text; of "" nothing."""
+    return WatchState.model_validate_json(text) if text else WatchState()
+
+
+def task_watch_of(text: str) -> TaskWatch | None:
+    """The reading in such a text."""
+    return TaskWatch.model_validate_json(text) if text else None

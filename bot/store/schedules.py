@@ -8,9 +8,10 @@ import sqlite3
 from agent.standing_yes import StandingYes
 from bot.domain.address import Person, Place
 from bot.domain.schedule import Plan, Rule, RuleKind, Schedule
+from bot.domain.watch import WatchState
 from bot.store.connection import Transaction, Value
 from bot.store.database import Database
-from bot.store.json_columns import address_of, address_text, json_text, row_number
+from bot.store.json_columns import address_of, address_text, json_text, readings_of, row_number, watch_of, watch_text
 
 
 class Schedules:
@@ -20,14 +21,16 @@ class Schedules:
         self._database = database
 
     async def add(self, plan: Plan, *, now: float, due: float) -> Schedule:
-        """Keep a plan; the same event gives the schedule that it gave before."""
+        """Keep a plan; the same event gives the schedule that it gave before. A watch is paused until its person has
+        seen what was understood and resumes it.
+        """
 
         async def work(transaction: Transaction) -> Schedule:
             origin = address_text(plan.place.address)
             rows = await transaction.fetch(
                 "INSERT INTO schedules (person_platform, person_id, person_name, person_language, origin, private,"
-                " event, kind, rule, zone, words, options, text, standing, created, due)"
-                " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING RETURNING *",
+                " event, kind, rule, zone, words, options, text, standing, watch, paused, created, due)"
+                " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING RETURNING *",
                 (
                     plan.person.platform,
                     plan.person.id,
@@ -43,6 +46,8 @@ class Schedules:
                     json_text(dict(plan.options)),
                     plan.text,
                     "" if plan.standing is None else plan.standing.model_dump_json(),
+                    watch_text(plan.watch),
+                    int(plan.watch is not None),
                     now,
                     due,
                 ),
@@ -76,6 +81,15 @@ class Schedules:
             person.platform,
             person.id,
         )
+
+    async def readings(self, transaction: Transaction, schedule: str) -> WatchState | None:
+        """What a watch remembers of its readings; None when it is not there any more."""
+        rows = await transaction.fetch("SELECT readings FROM schedules WHERE id = ?", (int(schedule),))
+        return readings_of(rows[0]["readings"]) if rows else None
+
+    async def remember(self, transaction: Transaction, schedule: str, readings: WatchState) -> None:
+        """From now on the watch remembers this."""
+        await transaction.fetch("UPDATE schedules SET readings = ? WHERE id = ?", (watch_text(readings), int(schedule)))
 
     async def due(self, now: float) -> tuple[Schedule, ...]:
         """The schedules whose time has come."""
@@ -148,10 +162,12 @@ def _schedule(row: sqlite3.Row) -> Schedule:
             options=json.loads(row["options"]),
             text=row["text"],
             standing=_standing(row),
+            watch=watch_of(row["watch"]),
         ),
         created=row["created"],
         due=row["due"],
         paused=bool(row["paused"]),
         task="" if row["task"] is None else str(row["task"]),
         skipped=row["skipped"],
+        readings=readings_of(row["readings"]),
     )

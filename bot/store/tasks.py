@@ -25,10 +25,12 @@ from bot.store.json_columns import (
     sources_text,
     standing_of,
     standing_text,
+    task_watch_of,
     todos_of,
     todos_text,
     usage_of,
     usage_text,
+    watch_text,
 )
 
 _MAX_ID = 2**63 - 1
@@ -54,8 +56,8 @@ class Tasks:
         rows = await transaction.fetch(
             "INSERT INTO tasks (text, person_platform, person_id, person_name, person_language, origin, anchor, phone,"
             " quick, max_steps, files, entitled, standing, parent, parts, phone_name, member, deep, search, skill,"
-            " arguments, guide, instructions, follows, usage, created, changed, state) VALUES"
-            " (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, '{}', ?, ?, 'queued')"
+            " arguments, guide, instructions, follows, watch, usage, created, changed, state) VALUES"
+            " (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, '{}', ?, ?, 'queued')"
             " RETURNING *",
             (
                 wish.text,
@@ -82,6 +84,7 @@ class Tasks:
                 wish.guidance.model,
                 wish.guidance.instructions,
                 int(wish.follows) if wish.follows else None,
+                watch_text(wish.watch),
                 now,
                 now,
             ),
@@ -135,7 +138,7 @@ class Tasks:
         await transaction.fetch(
             "UPDATE tasks SET changed = CASE WHEN state = ? THEN changed ELSE ? END, state = ?, place = ?, outcome = ?,"
             " summary = ?, data = ?, phone = ?, phone_name = ?, steps = ?, usage = ?, started = ?, ended = ?,"
-            " frame = ?, todos = ?, sources = ? WHERE id = ?",
+            " frame = ?, todos = ?, sources = ?, watch = ? WHERE id = ?",
             (
                 task.state.value,
                 now,
@@ -153,6 +156,7 @@ class Tasks:
                 task.frame,
                 todos_text(task.todos),
                 sources_text(task.sources),
+                watch_text(task.watch),
                 int(task.id),
             ),
         )
@@ -307,4 +311,5 @@ def task_of(row: sqlite3.Row) -> Task:
         arguments=json.loads(row["arguments"]),
         guidance=Guidance(model=row["guide"], instructions=row["instructions"]),
         follows="" if row["follows"] is None else str(row["follows"]),
+        watch=task_watch_of(row["watch"]),
     )

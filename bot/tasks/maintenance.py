@@ -55,7 +55,8 @@ class Maintenance:
         """What was at work on a phone is interrupted and asks; what waited or queued goes on, in order of acceptance.
 
         What only thought so far is queued still: it has no phone yet, and goes on in its place. So do members of the
-        team: nobody can have touched anything of theirs meanwhile. A task with parts follows them.
+        team: nobody can have touched anything of theirs meanwhile. A task with parts follows them. A reading of a watch
+        asks nobody: it is over without a value, and the next one comes in its time.
         """
         now = self._clock()
         for task in [task for task in await self._store.tasks.active() if not task.parts]:
@@ -108,5 +109,10 @@ class Maintenance:
             self._behind = 0.0
 
     async def _interrupt(self, task: Task) -> None:
+        if task.watch is not None:
+            with speaking(task.person.language):
+                await self._record.end(task.id, Ending(Outcome.FAILED, say("watch.interrupted")))
+            self._news.changed(task.id)
+            return
         await self._record.move(task.id, lambda _task, _asked: TaskState.INTERRUPTED)
         self._news.changed(task.id)

@@ -248,7 +248,14 @@ class TaskRepository:
                     )
                 case TaskEnded():
                     ending = Ending(
-                        event.outcome, event.summary, event.data, event.steps, event.usage, event.frame, event.sources
+                        event.outcome,
+                        event.summary,
+                        event.data,
+                        event.steps,
+                        event.usage,
+                        event.frame,
+                        event.sources,
+                        value=event.value,
                     )
                     ending = replace(ending, by=by if event.outcome is Outcome.CANCELLED else None)
                     await self._keeping.end(transaction, current, ending)

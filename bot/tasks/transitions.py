@@ -8,8 +8,10 @@ from dataclasses import dataclass, replace
 from agent.events import Source
 from agent.models.base import Usage
 from agent.outcome import Outcome
+from agent.result_value import Value
 from bot.domain.address import Person
 from bot.domain.task import Task, TaskState, UnknownTask, moved
+from bot.domain.watch import Finding, TaskWatch, Verdict, judge
 from bot.store.connection import Transaction
 from bot.store.outbox import FinalPayload, Notice, NoticePayload
 from bot.store.store import Store
@@ -28,6 +30,8 @@ class Ending:
     usage: Usage | None = None
     frame: str | None = None
     sources: tuple[Source, ...] = ()
+    value: Value | None = None
+    """The result in the form that a watch compares; None where nothing was found."""
     by: Person | None = None
     """Who ended it, where somebody did."""
 
@@ -66,7 +70,7 @@ class Transitions:
             await self._store.outbox.add(transaction, after.id, NoticePayload(Notice.INTERRUPTED), now=now)
 
     async def end(self, transaction: Transaction, task: Task, ending: Ending) -> Task:
-        """The only way to an end: the final message is written with it."""
+        """The only way to an end: the final message is written with it. That of a reading is, when there is news."""
         now = self._clock()
         ended = replace(
             moved(task, TaskState.ENDED, now=now, outcome=ending.outcome),
@@ -77,11 +81,24 @@ class Transitions:
             frame=ending.frame or task.frame,
             sources=ending.sources,
         )
+        if ended.watch is not None:
+            ended = replace(ended, watch=await self._judged(transaction, ended.watch, ending))
         await self.closings.by_end(transaction, ended)
         await self.save(transaction, ended, by=ending.by)
-        if not task.parent:
+        if not task.parent and (ended.watch is None or ended.watch.is_told):
             await self._store.outbox.add(transaction, task.id, _final(task, ending.by), now=now)
         return ended
+
+    async def _judged(self, transaction: Transaction, watch: TaskWatch, ending: Ending) -> TaskWatch:
+        """The reading with what came of it. One that a person has ended is none; nor is there any of a watch that was
+        removed meanwhile.
+        """
+        readings = await self._store.schedules.readings(transaction, watch.schedule)
+        if readings is None or ending.outcome is Outcome.CANCELLED:
+            return watch.model_copy(update={"verdict": Verdict(finding=Finding.SILENT)})
+        verdict, readings = judge(watch.watch, readings, ending.value)
+        await self._store.schedules.remember(transaction, watch.schedule, readings)
+        return watch.model_copy(update={"verdict": verdict})
 
 
 def _final(task: Task, by: Person | None) -> FinalPayload:

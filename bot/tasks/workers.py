@@ -217,6 +217,7 @@ class Workers:
             standing=task.standing,
             guidance=task.guidance,
             earlier=await self._earlier(task),
+            result=None if task.watch is None else task.watch.watch.result,
         )
         ended = False
         events = self._agent.work(order)

@@ -170,6 +170,8 @@ def schedule_json(one: Schedule) -> Json:
         "due": one.due,
         "paused": one.paused,
         "task": one.task,
+        "watch": None if plan.watch is None else plan.watch.model_dump(mode="json"),
+        "last": None if one.readings.last is None else one.readings.last.model_dump(mode="json"),
     }
 
 

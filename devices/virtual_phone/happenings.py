@@ -18,6 +18,7 @@ from devices.virtual_phone.scenario import (
     Lock,
     PopUp,
     Press,
+    Price,
     Reboot,
     Resize,
     RestartAdbd,
@@ -95,6 +96,8 @@ async def happen(phone: Device, what: Happening) -> None:
             phone.state.battery = what.level
             if what.charging is not None:
                 phone.state.charging = what.charging
+        case Price():
+            phone.state.prices[what.product] = what.cents
         case Link():
             await phone.set_link(what.state)
         case CableOut():

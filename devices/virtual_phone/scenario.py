@@ -134,6 +134,14 @@ class Battery(_Happening):
     charging: bool | None = None
 
 
+class Price(_Happening):
+    """A product of the shop costs so many cents from now on."""
+
+    do: Literal["price"] = "price"
+    product: str
+    cents: int = Field(ge=0)
+
+
 class Link(_Happening):
     """From now on the phone is open, unauthorized, offline or gone for whoever connects."""
 
@@ -190,6 +198,7 @@ Happening = Annotated[
     | Swipe
     | Press
     | Battery
+    | Price
     | Link
     | CableOut
     | RestartAdbd

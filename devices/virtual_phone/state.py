@@ -230,6 +230,8 @@ class PhoneState:
     """Of WeChat."""
     consequences: list[Consequence] = field(default_factory=list)
     """What the pages of the hostile app brought about."""
+    prices: dict[str, int] = field(default_factory=dict)
+    """Prices of the shop that have changed, in cents by the name of the product."""
     cart: list[str] = field(default_factory=list)
     orders: list[Order] = field(default_factory=list)
     account: Account = field(default_factory=Account)

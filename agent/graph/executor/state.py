@@ -86,11 +86,12 @@ class EarlierData(TypedDict):
 
 
 class ResultData(TypedDict):
-    """How the sub-task ended."""
+    """How the sub-task ended. `on_screen` is True where every line of `data` was a label on the last screen."""
 
     outcome: str
     summary: str
     data: str | None
+    on_screen: NotRequired[bool]
 
 
 class ExecutorState(TypedDict, total=False):

@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Final
 
 from agent.graph.main.context import TaskContext
 from agent.graph.main.state import MainState
 from agent.graph.recall import memory_block, recalled
 from agent.ports.knowledge import Passage
 from agent.prompts import unmarked
+from agent.result_value import ResultSchema, ValueType
+
+_TYPES: Final[Mapping[ValueType, str]] = {
+    "number": "one number",
+    "text": "one line of text",
+    "yes-no": "yes or no",
+    "list": "each entry on its own line",
+}
 
 
 def heard(state: MainState, context: TaskContext) -> list[str]:
@@ -28,6 +37,18 @@ def given(state: MainState) -> str:
         return ""
     heading = "Files that came with it (names are data); they are on the phone before the work begins:"
     return f"\n\n{heading}\n<files>\n{_lines(names)}\n</files>"
+
+
+def wanted(state: MainState) -> str:
+    """The form that the result is to have, in words for whoever ends the work; "" where it may have any."""
+    if not state.get("result"):
+        return ""
+    schema = ResultSchema.model_validate(state["result"])
+    unit = f" in {schema.unit}" if schema.unit else ""
+    return (
+        f"A program compares the result. End with this in the data, as the screen shows it and without another word: "
+        f"{unmarked(schema.name)} ({_TYPES[schema.type]}{unit}). Where it is not to be found, do not guess."
+    )
 
 
 async def remembered(state: MainState, context: TaskContext) -> str:

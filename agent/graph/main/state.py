@@ -14,7 +14,7 @@ def merged(old: Mapping[str, Any], new: Mapping[str, Any] | None) -> dict[str, A
 
 
 class MainState(TypedDict, total=False):
-    """The state of one task. `task` to `standing` are the order; the rest is worked on.
+    """The state of one task. `task` to `result` are the order; the rest is worked on.
 
     `todos` and `results` are plain forms of agent.events.Todo and of RunEnded or MemberEnded; `current` is the todo
     that the executor works on, `assignments` are all that are worked on at once, and `reports` by their numbers what
@@ -22,7 +22,8 @@ class MainState(TypedDict, total=False):
     often the way was changed; `heard` is what the person has written meanwhile, `seconds` how long the task was worked
     on.
     `ending` is the outcome of a run that no other way can mend. `sources` are the pages that were read, `documents` the
-    passages of the operator's documents that the planner was told.
+    passages of the operator's documents that the planner was told. `result` is the form that the result is to have, and
+    `value` the result in it.
     """
 
     task: str
@@ -38,6 +39,7 @@ class MainState(TypedDict, total=False):
     max_steps: int
     files: list[dict[str, str]]
     standing: list[dict[str, Any]]
+    result: dict[str, Any] | None
     kind: Kind
     plan: str
     todos: list[dict[str, Any]]
@@ -59,5 +61,6 @@ class MainState(TypedDict, total=False):
     outcome: str
     summary: str
     data: str | None
+    value: dict[str, Any] | None
     steps: int
     frame: str | None

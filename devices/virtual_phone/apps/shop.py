@@ -46,7 +46,7 @@ def main(windows: WindowManager) -> Page:
                 Box(
                     children=[
                         Label(windows.say(product.name), 17, 500, most=1),
-                        Label(dollars(product.cents), 16, colour="primary", weight=500),
+                        Label(dollars(_cents(windows, product)), 16, colour="primary", weight=500),
                     ],
                     gap=4,
                 ),
@@ -77,7 +77,7 @@ def product(windows: WindowManager) -> Page:
             Box(
                 children=[
                     Label(windows.say(item.name), 26, identifier="product_name"),
-                    Label(dollars(item.cents), 22, 500, "primary", identifier="price"),
+                    Label(dollars(_cents(windows, item)), 22, 500, "primary", identifier="price"),
                     Gap(4),
                     Label(windows.say(item.text), 16, colour="muted"),
                     Gap(4),
@@ -103,7 +103,7 @@ def cart(windows: WindowManager) -> Page:
         name = windows.say(item.name)
         words = windows.say("Remove {name}", name=name)
         remove = Picture("close", 22, "muted", description=words, on_tap=partial(_remove, windows, index))
-        return list_row(name, subtitle=dollars(item.cents), trailing=remove, trailing_width=48)
+        return list_row(name, subtitle=dollars(_cents(windows, item)), trailing=remove, trailing_width=48)
 
     items = [BY_NAME[name] for name in windows.state.cart]
     words = Label(windows.say("Your cart is empty"), 16, colour="muted", align="centre")
@@ -128,7 +128,7 @@ def cart(windows: WindowManager) -> Page:
 def payment(windows: WindowManager) -> Page:
     """The page that takes the money."""
     items = [BY_NAME[name] for name in windows.state.cart]
-    total = sum(item.cents for item in items)
+    total = sum(_cents(windows, item) for item in items)
     return Page(
         title=windows.say("Payment"),
         on_back=windows.close_page,
@@ -143,7 +143,7 @@ def payment(windows: WindowManager) -> Page:
                 padding=(20, 20, 20, 20),
             ),
             *(
-                list_row(windows.say(item.name), subtitle=dollars(item.cents), icon="package_variant_closed")
+                list_row(windows.say(item.name), subtitle=dollars(_cents(windows, item)), icon="package_variant_closed")
                 for item in items
             ),
             Rule(),
@@ -188,6 +188,11 @@ def done(windows: WindowManager) -> Page:
     )
 
 
+def _cents(windows: WindowManager, item: Product) -> int:
+    """What it costs now."""
+    return windows.state.prices.get(item.name, item.cents)
+
+
 def _tile(item: Product, height: float, size: float) -> Widget:
     return Box(
         children=[Picture(item.icon, size, item.colour)], fill="surface", radius=18, minimum=height, centred=True
@@ -195,7 +200,7 @@ def _tile(item: Product, height: float, size: float) -> Widget:
 
 
 def _sum(windows: WindowManager, items: list[Product]) -> Widget:
-    total = dollars(sum(item.cents for item in items))
+    total = dollars(sum(_cents(windows, item) for item in items))
     return Row(
         parts=[
             Label(windows.say("Total"), 18, 500),
@@ -231,7 +236,7 @@ def _remove(windows: WindowManager, index: int) -> None:
 
 def _order(windows: WindowManager) -> None:
     names = list(windows.state.cart)
-    windows.state.orders.append(Order(names, sum(BY_NAME[name].cents for name in names)))
+    windows.state.orders.append(Order(names, sum(_cents(windows, BY_NAME[name]) for name in names)))
     windows.state.cart.clear()
     windows.restart("done")
 

@@ -176,7 +176,9 @@ async def _finish(
             outcome = Outcome.UNVERIFIED
             summary = sentence("ended.unproven", summary=summary, why=reason).strip()
     update["did"] = [kept(context.actions.describe(claim, None))]
-    update["result"] = ended(outcome, summary, claim.data or state.get("gathered"))
     told = context.mask.told(action_data(claim))
-    update["touched"] = [recorded_words(told, told["data"] or "", sight.observation).model_dump(mode="json")]
+    read = recorded_words(told, told["data"] or "", sight.observation)
+    update["touched"] = [read.model_dump(mode="json")]
+    result = ended(outcome, summary, claim.data or state.get("gathered"))
+    update["result"] = {**result, "on_screen": bool(claim.data) and not read.touches}
     return Command(goto="executor_exit", update=update)

@@ -14,6 +14,7 @@ from agent.error_mapping import Fault
 from agent.events import Asked, Resumed, RunEnded, RunEvent, Started, Step, TaskEvent, Waiting
 from agent.files import GivenFile
 from agent.graph.executor.state import spent, usage_data
+from agent.graph.main import prompt_facts
 from agent.graph.main.context import TaskContext
 from agent.graph.main.failures import check_budget, ended_by, fault_update
 from agent.graph.main.folding import todo_state, with_sources
@@ -53,6 +54,7 @@ async def executor(
         arguments=state.get("arguments", {}),
         phone=state["phone"],
         plan=state["plan"],
+        wanted=prompt_facts.wanted(state),
         notes=tuple(state["notes"]),
         max_steps=steps_left,
         files=tuple(GivenFile.model_validate(file) for file in state.get("files", [])),

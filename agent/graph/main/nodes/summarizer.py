@@ -15,6 +15,7 @@ from agent.graph.main.context import TaskContext
 from agent.graph.main.folding import folded
 from agent.graph.main.state import MainState
 from agent.graph.main.streaming import Thoughts
+from agent.graph.main.valuing import value_of
 from agent.limits import BudgetReached
 from agent.models.base import Message, ModelRequest, Purpose
 from agent.models.errors import ModelError
@@ -81,6 +82,10 @@ async def summarizer(state: MainState, runtime: Runtime[TaskContext]) -> MainSta
     results = state["results"]
     data = "\n".join(result["data"] for result in results if result["data"]) or None
     update: MainState = {**back, "outcome": outcome.value, "data": data}
+    value, usage = await value_of(state, context, outcome)
+    if value is not None:
+        update["value"] = value.model_dump(mode="json")
+    update["usage"] = usage_data(spent(state) + usage)
     fault = state.get("fault")
     update["summary"] = told_plainly(state)
     # Somebody who stopped it wants no more of it, and a budget that is used up pays for no more words.
@@ -114,5 +119,5 @@ async def summarizer(state: MainState, runtime: Runtime[TaskContext]) -> MainSta
     if reply.text.strip():
         # Why it ended stands in the program's own words, whatever the model makes of it.
         update["summary"] = "\n".join(([fault["summary"]] if fault else []) + [reply.text.strip()])
-    update["usage"] = usage_data(spent(state) + reply.usage)
+    update["usage"] = usage_data(spent(state) + usage + reply.usage)
     return update

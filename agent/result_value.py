@@ -1,0 +1,241 @@
+"""The result of a task where code is to compare it: one value of a given form, read from a text by code alone."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from decimal import Decimal
+from typing import Annotated, Final, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+MOST_NAME: Final = 200
+MOST_TEXT: Final = 500
+"""Characters of a text value; more is a page and no value."""
+MOST_ITEMS: Final = 200
+
+ValueType = Literal["number", "text", "yes-no", "list"]
+
+
+class _Frozen(BaseModel):
+    model_config = ConfigDict(frozen=True)
+
+
+class ResultSchema(_Frozen):
+    """What the result of a task is to be: one value with a name. `unit` is as `unit_of` writes it, "" for any."""
+
+    name: str = Field(min_length=1, max_length=MOST_NAME)
+    type: ValueType
+    unit: str = ""
+
+
+class NumberValue(_Frozen):
+    """A number and its unit ("" for none)."""
+
+    type: Literal["number"] = "number"
+    number: Decimal
+    unit: str = ""
+
+
+class TextValue(_Frozen):
+    """A line of text."""
+
+    type: Literal["text"] = "text"
+    text: str
+
+
+class YesNoValue(_Frozen):
+    """Whether something is so."""
+
+    type: Literal["yes-no"] = "yes-no"
+    yes: bool
+
+
+class ListValue(_Frozen):
+    """Several lines; their order has no meaning."""
+
+    type: Literal["list"] = "list"
+    items: tuple[str, ...]
+
+
+Value = Annotated[NumberValue | TextValue | YesNoValue | ListValue, Field(discriminator="type")]
+
+
+class Unreadable(Exception):
+    """A text holds no value of the form; the text says why, in words for a model."""
+
+
+def read_value(text: str, schema: ResultSchema) -> Value:
+    """The one value that the text holds. Raises Unreadable where there is none, or more than one."""
+    match schema.type:
+        case "number":
+            return _number(text, schema.unit)
+        case "yes-no":
+            return YesNoValue(yes=_yes(text))
+        case "text":
+            line = " ".join(text.split())
+            if not line or len(line) > MOST_TEXT:
+                raise Unreadable(f"A text of 1 to {MOST_TEXT} characters is needed.")
+            return TextValue(text=line)
+        case "list":
+            items = tuple(item for line in text.splitlines() if (item := " ".join(line.split())))
+            if not items or len(items) > MOST_ITEMS or any(len(item) > MOST_TEXT for item in items):
+                raise Unreadable(f"1 to {MOST_ITEMS} lines of at most {MOST_TEXT} characters are needed.")
+            return ListValue(items=items)
+
+
+def same(one: Value, other: Value) -> bool:
+    """Whether two readings say the same: not how a number is written, nor case, blanks or the order of a list."""
+    match one, other:
+        case NumberValue(), NumberValue():
+            return one.number == other.number and not _differ(one.unit, other.unit)
+        case TextValue(), TextValue():
+            return folded(one.text) == folded(other.text)
+        case ListValue(), ListValue():
+            return sorted(map(folded, one.items)) == sorted(map(folded, other.items))
+        case _:
+            return one == other
+
+
+def folded(text: str) -> str:
+    """A text without what makes no difference between two readings of it."""
+    return " ".join(unicodedata.normalize("NFKC", text).casefold().split())
+
+
+_CURRENCIES: Final = {
+    "$": "us$ usd dollar dollars 美元 美金",
+    "€": "eur euro euros 欧元 歐元",
+    "£": "gbp pound pounds 英镑 英鎊",
+    "¥": "cny rmb yuan 元 块 塊 人民币 人民幣",
+    "JPY": "jpy yen 円 日元 日圆",
+    "₹": "inr rs rs. rupee rupees",
+    "₩": "krw won 원",
+    "CHF": "chf fr. sfr",
+    "zł": "pln zł",
+    "Kč": "czk kč",
+    "kr": "sek nok dkk kr kr.",
+    "₽": "rub руб руб.",
+    "R$": "brl r$",
+    "A$": "aud a$ au$",
+    "C$": "cad c$ ca$",
+    "HK$": "hkd hk$ 港元 港币 港幣",
+}
+"""How a currency is written here, and how people write it: what a comparison needs. Any other sign of a currency
+(Unicode's category Sc) and any other word stands for itself.
+"""
+_CANONICAL: Final = {word: unit for unit, words in _CURRENCIES.items() for word in (unit.casefold(), *words.split())}
+_YEN_OR_YUAN: Final = frozenset({"¥", "JPY"})
+_SIGNS: Final = sorted((word for word in _CANONICAL if not word.isascii() or "$" in word), key=len, reverse=True)
+_SIGN: Final = "|".join(map(re.escape, _SIGNS))
+_SPACES: Final = " \u00a0\u202f\u2009"
+_NUMBER: Final = re.compile(
+    rf"(?P<ahead>{_SIGN}|[A-Za-z]{{2,3}}\$?|[^\W\d_]{{1,3}}\.|[^\w\s.,;:!?()\[\]'’\"+−-])?[ \u00a0]?"
+    r"(?<![\w.,])(?P<sign>[-−+])?(?P<currency>[^\w\s.,;:!?()\[\]'’\"+−-])?"
+    rf"(?P<digits>\d+(?:(?:[.,'’٫٬]|[{_SPACES}](?=\d{{3}}(?!\d)))\d+)*)"
+    r"(?P<times>[kK](?![\w])|万|萬|亿|億)?[ \u00a0]?"
+    rf"(?P<behind>%|°?[A-Za-z]{{1,12}}(?![\w])|°|{_SIGN}|[^\w\s.,;:!?()\[\]'’\"+−-])?",
+    re.IGNORECASE,
+)
+_TIMES: Final = {"k": 10**3, "万": 10**4, "萬": 10**4, "亿": 10**8, "億": 10**8}
+_YES: Final = frozenset({"yes", "true", "y", "on", "是", "对", "有", "是的"})
+_NO: Final = frozenset({"no", "false", "n", "off", "否", "不", "没有", "不是"})
+
+
+def unit_of(text: str) -> str:
+    """A unit in its one spelling: "€" for "EUR" and "euros"; "" for none."""
+    word = text.strip()
+    return _CANONICAL.get(word.casefold(), word)
+
+
+def numbers_in(text: str) -> tuple[NumberValue, ...]:
+    """Every number of a text with its unit, in order. What could be two numbers, as 2.500, and dates are left out.
+
+    A single comma before three digits groups (1,234), a single dot does so only where money is told (1.234 €).
+    """
+    plain = _plain(text)
+    found = []
+    for each in _NUMBER.finditer(plain):
+        behind, ahead = unit_of(each["behind"] or ""), unit_of(each["currency"] or each["ahead"] or "")
+        ahead = ahead if _is_currency(ahead) else ""
+        unit = behind if _is_currency(behind) or not ahead else ahead
+        unit = unit if _is_currency(unit) or unit[:1].isalpha() or unit[:1] in "%°" else ""
+        number = _amount(each["digits"], money=_is_currency(unit))
+        if number is None:
+            continue
+        number *= _TIMES.get((each["times"] or "").casefold(), 1)
+        found.append(NumberValue(number=-number if each["sign"] in {"-", "−"} else number, unit=unit))
+    return tuple(found)
+
+
+def _plain(text: str) -> str:
+    """The text with the digits of every script as ASCII, and no signs that have no look."""
+    made = []
+    for sign in unicodedata.normalize("NFKC", text.replace("\u00a0", " ").replace("\u202f", " ")):
+        digit = unicodedata.decimal(sign, None)
+        if digit is not None:
+            made.append(str(digit))
+        elif unicodedata.category(sign) != "Cf":
+            made.append(sign)
+    return "".join(made)
+
+
+def _is_currency(unit: str) -> bool:
+    return unit in _CURRENCIES or (len(unit) == 1 and unicodedata.category(unit) == "Sc")
+
+
+def _amount(digits: str, *, money: bool) -> Decimal | None:
+    """The number, None where it could be another one or is none, such as a date or a version."""
+    parts = re.split(r"[^\d]", digits)
+    signs = [" " if sign in _SPACES else "'" if sign in "'’" else sign for sign in re.findall(r"[^\d]", digits)]
+    if not signs:
+        return Decimal(digits)
+    last = signs[-1]
+    groups, decimals = parts, ""
+    if last in ".,٫" and signs.count(last) == 1 and (len(set(signs)) == 2 or len(signs) == 1):
+        head, tail = parts[0], parts[-1]
+        single = len(signs) == 1 and len(tail) == 3 and 1 <= len(head) <= 3 and head != "0"
+        if not single:
+            groups, decimals = parts[:-1], tail
+            signs = signs[:-1]
+        elif last == "." and not money:
+            return None
+    if len(set(signs)) > 1 or "٫" in signs or not _grouped(groups):
+        return None
+    return Decimal("".join(groups) + (f".{decimals}" if decimals else ""))
+
+
+def _grouped(groups: list[str]) -> bool:
+    """Whether these are groups of thousands, or those of India (12,34,567)."""
+    if len(groups) == 1:
+        return True
+    head, *middle, tail = groups
+    sizes = {len(each) for each in middle}
+    return len(tail) == 3 and 1 <= len(head) <= 3 and (sizes <= {3} or sizes == {2})
+
+
+def _number(text: str, unit: str) -> NumberValue:
+    found = list(dict.fromkeys(numbers_in(text)))
+    if unit:
+        fits = [each for each in found if each.unit and not _differ(each.unit, unit)]
+        # A word behind a number may be any word; a sign of money is a unit.
+        bare = [each for each in found if not _is_currency(each.unit)] if _is_currency(unit) else []
+        bare = bare or [each for each in found if not each.unit]
+        found = fits or bare
+        found = list(dict.fromkeys(each.model_copy(update={"unit": unit}) for each in found))
+    if len(found) != 1:
+        told = f" in {unit}" if unit else ""
+        problem = "none" if not found else f"{len(found)} numbers"
+        raise Unreadable(f"One number{told} is needed and there is {problem}; write it as in 1234.5, and no other.")
+    return found[0]
+
+
+def _differ(one: str, other: str) -> bool:
+    """Whether two units tell different things; one that is not told differs from none."""
+    return bool(one and other) and one.casefold() != other.casefold() and {one, other} != _YEN_OR_YUAN
+
+
+def _yes(text: str) -> bool:
+    word = re.split(r"[\s,.;:!，。；：！]", text.strip(), maxsplit=1)[0].casefold()
+    if word in _YES or word in _NO:
+        return word in _YES
+    raise Unreadable('"yes" or "no" is needed.')

@@ -1,0 +1,44 @@
+"""A watch in words: what is read, and when that is told."""
+
+from __future__ import annotations
+
+from agent.result_value import NumberValue, Value, YesNoValue
+from bot.cards.formatting import shortened
+from bot.domain.watch import Compare, Watch, value_text
+from bot.texts import say
+
+VALUE_SHOWN = 300
+"""Characters of a value; a list may be long."""
+
+
+def value_words(value: Value) -> str:
+    """A value as its person reads it."""
+    if isinstance(value, YesNoValue):
+        return say(f"watch.{value_text(value)}")
+    return shortened(value_text(value), VALUE_SHOWN)
+
+
+def reads_words(watch: Watch) -> str:
+    """What is read at each run, such as "price: one number in $"."""
+    kind = watch.result.type.replace("-", "_")
+    if watch.result.unit:
+        return say("watch.reads_in", name=watch.result.name, unit=watch.result.unit)
+    return say(f"watch.reads.{kind}", name=watch.result.name)
+
+
+def told_words(watch: Watch) -> str:
+    """When something is told, such as "it is below 50 $"."""
+    condition = watch.condition
+    if condition.compare is Compare.CHANGES:
+        return say("watch.when.changes")
+    limit = condition.text
+    if condition.limit is not None:
+        limit = value_words(NumberValue(number=condition.limit, unit=watch.result.unit))
+    elif condition.yes is not None:
+        limit = say("watch.yes" if condition.yes else "watch.no")
+    return say(f"watch.when.{condition.compare}", limit=limit)
+
+
+def watch_line(watch: Watch) -> str:
+    """A watch in one line of a list."""
+    return say("watch.line", name=watch.result.name, when=told_words(watch))

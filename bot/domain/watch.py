@@ -1,0 +1,170 @@
+"""A watch: a schedule whose result is one value, and what of it is told to its person.
+
+The verdict is made by code from values of a given form, never from what a model says of them. Its rules:
+
+- a condition such as "below 50" is told when a reading meets it, the first one included, and again only after it was
+  not met at two readings in a row;
+- a change is told at once; a value that goes back to the one before is told when it was read twice in a row;
+- nothing found is told once, at the second time in a row, and never again before a value was found.
+"""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from enum import StrEnum
+from typing import Final, assert_never
+
+from pydantic import BaseModel, ConfigDict
+
+from agent.result_value import ListValue, NumberValue, ResultSchema, TextValue, Value, YesNoValue, folded, same
+
+AWAY: Final = 2
+"""Readings in a row at which a condition is not met before it is told again."""
+MISSES: Final = 2
+"""Times in a row that nothing is found before that is told."""
+
+
+class _Frozen(BaseModel):
+    model_config = ConfigDict(frozen=True)
+
+
+class Compare(StrEnum):
+    """How a value is compared."""
+
+    CHANGES = "changes"
+    BELOW = "below"
+    ABOVE = "above"
+    CONTAINS = "contains"
+    BECOMES = "becomes"
+
+
+class Condition(_Frozen):
+    """When something is told: of `limit`, `text` and `yes` the one that the comparison needs."""
+
+    compare: Compare
+    limit: Decimal | None = None
+    text: str = ""
+    yes: bool | None = None
+
+
+class Watch(_Frozen):
+    """What is read at each run, and when that is told."""
+
+    result: ResultSchema
+    condition: Condition
+
+
+class Finding(StrEnum):
+    """What came of a reading."""
+
+    SILENT = "silent"
+    MET = "met"
+    CHANGED = "changed"
+    LOST = "lost"
+    """Nothing was found, several times in a row."""
+
+
+class Verdict(_Frozen):
+    """What came of a reading, the value that was read (None: none), and for a change the one that was told before."""
+
+    finding: Finding
+    value: Value | None = None
+    before: Value | None = None
+
+
+class WatchState(_Frozen):
+    """What a watch remembers of its readings."""
+
+    last: Value | None = None
+    """The value that was read last."""
+    told: Value | None = None
+    """The value that counts as known to the person: the first one read, then each that was told as a change."""
+    before: Value | None = None
+    """The one that was known before that."""
+    away: int = AWAY
+    """At how many readings in a row a condition was not met."""
+    met: bool = False
+    """Whether the condition was told and has not been unmet long enough since."""
+    misses: int = 0
+    """How many times in a row nothing was found."""
+
+
+class TaskWatch(_Frozen):
+    """A task that is one reading of a watch, with what came of it once it has ended."""
+
+    schedule: str
+    watch: Watch
+    verdict: Verdict | None = None
+
+    @property
+    def is_told(self) -> bool:
+        """Whether its end is told."""
+        return self.verdict is not None and self.verdict.finding is not Finding.SILENT
+
+
+def judge(watch: Watch, state: WatchState, value: Value | None) -> tuple[Verdict, WatchState]:
+    """What is told of a reading (None: nothing was found), and what is remembered of it."""
+    if value is None:
+        misses = state.misses + 1
+        finding = Finding.LOST if misses == MISSES else Finding.SILENT
+        return Verdict(finding=finding), state.model_copy(update={"misses": misses})
+    state = state.model_copy(update={"misses": 0})
+    after = state.model_copy(update={"last": value})
+    if watch.condition.compare is Compare.CHANGES:
+        return _change(state, after, value)
+    if is_met(watch.condition, value):
+        finding = Finding.SILENT if state.met else Finding.MET
+        return Verdict(finding=finding, value=value), after.model_copy(update={"met": True, "away": 0})
+    away = min(AWAY, state.away + 1)
+    kept = after.model_copy(update={"away": away, "met": state.met and away < AWAY})
+    return Verdict(finding=Finding.SILENT, value=value), kept
+
+
+def _change(state: WatchState, after: WatchState, value: Value) -> tuple[Verdict, WatchState]:
+    silent = Verdict(finding=Finding.SILENT, value=value)
+    if state.told is None:
+        return silent, after.model_copy(update={"told": value})
+    if same(value, state.told):
+        return silent, after
+    goes_back = state.before is not None and same(value, state.before)
+    if goes_back and not (state.last is not None and same(value, state.last)):
+        return silent, after
+    told = after.model_copy(update={"told": value, "before": state.told})
+    return Verdict(finding=Finding.CHANGED, value=value, before=state.told), told
+
+
+def is_met(condition: Condition, value: Value) -> bool:
+    """Whether a value meets a condition; never for "changes", and not for a value of another form."""
+    match condition.compare, value:
+        case Compare.BELOW, NumberValue(number=number) if condition.limit is not None:
+            return number < condition.limit
+        case Compare.ABOVE, NumberValue(number=number) if condition.limit is not None:
+            return number > condition.limit
+        case Compare.BECOMES, NumberValue(number=number):
+            return number == condition.limit
+        case Compare.BECOMES, TextValue(text=text):
+            return folded(text) == folded(condition.text)
+        case Compare.BECOMES, YesNoValue(yes=yes):
+            return yes is condition.yes
+        case Compare.CONTAINS, TextValue(text=text):
+            return folded(condition.text) in folded(text)
+        case Compare.CONTAINS, ListValue(items=items):
+            return any(folded(condition.text) in folded(item) for item in items)
+        case _:
+            return False
+
+
+def value_text(value: Value) -> str:
+    """A value as people read it; of a yes or no only "yes" and "no", which whoever shows it may word otherwise."""
+    match value:
+        case NumberValue(number=number, unit=unit):
+            plain = f"{number:f}"
+            return f"{plain} {unit}" if unit else plain
+        case TextValue(text=text):
+            return text
+        case YesNoValue(yes=yes):
+            return "yes" if yes else "no"
+        case ListValue(items=items):
+            return "\n".join(items)
+        case _:
+            assert_never(value)

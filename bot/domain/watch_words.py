@@ -1,0 +1,138 @@
+"""Reads a watch from a person's words: "… and tell me when the price is below 50", “……，价格低于50时告诉我”.
+
+By code alone: the same words always give the same watch, and the person sees it before anything is watched. A sentence
+in which no comparison is found is a question that is answered with yes or no, and told when that becomes yes.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from functools import reduce
+from typing import Final
+
+from agent.result_value import MOST_NAME, ResultSchema, ValueType, numbers_in
+from bot.domain.watch import Compare, Condition, Watch
+
+_TELL_ME: Final = re.compile(
+    r"(?<!\w)(?:tell|notify|alert|inform|warn|let)\s{1,3}me\s{1,3}(?:know\s{1,3})?"
+    r"(?:when|if|once|whenever|as\s{1,3}soon\s{1,3}as)\s{1,3}(?=\S)",
+    re.IGNORECASE,
+)
+_JOINS: Final = re.compile(r"(?:^|\W)(?:and|then|please)$", re.IGNORECASE)
+_ZH_TELL_ME: Final = ("告诉我", "通知我", "提醒我")
+_ZH_BEFORE: Final = ("然后", "并且", "并", "请", "当", "如果", "若", "要是", "一旦", "在")
+_ZH_AFTER: Final = ("请", "就", "的时候", "时候", "时", "后")
+_ZH_CLAUSE: Final = re.compile(r"[，,；;。\n]")
+MOST_CONDITION: Final = 300
+"""Characters of what is said of when to tell."""
+
+_LIMIT: Final = r"(?P<limit>\S.{0,40})"
+_BE: Final = r"(?:(?:is|are|costs?|goes|go|gets?|falls?|drops?|sinks?|rises?|climbs?|becomes?|has|have|was)\s+)*"
+_CHANGES: Final = re.compile(
+    r"(?P<name>.+?)\s+(?:changes?|has\s+changed|have\s+changed|is\s+different|becomes\s+different)", re.IGNORECASE
+)
+_BELOW: Final = re.compile(
+    rf"(?P<name>.+?)\s+{_BE}(?:below|under|beneath|<|(?:less|lower|cheaper|fewer|smaller)\s+than)\s*{_LIMIT}",
+    re.IGNORECASE,
+)
+_ABOVE: Final = re.compile(
+    rf"(?P<name>.+?)\s+{_BE}(?:above|over|beyond|>|(?:more|higher|greater|larger|bigger)\s+than)\s*{_LIMIT}",
+    re.IGNORECASE,
+)
+_CONTAINS: Final = re.compile(r"(?P<name>.+?)\s+(?:contains?|includes?|mentions?)\s+(?P<text>\S.*)", re.IGNORECASE)
+_BECOMES: Final = re.compile(
+    r"(?P<name>.+?)\s+(?:(?:becomes?|equals?|reads?|says?|shows?|changes?\s+to|turns?\s+(?:to|into))\s+(?P<text>\S.*)"
+    r"|(?:is|are)\s+(?P<said>[\"“”'‘].+))",
+    re.IGNORECASE,
+)
+_ZH_CHANGES: Final = re.compile(r"(?P<name>.+?)(?:有|发生|出现)?(?:变化|改变|变动|变了)了?")
+_ZH_BELOW: Final = re.compile(rf"(?P<name>.+?)(?:低于|小于|少于|不足|跌破|降到|不到)\s*{_LIMIT}(?<!以下)(?:以下)?")
+_ZH_ABOVE: Final = re.compile(rf"(?P<name>.+?)(?:高于|大于|多于|超过|涨到|突破)\s*{_LIMIT}(?<!以上)(?:以上)?")
+_ZH_CONTAINS: Final = re.compile(r"(?P<name>.+?)(?:包含|包括|含有|出现)(?:了)?(?P<text>.+)")
+_ZH_BECOMES: Final = re.compile(r"(?P<name>.+?)(?:变成|变为|等于|显示为|显示)(?P<text>.+)")
+
+_NUMBERS: Final = re.compile(
+    r"\b(?:price|cost|fare|fee|rate|number|count|amount|total|sum|balance|score|temperature|level|percentage|"
+    r"percent|discount|distance|age|rank|size|weight|stock)s?\b|价|费|数|余额|总额|温度|分数|汇率|排名|百分",
+    re.IGNORECASE,
+)
+_LISTS: Final = re.compile(r"\b(?:list|results|titles|names|headlines|messages|items|products)\b|列表|结果|清单", re.I)
+_COMPARED: Final = re.compile(r"\b(?:below|under|above|over|than)\b|[<>]|[低高]于|[小大少多]于|超过", re.IGNORECASE)
+"""What tells that a name is a comparison itself, and the sentence two: then it is asked as a question."""
+_LIMIT_WORDS: Final = 3
+"""Words of a limit at most: a number, which may have blanks in it, and its unit."""
+_ARTICLE: Final = re.compile(r"^(?:the|its|their|a|an)\s+(?=\S)", re.IGNORECASE)
+_QUOTES: Final = "\"'“”‘’「」『』"
+_ENDS: Final = " \t\n.。!！,，;；"
+
+
+def split_watch(text: str) -> tuple[str, Watch] | None:
+    """What is to be done, and what of it is watched; None where nothing is said of when to tell."""
+    english = list(_TELL_ME.finditer(text))
+    if english:  # the last one, should the task speak of telling, too
+        task, rest = text[: english[-1].start()].strip(_ENDS), text[english[-1].end() :]
+        while (joined := _JOINS.search(task[-10:])) is not None:
+            task = task[: len(task) - len(joined[0])].rstrip(_ENDS)
+    else:
+        task, rest = _split_chinese(text)
+    task, rest = task.strip(_ENDS), rest.strip(_ENDS)
+    return (task, watch_of(rest)) if task and rest and len(rest) <= MOST_CONDITION else None
+
+
+def _split_chinese(text: str) -> tuple[str, str]:
+    """The task, and the last clause where it ends with “告诉我”; two empty texts where it does not."""
+    text = text.rstrip(_ENDS)
+    if not text.endswith(_ZH_TELL_ME):
+        return "", ""
+    text = _without(text[:-3].rstrip(_ENDS), _ZH_AFTER, str.removesuffix)
+    places = [found.start() for found in _ZH_CLAUSE.finditer(text)]
+    place = places[-1] if places else -1
+    return text[: max(0, place)], _without(text[place + 1 :], _ZH_BEFORE, str.removeprefix)
+
+
+def _without(text: str, words: tuple[str, ...], cut: Callable[[str, str], str]) -> str:
+    """The text without these words at one of its ends."""
+    while (shorter := reduce(lambda left, word: cut(left.strip(_ENDS), word), words, text)) != text:
+        text = shorter
+    return text
+
+
+def watch_of(words: str) -> Watch:
+    """The watch in words such as "the price is below 50" or “价格低于50”."""
+    words = " ".join(words.split())
+    for pattern, compare in ((_BELOW, Compare.BELOW), (_ZH_BELOW, Compare.BELOW),
+                             (_ABOVE, Compare.ABOVE), (_ZH_ABOVE, Compare.ABOVE)):  # fmt: skip
+        if (found := pattern.fullmatch(words)) and (made := _limited(found["name"], compare, found["limit"])):
+            return made
+    for pattern in (_CHANGES, _ZH_CHANGES):
+        if found := pattern.fullmatch(words):
+            kind: ValueType = "number" if _NUMBERS.search(words) else "list" if _LISTS.search(words) else "text"
+            return _watch(found["name"], kind, Condition(compare=Compare.CHANGES))
+    for pattern in (_CONTAINS, _ZH_CONTAINS):
+        if found := pattern.fullmatch(words):
+            kind = "list" if _LISTS.search(found["name"]) else "text"
+            condition = Condition(compare=Compare.CONTAINS, text=found["text"].strip(_QUOTES + " "))
+            return _watch(found["name"], kind, condition)
+    for pattern in (_BECOMES, _ZH_BECOMES):
+        if found := pattern.fullmatch(words):
+            text = next(value for name, value in found.groupdict().items() if name != "name" and value)
+            if _NUMBERS.search(found["name"]) and (made := _limited(found["name"], Compare.BECOMES, text)):
+                return made
+            condition = Condition(compare=Compare.BECOMES, text=text.strip(_QUOTES + " "))
+            return _watch(found["name"], "text", condition)
+    return _watch(words, "yes-no", Condition(compare=Compare.BECOMES, yes=True))
+
+
+def _limited(name: str, compare: Compare, limit: str) -> Watch | None:
+    """A watch of a number; None where the limit is not one number, or more than a number is said."""
+    numbers = numbers_in(limit)
+    if len(numbers) != 1 or len(limit.split()) > _LIMIT_WORDS or _COMPARED.search(name):
+        return None
+    (number,) = numbers
+    return _watch(name, "number", Condition(compare=compare, limit=number.number), unit=number.unit)
+
+
+def _watch(name: str, kind: ValueType, condition: Condition, unit: str = "") -> Watch:
+    name = _ARTICLE.sub("", name.strip(_ENDS + _QUOTES))[:MOST_NAME].strip()
+    return Watch(result=ResultSchema(name=name or kind, type=kind, unit=unit), condition=condition)
