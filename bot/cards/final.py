@@ -67,9 +67,9 @@ async def _last_screens(task: Task, screens: Mapping[int, str], frames: Frames) 
 
 
 async def render_watch(task: Task, *, frames: Frames, now: float, repeated: bool = False) -> Message:
-    """What a reading has found, with buttons that end or pause its watch. Raises ValueError for one without news."""
-    if task.watch is None or task.watch.verdict is None or not task.watch.is_told:
-        raise ValueError(f"task {task.id} is no reading with news")
+    """What a reading has found, with buttons that pause its watch or end it. `task` is a reading with news."""
+    assert task.watch is not None
+    assert task.watch.verdict is not None
     watch, verdict, schedule = task.watch.watch, task.watch.verdict, task.watch.schedule
     name = watch.result.name
     lost = verdict.value is None

@@ -14,7 +14,7 @@ VALUE_SHOWN = 300
 def value_words(value: Value) -> str:
     """A value as its person reads it."""
     if isinstance(value, YesNoValue):
-        return say(f"watch.{value_text(value)}")
+        return say("watch.answer.yes" if value.yes else "watch.answer.no")
     return shortened(value_text(value), VALUE_SHOWN)
 
 
@@ -35,7 +35,7 @@ def told_words(watch: Watch) -> str:
     if condition.limit is not None:
         limit = value_words(NumberValue(number=condition.limit, unit=watch.result.unit))
     elif condition.yes is not None:
-        limit = say("watch.yes" if condition.yes else "watch.no")
+        limit = say("watch.answer.yes" if condition.yes else "watch.answer.no")
     return say(f"watch.when.{condition.compare}", limit=limit)
 
 

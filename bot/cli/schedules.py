@@ -8,12 +8,10 @@ from datetime import datetime
 from typing import Any
 from zoneinfo import ZoneInfo
 
-from bot.cards.watch import watch_line
 from bot.cli.exits import OK
 from bot.cli.remote import running_service
 from bot.cli.terminal import padded
 from bot.config.settings import Settings
-from bot.domain.watch import Watch
 from bot.texts import say
 
 
@@ -49,5 +47,9 @@ def _line(row: dict[str, Any]) -> str:
     when = say("cli.schedules.paused") if row["paused"] else f"{due:%Y-%m-%d %H:%M} ({row['zone']})"
     text = " ".join(row["text"].split())[:80]
     if row.get("watch") is not None:
+        # Here and not above: few lists have one.
+        from bot.cards.watch import watch_line  # noqa: PLC0415 - see above
+        from bot.domain.watch import Watch  # noqa: PLC0415 - see above
+
         text += f" → {watch_line(Watch.model_validate(row['watch']))}"
     return f"{row['schedule']:>5}  {padded(when, 32)}  {padded(row['rule'], 24)}  {row['person']}: {text}"

@@ -170,8 +170,9 @@ async def _change(request: Request, services: Services, verb: str, number: str) 
                 raise Refused(say("schedule.over", schedule=found.id))
             await services.store.schedules.resume(found.id, due)
             time = local_time(due, ZoneInfo(found.plan.rule.zone))
-            resumed = "schedule.resumed" if found.plan.watch is None else "watch.on"
-            return say(resumed, schedule=found.id, time=time)
+            if found.plan.watch is not None:
+                return say("watch.on", schedule=found.id, time=time)
+            return say("schedule.resumed", schedule=found.id, time=time)
         case _:
             raise Refused(say("press.unknown"))
 

@@ -155,7 +155,7 @@ def is_met(condition: Condition, value: Value) -> bool:
 
 
 def value_text(value: Value) -> str:
-    """A value as people read it; of a yes or no only "yes" and "no", which whoever shows it may word otherwise."""
+    """A value as people read it; of a yes or no "yes" and "no", which whoever shows it words otherwise."""
     match value:
         case NumberValue(number=number, unit=unit):
             plain = f"{number:f}"

@@ -198,8 +198,10 @@ class Hand:
             self.touched.append(Touched(app, page, taken=False))
             return
         field = node.role.endswith("EditText")
-        said = () if field else (words for each in node.walk() for words in (each.text, each.description) if words)
-        self.touched.append(Touched(app, page, tuple(said), node.identifier, field=field))
+        # Of a field what the app calls it: what was typed into it stands in no record.
+        walked = [(node.hint,)] if field else [(each.text, each.description) for each in node.walk()]
+        said = tuple(words for pair in walked for words in pair if words)
+        self.touched.append(Touched(app, page, said, node.identifier, field=field))
 
     def _scroll(self, start: Point, moved: int) -> None:
         page = self._windows.activity

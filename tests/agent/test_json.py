@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
 from typing import Any, get_args
 
 import pytest
@@ -15,6 +16,7 @@ from agent.events import RunEvent, TaskEvent
 from agent.ports.agent import TaskOrder
 from agent.ports.runner import RunOrder
 from agent.questions import Answer, Question
+from agent.recorded_skills.step_record import RecordedAction
 from agent.run_id import RunId
 
 UNIONS = {"run events": RunEvent, "task events": TaskEvent, "signals": Signal, "effects": Effect}
@@ -49,6 +51,9 @@ def _field(name: str, annotation: Any) -> st.SearchStrategy[Any]:
         return st.dictionaries(TEXT, JSON, max_size=3)
     return st.from_type(annotation)
 
+
+st.register_type_strategy(Decimal, st.decimals(-1_000_000, 1_000_000, places=2))
+st.register_type_strategy(RecordedAction, made(RecordedAction))
 
 KINDS = [(union, kind) for union in UNIONS.values() for kind in members(union)]
 

@@ -255,7 +255,7 @@ def test_what_a_touch_has_landed_on_is_remembered() -> None:
     assert list(phone.hand.touched) == [
         Touched("notes", "main", taken=False),
         Touched("notes", "main", ("New note",), "new_note"),
-        Touched("notes", "edit", (), "body", field=True),
+        Touched("notes", "edit", ("Note",), "body", field=True),
         Touched("dialog", "edit", ("Later",), "button1"),
     ]
 
