@@ -31,6 +31,7 @@ FEW = settings(max_examples=25, deadline=None)
 
 st.register_type_strategy(str, TEXT)
 st.register_type_strategy(float, st.floats(-1e9, 1e9))
+st.register_type_strategy(Decimal, st.decimals(allow_nan=False, allow_infinity=False))
 st.register_type_strategy(RunId, st.builds(RunId, st.from_regex(r"[1-9]\d{0,3}", fullmatch=True), st.integers(1, 9)))
 
 
