@@ -56,7 +56,7 @@ async def test_model_and_telegram_are_connected_used_and_taken_away(place: Place
             await expect(page.locator(".connect-findings")).to_contain_text("It applies from now on")
             await expect(page.get_by_label("Key", exact=True)).to_have_value("")
 
-            await page.get_by_role("link", name="Console", exact=True).click()
+            await page.get_by_role("link", name="Home", exact=True).click()
             await type_command(page, "do switch Bluetooth on")
             await expect(page.locator(".message", has_text="It is done.").last).to_contain_text("42", timeout=LIMIT_MS)
             assert place.phone.truth.toggles["bluetooth"]

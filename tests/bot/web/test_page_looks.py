@@ -59,7 +59,7 @@ async def test_every_page_is_reached_with_the_keyboard_alone(world: World, page:
         await page.keyboard.press("Tab")
         if await page.evaluate("document.activeElement.tagName") == "A":
             reached.append(await page.evaluate("document.activeElement.getAttribute('href')"))
-    assert reached[:7] == ["#", "#tasks", "#phones", "#usage", "#check", "#connect", "#task-5"]
+    assert reached[:7] == ["#", "#tasks", "#phones", "#usage", "#connect", "#check", "#task-5"]
     await page.get_by_role("link", name="Usage").focus()
     await page.keyboard.press("Enter")
     await expect(page.get_by_role("heading", level=1)).to_have_text("Usage")
