@@ -16,7 +16,7 @@ from agent.events import RunEvent, TaskEvent
 from agent.ports.agent import TaskOrder
 from agent.ports.runner import RunOrder
 from agent.questions import Answer, Question
-from agent.recorded_skills.step_record import RecordedAction
+from agent.recorded_skills.step_record import Anchor, Landmark, RecordedAction, StepRecord
 from agent.run_id import RunId
 
 UNIONS = {"run events": RunEvent, "task events": TaskEvent, "signals": Signal, "effects": Effect}
@@ -54,7 +54,17 @@ def _field(name: str, annotation: Any) -> st.SearchStrategy[Any]:
 
 
 st.register_type_strategy(Decimal, st.decimals(-1_000_000, 1_000_000, places=2))
-st.register_type_strategy(RecordedAction, made(RecordedAction))
+RECORDED = st.builds(
+    RecordedAction,
+    action=st.dictionaries(TEXT, JSON, max_size=2),
+    package=TEXT,
+    anchor=st.none() | st.builds(Anchor, package=TEXT, role=TEXT, words=TEXT, listed=st.booleans()),
+    landmarks=st.tuples(st.builds(Landmark, words=TEXT, id=TEXT)),
+    seconds=st.floats(0, 100),
+)
+st.register_type_strategy(
+    StepRecord, st.builds(StepRecord, actions=st.tuples(RECORDED), followed=st.none() | st.integers(0, 9))
+)
 
 KINDS = [(union, kind) for union in UNIONS.values() for kind in members(union)]
 
