@@ -1,6 +1,6 @@
 """`make chaos`: the service is killed again and again while members of the team work on files.
 
-CHAOS_TEAM_KILLS says how often (40), CHAOS_SEED repeats the choices of a run.
+CHAOS_TEAM_KILLS says how often (100), CHAOS_SEED repeats the choices of a run.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from tests.end_to_end.killed_team import kill_again_and_again
 from tests.end_to_end.service import place_with
 from tests.fixtures.adb import AdbServer
 
-KILLS = int(os.environ.get("CHAOS_TEAM_KILLS", "40"))
+KILLS = int(os.environ.get("CHAOS_TEAM_KILLS", "100"))
 SEED = int(os.environ.get("CHAOS_SEED", "0")) or random.SystemRandom().randrange(1, 1_000_000)
 LINES = 25
 """Of each member in one task: as many calls as one may make, but a few."""
