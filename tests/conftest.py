@@ -58,7 +58,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
     What would keep somebody waiting who has changed a line is marked `slow`, and what is not traced `no_cover`.
     """
-    items.sort(key=lambda item: "faults" not in _parts(item))
+    items.sort(key=lambda item: not ({"faults", "fleet"} & {*_parts(item)}))
     for item in items:
         started = PROCESSES & {*getattr(item, "fixturenames", ())}
         if started or SLOW_FOLDERS & {*_parts(item)} or item.path.name in SLOW_FILES:
