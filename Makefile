@@ -5,18 +5,22 @@ BIN := $(VENV)/bin
 # Most tests wait for processes: five at a time keep two cores busy.
 WORKERS ?= 5
 
-.PHONY: run test test-fast test-page gate attacks chaos fleet-chaos soak fuzz api-fuzz bench check format lock wheel clean
+.PHONY: run test test-fast test-fleet test-page gate attacks chaos fleet-chaos soak fuzz api-fuzz bench check format lock wheel clean
 
 run: $(VENV)/.installed
 	@$(BIN)/opengui run
 
 test: $(VENV)/.installed-dev check
-	$(BIN)/python -m pytest -m "not page and not chaos" -n $(WORKERS) --cov --cov-report= $(ARGS)
+	$(BIN)/python -m pytest -m "not page and not chaos and not fleet" -n $(WORKERS) --cov --cov-report= $(ARGS)
 	$(BIN)/coverage report --fail-under=90
 
 # For the work in between, in less than a minute: no adb server, no other program, no agent at work on a phone.
 test-fast: $(VENV)/.installed-dev
-	$(BIN)/python -m pytest -m "not page and not chaos and not slow" -n 2 $(ARGS)
+	$(BIN)/python -m pytest -m "not page and not chaos and not fleet and not slow" -n 2 $(ARGS)
+
+# A hub and its hosts over a real nats-server, some of them killed and cut off: they wait by the clock.
+test-fleet: $(VENV)/.installed-dev
+	$(BIN)/python -m pytest -m "fleet and not chaos" $(ARGS)
 
 test-page: $(VENV)/.installed-dev
 	$(BIN)/python -m pytest -m page $(ARGS)

@@ -58,11 +58,13 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
     What would keep somebody waiting who has changed a line is marked `slow`, and what is not traced `no_cover`.
     """
-    items.sort(key=lambda item: not ({"faults", "fleet"} & {*_parts(item)}))
+    items.sort(key=lambda item: "faults" not in _parts(item))
     for item in items:
         started = PROCESSES & {*getattr(item, "fixturenames", ())}
         if started or SLOW_FOLDERS & {*_parts(item)} or item.path.name in SLOW_FILES:
             item.add_marker(pytest.mark.slow)
+        if "fleet" in _parts(item):
+            item.add_marker(pytest.mark.fleet)
         if UNCOUNTED_FOLDERS & {*_parts(item)} or item.path.name in UNCOUNTED_FILES:
             item.add_marker(pytest.mark.no_cover)
 
