@@ -93,7 +93,7 @@ async def test_a_service_without_lists_does_nothing_but_pair(place: Place) -> No
 
         link = code_in(await here.in_telegram("/pair"))
         assert "type the code once more" in (await here.in_discord(f"!opengui pair {link}")).lower()
-        assert "one person from now on" in await here.in_discord(f"!opengui pair {link}")
+        assert "now count as one person" in await here.in_discord(f"!opengui pair {link}")
         linked = await here.in_telegram("/whoami")
         assert f"discord:{here.alice.id}" in linked
         assert "admin" not in linked

@@ -68,7 +68,7 @@ async def test_it_is_told_in_the_language_that_is_spoken(world: World) -> None:
 
 
 BEFORE: tuple[tuple[Effect, str, str], ...] = (
-    (AllowedAhead(to="Bob", by="Anna"), "messages to Bob were allowed for this task by Anna", "Anna 已允许本任务"),
+    (AllowedAhead(to="Bob", by="Anna"), "Anna allowed messages to Bob for this task", "Anna 已允许本任务"),
     (AllowedAhead(to="Bob", by="Anna", schedule="3"), "standing yes of Anna (schedule 3)", "Anna 已为定时任务 3"),
     (DeniedBefore(tries=2), "a person had denied the same before (try 2)", "之前已有人拒绝了同一操作（第 2 次尝试）"),
 )

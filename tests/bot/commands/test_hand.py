@@ -270,7 +270,7 @@ async def test_what_the_rules_ask_about_is_ones_own_yes_or_that_of_somebody_who_
         await world.press(data(asked, "Allow"), BEN)
         assert len(phone.sent) == 1
         gone = await world.press(data(asked, "Allow"), BEN)
-        assert "no longer asked" in gone.toast
+        assert "question is no longer open" in gone.toast
         assert len(phone.sent) == 1
 
 
@@ -344,7 +344,7 @@ async def test_taking_over_shows_the_screen_and_done_goes_on(world: World) -> No
     assert newest is not None
     done = button(Deed.HAND, hold.id, "Done", choice=f"{newest.number}.done").data
     reply = await world.press(done, ANNA, message=ref)
-    assert f"task {task.id} goes on" in reply.toast
+    assert f"task {task.id} continues" in reply.toast
     assert (await world.task_service.known(task.id)).state is TaskState.WORKING
     late = await world.press(data(message, "2"), ANNA, message=ref)
     assert late.dead

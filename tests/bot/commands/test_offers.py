@@ -41,7 +41,7 @@ async def test_the_files_go_along_also_after_a_restart(tmp_path: Path) -> None:
             ["cat.png", "cat-2.png"],
         )
         assert await world.store.frames.load(task.files[1].content) == b"purr"
-        assert "is gone" in (await world.press(run, place=PRIVATE)).toast
+        assert "has expired" in (await world.press(run, place=PRIVATE)).toast
         assert len(await world.task_service.recent(9)) == 1
 
 
@@ -56,7 +56,7 @@ async def test_what_is_refused_can_be_pressed_for_again(tmp_path: Path) -> None:
 
 async def test_it_is_nobody_else_s(world: World) -> None:
     _, run = await offered(world)
-    assert "somebody else's" in (await world.press(run, BEN, PRIVATE)).toast
+    assert "for somebody else" in (await world.press(run, BEN, PRIVATE)).toast
     assert (await world.press(run, ANNA, PRIVATE)).task
 
 
@@ -73,7 +73,7 @@ async def test_who_may_do_nothing_any_more_begins_nothing(tmp_path: Path) -> Non
 async def test_after_a_day_it_is_gone_and_so_is_the_text(world: World) -> None:
     _, run = await offered(world, "private-1")
     world.clock.advance(KEEP_SECONDS + 1.0)
-    assert "is gone" in (await world.press(run, place=PRIVATE)).toast
+    assert "has expired" in (await world.press(run, place=PRIVATE)).toast
     await world.store.offers.forget_old(now=world.clock.now)
     assert b"private-1" not in (await rows(world))
 

@@ -145,7 +145,7 @@ async def test_one_whose_time_is_over_cannot_go_on(world: World) -> None:
     await world.type("schedule at 23:59 do look")
     await world.type("schedules pause 1")
     world.clock.advance(86_400.0)
-    assert "no run left" in words(await world.type("schedules resume 1"))
+    assert "no runs left" in words(await world.type("schedules resume 1"))
 
 
 async def test_anothers_schedule_is_not_ones_own(world: World) -> None:

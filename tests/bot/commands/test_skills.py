@@ -79,11 +79,11 @@ async def test_a_task_is_saved_once_it_is_confirmed_and_done_again_with_other_va
     assert "buy-mug" not in world.services.skills.found
     assert shown.message is not None
     (press,) = [one for row in shown.message.buttons for one in row]
-    assert "shown this" in (await world.press(press.data, BEN)).toast
+    assert "shown to somebody else" in (await world.press(press.data, BEN)).toast
     assert "Saved as buy-mug, version 1" in words(await world.press(press.data))
     folder = world.services.skills.found["buy-mug"].folder
     assert "2. Tap “{choice}”" in (folder / "SKILL.md").read_text()
-    assert "not there any more" in (await world.press(press.data)).toast
+    assert "has expired" in (await world.press(press.data)).toast
 
     reply = await world.type('skill buy-mug choice="Red mug"')
     again = await world.task_service.known(reply.task)
@@ -108,8 +108,8 @@ async def test_a_task_is_saved_once_it_is_confirmed_and_done_again_with_other_va
 
     await world.type("skills delete buy-mug", BEN)
     assert "buy-mug" in world.services.skills.found
-    assert "is called mugs now" in words(await world.type("skills rename buy-mug mugs"))
-    assert "is deleted" in words(await world.type("skills delete mugs"))
+    assert "is now called mugs" in words(await world.type("skills rename buy-mug mugs"))
+    assert "was deleted" in words(await world.type("skills delete mugs"))
     assert not folder.exists()
 
 
@@ -137,7 +137,7 @@ async def test_what_cannot_be_saved_is_told(world: World) -> None:
     assert "belongs to somebody else" in words(await world.type(f"save {task.id} as buy", BEN))
     failed = await world.working("open settings")
     await world.end(failed, Outcome.FAILED)
-    assert "has not ended as done" in words(await world.type(f"save {failed.id} as x"))
+    assert "did not end as done" in words(await world.type(f"save {failed.id} as x"))
 
     async def former(transaction: Transaction) -> None:
         await transaction.fetch("UPDATE steps SET record = ''")
@@ -171,5 +171,5 @@ async def test_a_folder_from_elsewhere_is_brought_in_with_the_same_checks(tmp_pa
 
 async def test_an_unknown_skill_begins_nothing(world: World) -> None:
     reply = await world.type("skill juggle")
-    assert 'There is no skill "juggle", so nothing was begun. There are: clear-notifications' in words(reply)
+    assert 'There is no skill "juggle", so nothing was started. Skills: clear-notifications' in words(reply)
     assert not reply.task

@@ -18,14 +18,14 @@ async def test_the_nearest_command_is_a_button_that_does_it(world: World) -> Non
     task = await world.working()
     (meant,) = offered(await world.type(f"cancle {task.id}"))
     assert meant.label == f"!opengui cancel {task.id}"
-    assert "somebody else's" in (await world.press(meant.data, BEN)).toast
+    assert "for somebody else" in (await world.press(meant.data, BEN)).toast
     assert (await world.task_service.known(task.id)).state is TaskState.WORKING
     reply = await world.press(meant.data, ANNA)
     assert reply.dead, "it is done, and the button goes"
     assert (await world.task_service.known(task.id)).state is TaskState.ENDED
     again = await world.press(meant.data, ANNA)
     assert again.dead
-    assert "gone" in again.toast
+    assert "expired" in again.toast
 
 
 async def test_a_task_behind_a_wrong_word_is_given_once(world: World) -> None:

@@ -22,8 +22,8 @@ def test_a_misspelt_name_is_told_with_the_nearest(tmp_path: Path, caplog: pytest
     assert settings.vlm_model == "b"
     first, second = caplog.messages
     assert "VLM_MODLE" in first
-    assert "Is VLM_MODEL meant?" in first
-    assert "Is DISCORD_BOT_TOKEN meant?" in second
+    assert "Did you mean VLM_MODEL?" in first
+    assert "Did you mean DISCORD_BOT_TOKEN?" in second
     assert "secret" not in caplog.text
 
 

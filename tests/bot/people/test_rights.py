@@ -79,7 +79,7 @@ async def test_mistakes_are_told(world: World) -> None:
     assert "There is no right" in words(await world.type("people allow 5 everything", ADA))
     assert "names nobody" in words(await world.type("people allow Eve", ADA))
     told = words(await world.type("people deny 42", ADA))
-    assert "was not given this right" in told
+    assert "did not have this right" in told
     assert "settings of the service name discord:42" in told
     assert "discord:99: admin (settings)" in words(await world.type("people", ADA))
 

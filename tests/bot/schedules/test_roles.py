@@ -78,7 +78,7 @@ async def test_roles_that_are_not_told_are_not_guessed(rig: Rig, chat: Telling, 
     chat.roles = trouble
     (told,) = await rig.after(HOUR)
     assert told.outcome is Outcome.BLOCKED
-    assert "the platform did not tell" in told.summary
+    assert "the platform could not say" in told.summary
     assert not (await rig.schedules())[0].paused
     chat.roles = frozenset({"guild/7"})
     assert (await rig.after(HOUR))[-1].outcome is None, "it is tried again the next time"

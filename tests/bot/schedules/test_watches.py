@@ -74,7 +74,7 @@ async def test_nothing_is_watched_before_its_person_has_seen_it(rig: Rig) -> Non
     made = await rig.world.type(f"watch --zone Europe/Berlin {PRICE}")
     assert made.message is not None
     assert made.message.heading == "Watch 1: is this right?"
-    assert "Each time it reads price, one number in $." in words(made)
+    assert "Each time, it reads price, one number in $." in words(made)
     assert "when it is below 50 $, and otherwise nothing" in words(made)
     assert labels(made) == ["Watch it", "Remove 1"]
     assert await rig.after(5 * HOUR) == []
@@ -170,7 +170,7 @@ async def test_a_watch_removed_while_it_reads_says_nothing(rig: Rig) -> None:
 @pytest.mark.parametrize(
     ("line", "answer"),
     [
-        ("every 30m do open Shop", "what is to be told"),
+        ("every 30m do open Shop", "when to tell you"),
         ("at 23:59 do open Shop and tell me when the price is below 5", "again and again"),
         ("open Shop and tell me when the price is below 5", "Write when and what"),
         ("--device pixel,nokia every 1h do open Shop and tell me when it changes", "on one phone"),

@@ -89,7 +89,7 @@ EACH: tuple[tuple[Effect, str, str], ...] = (
     (NotAllowed(consequence="send", text="hi"), "a person did not allow it", "有人没有允许这一步"),
     (
         AllowedAhead(to="Bob", by="Anna"),
-        "not asked: messages to Bob were allowed for this task by Anna",
+        "not asked: Anna allowed messages to Bob for this task",
         "未询问：Anna 已允许本任务给“Bob”发消息",
     ),
     (

@@ -141,7 +141,7 @@ async def test_pictures_become_files_of_the_task(api: ApiWorld, client: openai.A
     asking.cancel()
     messages[0]["content"][0]["text"] = "send that"
     messages[0]["content"][1]["image_url"]["url"] = "http://169.254.169.254/x.png"
-    with pytest.raises(openai.BadRequestError, match="data: address"):
+    with pytest.raises(openai.BadRequestError, match="data: URL"):
         await client.chat.completions.create(model="opengui", messages=messages)
 
 
