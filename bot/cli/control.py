@@ -29,3 +29,19 @@ async def control(options: argparse.Namespace, settings: Settings) -> int:
         said = await remote.command(options.name, getattr(options, "text", ""), **given)
     print(said.text)
     return OK
+
+
+async def given_to_any(name: str, text: str, settings: Settings) -> int:
+    """Give the command to the running service, or do it here when there is none, and print what it says. Raises Refused
+    and StoreError.
+    """
+    async with running_service(settings.data_dir) as remote:
+        if remote is not None:
+            print((await remote.command(name, text)).text)
+            return OK
+    # Here and not above: who asks a service does not load the agent.
+    from bot.cli.local import own_core  # noqa: PLC0415 - see above
+
+    async with own_core(settings) as local:
+        print((await local.command(name, text)).text)
+    return OK

@@ -12,10 +12,11 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from urllib.parse import quote
+from urllib.parse import quote, urlsplit
 
 from bot.cli.exits import Refused, ServiceGone
 from bot.domain.incoming import Attachment
+from bot.store.directory import service_starts
 from bot.texts import say, spoken
 from bot.web import handover
 
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
     import aiohttp
 
 CONNECT_S = 3.0
+FIRST_PAUSE_S, LAST_PAUSE_S = 0.05, 0.5
+"""Seconds between two looks for a service that is starting."""
 LINE_LIMIT = 1024 * 1024
 """Bytes of one line of events; a summary with data is far below."""
 
@@ -179,11 +182,16 @@ class Remote:
 
 @asynccontextmanager
 async def running_service(data_dir: Path) -> AsyncIterator[Remote | None]:
-    """The service that owns the data directory, None when none answers.
+    """The service that owns the data directory, None when none answers. One that is just starting is waited for.
 
     Raises ServiceGone when it goes away while it is used.
     """
     note = await asyncio.to_thread(handover.read, data_dir)
+    pause = FIRST_PAUSE_S
+    while await asyncio.to_thread(service_starts, data_dir) and (note is None or not await _listens(note.url)):
+        await asyncio.sleep(pause)
+        pause = min(2 * pause, LAST_PAUSE_S)
+        note = await asyncio.to_thread(handover.read, data_dir)
     if note is None:
         yield None
         return
@@ -212,3 +220,13 @@ async def _sentence(response: aiohttp.ClientResponse) -> str:
         return str((await response.json(content_type=None))["error"])
     except (ValueError, TypeError, KeyError):
         return say("cli.remote.answered", status=response.status)
+
+
+async def _listens(url: str) -> bool:
+    host, port = urlsplit(url).hostname, urlsplit(url).port
+    try:
+        _, writer = await asyncio.wait_for(asyncio.open_connection(host, port), CONNECT_S)
+    except (OSError, TimeoutError):
+        return False
+    writer.close()
+    return True

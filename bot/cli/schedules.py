@@ -1,4 +1,4 @@
-"""`opengui schedules`: what is given again at set times."""
+"""`opengui schedules`: what is given again at set times; and how it is paused, resumed, revoked or removed."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import Any
 from zoneinfo import ZoneInfo
 
+from bot.cli.control import given_to_any
 from bot.cli.exits import OK
 from bot.cli.remote import running_service
 from bot.cli.terminal import padded
@@ -16,7 +17,9 @@ from bot.texts import say
 
 
 async def schedules(options: argparse.Namespace, settings: Settings) -> int:
-    """Ask the running service, or read the data directory."""
+    """Ask the running service, or read the data directory. Raises Refused for a change that is not done."""
+    if options.change:
+        return await given_to_any("schedules", " ".join(options.change), settings)
     rows = await _rows(settings)
     for row in rows:
         print(json.dumps(row, ensure_ascii=False) if options.json else _line(row))

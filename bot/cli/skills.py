@@ -11,6 +11,7 @@ from pathlib import Path
 from agent.skills import saving
 from agent.skills.library import Skills
 from agent.skills.loading import load_skills
+from bot.cli.control import given_to_any
 from bot.cli.exits import OK, USAGE
 from bot.cli.remote import running_service
 from bot.config.settings import Settings
@@ -26,7 +27,7 @@ async def skills(options: argparse.Namespace, settings: Settings) -> int:
         case ["import", folder]:
             return await _bring(Path(folder), settings)
         case [_, *_]:
-            return await _change(" ".join(options.change), settings)
+            return await given_to_any("skills", " ".join(options.change), settings)
     there = await asyncio.to_thread(load_skills, settings.data_dir / SKILLS_NAME)
     for skill in there.found.values():
         recorded = skill.recorded
@@ -52,17 +53,4 @@ async def _bring(folder: Path, settings: Settings) -> int:
         if remote is not None:
             await remote.command("skills")  # which reads the folders again
     print(say("cli.skills.brought", name=name))
-    return OK
-
-
-async def _change(text: str, settings: Settings) -> int:
-    async with running_service(settings.data_dir) as remote:
-        if remote is not None:
-            print((await remote.command("skills", text)).text)
-            return OK
-    # Here and not above: who asks a service does not load the agent.
-    from bot.cli.local import own_core  # noqa: PLC0415 - see above
-
-    async with own_core(settings) as local:
-        print((await local.command("skills", text)).text)
     return OK

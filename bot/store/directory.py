@@ -6,6 +6,7 @@ import fcntl
 import logging
 import os
 import stat
+import time
 from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
@@ -17,6 +18,10 @@ from bot.texts import words
 LOCK_NAME = "lock"
 OTHERS = 0o077
 """What everybody but the owner may do."""
+SERVICE = "service"
+"""Stands behind the process's number in the lock of a service."""
+STARTS_S = 15.0
+"""Seconds in which a service that has just taken the directory may still answer nobody: it takes four on a slow board."""
 HOLD_DATA = ("*.sqlite3*", "console.json", "frames", "virtual-phones", "before-restore-*")
 """In the directory; nothing else in it is touched, it may be a folder with other things."""
 
@@ -26,11 +31,13 @@ logger = logging.getLogger(__name__)
 class DataDirectory:
     """Holds the directory for one process: `with DataDirectory(path): …`.
 
-    The lock belongs to the open file, so the system lets go of it with the process, however that ends.
+    The lock belongs to the open file, so the system lets go of it with the process, however that ends. One that
+    `serves` can be asked by others, who wait for it while it starts.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, *, serves: bool = False) -> None:
         self.path = path
+        self._serves = serves
         self._lock: IO[str] | None = None
 
     def __enter__(self) -> Self:
@@ -47,10 +54,10 @@ class DataDirectory:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             lock.seek(0)
-            owner = lock.read().strip()
+            owner = lock.read().split()
             lock.close()
             if owner:
-                raise DirectoryInUse(words("store.in_use", path=self.path, pid=owner)) from None
+                raise DirectoryInUse(words("store.in_use", path=self.path, pid=owner[0])) from None
             raise DirectoryInUse(words("store.in_use_unknown", path=self.path)) from None
         try:
             _close_to_others(self.path)
@@ -61,7 +68,7 @@ class DataDirectory:
         # The number is only told to others: on a full disk the lock holds without it.
         with suppress(OSError):
             os.truncate(lock.fileno(), 0)
-            os.write(lock.fileno(), str(os.getpid()).encode())
+            os.write(lock.fileno(), f"{os.getpid()}{f' {SERVICE}' if self._serves else ''}".encode())
         return self
 
     def __exit__(
@@ -71,6 +78,20 @@ class DataDirectory:
         if self._lock is not None:
             self._lock.close()
             self._lock = None
+
+
+def service_starts(path: Path) -> bool:
+    """Whether a service took the directory less than STARTS_S ago and has it still. Blocks on the disk."""
+    try:
+        with (path / LOCK_NAME).open(encoding="ascii") as lock:
+            if SERVICE not in lock.read().split() or time.time() - os.fstat(lock.fileno()).st_mtime > STARTS_S:
+                return False
+            fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    except OSError:
+        return False
+    return False
 
 
 def _close_to_others(path: Path) -> None:

@@ -91,18 +91,22 @@ class Core:
 
 @asynccontextmanager
 async def open_core(
-    environment: Settings, platforms: Sequence[Platform[Any]], *, way_out: Callable[[], Egress] | None = None
+    environment: Settings,
+    platforms: Sequence[Platform[Any]],
+    *,
+    serves: bool = False,
+    way_out: Callable[[], Egress] | None = None,
 ) -> AsyncIterator[Core]:
     """Own the data directory, attach the phones and let the task service work, until the block ends. People of these
     chat platforms are let in by their lists. Pages are fetched on the way out that `way_out` gives,
-    else on that to the public internet.
+    else on that to the public internet. One that `serves` has a console, for which the command line waits.
 
     Raises SettingsError or StoreError, and what it is a kind of, before anything has begun.
     """
     dialect_of(environment)
     policy = policy_of(environment)
     async with AsyncExitStack() as stack:
-        stack.enter_context(DataDirectory(environment.data_dir))
+        stack.enter_context(DataDirectory(environment.data_dir, serves=serves))
         store = await Store.open(
             environment.data_dir,
             keep_days=environment.keep_days,

@@ -89,7 +89,7 @@ async def serve(settings: Settings, platforms: Sequence[Platform[Any]], *, annou
     manager = ServiceManager.from_environment(os.environ)
     manager.status("Starting")
     with counting_in(settings.cost_currency):
-        async with open_core(settings, platforms) as core:
+        async with open_core(settings, platforms, serves=True) as core:
             waits = Dependencies(of_core(core))
             pulse = Pulse(core.task_service, manager, partial(status_line, core.store.tasks, core.phones, waits))
             async with waits.watched(), _chats(core, platforms, pulse, waits, announce):

@@ -13,6 +13,7 @@ import pytest_asyncio
 from yarl import URL
 
 from bot.cli.remote import running_service
+from bot.store.directory import service_starts
 from devices.virtual_phone.state import Note
 from tests.end_to_end.brain import FINISH, Act, call, on, tap
 from tests.end_to_end.service import START_S, Place, Service, place_with
@@ -317,6 +318,10 @@ class TestWithAService:
         assert picture.read_bytes().startswith(b"\xff\xd8\xff")
         planned = await opengui("schedule", "every day 07:30 do open settings")
         assert planned.out.startswith("Schedule 1: every day 07:30")
+        assert "is paused" in (await opengui("schedules", "pause", "1")).out
+        removed = await opengui("schedules", "remove", "1")
+        assert (removed.code, removed.out) == (0, "Schedule 1 was removed.\n")
+        assert (await opengui("schedules", "remove", "1")).code == 64
         logged = await opengui("logs", "-n", "500")
         assert "Ready." in logged.out
         assert logged.out.splitlines()[0] in service.log
@@ -362,6 +367,19 @@ class TestWithAService:
         ran = await workshop.opengui("doctor")
         assert "✓ Phone Virtual Phone" in ran.out
         assert "The service is running." in ran.out
+
+
+async def test_a_service_that_is_just_starting_is_waited_for(alone: Workshop) -> None:
+    """Seen failing without the wait: the directory was in use, and nothing was done."""
+    service = alone.place.service()
+    starting = asyncio.create_task(service.__aenter__())
+    try:
+        while not service_starts(alone.place.data):
+            await asyncio.sleep(0)
+        assert (await alone.opengui("tasks")).out == "No tasks yet.\n"
+    finally:
+        await starting
+        await service.__aexit__(None, None, None)
 
 
 async def test_a_service_that_dies_while_it_is_followed(alone: Workshop) -> None:

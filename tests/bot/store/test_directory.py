@@ -1,12 +1,13 @@
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-from bot.store.directory import DataDirectory
+from bot.store.directory import STARTS_S, DataDirectory, service_starts
 from bot.store.errors import DirectoryInUse, StoreError
 
 HOLDER = """
@@ -31,6 +32,20 @@ def test_a_second_process_is_told_who_has_it_and_a_killed_one_lets_go(tmp_path: 
         assert directory.path == tmp_path
     with DataDirectory(tmp_path):
         pass
+
+
+def test_a_service_is_waited_for_only_while_it_starts(tmp_path: Path) -> None:
+    assert not service_starts(tmp_path)
+    with DataDirectory(tmp_path):
+        assert not service_starts(tmp_path)  # a command with the directory to itself answers nobody
+    with DataDirectory(tmp_path, serves=True):
+        assert service_starts(tmp_path)
+        begun = (tmp_path / "lock").stat().st_mtime - STARTS_S - 1
+        os.utime(tmp_path / "lock", (begun, begun))
+        assert not service_starts(tmp_path)
+    with DataDirectory(tmp_path, serves=True):
+        pass
+    assert not service_starts(tmp_path)
 
 
 def test_a_new_directory_is_for_this_user_alone(tmp_path: Path) -> None:
