@@ -21,7 +21,7 @@ OTHERS = 0o077
 SERVICE = "service"
 """Stands behind the process's number in the lock of a service."""
 STARTS_S = 15.0
-"""Seconds in which a service that has just taken the directory may still answer nobody: it takes four on a slow board."""
+"""Seconds in which a service that has just taken the directory may still answer nobody: it takes 4 on slow boards."""
 HOLD_DATA = ("*.sqlite3*", "console.json", "frames", "virtual-phones", "before-restore-*")
 """In the directory; nothing else in it is touched, it may be a folder with other things."""
 
