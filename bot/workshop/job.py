@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import io
 import os
+import signal
 import tarfile
 import time
 from contextlib import ExitStack
@@ -104,10 +105,12 @@ async def _followed(process: asyncio.subprocess.Process, job: Job, began: float)
         over: Ending | None = watching.result() if watching.done() else None if ended.done() else "time"
     finally:
         watching.cancel()
-        # With bubblewrap ends the first process of the room, and with that everything in it. Both pipes are read to
-        # their end: asyncio knows of no exit before that.
-        with contextlib.suppress(ProcessLookupError):
-            process.kill()
+        # With bubblewrap ends the first process of the room, and with that everything in it. That process is ended by
+        # itself too: in its first moment it is not tied to bubblewrap yet, and would stay for good. Both pipes are read
+        # to their end: asyncio knows of no exit before that.
+        if process.returncode is None:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
         await asyncio.wait({ended}, timeout=GRACE_S)
         ended.cancel()
         with contextlib.suppress(asyncio.CancelledError):
