@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import gc
 import os
+import sys
 import tempfile
 from pathlib import Path
 
@@ -19,6 +20,11 @@ settings.load_profile("on a busy machine")
 # Nobody's own settings and data: a command that is run in an empty folder finds the platform's own, which are these.
 for _name in ("XDG_DATA_HOME", "XDG_CONFIG_HOME"):
     os.environ[_name] = tempfile.mkdtemp(prefix="opengui-tests-")
+
+# What is compiled is kept, even where a machine is told not to: each worker and each program that a test starts would
+# else compile all of it again, which takes as long as a tenth of the tests.
+sys.dont_write_bytecode = False
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 keep_small()  # as the service does; with a heap for each thread a worker grows to gigabytes
 

@@ -47,12 +47,11 @@ from bot.tasks.secrets import MemorySecrets
 from bot.tasks.service import TaskService
 from devices.errors import NameTaken, PhoneError, PhoneGone
 from devices.geometry import Size
-from devices.inputs import Input
-from devices.jpeg import Fit
-from devices.phone import Done, Health, Judged, Observation, Phone, PhoneInfo
+from devices.phone import Health, Observation, Phone, PhoneInfo
 from devices.phone_names import fit_name
 from devices.storage import FoundFiles, StoredFile
 from tests.bot.chats.loopback import LoopbackChat
+from tests.fakes.instant_phone import InstantPhone
 
 ANNA = Person("discord", "42", "Anna")
 BEN = Person("discord", "43", "Ben")
@@ -73,56 +72,25 @@ def a_phone(
     return PhoneInfo(id=known, serial=known, name=name, health=health, reason=reason, fix=fix)
 
 
-class SeenPhone:
+class SeenPhone(InstantPhone):
     """A phone that can only be looked at, and its files."""
 
     def __init__(
         self, info: PhoneInfo, sees: Observation | PhoneError, files: dict[StoredFile, bytes], stopped_at: int = 0
     ) -> None:
+        super().__init__()
         self.info = info
         self._sees = sees
         self._files = files
         self._stopped_at = stopped_at
 
-    async def observe(
-        self,
-        *,
-        after: Observation | None = None,
-        patience: float = 2.5,
-        settle: bool = True,
-        elements: bool = True,
-        fit: Fit | None = None,
-    ) -> Observation:
-        del after, patience, settle, elements, fit
+    def page(self) -> Observation:
         if isinstance(self._sees, PhoneError):
             raise self._sees
         return self._sees
 
-    async def confirmed(self, since: Observation) -> Observation | None:
-        raise AssertionError(since)
-
-    async def glance(self) -> Image.Image | None:
-        raise AssertionError
-
-    async def act(
-        self,
-        what: Input,
-        *,
-        receipt: str,
-        watched: bool = False,
-        later: bool = False,
-        judged: Judged | None = None,
-    ) -> Done:
-        raise AssertionError((what, receipt, watched, later, judged))
-
-    async def prepare(self) -> None:
-        raise AssertionError
-
-    async def restore(self) -> None:
-        raise AssertionError
-
-    async def push(self, name: str, data: bytes, *, folder: str = "") -> str:
-        raise AssertionError((name, data, folder))
+    def turn(self) -> None:
+        raise AssertionError(self.sent)
 
     async def find_files(self, name: str) -> FoundFiles:
         return FoundFiles(tuple(file for file in self._files if name in file.path), self._stopped_at)

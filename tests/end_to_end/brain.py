@@ -37,19 +37,37 @@ FINISH = call("finish", status="success", summary="It is done.", data="42")
 
 
 def brain(*acts: Act) -> Callable[[Recorded], Answer]:
-    """Takes every task as simple, believes every proof, and does these acts in order."""
+    """Takes every task as simple, believes every proof, and does one of these acts a step, in order.
+
+    A step is asked for anew when its screen moved after the model was shown it (see `PhoneScreen`) or its request
+    failed: the answer is then the same act on the screen as it is now. One that could not be used, or that never came,
+    is followed by the next.
+    """
     rest = iter(acts)
+    asked, act = 0, FINISH
 
     def think(request: Recorded) -> Answer:
+        nonlocal asked, act
         if "Decide how to handle" in request.text:
             return Answer(text=json.dumps({"kind": "simple", "need_plan": False, "answer": ""}))
         if "You check whether a task" in request.text:
             return Answer(text=json.dumps({"proven": True}))
         if "You write captions" in request.text:
             return Answer(text="Working on the phone")
-        return next(rest)(request)
+        step = _step(request)
+        # The first step has nothing before it that may still move: asked again, it is another task's.
+        if step != asked or step == 1 or "could not be used" in request.text:
+            asked, act = step, next(rest)
+        answer = act(request)
+        if answer.hang:
+            asked = 0
+        return answer
 
     return think
+
+
+def _step(request: Recorded) -> int:
+    return int(re.findall(r"Step (\d+) of at most", request.text)[-1])
 
 
 def _answer(tool: str, arguments: dict[str, object]) -> Answer:

@@ -14,11 +14,29 @@ SIZE = Size(1080, 2400)
 
 
 class InstantPhone:
-    """Implements devices.phone.Phone and Phones: without a picture, another page after each input."""
+    """Implements devices.phone.Phone and Phones: without a picture, another page after each input.
+
+    `sent` are its inputs, `prepared` is how often it was prepared and not restored. Another one shows another `page`.
+    """
 
     def __init__(self) -> None:
         self.info = PhoneInfo("instant", "instant", "instant", Health.READY, size=SIZE)
-        self._page = 0
+        self.sent: list[Input] = []
+        self.prepared = 0
+        self.number = 0
+        """Of the page."""
+
+    def turn(self) -> None:
+        """The screen changes by itself."""
+        self.number += 1
+
+    def page(self) -> Observation:
+        """What is on the screen."""
+        lines = tuple(
+            Element(Bounds(0, 100 * n, 1080, 100 * n + 90), text=f"Line {n} of page {self.number}", clickable=True)
+            for n in range(1, 20)
+        )
+        return Observation(SIZE, None, lines, package="org.example", activity=f"Page{self.number}")
 
     def list(self) -> tuple[PhoneInfo, ...]:
         return (self.info,)
@@ -49,11 +67,7 @@ class InstantPhone:
         fit: Fit | None = None,
     ) -> Observation:
         del after, patience, settle, elements, fit
-        lines = tuple(
-            Element(Bounds(0, 100 * n, 1080, 100 * n + 90), text=f"Line {n} of page {self._page}", clickable=True)
-            for n in range(1, 20)
-        )
-        return Observation(SIZE, None, lines, package="org.example", activity=f"Page{self._page}")
+        return self.page()
 
     async def confirmed(self, since: Observation) -> Observation | None:
         return since
@@ -70,15 +84,16 @@ class InstantPhone:
         later: bool = False,
         judged: Judged | None = None,
     ) -> Done:
-        del what, receipt, watched, later, judged
-        self._page += 1
+        del receipt, watched, later, judged
+        self.sent.append(what)
+        self.turn()
         return Done()
 
     async def prepare(self) -> None:
-        return None
+        self.prepared += 1
 
     async def restore(self) -> None:
-        return None
+        self.prepared -= 1
 
     async def push(self, name: str, data: bytes, *, folder: str = "") -> str:
         raise AssertionError((name, data, folder))

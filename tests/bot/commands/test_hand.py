@@ -17,97 +17,44 @@ from bot.domain.task import TaskState
 from bot.people.access import Lists, Policy
 from bot.tasks.hands import UNTOUCHED_S
 from devices.geometry import Bounds, Size
-from devices.inputs import Input, Tap, TypeText
-from devices.jpeg import Fit
-from devices.phone import Done, Element, Judged, Observation
+from devices.inputs import Tap, TypeText
+from devices.phone import Element, Observation
 from tests.bot.world import ADA, ANNA, BEN, CHANNEL, PRIVATE, World, a_phone, a_world
 from tests.fakes.instant_phone import SIZE, InstantPhone
 
 SECRET = "hunter2 hunter2"
 
 
-class LinedPhone(InstantPhone):
-    """Another page of 19 lines after each input, and keeps what was sent."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.sent: list[Input] = []
-        self.prepared = 0
-
-    async def act(
-        self, what: Input, *, receipt: str, watched: bool = False, later: bool = False, judged: Judged | None = None
-    ) -> Done:
-        self.sent.append(what)
-        return await super().act(what, receipt=receipt, watched=watched, later=later, judged=judged)
-
-    def turn(self) -> None:
-        """The screen changes by itself."""
-        self._page += 1
-
-    async def prepare(self) -> None:
-        self.prepared += 1
-
-    async def restore(self) -> None:
-        self.prepared -= 1
-
-
-class SmallPhone(LinedPhone):
+class SmallPhone(InstantPhone):
     """Twelve lines on a screen of few pixels, so that a thousand pictures of it are drawn in no time."""
 
-    async def observe(
-        self,
-        *,
-        after: Observation | None = None,
-        patience: float = 2.5,
-        settle: bool = True,
-        elements: bool = True,
-        fit: Fit | None = None,
-    ) -> Observation:
-        del after, patience, settle, elements, fit
+    def page(self) -> Observation:
         lines = tuple(
-            Element(Bounds(0, 10 * n, 90, 10 * n + 9), text=f"Line {n} of page {self._page}", clickable=True)
+            Element(Bounds(0, 10 * n, 90, 10 * n + 9), text=f"Line {n} of page {self.number}", clickable=True)
             for n in range(1, 13)
         )
-        return Observation(Size(90, 200), None, lines, package="org.example", activity=f"Page{self._page}")
+        return Observation(Size(90, 200), None, lines, package="org.example", activity=f"Page{self.number}")
 
 
-class PayingPhone(LinedPhone):
+class PayingPhone(InstantPhone):
     """One button, which pays."""
 
-    async def observe(
-        self,
-        *,
-        after: Observation | None = None,
-        patience: float = 2.5,
-        settle: bool = True,
-        elements: bool = True,
-        fit: Fit | None = None,
-    ) -> Observation:
-        del after, patience, settle, elements, fit
+    def page(self) -> Observation:
         pay = Element(Bounds(0, 200, 1080, 300), text="Pay now", clickable=True)
-        more = Element(Bounds(0, 600, 1080, 700), text=f"Page {self._page}")
+        more = Element(Bounds(0, 600, 1080, 700), text=f"Page {self.number}")
         return Observation(SIZE, None, (pay, more), package="org.example", activity="Page")
 
 
-class BlindPhone(LinedPhone):
+class BlindPhone(InstantPhone):
     """Tells no elements and shows no picture."""
 
-    async def observe(
-        self,
-        *,
-        after: Observation | None = None,
-        patience: float = 2.5,
-        settle: bool = True,
-        elements: bool = True,
-        fit: Fit | None = None,
-    ) -> Observation:
-        del after, patience, settle, elements, fit
+    def page(self) -> Observation:
         return Observation(SIZE, None, None, package="org.example", activity="Page")
 
 
-def held(world: World, phone: LinedPhone | None = None) -> LinedPhone:
+def held(world: World, phone: InstantPhone | None = None) -> InstantPhone:
     """The world's phone can be touched, by Anna and Ada."""
-    phone = phone or LinedPhone()
+    phone = phone or InstantPhone()
     world.phones.touchable["pixel"] = phone
     return phone
 
@@ -286,7 +233,7 @@ async def test_who_may_approve_presses_once(world: World) -> None:
 
 async def test_two_phones_are_touched_side_by_side(tmp_path: Path) -> None:
     async with a_world(tmp_path, a_phone("Pixel"), a_phone("Moto")) as world:
-        pixel, moto = held(world), LinedPhone()
+        pixel, moto = held(world), InstantPhone()
         world.phones.touchable["moto"] = moto
         await allowed(world)
         for name in ("Pixel", "Moto"):

@@ -15,9 +15,8 @@ from bot.store.store import Store
 from bot.tasks.leases import PhoneLeases
 from bot.tasks.operating import NeedsApproval, Operated, Operating
 from devices.geometry import Bounds
-from devices.inputs import Input, Key, PressKey, Tap, TypeText
-from devices.jpeg import Fit
-from devices.phone import Done, Element, Judged, Observation
+from devices.inputs import Key, PressKey, Tap, TypeText
+from devices.phone import Element, Observation
 from tests.fakes.instant_phone import SIZE, InstantPhone
 
 LINE = Element(Bounds(0, 0, 1080, 100), text="Bluetooth", clickable=True)
@@ -26,30 +25,10 @@ CODE = Element(Bounds(0, 400, 1080, 500), text="", password=True, editable=True,
 
 
 class TouchedPhone(InstantPhone):
-    """Shows a page with a line, a button that pays and a field for a password, and keeps what is sent."""
+    """Shows a page with a line, a button that pays and a field for a password."""
 
-    def __init__(self) -> None:
-        super().__init__()
-        self.sent: list[Input] = []
-
-    async def observe(
-        self,
-        *,
-        after: Observation | None = None,
-        patience: float = 2.5,
-        settle: bool = True,
-        elements: bool = True,
-        fit: Fit | None = None,
-    ) -> Observation:
-        del after, patience, settle, elements, fit
+    def page(self) -> Observation:
         return Observation(SIZE, None, (LINE, PAY, CODE), package="org.example", activity="Page")
-
-    async def act(
-        self, what: Input, *, receipt: str, watched: bool = False, later: bool = False, judged: Judged | None = None
-    ) -> Done:
-        del receipt, watched, later, judged
-        self.sent.append(what)
-        return Done()
 
 
 @pytest.fixture

@@ -20,9 +20,8 @@ from bot.tasks.touchable import tap
 from bot.web.chat import OPERATOR
 from bot.web.hand import LiveHand
 from devices.geometry import Bounds, Point, Size
-from devices.inputs import Input, Key, LongPress, PressKey, Swipe, Tap, TypeText
-from devices.jpeg import Fit
-from devices.phone import Done, Element, Judged, Observation
+from devices.inputs import Key, LongPress, PressKey, Swipe, Tap, TypeText
+from devices.phone import Element, Observation
 from tests.bot.web.world import open_world
 from tests.bot.world import ADA, ANNA, World, a_world
 from tests.fakes.instant_phone import InstantPhone
@@ -38,18 +37,13 @@ class PicturedPhone(InstantPhone):
 
     def __init__(self) -> None:
         super().__init__()
-        self.sent: list[Input] = []
         self.looks = 0
         self.film = False
         self.hidden = False
         self._frame = 0
 
-    def turn(self) -> None:
-        """The screen changes by itself."""
-        self._page += 1
-
     def picture(self) -> Image.Image:
-        shade = 40 + self._page % 2 * 150
+        shade = 40 + self.number % 2 * 150
         image = Image.new("RGB", (SIZE.width, SIZE.height), (shade, shade, shade))
         if self.film:
             self._frame += 1
@@ -61,23 +55,8 @@ class PicturedPhone(InstantPhone):
         self.looks += 1
         return None if self.hidden else self.picture()
 
-    async def observe(
-        self,
-        *,
-        after: Observation | None = None,
-        patience: float = 2.5,
-        settle: bool = True,
-        elements: bool = True,
-        fit: Fit | None = None,
-    ) -> Observation:
-        del after, patience, settle, elements, fit
+    def page(self) -> Observation:
         return Observation(SIZE, self.picture(), (PAY, FILM), package="")
-
-    async def act(
-        self, what: Input, *, receipt: str, watched: bool = False, later: bool = False, judged: Judged | None = None
-    ) -> Done:
-        self.sent.append(what)
-        return await super().act(what, receipt=receipt, watched=watched, later=later, judged=judged)
 
 
 class Looking:
