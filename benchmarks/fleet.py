@@ -24,7 +24,6 @@ from agent.ports.runner import RunOrder
 from agent.run_id import RunId
 from benchmarks.row import Row
 from bot.fleet.engine import Address, Delivery, EngineAway, Link, connected
-from bot.fleet.host import join
 from bot.fleet.hub import Hub
 from bot.fleet.keys import HostKeys, HubKeys
 from bot.fleet.messages import (
@@ -44,7 +43,7 @@ from bot.fleet.messages import (
 )
 from bot.fleet.phones import FleetPhones
 from bot.fleet.runner import FleetRunner
-from bot.fleet.sign_in import delivery_of
+from bot.fleet.sign_in import delivery_of, join
 from bot.store.store import Store
 from bot.tasks.leases import PhoneLeases
 from bot.tasks.secrets import MemorySecrets

@@ -26,6 +26,7 @@ from agent.ports.memory import Memory
 from agent.ports.runner import RunOrder
 from agent.run_id import RunId
 from bot.fleet.engine import Address, Delivery, EngineAway, Link, connected, keep_connected
+from bot.fleet.files import all_pieces, piece_of
 from bot.fleet.keys import HubKeys, new_code
 from bot.fleet.memory import answer_memory
 from bot.fleet.messages import (
@@ -59,7 +60,6 @@ from bot.fleet.messages import (
     read_reply,
     understands,
 )
-from bot.fleet.pieces import all_pieces, piece_of
 from bot.fleet.sign_in import SignIn, delivery_of
 from bot.store.fleet import FleetTable, KnownHost, KnownRun
 from bot.store.frames import FrameFiles

@@ -18,13 +18,14 @@ from agent.models.base import Models
 from agent.ports.memory import MemoryOfThisProcess
 from agent.run_config import FixedRunConfig, RunConfig
 from agent.runner.local import Equipment, LocalRunner
-from bot.fleet.host import Host, join
+from bot.fleet.host import Host
 from bot.fleet.hub import Hub
 from bot.fleet.keys import HostKeys, HubKeys
 from bot.fleet.memory import HubMemory
 from bot.fleet.messages import SPEAKS, Patience
 from bot.fleet.phones import FleetPhones
 from bot.fleet.runner import FleetRunner
+from bot.fleet.sign_in import join
 from bot.store.store import Store
 from bot.tasks.leases import PhoneLeases
 from bot.tasks.secrets import MemorySecrets

@@ -18,7 +18,6 @@ from agent.ports.runner import RunOrder
 from agent.questions import Answer, QuestionKind
 from agent.run_id import RunId
 from bot.fleet.engine import Address, Delivery, EngineAway, EngineRefused, Link, connected
-from bot.fleet.host import JoinRefused, join
 from bot.fleet.keys import public_of
 from bot.fleet.messages import (
     Beat,
@@ -34,7 +33,7 @@ from bot.fleet.messages import (
     orders_to,
     read_reply,
 )
-from bot.fleet.sign_in import delivery_of
+from bot.fleet.sign_in import JoinRefused, delivery_of, join
 from bot.tasks.operating import Operated, Operating
 from devices.inputs import Key
 from devices.phone import Health
