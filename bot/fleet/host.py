@@ -17,7 +17,7 @@ from typing import Any, Final
 from pydantic import ValidationError
 
 from agent.ports.runner import Runner
-from bot.fleet.engine import Address, Delivery, EngineAway, Link, keep_connected
+from bot.fleet.engine import Address, Connect, Delivery, EngineAway, Link, end_tasks, keep_connected
 from bot.fleet.files import HostFrames, all_pieces, piece_of
 from bot.fleet.host_leases import HostLeases
 from bot.fleet.host_runs import HostRuns
@@ -34,6 +34,7 @@ from bot.fleet.messages import (
     Message,
     OrderSent,
     Patience,
+    PhoneReturned,
     PhoneThere,
     Presence,
     Pulse,
@@ -50,6 +51,7 @@ from bot.fleet.messages import (
     read_reply,
     understands,
 )
+from bot.fleet.nats_engine import connected
 from bot.fleet.outgoing import Outgoing
 from bot.fleet.phone_calls import PhoneCalls
 from bot.fleet.sign_in import delivery_of
@@ -80,7 +82,9 @@ class Host:
         version: str = "",
         speaks: int = SPEAKS,
         patience: Patience | None = None,
+        connect: Connect = connected,
     ) -> None:
+        self._connect = connect
         self.keys = keys
         self._store = store
         self._phones = phones
@@ -116,22 +120,25 @@ class Host:
         self._ready = ready
         await self._store.leases.release_all(now=time.time())
         await self._runs.load()
-        await self._outgoing.load()
+        for run, item in await self._outgoing.load():
+            if isinstance(item, PhoneReturned):
+                self.leases.note_returned(run, item.fence)
         address = Address(self.keys.url, self.keys.name, inbox_of(self.keys.name), seed=self.keys.user)
         work = [
-            keep_connected(address, self._begin),
-            self._pulse(),
-            self._outgoing.send(),
-            self._watch_phones(),
+            asyncio.create_task(each)
+            for each in (
+                keep_connected(self._connect, address, self._begin),
+                self._pulse(),
+                self._outgoing.send(),
+                self._watch_phones(),
+            )
         ]
         try:
-            async with asyncio.TaskGroup() as group:
-                for each in work:
-                    group.create_task(each)
+            done, _ = await asyncio.wait(work, return_when=asyncio.FIRST_COMPLETED)
+            for task in done:
+                task.result()  # none of them ends by itself
         finally:
-            for task in self._tasks:
-                task.cancel()
-            await asyncio.gather(*self._tasks, return_exceptions=True)
+            await end_tasks(*work, *self._tasks)
             await self._runs.stop()
 
     # what it asks the hub
@@ -187,7 +194,7 @@ class Host:
             return
         number = self._number + 1
         presence = Presence(boot=self._boot, number=number, speaks=self._speaks, version=self._version, phones=phones)
-        await self._link.store(f"$KV.{PRESENCE}.{self.keys.name}", presence.model_dump_json().encode(), id="")
+        await self._link.put(PRESENCE, self.keys.name, presence.model_dump_json().encode())
         self._told_phones, self._number = phones, number
 
     async def _say_pulse(self) -> None:

@@ -22,8 +22,8 @@ class HostLeases:
         self._tell = tell
         self._given: tuple[Held, ...] = ()
         self._held: dict[RunId, Lease] = {}
-        self._returned: dict[str, int] = {}
-        """By phone the number of the last lease that was given back."""
+        self._returned: set[tuple[RunId, int]] = set()
+        """Leases that were given back, whether the hub has heard of that or not."""
         self._refused: dict[RunId, str] = {}
         self._changed = asyncio.Event()
 
@@ -43,7 +43,7 @@ class HostLeases:
             if run in self._refused:
                 raise NoPhone(self._refused[run])
             for given in self._given:
-                returned = given.fence <= self._returned.get(given.phone, 0)  # the hub has not heard of that yet
+                returned = (run, given.fence) in self._returned
                 if given.run == run and not returned and all(given.phone != held.phone for held in self._held.values()):
                     return Lease(given.phone, run, given.fence)
             await self._changed.wait()
@@ -53,10 +53,14 @@ class HostLeases:
         lease = self._held.pop(run, None)
         if lease is None:
             return
-        self._returned[lease.phone] = lease.fence
+        self.note_returned(run, lease.fence)
         await self._table.release(run, now=time.time())
         await self._tell(run, PhoneReturned(n=0, fence=lease.fence))
         self._changed.set()
+
+    def note_returned(self, run: RunId, fence: int) -> None:
+        """The run has given this lease back: what the hub says before it has heard of that does not count."""
+        self._returned.add((run, fence))
 
     def given(self, leases: tuple[Held, ...]) -> None:
         """Take note of all that the hub has given to the runs of this host now."""

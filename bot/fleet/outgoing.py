@@ -10,7 +10,7 @@ from typing import Final
 
 from agent.run_id import RunId
 from bot.fleet.engine import EngineAway, Link
-from bot.fleet.messages import Item, events_of
+from bot.fleet.messages import ITEM, Item, events_of
 from bot.store.fleet import FleetTable
 
 logger = logging.getLogger(__name__)
@@ -34,10 +34,12 @@ class Outgoing:
         self._due = asyncio.Event()
         self._link: Link | None = None
 
-    async def load(self) -> None:
-        """Read what an earlier start of this host has written."""
-        for run, number, body in await self._table.events():
+    async def load(self) -> tuple[tuple[RunId, Item], ...]:
+        """What an earlier start of this host has written and the hub may not have; it is sent."""
+        written = await self._table.events()
+        for run, number, body in written:
             self._unsent[run, number] = (body, NEVER)
+        return tuple((run, ITEM.validate_json(body)) for run, _, body in written)
 
     def use(self, link: Link) -> None:
         """Send on this link from now on; what was sent on one that has ended may not have arrived."""

@@ -242,7 +242,7 @@ class FleetRunner:
         """See HubRuns."""
         for run in self._runs.values():
             known = self._hub.known.get(run.id)
-            if known is not None and run.to_say and not run.saying.locked() and self._hub.usable(known.host):
+            if known is not None and run.to_say and not run.saying.locked() and self._hub.hosts.usable(known.host):
                 self._later(self._say_all(run, known.host))
 
     def leases(self) -> Iterable[Lease]:
@@ -260,7 +260,7 @@ class FleetRunner:
                 number, _ = run.told.popleft()
             while run.told and not run.told[0][1]:
                 number, _ = run.told.popleft()
-            self._hub.take(run.id, number)
+            self._hub.incoming.in_record(run.id, number)
 
     # who does it
 
@@ -304,7 +304,7 @@ class FleetRunner:
                     async for each in queue:
                         run.happenings.put_nowait(each)
             except NoPhone as none:
-                if isinstance(none, NotAdmitted) or not self._hub.awaits_hosts:
+                if isinstance(none, NotAdmitted) or not self._hub.hosts.awaited:
                     run.happenings.put_nowait(none)
                     return
                 await asyncio.sleep(LOOK_AGAIN_S)  # its phone may come with a host that is away for a moment
@@ -344,7 +344,7 @@ class FleetRunner:
         run.order = order
         await self._give(run, host, order)
         wanted: tuple[str, bool] | None = None
-        reached = self._hub.usable(host)
+        reached = self._hub.hosts.usable(host)
         away = not reached
         if away:
             yield TellCard(text=say("fleet.away", host=host))
@@ -378,13 +378,13 @@ class FleetRunner:
                         wanted = None
                         with suppress(EngineAway):
                             await self._hub.beat(host)
-                    case NoPhone() if not self._hub.usable(host):
+                    case NoPhone() if not self._hub.hosts.usable(host):
                         pass  # its phones are known once it is there
                     case NoPhone() as none:
                         wanted = None
                         await self._say(run.id, Refuse(id=_new_id(), run=run.id, why=str(none)))
                     case _HostChanged():
-                        there = self._hub.usable(host)
+                        there = self._hub.hosts.usable(host)
                         reached = reached or there
                         if reached and self._is_lost(host) and not run.asking:
                             raise RunOutOfReach(f"the host {host} stays away")
@@ -396,7 +396,7 @@ class FleetRunner:
                             away = not there
                             yield TellCard(text=say("fleet.away", host=host) if away else "")
                     case _Cancelled():
-                        if not self._hub.usable(host):
+                        if not self._hub.hosts.usable(host):
                             yield cut_off(order, Outcome.CANCELLED, say("fleet.cancelled_away", host=host))
                             return
                     case _Closing():
@@ -444,7 +444,7 @@ class FleetRunner:
     def _settle(self, run: _Run) -> None:
         """The main graph goes on, so the end of what was before is in its checkpoint."""
         if run.told:
-            self._hub.take(run.id, run.told[-1][0])
+            self._hub.incoming.in_record(run.id, run.told[-1][0])
             run.told.clear()
 
     # what it is told
@@ -471,7 +471,7 @@ class FleetRunner:
     async def _say_all(self, run: _Run, host: str) -> None:
         """Tell it all that it was not told yet, in order. Raises HostRefused for what it did not do."""
         async with run.saying:
-            while run.to_say and self._hub.usable(host):
+            while run.to_say and self._hub.hosts.usable(host):
                 try:
                     await self._hub.ask(host, run.to_say[0], timeout=ASK_S)
                 except HostRefused:

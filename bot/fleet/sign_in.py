@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from pydantic import ValidationError
 
-from bot.fleet.engine import Address, Delivery, EngineAway, EngineRefused, Link, connected
+from bot.fleet.engine import Address, Connect, Delivery, EngineAway, EngineRefused, Link
 from bot.fleet.keys import HostKeys, HubKeys, claims_of, digest_of, is_signed, public_of, signed_claims
 from bot.fleet.messages import (
     JOIN,
@@ -28,6 +28,7 @@ from bot.fleet.messages import (
     pulse_of,
     read_reply,
 )
+from bot.fleet.nats_engine import connected
 from bot.store.fleet import FleetTable, KnownHost
 
 logger = logging.getLogger(__name__)
@@ -65,12 +66,12 @@ class JoinRefused(EngineAway):
     """The hub did not take the invitation."""
 
 
-async def join(url: str, name: str, code: str) -> HostKeys:
+async def join(url: str, name: str, code: str, *, connect: Connect = connected) -> HostKeys:
     """Use the code of an invitation up; the keys of the host that has joined by it. Raises EngineAway, JoinRefused."""
     made = HostKeys.new(name, url)
     wish = Wish(code=code, nkey=public_of(made.user), seal=made.seal)
     try:
-        async with connected(Address(url, "join", JOIN_INBOX, code=code)) as link:
+        async with connect(Address(url, "join", JOIN_INBOX, code=code)) as link:
             reply, _ = read_reply(await link.request(JOIN, wish.model_dump_json().encode()))
     except EngineRefused as refused:
         raise JoinRefused("It does not hold, or not any more.") from refused
@@ -181,7 +182,7 @@ accounts {{
   SYS {{ users: [ {{ nkey: {system} }} ] }}
 }}
 authorization {{
-  timeout: 1
+  timeout: 5
   auth_callout {{ issuer: {public_of(keys.issuer)}, auth_users: [ {user}, {system} ], account: {ACCOUNT} }}
 }}
 """

@@ -9,13 +9,20 @@ import pytest
 
 from tests.end_to_end.service import Place, place_with
 from tests.fixtures.adb import AdbServer
-from tests.fleet.rig import FleetRig, fleet_rig
+from tests.fleet.rig import HASTY, FleetRig, fleet_rig
 
 
 @pytest.fixture
 async def fleet(tmp_path: Path) -> AsyncIterator[FleetRig]:
     """A hub over a real engine, without hosts."""
     async with fleet_rig(tmp_path) as made:
+        yield made
+
+
+@pytest.fixture
+async def hasty(tmp_path: Path) -> AsyncIterator[FleetRig]:
+    """The same, where who is not heard for three seconds is away."""
+    async with fleet_rig(tmp_path, HASTY) as made:
         yield made
 
 

@@ -19,9 +19,9 @@ from agent.ports.memory import MemoryOfThisProcess
 from agent.run_config import FixedRunConfig, RunConfig
 from agent.runner.local import Equipment, LocalRunner
 from bot.fleet.host import Host
+from bot.fleet.host_requests import HubMemory
 from bot.fleet.hub import Hub
 from bot.fleet.keys import HostKeys, HubKeys
-from bot.fleet.memory import HubMemory
 from bot.fleet.messages import SPEAKS, Patience
 from bot.fleet.phones import FleetPhones
 from bot.fleet.runner import FleetRunner
@@ -37,8 +37,11 @@ from tests.fakes.ports import MemoryFrames, MemoryJournal
 from tests.fakes.scripted_model import models
 from tests.fleet.engine import Cable, Engine, cable_to, engine_at
 
-QUICK = Patience(beat=0.2, away=1.5, lost=5.0, cut=1.5, again=1.0)
-LIMIT = 20.0
+STEADY = Patience(beat=0.2, away=30.0, lost=60.0, cut=30.0, again=1.0)
+"""On a busy machine nobody speaks for seconds, and is not away for that."""
+HASTY = Patience(beat=0.2, away=3.0, lost=60.0, cut=3.0, again=1.0)
+"""For tests of what happens when somebody is away."""
+LIMIT = 60.0
 
 
 def runner_on(phones: Any, have: Models, saver: Any, **equipment: Any) -> LocalRunner:
@@ -56,6 +59,7 @@ class HostMachine:
     models: Models
     keys: HostKeys
     cable: Cable
+    patience: Patience
     saver: InMemorySaver = field(default_factory=InMemorySaver)
     policy: Policy = field(default_factory=Policy.default)
     speaks: int = SPEAKS
@@ -84,7 +88,7 @@ class HostMachine:
                 memory=HubMemory(host.ask_memory),
             )
 
-        self.host = Host(self.keys, store, phones, secrets, make, speaks=self.speaks, patience=QUICK)
+        self.host = Host(self.keys, store, phones, secrets, make, speaks=self.speaks, patience=self.patience)
         self._work = asyncio.create_task(self.host.run())
 
     async def stop(self) -> None:
@@ -108,6 +112,7 @@ class FleetRig:
     engine: Engine
     cable: Cable
     keys: HubKeys
+    patience: Patience
     machines: dict[str, HostMachine] = field(default_factory=dict)
     secrets: MemorySecrets = field(default_factory=MemorySecrets)
     memory: MemoryOfThisProcess = field(default_factory=MemoryOfThisProcess)
@@ -116,7 +121,7 @@ class FleetRig:
     async def start_hub(self) -> None:
         self.store = await Store.open(self.directory / "hub")
         self._stack.push_async_callback(self.store.close)
-        self.hub = Hub(self.cable.url, self.keys, self.store.fleet, self.store.frames, Policy.default(), QUICK)
+        self.hub = Hub(self.cable.url, self.keys, self.store.fleet, self.store.frames, Policy.default(), self.patience)
         self.store.frames.elsewhere = self.hub.picture
         self.phones = FleetPhones(self.hub, self.store.phone_names)
         self.pool = Pool([self.phones])
@@ -148,7 +153,7 @@ class FleetRig:
         url, _, line = (await self.hub.invite(name)).partition("#")
         assert url
         keys = await join(cable.url, name, line.partition(".")[2])
-        made = self.machines[name] = HostMachine(directory, phone, have, keys, cable, **more)
+        made = self.machines[name] = HostMachine(directory, phone, have, keys, cable, self.patience, **more)
         await made.start()
         self._lives.push_async_callback(made.stop)
         return made
@@ -167,12 +172,12 @@ class FleetRig:
 
 
 @asynccontextmanager
-async def fleet_rig(directory: Path) -> AsyncIterator[FleetRig]:
+async def fleet_rig(directory: Path, patience: Patience = STEADY) -> AsyncIterator[FleetRig]:
     """A hub without hosts."""
     (directory / "hub").mkdir()
     keys = HubKeys.kept(directory / "hub" / "fleet-hub.json")
     async with engine_at(directory, keys) as engine, cable_to(engine.port) as cable:
-        rig = FleetRig(directory, engine, cable, keys)
+        rig = FleetRig(directory, engine, cable, keys, patience)
         await rig.start_hub()
         try:
             yield rig

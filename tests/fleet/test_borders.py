@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import sqlite3
+from typing import cast
 
 import pytest
 
@@ -17,7 +18,7 @@ from agent.outcome import Outcome
 from agent.ports.runner import RunOrder
 from agent.questions import Answer, QuestionKind
 from agent.run_id import RunId
-from bot.fleet.engine import Address, Delivery, EngineAway, EngineRefused, Link, connected
+from bot.fleet.engine import Address, Delivery, EngineAway, EngineRefused, Link
 from bot.fleet.keys import public_of
 from bot.fleet.messages import (
     Beat,
@@ -33,6 +34,7 @@ from bot.fleet.messages import (
     orders_to,
     read_reply,
 )
+from bot.fleet.nats_engine import NatsLink, connected
 from bot.fleet.sign_in import JoinRefused, delivery_of, join
 from bot.tasks.operating import Operated, Operating
 from devices.inputs import Key
@@ -102,7 +104,7 @@ async def test_an_answer_of_the_hub_goes_to_nobody_elses_inbox(two: FleetRig) ->
         await victim.listen(f"{inbox_of('shelf')}.>", hear)
         await victim.flush()
         asked = b'{"op": "hello"}'
-        client = thief._client
+        client = cast("NatsLink", thief)._client
         await client.publish(asked_by("thief"), asked, reply=f"{inbox_of('shelf')}.1")
         await thief.request(asked_by("thief"), asked)
         await victim.flush()
