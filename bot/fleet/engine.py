@@ -18,6 +18,11 @@ AGAIN_S: Final = 0.5
 REQUEST_S: Final = 5.0
 
 
+def steady_now() -> float:
+    """Seconds by the clock that all waiting goes by, and that no setting of the time moves."""
+    return asyncio.get_running_loop().time()
+
+
 class EngineAway(OSError):
     """The engine, or who was asked through it, does not answer."""
 

@@ -17,7 +17,7 @@ from typing import Any, Final
 from pydantic import ValidationError
 
 from agent.ports.runner import Runner
-from bot.fleet.engine import Address, Connect, Delivery, EngineAway, Link, end_tasks, keep_connected
+from bot.fleet.engine import Address, Connect, Delivery, EngineAway, Link, end_tasks, keep_connected, steady_now
 from bot.fleet.files import HostFrames, all_pieces, piece_of
 from bot.fleet.host_leases import HostLeases
 from bot.fleet.host_runs import HostRuns
@@ -113,7 +113,7 @@ class Host:
     @property
     def is_joined(self) -> bool:
         """Whether the hub is heard now."""
-        return self._runs.runner is not None and time.monotonic() - self._heard < self._patience.cut
+        return self._runs.runner is not None and steady_now() - self._heard < self._patience.cut
 
     async def run(self, *, ready: Callable[[], None] = lambda: None) -> None:
         """Work for the hub until this is cancelled; `ready` is called when it is heard first."""
@@ -207,7 +207,7 @@ class Host:
             with suppress(EngineAway):
                 await self._say_pulse()
             self._later(self._say_all())
-            if time.monotonic() - self._heard > self._patience.cut:
+            if steady_now() - self._heard > self._patience.cut:
                 self._runs.hold_all()
             self._outgoing.look_again()
             await asyncio.sleep(self._patience.beat)
@@ -235,7 +235,10 @@ class Host:
                 self._heard = float("-inf")
                 self._runs.hold_all()
                 return
-            self._heard = time.monotonic()
+            was_silent = steady_now() - self._heard > 2 * self._patience.beat
+            self._heard = steady_now()
+            if was_silent:
+                self._later(self._say_all())  # the hub has not heard of this host for as long
             self.leases.given(beat.leases)
             await self._runs.judge(beat)
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import logging
 import secrets as random
-import time
 from collections import deque
 from collections.abc import AsyncGenerator
 from contextlib import aclosing, suppress
@@ -21,7 +20,7 @@ from agent.ports.runner import RunOrder, RunOutOfReach
 from agent.questions import Answer
 from agent.run_id import RunId
 from agent.runner.active_run import cut_off
-from bot.fleet.engine import EngineAway
+from bot.fleet.engine import EngineAway, steady_now
 from bot.fleet.hub import HostRefused, Hub
 from bot.fleet.keys import sealed_for
 from bot.fleet.messages import GiveAnswer, GiveSignal, Item, Message, PhoneReturned, PhoneWanted, Refuse, Told
@@ -219,7 +218,7 @@ class HostedRun:
 
     async def give(self, host: str, order: RunOrder) -> None:
         """Give it to its host, which attaches to what is at work already."""
-        self.ordered = time.monotonic()
+        self.ordered = steady_now()
         await self._hub.order(host, order)
 
     def _is_lost(self, host: str) -> bool:

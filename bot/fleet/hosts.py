@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import logging
-import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Protocol
 
 from pydantic import ValidationError
 
-from bot.fleet.engine import EngineAway, Link
+from bot.fleet.engine import EngineAway, Link, steady_now
 from bot.fleet.messages import PRESENCE, SPEAKS, Patience, PhoneThere, Presence, Pulse, understands
 from bot.store.fleet import KnownHost
 
@@ -26,7 +25,7 @@ class Host:
     heard: float | None = None
     away: bool = True
     lost: bool = False
-    since: float = field(default_factory=time.monotonic)
+    since: float = field(default_factory=steady_now)
     """When it went away."""
     reading: bool = False
     """Whether its presence is read now."""
@@ -105,7 +104,7 @@ class Hosts(Mapping[str, Host]):
         host = self._hosts.get(name)
         if host is None:
             return
-        host.heard = time.monotonic()
+        host.heard = steady_now()
         if host.away and host.presence is not None:
             host.away = host.lost = False
             logger.info("The host %s is there.", name)
@@ -144,7 +143,7 @@ class Hosts(Mapping[str, Host]):
 
     def look_who_is_away(self) -> None:
         """Who has not been heard for some time is away, and who stays away is lost."""
-        now = time.monotonic()
+        now = steady_now()
         for host in self._hosts.values():
             if not host.away and host.heard is not None and now - host.heard > self._patience.away:
                 host.away, host.since = True, now

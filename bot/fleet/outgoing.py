@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import time
 from collections import OrderedDict
 from typing import Final
 
 from agent.run_id import RunId
-from bot.fleet.engine import EngineAway, Link
+from bot.fleet.engine import EngineAway, Link, steady_now
 from bot.fleet.messages import ITEM, Item, events_of
 from bot.store.fleet import FleetTable
 
@@ -75,7 +74,7 @@ class Outgoing:
 
     def look_again(self) -> None:
         """Send again what has waited for too long."""
-        now = time.monotonic()
+        now = steady_now()
         if any(now - sent > self._again for _, sent in self._unsent.values()):
             self._due.set()
 
@@ -84,7 +83,7 @@ class Outgoing:
         while True:
             await self._due.wait()
             self._due.clear()
-            now = time.monotonic()
+            now = steady_now()
             for key in [key for key, (_, sent) in self._unsent.items() if now - sent > self._again]:
                 if key not in self._unsent or self._link is None:
                     continue
@@ -97,7 +96,7 @@ class Outgoing:
                     logger.debug("what run %s tells waits: %s", run, away)
                     break
                 if key in self._unsent:
-                    self._unsent[key] = (body, time.monotonic())
+                    self._unsent[key] = (body, steady_now())
 
     def _drop(self, run: RunId, number: int | None) -> None:
         for key in [key for key in self._unsent if key[0] == run and (number is None or key[1] <= number)]:

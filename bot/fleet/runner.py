@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import time
 from collections.abc import AsyncGenerator, Coroutine, Iterable
 from contextlib import aclosing, suppress
 from typing import Any, Final
@@ -19,7 +18,7 @@ from agent.questions import Answer
 from agent.run_id import RunId
 from agent.runner.active_run import cut_off
 from agent.runner.local import LocalRunner
-from bot.fleet.engine import EngineAway
+from bot.fleet.engine import EngineAway, steady_now
 from bot.fleet.hosted_run import ASK_S, Cancelled, Closing, HostChanged, HostedRun, new_id
 from bot.fleet.hub import Hub
 from bot.fleet.messages import (
@@ -165,7 +164,7 @@ class FleetRunner:
 
     def works_on(self, host: str, runs: frozenset[str]) -> None:
         """See HubRuns. What it should work on and does not was lost on the way, or with its process."""
-        now = time.monotonic()
+        now = steady_now()
         for run in self._runs.values():
             known = self._hub.known.get(run.id)
             if known is None or known.host != host or run.order is None or str(run.id) in runs:

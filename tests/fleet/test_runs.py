@@ -18,7 +18,7 @@ from agent.ports.runner import RunOrder, RunOutOfReach
 from agent.questions import Answer, QuestionKind
 from tests.agent.test_runner_contract import FINISH, OPEN, RUN, Running
 from tests.fakes.scripted_model import HANG, call, models
-from tests.fleet.rig import HASTY, LIMIT, FleetRig, fleet_rig
+from tests.fleet.rig import HASTY, LIMIT, EngineKind, FleetRig, fleet_rig
 
 SOON_S = 5.0
 
@@ -150,8 +150,8 @@ async def test_a_hub_that_is_started_again_attaches(fleet: FleetRig) -> None:
     assert machine.inputs() == sent
 
 
-async def test_a_host_that_stays_away_is_told_and_attached_to_later(tmp_path: Path) -> None:
-    async with fleet_rig(tmp_path, replace(HASTY, lost=2.0)) as fleet:
+async def test_a_host_that_stays_away_is_told_and_attached_to_later(tmp_path: Path, kind: EngineKind) -> None:
+    async with fleet_rig(tmp_path, kind, replace(HASTY, lost=2.0)) as fleet:
         have, model = models([OPEN, HANG, FINISH])
         machine = await fleet.add_host("shelf", have)
         await fleet.there()
