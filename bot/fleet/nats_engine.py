@@ -210,6 +210,8 @@ async def connected(address: Address) -> AsyncIterator[Link]:
 def _worded(error: Exception) -> str:
     if isinstance(error, ssl.SSLCertVerificationError):
         return f"its certificate is not trusted here: {error.verify_message}"
+    if isinstance(error, nats.errors.FlushTimeoutError):
+        return "nobody says whether this machine is let in; the hub does that, so see whether it is at work"
     return str(error) or type(error).__name__
 
 

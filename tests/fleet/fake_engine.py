@@ -24,7 +24,7 @@ from bot.fleet.sign_in import CALLOUT
 
 logger = logging.getLogger(__name__)
 
-AGAIN_S: Final = 5.0
+AGAIN_S: Final = 1.0
 """What is not known to be done by then is delivered again."""
 EVERYTHING: Final = {"pub": {"allow": [">"]}, "sub": {"allow": [">"]}}
 
@@ -316,12 +316,12 @@ class FakeEngine:
             "client_info": {"nonce": nonce, "id": number},
         }
         asked = signed_claims({"nats": claims}, self._server).encode()
-        server = FakeLink(self, Address("", "server", "_INBOX_server"), EVERYTHING)
+        server = FakeLink(self, Address("", "server", f"_INBOX_server_{number}"), EVERYTHING)
         self._links[-number] = server
         try:
             answer = claims_of((await server.request(CALLOUT, asked)).decode())["nats"]
         except EngineAway as nobody:
-            raise EngineRefused("the engine does not let this machine in") from nobody
+            raise EngineAway("nobody says whether this machine is let in") from nobody
         finally:
             del self._links[-number]
         if "error" in answer:
