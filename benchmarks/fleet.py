@@ -23,8 +23,7 @@ from agent.ports.memory import MemoryOfThisProcess
 from agent.ports.runner import RunOrder
 from agent.run_id import RunId
 from benchmarks.row import Row
-from bot.fleet.engine import Address, Delivery, EngineAway, Link, connected
-from bot.fleet.host import join
+from bot.fleet.engine import Address, Delivery, EngineAway, Link
 from bot.fleet.hub import Hub
 from bot.fleet.keys import HostKeys, HubKeys
 from bot.fleet.messages import (
@@ -42,9 +41,10 @@ from bot.fleet.messages import (
     inbox_of,
     pulse_of,
 )
+from bot.fleet.nats_engine import connected
 from bot.fleet.phones import FleetPhones
 from bot.fleet.runner import FleetRunner
-from bot.fleet.sign_in import delivery_of
+from bot.fleet.sign_in import delivery_of, join
 from bot.store.store import Store
 from bot.tasks.leases import PhoneLeases
 from bot.tasks.secrets import MemorySecrets
@@ -83,7 +83,7 @@ class SimulatedHost:
             await link.listen(beats_to(self._name), self._on_beat)
             await link.listen(delivery_of(self._name), self._on_order)
             there = Presence(boot="b", number=1, speaks=SPEAKS, phones=self._phones)
-            await link.store(f"$KV.{PRESENCE}.{self._name}", there.model_dump_json().encode(), id="")
+            await link.put(PRESENCE, self._name, there.model_dump_json().encode())
             while True:
                 working = tuple(str(run) for run, task in self._runs.items() if not task.done())
                 pulse = Pulse(boot="b", number=1, working=working)

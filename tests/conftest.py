@@ -69,8 +69,6 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         started = PROCESSES & {*getattr(item, "fixturenames", ())}
         if started or SLOW_FOLDERS & {*_parts(item)} or item.path.name in SLOW_FILES:
             item.add_marker(pytest.mark.slow)
-        if "fleet" in _parts(item):
-            item.add_marker(pytest.mark.fleet)
         if UNCOUNTED_FOLDERS & {*_parts(item)} or item.path.name in UNCOUNTED_FILES:
             item.add_marker(pytest.mark.no_cover)
 

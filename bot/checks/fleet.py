@@ -18,8 +18,9 @@ async def findings(settings: Settings, hosts: Sequence[dict[str, Any]]) -> list[
     if not settings.fleet_url and not joined:
         return []
     try:
-        from bot.fleet.engine import Address, EngineAway, EngineRefused, connected  # noqa: PLC0415 - an extra
+        from bot.fleet.engine import Address, EngineAway, EngineRefused  # noqa: PLC0415 - an extra
         from bot.fleet.keys import HostKeys, HubKeys, KeysLost  # noqa: PLC0415 - the same
+        from bot.fleet.nats_engine import connected  # noqa: PLC0415 - the same
     except ImportError as missing:
         return [Finding("service", "bad", say("settings.fleet_extra", why=str(missing)))]
     try:

@@ -22,7 +22,7 @@ async def host(options: argparse.Namespace, settings: Settings) -> int:
     """Join if it is asked, then work until a signal."""
     try:
         from bot.fleet.engine import EngineAway  # noqa: PLC0415 - the same
-        from bot.fleet.host import JoinRefused, join  # noqa: PLC0415 - the same
+        from bot.fleet.sign_in import JoinRefused, join  # noqa: PLC0415 - the same
         from bot.wiring.fleet import host_keys  # noqa: PLC0415 - the engine's client is an extra
         from bot.wiring.host import open_host  # noqa: PLC0415 - the same
     except ImportError as missing:

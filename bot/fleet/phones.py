@@ -77,7 +77,7 @@ class FleetPhones:
         found = self._found.get(phone_id)
         if not self._started or found is None:
             raise PhoneGone(device_words("phone.error.unknown", id=phone_id), uncertain=False)
-        if not self._hub.usable(found.host):
+        if not self._hub.hosts.usable(found.host):
             raise PhoneGone(found.reason, uncertain=False)
         return self._phones[phone_id]
 

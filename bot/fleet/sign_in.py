@@ -12,8 +12,8 @@ from typing import Any, Final
 
 from pydantic import ValidationError
 
-from bot.fleet.engine import Delivery, Link
-from bot.fleet.keys import HubKeys, claims_of, digest_of, is_signed, public_of, signed_claims
+from bot.fleet.engine import Address, Connect, Delivery, EngineAway, EngineRefused, Link
+from bot.fleet.keys import HostKeys, HubKeys, claims_of, digest_of, is_signed, public_of, signed_claims
 from bot.fleet.messages import (
     JOIN,
     ORDERS,
@@ -26,7 +26,9 @@ from bot.fleet.messages import (
     events_of,
     inbox_of,
     pulse_of,
+    read_reply,
 )
+from bot.fleet.nats_engine import connected
 from bot.store.fleet import FleetTable, KnownHost
 
 logger = logging.getLogger(__name__)
@@ -58,6 +60,24 @@ def permissions_of(host: str) -> dict[str, Any]:
 
 
 JOINING: Final = {"pub": {"allow": [JOIN]}, "sub": {"allow": [f"{JOIN_INBOX}.>"]}}
+
+
+class JoinRefused(EngineAway):
+    """The hub did not take the invitation."""
+
+
+async def join(url: str, name: str, code: str, *, connect: Connect = connected) -> HostKeys:
+    """Use the code of an invitation up; the keys of the host that has joined by it. Raises EngineAway, JoinRefused."""
+    made = HostKeys.new(name, url)
+    wish = Wish(code=code, nkey=public_of(made.user), seal=made.seal)
+    try:
+        async with connect(Address(url, "join", JOIN_INBOX, code=code)) as link:
+            reply, _ = read_reply(await link.request(JOIN, wish.model_dump_json().encode()))
+    except EngineRefused as refused:
+        raise JoinRefused("It does not hold, or not any more.") from refused
+    if reply.error:
+        raise JoinRefused(reply.error)
+    return made
 
 
 class SignIn:
@@ -162,7 +182,7 @@ accounts {{
   SYS {{ users: [ {{ nkey: {system} }} ] }}
 }}
 authorization {{
-  timeout: 1
+  timeout: 5
   auth_callout {{ issuer: {public_of(keys.issuer)}, auth_users: [ {user}, {system} ], account: {ACCOUNT} }}
 }}
 """

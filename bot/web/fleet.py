@@ -18,7 +18,8 @@ from bot.web.http import get, post, refuse
 from bot.web.sessions import Way
 
 if TYPE_CHECKING:
-    from bot.fleet.hub import Host, Hub
+    from bot.fleet.hosts import Host
+    from bot.fleet.hub import Hub
 
 
 class HostNamed(BaseModel):

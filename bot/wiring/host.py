@@ -15,8 +15,8 @@ from agent.runner.local import Equipment, LocalRunner
 from bot.config.settings import Settings
 from bot.domain.retention import GIBIBYTE
 from bot.fleet.host import Host
+from bot.fleet.host_requests import HubMemory
 from bot.fleet.keys import HostKeys
-from bot.fleet.memory import HubMemory
 from bot.runtime.run_config import RunConfigs
 from bot.runtime.settings import RuntimeSettings
 from bot.store.checkpoints import open_checkpoints

@@ -9,13 +9,27 @@ import pytest
 
 from tests.end_to_end.service import Place, place_with
 from tests.fixtures.adb import AdbServer
-from tests.fleet.rig import FleetRig, fleet_rig
+from tests.fleet.rig import HASTY, EngineKind, FleetRig, fleet_rig
+
+
+@pytest.fixture(params=["fake", pytest.param("real", marks=pytest.mark.fleet)])
+def kind(request: pytest.FixtureRequest) -> EngineKind:
+    """Which engine is between hub and hosts."""
+    found: EngineKind = request.param
+    return found
 
 
 @pytest.fixture
-async def fleet(tmp_path: Path) -> AsyncIterator[FleetRig]:
-    """A hub over a real engine, without hosts."""
-    async with fleet_rig(tmp_path) as made:
+async def fleet(tmp_path: Path, kind: EngineKind) -> AsyncIterator[FleetRig]:
+    """A hub without hosts."""
+    async with fleet_rig(tmp_path, kind) as made:
+        yield made
+
+
+@pytest.fixture
+async def hasty(tmp_path: Path, kind: EngineKind) -> AsyncIterator[FleetRig]:
+    """The same, where who is not heard for three seconds is away."""
+    async with fleet_rig(tmp_path, kind, HASTY) as made:
         yield made
 
 

@@ -1,4 +1,4 @@
-"""A hub and a host in this process over a real engine; the host has a virtual phone and a scripted model."""
+"""A hub and hosts in this process over an engine, real or not; each host has a virtual phone and a scripted model."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from langgraph.checkpoint.memory import InMemorySaver
 
@@ -18,13 +18,16 @@ from agent.models.base import Models
 from agent.ports.memory import MemoryOfThisProcess
 from agent.run_config import FixedRunConfig, RunConfig
 from agent.runner.local import Equipment, LocalRunner
-from bot.fleet.host import Host, join
+from bot.fleet.engine import Connect
+from bot.fleet.host import Host
+from bot.fleet.host_requests import HubMemory
 from bot.fleet.hub import Hub
 from bot.fleet.keys import HostKeys, HubKeys
-from bot.fleet.memory import HubMemory
 from bot.fleet.messages import SPEAKS, Patience
+from bot.fleet.nats_engine import connected
 from bot.fleet.phones import FleetPhones
 from bot.fleet.runner import FleetRunner
+from bot.fleet.sign_in import join
 from bot.store.store import Store
 from bot.tasks.leases import PhoneLeases
 from bot.tasks.secrets import MemorySecrets
@@ -35,9 +38,13 @@ from tests.agent.graph.rig import DENSITY, SMALL
 from tests.fakes.ports import MemoryFrames, MemoryJournal
 from tests.fakes.scripted_model import models
 from tests.fleet.engine import Cable, Engine, cable_to, engine_at
+from tests.fleet.fake_engine import FakeCable, FakeEngine
 
-QUICK = Patience(beat=0.2, away=1.5, lost=5.0, cut=1.5, again=1.0)
-LIMIT = 20.0
+STEADY = Patience(beat=0.2, away=30.0, lost=60.0, cut=30.0, again=1.0)
+"""On a busy machine nobody speaks for seconds, and is not away for that."""
+HASTY = Patience(beat=0.2, away=3.0, lost=60.0, cut=3.0, again=1.0)
+"""For tests of what happens when somebody is away."""
+LIMIT = 60.0
 
 
 def runner_on(phones: Any, have: Models, saver: Any, **equipment: Any) -> LocalRunner:
@@ -54,7 +61,9 @@ class HostMachine:
     phone: VirtualPhone
     models: Models
     keys: HostKeys
-    cable: Cable
+    cable: Cable | FakeCable
+    connect: Connect
+    patience: Patience
     saver: InMemorySaver = field(default_factory=InMemorySaver)
     policy: Policy = field(default_factory=Policy.default)
     speaks: int = SPEAKS
@@ -83,7 +92,9 @@ class HostMachine:
                 memory=HubMemory(host.ask_memory),
             )
 
-        self.host = Host(self.keys, store, phones, secrets, make, speaks=self.speaks, patience=QUICK)
+        self.host = Host(
+            self.keys, store, phones, secrets, make, speaks=self.speaks, patience=self.patience, connect=self.connect
+        )
         self._work = asyncio.create_task(self.host.run())
 
     async def stop(self) -> None:
@@ -104,18 +115,31 @@ class FleetRig:
     """`hub` and `runner` are those of the last start of the hub."""
 
     directory: Path
-    engine: Engine
-    cable: Cable
+    engine: Engine | FakeEngine
+    cable: Cable | FakeCable
     keys: HubKeys
+    patience: Patience
     machines: dict[str, HostMachine] = field(default_factory=dict)
     secrets: MemorySecrets = field(default_factory=MemorySecrets)
     memory: MemoryOfThisProcess = field(default_factory=MemoryOfThisProcess)
     _stack: AsyncExitStack = field(default_factory=AsyncExitStack)
 
+    @property
+    def connect(self) -> Connect:
+        return self.engine.connected if isinstance(self.engine, FakeEngine) else connected
+
     async def start_hub(self) -> None:
         self.store = await Store.open(self.directory / "hub")
         self._stack.push_async_callback(self.store.close)
-        self.hub = Hub(self.cable.url, self.keys, self.store.fleet, self.store.frames, Policy.default(), QUICK)
+        self.hub = Hub(
+            self.cable.url,
+            self.keys,
+            self.store.fleet,
+            self.store.frames,
+            Policy.default(),
+            self.patience,
+            connect=self.connect,
+        )
         self.store.frames.elsewhere = self.hub.picture
         self.phones = FleetPhones(self.hub, self.store.phone_names)
         self.pool = Pool([self.phones])
@@ -139,15 +163,21 @@ class FleetRig:
         """A machine with a phone that joins."""
         directory = self.directory / name
         directory.mkdir()
-        cable = await self._lives.enter_async_context(cable_to(self.engine.port))
+        cable: Cable | FakeCable
+        if isinstance(self.engine, FakeEngine):
+            cable = FakeCable(self.engine, name)
+        else:
+            cable = await self._lives.enter_async_context(cable_to(self.engine.port))
         phone = await self._lives.enter_async_context(
             VirtualPhone(number=len(self.machines) + 1, size=SMALL, density=DENSITY)
         )
         await self.until(lambda: self.hub.online)
         url, _, line = (await self.hub.invite(name)).partition("#")
         assert url
-        keys = await join(cable.url, name, line.partition(".")[2])
-        made = self.machines[name] = HostMachine(directory, phone, have, keys, cable, **more)
+        keys = await join(cable.url, name, line.partition(".")[2], connect=self.connect)
+        made = self.machines[name] = HostMachine(
+            directory, phone, have, keys, cable, self.connect, self.patience, **more
+        )
         await made.start()
         self._lives.push_async_callback(made.stop)
         return made
@@ -165,13 +195,24 @@ class FleetRig:
     _lives: AsyncExitStack = field(default_factory=AsyncExitStack)
 
 
+EngineKind = Literal["real", "fake"]
+
+
 @asynccontextmanager
-async def fleet_rig(directory: Path) -> AsyncIterator[FleetRig]:
+async def fleet_rig(directory: Path, kind: EngineKind, patience: Patience = STEADY) -> AsyncIterator[FleetRig]:
     """A hub without hosts."""
     (directory / "hub").mkdir()
     keys = HubKeys.kept(directory / "hub" / "fleet-hub.json")
-    async with engine_at(directory, keys) as engine, cable_to(engine.port) as cable:
-        rig = FleetRig(directory, engine, cable, keys)
+    async with AsyncExitStack() as stack:
+        engine: Engine | FakeEngine
+        cable: Cable | FakeCable
+        if kind == "fake":
+            engine = FakeEngine(keys)
+            cable = FakeCable(engine, "hub")
+        else:
+            engine = await stack.enter_async_context(engine_at(directory, keys))
+            cable = await stack.enter_async_context(cable_to(engine.port))
+        rig = FleetRig(directory, engine, cable, keys, patience)
         await rig.start_hub()
         try:
             yield rig

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import sqlite3
+from typing import cast
 
 import pytest
 
@@ -17,8 +18,7 @@ from agent.outcome import Outcome
 from agent.ports.runner import RunOrder
 from agent.questions import Answer, QuestionKind
 from agent.run_id import RunId
-from bot.fleet.engine import Address, Delivery, EngineAway, EngineRefused, Link, connected
-from bot.fleet.host import JoinRefused, join
+from bot.fleet.engine import Address, Delivery, EngineAway, EngineRefused, Link
 from bot.fleet.keys import public_of
 from bot.fleet.messages import (
     Beat,
@@ -34,12 +34,14 @@ from bot.fleet.messages import (
     orders_to,
     read_reply,
 )
-from bot.fleet.sign_in import delivery_of
+from bot.fleet.nats_engine import NatsLink
+from bot.fleet.sign_in import JoinRefused, delivery_of, join
 from bot.tasks.operating import Operated, Operating
 from devices.inputs import Key
 from devices.phone import Health
 from tests.agent.test_runner_contract import FINISH, OPEN, RUN, Running
 from tests.fakes.scripted_model import HANG, call, element, models
+from tests.fleet.fake_engine import FakeLink
 from tests.fleet.rig import LIMIT, FleetRig
 
 
@@ -69,7 +71,7 @@ async def test_a_stolen_key_reads_and_writes_nothing_of_another_host(two: FleetR
     async def hear(delivery: Delivery) -> None:
         heard.append(delivery.data)
 
-    async with connected(stolen(two, "thief")) as link:
+    async with two.connect(stolen(two, "thief")) as link:
         for subject in (
             beats_to("shelf"),
             orders_to("shelf"),
@@ -92,6 +94,14 @@ async def test_a_stolen_key_reads_and_writes_nothing_of_another_host(two: FleetR
     assert heard == []
 
 
+async def publish_with_reply(link: Link, subject: str, data: bytes, reply: str) -> None:
+    """What a link never does: have the answer sent somewhere else."""
+    if isinstance(link, FakeLink):
+        link.engine.say(link, subject, data, reply=reply)
+    else:
+        await cast("NatsLink", link)._client.publish(subject, data, reply=reply)
+
+
 async def test_an_answer_of_the_hub_goes_to_nobody_elses_inbox(two: FleetRig) -> None:
     """Seen to fail without the look at where the reply is to go."""
     heard: list[bytes] = []
@@ -99,12 +109,11 @@ async def test_an_answer_of_the_hub_goes_to_nobody_elses_inbox(two: FleetRig) ->
     async def hear(delivery: Delivery) -> None:
         heard.append(delivery.data)
 
-    async with connected(stolen(two, "shelf")) as victim, connected(stolen(two, "thief")) as thief:
+    async with two.connect(stolen(two, "shelf")) as victim, two.connect(stolen(two, "thief")) as thief:
         await victim.listen(f"{inbox_of('shelf')}.>", hear)
         await victim.flush()
         asked = b'{"op": "hello"}'
-        client = thief._client
-        await client.publish(asked_by("thief"), asked, reply=f"{inbox_of('shelf')}.1")
+        await publish_with_reply(thief, asked_by("thief"), asked, f"{inbox_of('shelf')}.1")
         await thief.request(asked_by("thief"), asked)
         await victim.flush()
     assert heard == []
@@ -120,7 +129,7 @@ async def test_what_a_host_tells_of_a_run_of_another_one_does_not_count(two: Fle
     work = Running(two.runner, order(phone=phone))
     await asyncio.wait_for(model.hanging.wait(), LIMIT)
     end = RunEnded(run=RUN, subtask=1, outcome=Outcome.SUCCEEDED, summary="stolen")
-    async with connected(stolen(two, "thief")) as link:
+    async with two.connect(stolen(two, "thief")) as link:
         for number in range(1, 20):
             await link.store(events_of("thief", RUN), Told(n=number, event=end).model_dump_json().encode(), id="")
         await link.flush()
@@ -137,7 +146,7 @@ async def test_a_host_gets_no_memory_and_no_file_but_those_of_its_runs(two: Flee
     await two.hub.keep_run(RunId("8"), "thief", "discord:1")
     mine = RunOrder(run=RunId("8"), task="t", goal="g", files=(GivenFile(name="f", content=given),))
     await two.hub.order("thief", mine)
-    async with connected(stolen(two, "thief")) as link:
+    async with two.connect(stolen(two, "thief")) as link:
         assert "blue" in str((await ask(link, UseMemory(person="discord:1", call="all"))).data)
         for person in ("discord:2", ""):
             assert (await ask(link, UseMemory(person=person, call="all"))).error
@@ -152,16 +161,16 @@ async def ask(link: Link, asked: UseMemory | GetFile) -> Reply:
 async def test_an_invitation_holds_once_and_a_revoked_host_is_out(two: FleetRig) -> None:
     line = await two.hub.invite("third")
     code = line.rpartition(".")[2]
-    await join(two.engine.url, "third", code)
+    await join(two.engine.url, "third", code, connect=two.connect)
     for used in (code, "another-code-that-is-made-up"):
         with pytest.raises(JoinRefused):
-            await join(two.engine.url, "third", used)
-    async with connected(stolen(two, "thief")) as link:
+            await join(two.engine.url, "third", used, connect=two.connect)
+    async with two.connect(stolen(two, "thief")) as link:
         assert await two.hub.revoke("thief")
         async with asyncio.timeout(LIMIT):
             await link.ended()
     with pytest.raises(EngineRefused):
-        async with connected(stolen(two, "thief")):
+        async with two.connect(stolen(two, "thief")):
             pass
     assert not [info for info in two.pool.list() if info.host == "thief"]
     assert not await two.hub.revoke("thief")
@@ -185,7 +194,7 @@ async def test_a_secret_crosses_encrypted_and_stands_in_no_stream(fleet: FleetRi
     async def hear(delivery: Delivery) -> None:
         heard.append(delivery.data)
 
-    async with connected(Address(fleet.engine.url, "spy", "_INBOX_hub", seed=fleet.keys.user)) as spy:
+    async with fleet.connect(Address(fleet.engine.url, "spy", "_INBOX_hub", seed=fleet.keys.user)) as spy:
         await spy.listen("fleet.>", hear)
         work = Running(fleet.runner, order())
         question = (await work.until(Asked)).question
@@ -237,13 +246,13 @@ async def test_messages_twice_and_out_of_order_change_nothing(fleet: FleetRig) -
     sent = machine.inputs()
     events, asked = list(work.events), len(model.requests)
     again = OrderSent(host="shelf", epoch=fleet.hub._epoch, number=1, language="en", order=order())
-    async with connected(Address(fleet.engine.url, "hub", "_INBOX_hub", seed=fleet.keys.user)) as link:
+    async with fleet.connect(Address(fleet.engine.url, "hub", "_INBOX_hub", seed=fleet.keys.user)) as link:
         for _ in range(3):
             await link.store(orders_to("shelf"), again.model_dump_json().encode(), id="")
         old = Beat(host="shelf", epoch=fleet.hub._epoch, number=1)  # of before the run: it names none
         await link.publish(beats_to("shelf"), old.model_dump_json().encode())
         await link.flush()
-    async with connected(stolen(fleet, "shelf")) as link:
+    async with fleet.connect(stolen(fleet, "shelf")) as link:
         for number, event in reversed(list(enumerate(events, 1))):
             await link.store(events_of("shelf", RUN), Told(n=number, event=event).model_dump_json().encode(), id="")
     await asyncio.sleep(0.5)

@@ -25,7 +25,7 @@ def say(text: str) -> None:
 def cut(number: int) -> float:
     """How long the cut of this fault lasts."""
     if number == FAULTS // 2 and FAULTS >= 100:
-        return 600.0
+        return 600.0  # a host that stays away for so long is lost, and people are asked
     return 60.0 if number % 10 == 9 else 5.0
 
 
@@ -36,6 +36,7 @@ async def test_nothing_is_lost_and_nothing_happens_twice(place: Place) -> None:
     await play(place, FAULTS, SEED, say, seconds=cut)
 
 
+@pytest.mark.fleet
 @pytest.mark.slow
 @pytest.mark.timeout(400)
 async def test_a_sample_of_it(place: Place) -> None:

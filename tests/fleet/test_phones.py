@@ -14,29 +14,29 @@ from tests.fakes.scripted_model import models
 from tests.fleet.rig import FleetRig
 
 
-async def test_they_are_listed_looked_at_named_and_gone_with_their_host(fleet: FleetRig) -> None:
-    machine = await fleet.add_host("shelf", models([])[0])
-    found = await fleet.there()
-    (info,) = fleet.pool.list()
+async def test_they_are_listed_looked_at_named_and_gone_with_their_host(hasty: FleetRig) -> None:
+    machine = await hasty.add_host("shelf", models([])[0])
+    found = await hasty.there()
+    (info,) = hasty.pool.list()
     assert (info.host, phone_json(info, ())["host"]) == ("shelf", "shelf")
-    seen = await fleet.pool.get(found).observe()
+    seen = await hasty.pool.get(found).observe()
     assert seen.image is not None
     assert seen.image.size == (seen.size.width, seen.size.height)
     assert seen.elements
-    assert await fleet.pool.get(found).confirmed(seen) is not None
-    told = asyncio.ensure_future(fleet.pool.wait_for_change())
+    assert await hasty.pool.get(found).confirmed(seen) is not None
+    told = asyncio.ensure_future(hasty.pool.wait_for_change())
     await asyncio.sleep(0)
-    assert (await fleet.pool.rename(found, "Desk")).name == "Desk"
+    assert (await hasty.pool.rename(found, "Desk")).name == "Desk"
     await asyncio.wait_for(told, 5)
     with pytest.raises(InputRejected):
-        await fleet.pool.get(found).act(PressKey(Key.HOME), receipt="1-1.1.1.1")
+        await hasty.pool.get(found).act(PressKey(Key.HOME), receipt="1-1.1.1.1")
     assert machine.inputs() == [], "nobody holds the phone"
     await machine.cable.cut()
-    await fleet.until(lambda: fleet.pool.list()[0].health is Health.OFFLINE)
+    await hasty.until(lambda: hasty.pool.list()[0].health is Health.OFFLINE)
     with pytest.raises(PhoneGone):
-        fleet.pool.get(found)
+        hasty.pool.get(found)
     await machine.cable.mend()
-    assert (await fleet.pool.wait_for(found, timeout=20)).info.name == "Desk"
+    assert (await hasty.pool.wait_for(found, timeout=20)).info.name == "Desk"
 
 
 async def test_a_phone_that_moves_to_another_host_keeps_its_id_and_name(fleet: FleetRig) -> None:

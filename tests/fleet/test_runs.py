@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -16,7 +18,7 @@ from agent.ports.runner import RunOrder, RunOutOfReach
 from agent.questions import Answer, QuestionKind
 from tests.agent.test_runner_contract import FINISH, OPEN, RUN, Running
 from tests.fakes.scripted_model import HANG, call, models
-from tests.fleet.rig import LIMIT, FleetRig
+from tests.fleet.rig import HASTY, LIMIT, EngineKind, FleetRig, fleet_rig
 
 SOON_S = 5.0
 
@@ -84,15 +86,15 @@ async def test_a_pause_a_resume_and_a_stop(fleet: FleetRig) -> None:
     assert end.outcome is Outcome.CANCELLED
 
 
-async def test_a_cut_cable_stands_still_and_goes_on(fleet: FleetRig) -> None:
+async def test_a_cut_cable_stands_still_and_goes_on(hasty: FleetRig) -> None:
     """The host keeps what it does until the hub is heard again; nothing is told twice or lost."""
     have, model = models([OPEN, HANG, OPEN, FINISH])
-    machine = await fleet.add_host("shelf", have)
-    await fleet.there()
-    work = Running(fleet.runner, order())
+    machine = await hasty.add_host("shelf", have)
+    await hasty.there()
+    work = Running(hasty.runner, order())
     await asyncio.wait_for(model.hanging.wait(), LIMIT)
     await machine.cable.cut()
-    await fleet.until(lambda: any(isinstance(event, Told) and "shelf" in event.text for event in work.events))
+    await hasty.until(lambda: any(isinstance(event, Told) and "shelf" in event.text for event in work.events))
     sent = machine.inputs()
     await machine.cable.mend()
     end = await work.ended()
@@ -101,16 +103,16 @@ async def test_a_cut_cable_stands_still_and_goes_on(fleet: FleetRig) -> None:
     assert len(machine.inputs()) > len(sent)
 
 
-async def test_the_engine_is_killed_and_comes_back(fleet: FleetRig) -> None:
+async def test_the_engine_is_killed_and_comes_back(hasty: FleetRig) -> None:
     have, _ = models([OPEN, call("ask_user", question="Which colour?"), FINISH])
-    await fleet.add_host("shelf", have)
-    await fleet.there()
-    work = Running(fleet.runner, order())
+    await hasty.add_host("shelf", have)
+    await hasty.there()
+    work = Running(hasty.runner, order())
     question = (await work.until(Asked)).question
-    await fleet.engine.kill()
-    await fleet.until(lambda: not fleet.hub.usable("shelf"))
-    await fleet.runner.answer(RUN, Answer(question=question.id, text="blue", by="Anna"))
-    await fleet.engine.start()
+    await hasty.engine.kill()
+    await hasty.until(lambda: not hasty.hub.hosts.usable("shelf"))
+    await hasty.runner.answer(RUN, Answer(question=question.id, text="blue", by="Anna"))
+    await hasty.engine.start()
     end = await work.ended()
     assert end.outcome is Outcome.SUCCEEDED
     assert len([event for event in work.events if isinstance(event, Step)]) == 3
@@ -148,16 +150,17 @@ async def test_a_hub_that_is_started_again_attaches(fleet: FleetRig) -> None:
     assert machine.inputs() == sent
 
 
-async def test_a_host_that_stays_away_is_told_and_attached_to_later(fleet: FleetRig) -> None:
-    have, model = models([OPEN, HANG, FINISH])
-    machine = await fleet.add_host("shelf", have)
-    await fleet.there()
-    work = Running(fleet.runner, order())
-    await asyncio.wait_for(model.hanging.wait(), LIMIT)
-    await machine.cable.cut()
-    with pytest.raises(RunOutOfReach):
-        await work.over()
-    await fleet.leases.release(RUN)
-    await machine.cable.mend()
-    await fleet.there()
-    assert (await Running(fleet.runner, order()).ended()).outcome is Outcome.SUCCEEDED
+async def test_a_host_that_stays_away_is_told_and_attached_to_later(tmp_path: Path, kind: EngineKind) -> None:
+    async with fleet_rig(tmp_path, kind, replace(HASTY, lost=2.0)) as fleet:
+        have, model = models([OPEN, HANG, FINISH])
+        machine = await fleet.add_host("shelf", have)
+        await fleet.there()
+        work = Running(fleet.runner, order())
+        await asyncio.wait_for(model.hanging.wait(), LIMIT)
+        await machine.cable.cut()
+        with pytest.raises(RunOutOfReach):
+            await work.over()
+        await fleet.leases.release(RUN)
+        await machine.cable.mend()
+        await fleet.there()
+        assert (await Running(fleet.runner, order()).ended()).outcome is Outcome.SUCCEEDED

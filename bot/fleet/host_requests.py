@@ -1,17 +1,27 @@
-"""The memory of people at a host: it is the hub's, and a host reaches that of the people whose runs it does."""
+"""What a host may have of the hub: files of the tasks whose runs it does, and the memory of their people."""
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Collection
+from collections.abc import Awaitable, Callable, Collection, Iterable
 from dataclasses import asdict
 from typing import Any, Final
 
 from pydantic import TypeAdapter
 
+from agent.ports.frames import Frames
 from agent.ports.memory import RECALLED, Fact, FactSource, Memory, MemoryFull
-from bot.fleet.messages import Reply, UseMemory
+from agent.ports.runner import RunOrder
+from bot.fleet.files import piece_of
+from bot.fleet.messages import GetFile, Reply, UseMemory
 
 _FACTS: Final = TypeAdapter(tuple[Fact, ...])
+
+
+async def answer_file(frames: Frames, asked: GetFile, orders: Iterable[RunOrder]) -> tuple[Reply, bytes]:
+    """A piece of a file that came with one of these orders, and of no other."""
+    if asked.reference not in {file.content for order in orders for file in order.files}:
+        return Reply(missing=True), b""
+    return await piece_of(frames, asked)
 
 
 async def answer_memory(memory: Memory, asked: UseMemory, persons: Collection[str]) -> Reply:

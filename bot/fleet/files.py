@@ -1,4 +1,4 @@
-"""Files that cross in pieces: the engine takes a megabyte in one message."""
+"""Files that cross between hub and host, in pieces: the engine takes a megabyte in one message."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable
 from typing import Final
 
 from agent.ports.frames import Frames
+from bot.fleet.engine import EngineAway
 from bot.fleet.messages import GetFile, Reply
 
 PIECE: Final = 512 * 1024
@@ -38,3 +39,27 @@ async def all_pieces(reference: str, ask: Callable[[int], Awaitable[tuple[Reply,
     if hashlib.sha256(found).hexdigest() != reference.partition(".")[0]:
         raise KeyError(reference)
     return bytes(found)
+
+
+class HostFrames:
+    """Implements Frames at a host: what came with a task is the hub's, all else is kept here."""
+
+    def __init__(self, frames: Frames, from_hub: Callable[[str], Awaitable[bytes]]) -> None:
+        self._frames = frames
+        self._from_hub = from_hub
+
+    async def save(self, data: bytes, *, suffix: str) -> str:
+        """See Frames."""
+        return await self._frames.save(data, suffix=suffix)
+
+    async def load(self, reference: str) -> bytes:
+        """See Frames."""
+        try:
+            return await self._frames.load(reference)
+        except KeyError:
+            try:
+                data = await self._from_hub(reference)
+            except EngineAway:
+                raise KeyError(reference) from None
+            await self._frames.save(data, suffix=reference.partition(".")[2])
+            return data

@@ -1,0 +1,83 @@
+"""Leases at a host: the hub has the queues and the record of who holds what, the host adopts what it is given."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncGenerator, Awaitable, Callable
+
+from agent.ports.leases import Lease, NoPhone, Place
+from agent.run_id import RunId
+from bot.fleet.messages import Held, Item, PhoneReturned, PhoneWanted
+from bot.store.leases import LeaseTable
+
+Tell = Callable[[RunId, Item], Awaitable[None]]
+
+
+class HostLeases:
+    """Implements Leases. `tell` tells the hub something of a run; the hub's answers are `given` and `refuse`."""
+
+    def __init__(self, table: LeaseTable, tell: Tell) -> None:
+        self._table = table
+        self._tell = tell
+        self._given: tuple[Held, ...] = ()
+        self._held: dict[RunId, Lease] = {}
+        self._returned: set[tuple[RunId, int]] = set()
+        """Leases that were given back, whether the hub has heard of that or not."""
+        self._refused: dict[RunId, str] = {}
+        self._changed = asyncio.Event()
+
+    async def acquire(self, run: RunId, wish: str, *, first: bool = False) -> AsyncGenerator[Place | Lease, None]:
+        """See Leases. Places in the queue are told by the hub; the phone has to be free here as well."""
+        if run not in self._held:
+            self._refused.pop(run, None)
+            await self._tell(run, PhoneWanted(n=0, phone=wish, first=first))
+            given = await self._wait_for(run)
+            await self._table.adopt(given, now=time.time())
+            self._held[run] = given
+        yield self._held[run]
+
+    async def _wait_for(self, run: RunId) -> Lease:
+        while True:
+            self._changed.clear()
+            if run in self._refused:
+                raise NoPhone(self._refused[run])
+            for given in self._given:
+                returned = (run, given.fence) in self._returned
+                if given.run == run and not returned and all(given.phone != held.phone for held in self._held.values()):
+                    return Lease(given.phone, run, given.fence)
+            await self._changed.wait()
+
+    async def release(self, run: RunId) -> None:
+        """See Leases."""
+        lease = self._held.pop(run, None)
+        if lease is None:
+            return
+        self.note_returned(run, lease.fence)
+        await self._table.release(run, now=time.time())
+        await self._tell(run, PhoneReturned(n=0, fence=lease.fence))
+        self._changed.set()
+
+    def note_returned(self, run: RunId, fence: int) -> None:
+        """The run has given this lease back: what the hub says before it has heard of that does not count."""
+        self._returned.add((run, fence))
+
+    def given(self, leases: tuple[Held, ...]) -> None:
+        """Take note of all that the hub has given to the runs of this host now."""
+        self._given = leases
+        self._changed.set()
+
+    def refuse(self, run: RunId, why: str) -> None:
+        """There is no phone for this run, and there will be none."""
+        self._refused[run] = why
+        self._changed.set()
+
+    def has_lost(self, run: RunId) -> bool:
+        """Whether the run uses a phone that the hub has not given to it, or not any more."""
+        lease = self._held.get(run)
+        return lease is not None and all((each.run, each.fence) != (run, lease.fence) for each in self._given)
+
+    async def adopt(self, held: Held) -> None:
+        """A person uses the phone by hand, under a lease of the hub's record."""
+        if held.run not in self._held:
+            await self._table.adopt(Lease(held.phone, held.run, held.fence), now=time.time())

@@ -1,0 +1,220 @@
+"""The runs of a host: begun by the hub's orders, stood still while the hub is not heard, dropped when it says so."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import AsyncGenerator, AsyncIterator, Coroutine
+from contextlib import aclosing, suppress
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from agent.control import Pause, Resume, Signal
+from agent.error_mapping import fault_of
+from agent.events import RunEvent
+from agent.ports.runner import Runner, RunOrder
+from agent.run_id import RunId
+from agent.runner.active_run import cut_off
+from bot.fleet.host_leases import HostLeases
+from bot.fleet.messages import Beat, OrderSent, Told
+from bot.fleet.outgoing import Outgoing
+from bot.logs.context import ABOUT, About
+from bot.store.fleet import FleetTable
+from bot.texts import speaking
+
+logger = logging.getLogger(__name__)
+
+DROP_S: Final = 20.0
+
+
+@dataclass
+class _Run:
+    """A run of this host. `order` is the last one that it was given; `working` is the work on it."""
+
+    id: RunId
+    order: RunOrder | None = None
+    language: str = "en"
+    working: asyncio.Task[None] | None = None
+    held: bool = False
+    """Whether it stands still because the hub is not heard, and not because a person wants it."""
+    paused: bool = False
+    """Whether a person wants it to stand still."""
+    since: int = 0
+    """The beat since which the hub knows of it."""
+    stopping: asyncio.Lock = field(default_factory=asyncio.Lock)
+    switching: asyncio.Lock = field(default_factory=asyncio.Lock)
+    ending: bool = False
+
+    @property
+    def alive(self) -> bool:
+        """Whether it is worked on now."""
+        return self.working is not None and not self.working.done()
+
+
+class HostRuns:
+    """Does them with the runner that it is given by `use`; before that there are none at work."""
+
+    def __init__(self, table: FleetTable, leases: HostLeases, outgoing: Outgoing) -> None:
+        self._table = table
+        self._leases = leases
+        self._outgoing = outgoing
+        self.runner: Runner | None = None
+        self._runs: dict[RunId, _Run] = {}
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    async def load(self) -> None:
+        """Those that an earlier start of this host was given; the hub says in its first beat which it still wants."""
+        for known in await self._table.runs():
+            self._run(known.run)
+
+    async def stop(self) -> None:
+        """End the work on all of them. What is done of them stays in their checkpoints."""
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        await self._drop_all()
+
+    async def use(self, runner: Runner) -> None:
+        """From now on they are done by this runner; those that are at work begin anew from their checkpoints."""
+        await self._drop_all()
+        self.runner = runner
+
+    @property
+    def working(self) -> tuple[str, ...]:
+        """Those that are worked on now."""
+        return tuple(str(run.id) for run in self._runs.values() if run.alive)
+
+    def stands_still(self, run_id: RunId) -> bool:
+        """Whether nothing is done on the run's phone but what a person does."""
+        run = self._runs.get(run_id)
+        return run is None or not run.alive or run.paused
+
+    # what holds, by the hub's beats
+
+    async def judge(self, beat: Beat) -> None:
+        """Let go of what the hub does not want any more, and go on with what it does."""
+        for run in list(self._runs.values()):
+            standing = beat.runs.get(str(run.id))
+            if standing is None:
+                if beat.number >= run.since and not run.ending:
+                    run.ending = True
+                    self._later(self._forget(run))
+                continue
+            await self._outgoing.note_arrived(run.id, standing.received)
+            if self._leases.has_lost(run.id):
+                logger.warning("Run %s has lost its phone and waits for an order.", run.id)
+                self._later(self._drop(run))
+            elif run.held and not standing.hold:
+                run.held = False
+                self._later(self._go_on(run))
+
+    def hold_all(self) -> None:
+        """The hub is not heard: every run goes on to its next safe point and stands still there."""
+        for run in self._runs.values():
+            if run.alive and not run.held and self.runner is not None:
+                run.held = True
+                logger.warning("The hub is not heard: run %s stands still at the next safe point.", run.id)
+                self._later(self._stand_still(run))
+
+    async def _stand_still(self, run: _Run) -> None:
+        assert self.runner is not None
+        async with run.switching:
+            if run.held:
+                with suppress(TimeoutError):
+                    await self.runner.signal(run.id, Pause())
+
+    async def _go_on(self, run: _Run) -> None:
+        """Never before what was begun to let it stand still."""
+        assert self.runner is not None
+        async with run.switching:
+            if not run.held and not run.paused and run.alive:
+                await self.runner.signal(run.id, Resume())
+
+    # what the hub wants of one
+
+    async def signal(self, runner: Runner, run_id: RunId, signal: Signal) -> None:
+        """Pass a signal of a person on. A run that the hub's silence holds is not let go by it."""
+        run = self._run(run_id)
+        if isinstance(signal, Pause | Resume):
+            run.paused = isinstance(signal, Pause)
+        if not (run.held and isinstance(signal, Resume)):
+            await runner.signal(run_id, signal)
+
+    async def take_order(self, sent: OrderSent) -> None:
+        """Begin a run, or its next sub-task. One that is at work already goes on: the hub attaches to it."""
+        order = sent.order
+        run = self._run(order.run)
+        run.since = max(run.since, sent.number)
+        if run.order is not None and order.subtask < run.order.subtask:
+            return
+        if run.alive:
+            assert run.working is not None
+            if run.order is not None and order.subtask == run.order.subtask:
+                return
+            await asyncio.wait({run.working}, timeout=DROP_S)
+        run.ending = False
+        async with run.stopping:
+            pass  # what was stopped is put away first
+        run = self._run(order.run)
+        run.since = max(run.since, sent.number)
+        await self._table.keep_run(order.run, "", order.person)
+        run.order, run.language = order, sent.language
+        run.working = asyncio.create_task(self._work(run, order), name=f"run {order.run}")
+
+    async def release(self, run_id: RunId) -> None:
+        """The run's task is over."""
+        if run_id in self._runs:
+            self._runs[run_id].ending = True
+            await self._forget(self._runs[run_id])
+
+    async def _work(self, run: _Run, order: RunOrder) -> None:
+        assert self.runner is not None
+        ABOUT.set(About(order.run.task))
+        with speaking(run.language):
+            try:
+                events: AsyncIterator[RunEvent] = self.runner.start(order)
+                assert isinstance(events, AsyncGenerator)
+                async with aclosing(events):
+                    async for event in events:
+                        await self._outgoing.write(order.run, Told(n=0, event=event))
+            except Exception as error:
+                logger.exception("the work on run %s failed", order.run)
+                fault = fault_of(error)
+                end = cut_off(order, fault.outcome, fault.sentence)
+                await self._outgoing.write(order.run, Told(n=0, event=end))
+
+    async def _drop(self, run: _Run) -> None:
+        """Stop the work on a run at a safe point. What is done of it stays in its checkpoint."""
+        async with run.stopping:
+            await self._stop_work(run)
+
+    async def _stop_work(self, run: _Run) -> None:
+        runner, working = self.runner, run.working
+        run.held = run.paused = False
+        if runner is None:
+            return
+        if working is not None and not working.done():
+            with suppress(TimeoutError):
+                await runner.signal(run.id, Pause())
+            working.cancel()
+            await asyncio.wait({working}, timeout=DROP_S)
+        run.working = None
+        await runner.release(run.id)
+
+    async def _drop_all(self) -> None:
+        await asyncio.gather(*(self._drop(run) for run in self._runs.values()))
+
+    async def _forget(self, run: _Run) -> None:
+        async with run.stopping:
+            await self._stop_work(run)
+            if run.ending:  # else it was ordered again in between
+                self._runs.pop(run.id, None)
+                await self._outgoing.forget(run.id)
+
+    def _run(self, run: RunId) -> _Run:
+        return self._runs.setdefault(run, _Run(run))
+
+    def _later(self, work: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)

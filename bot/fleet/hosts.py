@@ -1,0 +1,164 @@
+"""The hosts of a hub: which have joined, what each is and has, and whether it is there."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from pydantic import ValidationError
+
+from bot.fleet.engine import EngineAway, Link, steady_now
+from bot.fleet.messages import PRESENCE, SPEAKS, Patience, PhoneThere, Presence, Pulse, understands
+from bot.store.fleet import KnownHost
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass
+class Host:
+    """A host as the hub knows it now. `heard` is when it last said something, by the hub's own clock."""
+
+    known: KnownHost
+    presence: Presence | None = None
+    heard: float | None = None
+    away: bool = True
+    lost: bool = False
+    since: float = field(default_factory=steady_now)
+    """When it went away."""
+    reading: bool = False
+    """Whether its presence is read now."""
+
+    @property
+    def name(self) -> str:
+        """What it is called."""
+        return self.known.name
+
+    @property
+    def speaks(self) -> int | None:
+        """The version of what it says, None while nothing is known of it."""
+        return None if self.presence is None else self.presence.speaks
+
+    @property
+    def usable(self) -> bool:
+        """Whether it can be given work now."""
+        return not self.away and self.presence is not None and understands(self.presence.speaks)
+
+    def phones(self) -> tuple[PhoneThere, ...]:
+        """The phones that it told of last."""
+        return () if self.presence is None else self.presence.phones
+
+
+class HostWatcher(Protocol):
+    """Whoever is told when something about hosts has changed."""
+
+    def host_changed(self, name: str) -> None:
+        """It came, went away, began anew or has been away for too long."""
+        ...
+
+    def phones_changed(self) -> None:
+        """A host has other phones now, or tells something else of them."""
+        ...
+
+
+class Hosts(Mapping[str, Host]):
+    """Those that are let in, by name. `watcher` is told of changes."""
+
+    def __init__(self, patience: Patience, watcher: HostWatcher) -> None:
+        self._patience = patience
+        self._watcher = watcher
+        self._hosts: dict[str, Host] = {}
+
+    def __getitem__(self, name: str) -> Host:
+        return self._hosts[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(tuple(self._hosts))
+
+    def __len__(self) -> int:
+        return len(self._hosts)
+
+    def add(self, known: KnownHost) -> None:
+        """It is let in; nothing is known of it yet."""
+        self._hosts[known.name] = Host(known)
+
+    def remove(self, name: str) -> bool:
+        """It is let in no more. False for no host."""
+        host = self._hosts.pop(name, None)
+        if host is not None:
+            host.away = host.lost = True
+        return host is not None
+
+    def usable(self, name: str) -> bool:
+        """Whether this host can be given work now."""
+        return name in self._hosts and self._hosts[name].usable
+
+    @property
+    def awaited(self) -> bool:
+        """Whether some host is away that may come back soon."""
+        return any(host.away and not host.lost for host in self._hosts.values())
+
+    def note_heard(self, name: str) -> None:
+        """It has just said something."""
+        host = self._hosts.get(name)
+        if host is None:
+            return
+        host.heard = steady_now()
+        if host.away and host.presence is not None:
+            host.away = host.lost = False
+            logger.info("The host %s is there.", name)
+            self._watcher.host_changed(name)
+
+    async def note_pulse(self, link: Link, name: str, pulse: Pulse) -> bool:
+        """It says that it is there, with the presence of this number, which is read when it is another one than is
+        known. Whether its presence is known now. Raises EngineAway.
+        """
+        host = self._hosts.get(name)
+        if host is None:
+            return False
+        if host.presence is None or (host.presence.boot, host.presence.number) != (pulse.boot, pulse.number):
+            if host.reading:
+                return False
+            host.reading = True
+            try:
+                presence = await _presence_of(link, name)
+            finally:
+                host.reading = False
+            if presence is None or self._hosts.get(name) is not host:
+                return False
+            self._take_presence(host, presence)
+        self.note_heard(name)
+        return True
+
+    def _take_presence(self, host: Host, presence: Presence) -> None:
+        anew = host.presence is not None and host.presence.boot != presence.boot
+        host.presence = presence
+        if not understands(presence.speaks):
+            logger.warning("The host %s speaks version %d, the hub %d.", host.name, presence.speaks, SPEAKS)
+        if anew and not host.away:
+            self._watcher.host_changed(host.name)
+        elif not host.away:
+            self._watcher.phones_changed()
+
+    def look_who_is_away(self) -> None:
+        """Who has not been heard for some time is away, and who stays away is lost."""
+        now = steady_now()
+        for host in self._hosts.values():
+            if not host.away and host.heard is not None and now - host.heard > self._patience.away:
+                host.away, host.since = True, now
+                logger.warning("The host %s does not answer.", host.name)
+                self._watcher.host_changed(host.name)
+            elif host.away and not host.lost and now - host.since > self._patience.lost:
+                host.lost = True
+                self._watcher.host_changed(host.name)
+
+
+async def _presence_of(link: Link, name: str) -> Presence | None:
+    try:
+        return Presence.model_validate_json(await link.get(PRESENCE, name))
+    except ValidationError:
+        return None
+    except EngineAway as away:
+        logger.debug("the presence of %s was not read: %s", name, away)
+        return None

@@ -1,0 +1,223 @@
+"""NATS JetStream as the engine: one connection at a time, and everything that it raises as EngineAway."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import ssl
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager, suppress
+from dataclasses import dataclass
+from typing import Any, Final
+
+import nats.errors
+import nats.js.errors
+from nats.aio.client import Client
+from nats.aio.msg import Msg
+from nats.js.api import AckPolicy, ConsumerConfig, KeyValueConfig, RetentionPolicy, StreamConfig
+
+from bot.fleet.engine import REQUEST_S, Address, Delivery, EngineAway, EngineRefused, Link
+
+logger = logging.getLogger(__name__)
+
+CONNECT_S: Final = 3
+PING_S: Final = 4
+"""Two pings without an answer, and the link is given up: a cable that was cut says nothing."""
+LOOK_S: Final = 1.0
+"""A client that was closed while it connected tells nobody."""
+STORE_S: Final = 1.5
+"""A server that has just started drops what comes before its streams are there: it is sent again soon."""
+ACK_S: Final = 5.0
+"""What is not known to be done by then is delivered again."""
+KEEP_S: Final = 7 * 86_400.0
+"""The engine keeps nothing longer: the hub has it, or will never have it."""
+
+
+@dataclass(frozen=True, slots=True)
+class NatsDelivery:
+    """Implements Delivery."""
+
+    subject: str
+    data: bytes
+    reply: str
+    _message: Msg
+
+    async def answer(self, data: bytes) -> None:
+        """See Delivery."""
+        if self.reply:
+            try:
+                await self._message.respond(data)
+            except nats.errors.Error as error:
+                logger.debug("a reply was not sent: %s", error)
+
+    async def done(self) -> None:
+        """See Delivery."""
+        try:
+            await self._message.ack()
+        except nats.errors.Error as error:
+            logger.debug("a message will come again: %s", error)
+
+
+class NatsLink:
+    """Implements Link."""
+
+    def __init__(self, client: Client) -> None:
+        self._client = client
+        self._stream = client.jetstream(timeout=STORE_S)
+        self.closed = asyncio.Event()
+
+    @property
+    def is_open(self) -> bool:
+        """See Link."""
+        return bool(self._client.is_connected) and not self.closed.is_set()
+
+    async def ended(self) -> None:
+        """See Link."""
+        while self.is_open:
+            with suppress(TimeoutError):
+                async with asyncio.timeout(LOOK_S):
+                    await self.closed.wait()
+
+    async def publish(self, subject: str, data: bytes) -> None:
+        """See Link."""
+        with _as_away():
+            await self._client.publish(subject, data)
+
+    async def request(self, subject: str, data: bytes, *, timeout: float = REQUEST_S) -> bytes:
+        """See Link."""
+        with _as_away():
+            return (await self._client.request(subject, data, timeout=timeout)).data
+
+    async def listen(self, subject: str, heard: Callable[[Delivery], Awaitable[None]]) -> None:
+        """See Link."""
+
+        async def on(message: Msg) -> None:
+            try:
+                await heard(NatsDelivery(message.subject, message.data, message.reply, message))
+            except EngineAway as away:
+                logger.debug("%s was not done: %s", message.subject, away)
+            except Exception:
+                logger.exception("what was said on %s could not be done", message.subject)
+
+        with _as_away():
+            await self._client.subscribe(subject, cb=on)
+
+    async def flush(self) -> None:
+        """See Link."""
+        with _as_away():
+            await self._client.flush()
+
+    async def store(self, subject: str, data: bytes, *, id: str) -> None:  # noqa: A002 - see Link
+        """See Link."""
+        with _as_away():
+            await self._stream.publish(subject, data, headers={"Nats-Msg-Id": id} if id else None)
+
+    async def add_queue(self, queue: str, subjects: str) -> None:
+        """See Link."""
+        made = StreamConfig(name=queue, subjects=[subjects], retention=RetentionPolicy.WORK_QUEUE)
+        with _as_away():
+            await self._stream.add_stream(made.evolve(max_age=KEEP_S, duplicate_window=120))
+
+    async def add_reader(self, queue: str, reader: str, deliver: str, *, subject: str = "", ahead: int = 1000) -> None:
+        """See Link."""
+        made = ConsumerConfig(durable_name=reader, deliver_subject=deliver, filter_subject=subject or None)
+        with _as_away():
+            await self._stream.add_consumer(
+                queue, made.evolve(ack_policy=AckPolicy.EXPLICIT, ack_wait=ACK_S, max_ack_pending=ahead)
+            )
+
+    async def add_bucket(self, bucket: str) -> None:
+        """See Link."""
+        with _as_away():
+            await self._stream.create_key_value(KeyValueConfig(bucket=bucket, history=1))
+
+    async def put(self, bucket: str, key: str, value: bytes) -> None:
+        """See Link. A host may write its own key and not ask what else there is, so this is a plain message."""
+        await self.store(f"$KV.{bucket}.{key}", value, id="")
+
+    async def get(self, bucket: str, key: str) -> bytes:
+        """See Link."""
+        with _as_away():
+            try:
+                entry = await (await self._stream.key_value(bucket)).get(key)
+            except nats.js.errors.KeyNotFoundError:
+                return b""
+            return entry.value or b""
+
+
+@contextmanager
+def _as_away() -> Iterator[None]:
+    """Whatever goes wrong with the engine is EngineAway: its errors, time limits and sockets."""
+    try:
+        yield
+    except EngineAway:
+        raise
+    except nats.errors.NoRespondersError as error:
+        raise EngineAway("nobody there listens") from error
+    except (nats.errors.Error, OSError) as error:
+        raise EngineAway(str(error) or type(error).__name__) from error
+
+
+@asynccontextmanager
+async def connected(address: Address) -> AsyncIterator[Link]:
+    """Implements Connect."""
+    client = Client()
+    link = NatsLink(client)
+
+    async def closed() -> None:
+        link.closed.set()
+
+    async def fault(error: Exception) -> None:
+        logger.debug("the engine says: %s", type(error).__name__)
+
+    options: dict[str, Any] = {}
+    if address.seed:
+        options["nkeys_seed_str"] = address.seed
+    if address.code:
+        options["user"], options["password"] = "join", address.code
+    try:
+        async with asyncio.timeout(2 * CONNECT_S):
+            await client.connect(
+                address.url,
+                name=address.name,
+                inbox_prefix=address.inbox,
+                allow_reconnect=False,
+                max_reconnect_attempts=0,
+                connect_timeout=CONNECT_S,
+                ping_interval=PING_S,
+                max_outstanding_pings=2,
+                error_cb=fault,
+                closed_cb=closed,
+                disconnected_cb=closed,
+                **options,
+            )
+            # The client believes to be connected before the engine has let it in.
+            await client.flush(CONNECT_S)
+    except nats.errors.AuthorizationError as error:
+        await _close(client)
+        raise EngineRefused("the engine does not let this machine in") from error
+    except (nats.errors.Error, OSError) as error:
+        await _close(client)
+        if "authorization" in str(error).lower():
+            raise EngineRefused("the engine does not let this machine in") from error
+        raise EngineAway(_worded(error)) from error
+    try:
+        yield link
+    finally:
+        await _close(client)
+
+
+def _worded(error: Exception) -> str:
+    if isinstance(error, ssl.SSLCertVerificationError):
+        return f"its certificate is not trusted here: {error.verify_message}"
+    if isinstance(error, nats.errors.FlushTimeoutError):
+        return "nobody says whether this machine is let in; the hub does that, so see whether it is at work"
+    return str(error) or type(error).__name__
+
+
+async def _close(client: Client) -> None:
+    try:
+        async with asyncio.timeout(CONNECT_S):
+            await client.close()
+    except (nats.errors.Error, OSError) as error:
+        logger.debug("the link was not closed: %s", error)

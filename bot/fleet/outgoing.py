@@ -1,0 +1,103 @@
+"""What the runs of a host tell: each message is kept under its number before it is sent, until the hub has it."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections import OrderedDict
+from typing import Final
+
+from agent.run_id import RunId
+from bot.fleet.engine import EngineAway, Link, steady_now
+from bot.fleet.messages import ITEM, Item, events_of
+from bot.store.fleet import FleetTable
+
+logger = logging.getLogger(__name__)
+
+NEVER: Final = float("-inf")
+"""When something was sent that was not."""
+
+
+class Outgoing:
+    """Sends what is written while `send` is at work; what is not known to have arrived after `again` seconds is sent
+    again. `boot` is another one after each start of the host.
+    """
+
+    def __init__(self, host: str, boot: str, table: FleetTable, again: float) -> None:
+        self._host = host
+        self._boot = boot
+        self._table = table
+        self._again = again
+        self._unsent: OrderedDict[tuple[RunId, int], tuple[str, float]] = OrderedDict()
+        self._arrived: dict[RunId, int] = {}
+        self._due = asyncio.Event()
+        self._link: Link | None = None
+
+    async def load(self) -> tuple[tuple[RunId, Item], ...]:
+        """What an earlier start of this host has written and the hub may not have; it is sent."""
+        written = await self._table.events()
+        for run, number, body in written:
+            self._unsent[run, number] = (body, NEVER)
+        return tuple((run, ITEM.validate_json(body)) for run, _, body in written)
+
+    def use(self, link: Link) -> None:
+        """Send on this link from now on; what was sent on one that has ended may not have arrived."""
+        self._link = link
+        self._unsent = OrderedDict((key, (body, NEVER)) for key, (body, _) in self._unsent.items())
+        self._due.set()
+
+    async def write(self, run: RunId, item: Item) -> None:
+        """Keep what this run tells under its next number. Of a run that is over nothing is kept."""
+        body = item.model_dump_json()
+        number = await self._table.write_event(run, body)
+        if number:
+            self._unsent[run, number] = (body, NEVER)
+            self._due.set()
+
+    async def note_arrived(self, run: RunId, number: int) -> None:
+        """The hub has everything of this run up to this number."""
+        if number <= self._arrived.get(run, 0):
+            return
+        self._drop(run, number)
+        try:
+            await self._table.drop_events({run: number})
+        except OSError as error:
+            logger.warning("What run %s has told is kept for longer: %s", run, error)
+        else:
+            self._arrived[run] = number
+
+    async def forget(self, run: RunId) -> None:
+        """The run is over."""
+        await self._table.forget_run(run)
+        self._arrived.pop(run, None)
+        self._drop(run, None)
+
+    def look_again(self) -> None:
+        """Send again what has waited for too long."""
+        now = steady_now()
+        if any(now - sent > self._again for _, sent in self._unsent.values()):
+            self._due.set()
+
+    async def send(self) -> None:
+        """Send what is due, in order, until this is cancelled."""
+        while True:
+            await self._due.wait()
+            self._due.clear()
+            now = steady_now()
+            for key in [key for key, (_, sent) in self._unsent.items() if now - sent > self._again]:
+                if key not in self._unsent or self._link is None:
+                    continue
+                run, number = key
+                body = self._unsent[key][0].replace('"n":0', f'"n":{number}', 1)
+                try:
+                    name = f"{self._host}.{self._boot}.{run}.{number}.{int(now)}"
+                    await self._link.store(events_of(self._host, run), body.encode(), id=name)
+                except EngineAway as away:
+                    logger.debug("what run %s tells waits: %s", run, away)
+                    break
+                if key in self._unsent:
+                    self._unsent[key] = (body, steady_now())
+
+    def _drop(self, run: RunId, number: int | None) -> None:
+        for key in [key for key in self._unsent if key[0] == run and (number is None or key[1] <= number)]:
+            del self._unsent[key]
