@@ -11,7 +11,7 @@ import asyncio
 import logging
 import secrets
 from collections import deque
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field, replace
 
@@ -33,6 +33,7 @@ from devices.errors import PhoneError
 from devices.geometry import Size
 from devices.phone import Observation, Phones
 from devices.thumbnail import small_of
+from devices.video import Films
 from devices.wording import said, sentence_of
 
 logger = logging.getLogger(__name__)
@@ -358,6 +359,13 @@ class Hands:
         still = Still(hold.next_still(), Observation(size, None, None, app, small=small), before)
         hold.stills.append(still)
         return LiveStill(still, image)
+
+    def film(self, hold: Hold, size: Size) -> AsyncGenerator[bytes] | None:
+        """Video of a screen of this size (see `Films.film`), None for a phone that cannot give it. What may be seen of
+        it is told by `live`, which has to be asked all the while. Raises PhoneError.
+        """
+        phone = self._phones.get(hold.phone)
+        return phone.film(size) if isinstance(phone, Films) else None
 
     @asynccontextmanager
     async def watched(self, hold: Hold) -> AsyncIterator[None]:

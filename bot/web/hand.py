@@ -7,7 +7,6 @@ it is kept: the last picture is in memory for a page that comes back, and ends w
 from __future__ import annotations
 
 import asyncio
-import json
 import logging
 from collections.abc import Awaitable, Callable
 from typing import Annotated, Final, Literal
@@ -33,6 +32,7 @@ from bot.web.api import body_of
 from bot.web.chat import place
 from bot.web.http import Handler, RequestRefused, Streamed, Write, get, post, refuse
 from bot.web.stream import any_of
+from bot.web.video import Video, record
 from bot.web.viewers import operator
 from devices.errors import PhoneError
 from devices.geometry import Size
@@ -117,17 +117,18 @@ class LiveHand:
 
     async def stills(self, request: Request) -> Response:
         """Live pictures, each as the length of a line of JSON (four bytes), the line, and as many bytes of JPEG as it
-        says; none for a screen that may not be shown.
+        says; none for a screen that may not be shown. With `?video=1` also those of `Video`, where the phone gives any.
         """
         hold = self._held(request)
+        wanted = request.query_params.get("video") == "1"
 
         async def tell(write: Write) -> None:
-            async with self._services.hands.watched(hold):
-                await self._stream(hold, write)
+            async with self._services.hands.watched(hold), Video(self._services.hands, hold, write) as video:
+                await self._stream(hold, write, video if wanted else None)
 
         return Streamed(tell, {"Content-Type": "application/octet-stream", "Cache-Control": "no-store"})
 
-    async def _stream(self, hold: Hold, write: Write) -> None:
+    async def _stream(self, hold: Hold, write: Write, video: Video | None) -> None:
         loop = asyncio.get_running_loop()
         until, fast_until, told = loop.time() + STREAM_S, loop.time() + FAST_FOR_S, 0
         if (last := self._last.get(hold)) is not None:
@@ -140,6 +141,8 @@ class LiveHand:
             except (PhoneError, TimeoutError) as error:
                 logger.info("the page got no live picture of %s: %s", hold.name, str(error) or "too slow")
                 live = None
+            if video is not None:
+                await video.follow(live)
             if live is not None and live.still.number != told:
                 told, fast_until = live.still.number, began + FAST_FOR_S
                 self._last[hold] = await asyncio.to_thread(_record, live)
@@ -231,5 +234,4 @@ def _record(live: LiveStill) -> bytes:
         scale = min(1.0, LARGEST[0] / live.image.width, LARGEST[1] / live.image.height)
         size = Size(max(1, round(live.image.width * scale)), max(1, round(live.image.height * scale)))
         data = Jpeg.of(live.image.convert("RGB"), size).data
-    head = json.dumps({"still": live.still.number, "bytes": len(data)}).encode()
-    return len(head).to_bytes(4) + head + data
+    return record({"still": live.still.number}, data)

@@ -7,7 +7,7 @@ import contextlib
 import dataclasses
 import logging
 import time
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from functools import partial
 from typing import TypeVar
 
@@ -19,6 +19,7 @@ from devices.adb.apps import Apps
 from devices.adb.camera import Camera
 from devices.adb.connection import Connection
 from devices.adb.fastlane.lane import FastLane
+from devices.adb.film import film
 from devices.adb.identity import Identity, health_of, identify
 from devices.adb.input_driver import InputDriver, Seen
 from devices.adb.known_screens import KnownScreens
@@ -306,6 +307,10 @@ class AdbPhone:
         self._learn(state)
         hidden = state.locked or not state.screen_on or frame.black
         return None if hidden else frame.image
+
+    def film(self, size: Size) -> AsyncGenerator[bytes]:
+        """See `devices.video.Films.film`."""
+        return film(self._shell.connection, size)
 
     async def _look(self, fit: Fit | None) -> Observation:
         screen = self._seen.size

@@ -10,7 +10,9 @@ import asyncio
 import contextlib
 from collections.abc import AsyncGenerator, AsyncIterator
 
-from devices.adb.serials import parse_long, parse_states, told_apart
+from devices.adb.adb_errors import error_for
+from devices.adb.connection import Connection
+from devices.adb.serials import parse_long, parse_states, target, told_apart
 from devices.adb.server import ServerAddress
 from devices.errors import PhoneGone, PhoneTimeout
 from devices.wording import words
@@ -26,7 +28,7 @@ async def ask(address: ServerAddress, service: str, *, timeout: float = ASK_TIME
     Raises PhoneGone when the server is away, PhoneTimeout.
     """
     try:
-        async with asyncio.timeout(timeout), _open(address, service) as reader:
+        async with asyncio.timeout(timeout), _open(address, service) as (reader, _):
             await reader.readexactly(4)
             return await _text(reader)
     except TimeoutError as late:
@@ -53,7 +55,7 @@ async def connect(address: ServerAddress, serial: str) -> bool:
 async def track(address: ServerAddress) -> AsyncGenerator[dict[str, str]]:
     """State by name, now and after every change, until the server goes. Raises PhoneGone then."""
     try:
-        async with _open(address, "host:track-devices") as reader:
+        async with _open(address, "host:track-devices") as (reader, _):
             async with asyncio.timeout(ASK_TIMEOUT):
                 if await reader.readexactly(4) != b"OKAY":
                     raise PhoneGone(words("phone.error.server_mute", address=address), uncertain=False)
@@ -74,16 +76,41 @@ async def _named(address: ServerAddress, listed: str) -> dict[str, str]:
 
 
 @contextlib.asynccontextmanager
-async def _open(address: ServerAddress, service: str) -> AsyncIterator[asyncio.StreamReader]:
+async def _open(
+    address: ServerAddress, service: str
+) -> AsyncIterator[tuple[asyncio.StreamReader, asyncio.StreamWriter]]:
     async with asyncio.timeout(ASK_TIMEOUT):
         reader, writer = await asyncio.open_connection(address.host, address.port)
     try:
-        writer.write(f"{len(service.encode()):04x}{service}".encode())
-        yield reader
+        writer.write(_request(service))
+        yield reader, writer
     finally:
         writer.close()
         with contextlib.suppress(OSError):
             await writer.wait_closed()
+
+
+@contextlib.asynccontextmanager
+async def opened(connection: Connection, service: str) -> AsyncIterator[asyncio.StreamReader]:
+    """What a service of a phone, such as `exec:…`, writes for as long as this is open.
+
+    Raises PhoneError when adb or the phone refuses, OSError, EOFError when the link breaks.
+    """
+    async with _open(connection.address, f"host:transport:{target(connection.serial)}") as (reader, writer):
+        async with asyncio.timeout(ASK_TIMEOUT):
+            await _accepted(reader, connection.serial)
+            writer.write(_request(service))
+            await _accepted(reader, connection.serial)
+        yield reader
+
+
+async def _accepted(reader: asyncio.StreamReader, serial: str) -> None:
+    if await reader.readexactly(4) != b"OKAY":
+        raise error_for(await _text(reader), serial)
+
+
+def _request(service: str) -> bytes:
+    return f"{len(service.encode()):04x}{service}".encode()
 
 
 async def _text(reader: asyncio.StreamReader) -> str:

@@ -33,7 +33,8 @@ class Faults:
     two_displays: there is a second screen, which is off, and `screencap` takes that one unless told otherwise.
     deaf: inputs are answered but do nothing. reset_keyboard: the phone goes back to its own keyboard whenever a field
     gets the focus. composes: letters typed as keys make syllables, as in Chinese keyboards, and reach the field with
-    Enter. no_lane: uiautomator2's server does not start. no_adb_keyboard, no_unzip: these are not installed.
+    Enter. no_lane: uiautomator2's server does not start. no_adb_keyboard, no_unzip, no_recording: ADBKeyboard, `unzip`,
+    `screenrecord` are not installed.
     """
 
     frame_ms: int = 0
@@ -60,6 +61,7 @@ class Faults:
     no_lane: bool = False
     no_adb_keyboard: bool = False
     no_unzip: bool = False
+    no_recording: bool = False
     _changed: asyncio.Event = field(default_factory=asyncio.Event, repr=False)
     _note: Callable[[str], None] = field(default=lambda _text: None, repr=False)
 

@@ -12,6 +12,7 @@ from devices.adb.ownership import AGAIN_AFTER, HELD, HOLD, TAKEN
 from devices.virtual_phone.adbd import Service
 from devices.virtual_phone.device import Device
 from devices.virtual_phone.happenings import reboot_soon
+from devices.virtual_phone.screenrecord import find_recording
 from devices.virtual_phone.shell.call import ERR, OUT, Output
 from devices.virtual_phone.shell.commands import COMMANDS
 from devices.virtual_phone.shell.interpreter import Interpreter
@@ -57,6 +58,8 @@ def find_service(phone: Device, name: str) -> Service | None:
 
     if (automation := find_automation(phone, name)) is not None:
         return automation
+    if (recording := find_recording(phone, name)) is not None:
+        return recording
     if name == f"exec:{HOLD}":
         return lock
     if flavour in {"shell", "exec"} and argument:

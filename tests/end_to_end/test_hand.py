@@ -115,22 +115,22 @@ async def test_a_phone_is_touched_from_discord(place: Place) -> None:
             await here.bot_says("free again", here.channel)
 
 
-async def tap(canvas: Locator, x: float, y: float) -> float:
+SEEN = """canvas => new Promise((resolve) => {
+  let began = 0;
+  setTimeout(() => resolve(3), 3000);
+  canvas.addEventListener("pointerup", () => (began = performance.now()), { once: true });
+  new MutationObserver((_, observer) => {
+    if (!began) return;
+    observer.disconnect();
+    resolve((performance.now() - began) / 1000);
+  }).observe(canvas, { attributes: true, attributeFilter: ["data-still"] });
+})"""
+SEEN_BY_VIDEO = SEEN.replace("data-still", "data-video")
+
+
+async def tap(canvas: Locator, x: float, y: float, seen: str = SEEN) -> float:
     """Seconds from a click on the live picture to the next one that is shown."""
-    waits = asyncio.ensure_future(
-        canvas.evaluate(
-            """canvas => new Promise((resolve) => {
-              let began = 0;
-              setTimeout(() => resolve(3), 3000);
-              canvas.addEventListener("pointerup", () => (began = performance.now()), { once: true });
-              new MutationObserver((_, observer) => {
-                if (!began) return;
-                observer.disconnect();
-                resolve((performance.now() - began) / 1000);
-              }).observe(canvas, { attributes: true, attributeFilter: ["data-still"] });
-            })"""
-        )
-    )
+    waits = asyncio.ensure_future(canvas.evaluate(seen))
     box = await canvas.bounding_box()
     assert box is not None
     await canvas.click(position={"x": box["width"] * x, "y": box["height"] * y})
@@ -182,3 +182,34 @@ async def test_a_task_is_taken_over_and_goes_on_in_the_page(place: Place) -> Non
         await stage.get_by_role("button", name="Done").click()
         await expect(page.locator(".message", has_text="It is done.").last).to_be_visible(timeout=60_000)
         assert any("did something on the phone by hand" in request.text for request in workshop.model.requests)
+
+
+@pytest.mark.page
+async def test_what_is_touched_is_seen_by_video(place: Place) -> None:
+    """Also: the recording ends with whoever watches, and where there is none the stills go on."""
+
+    def recorded() -> list[int | None]:
+        return [entry.code for entry in place.phone.journal.entries if entry.name == "screenrecord"]
+
+    async with place.service() as service, opened(service.console) as page:
+        await page.get_by_role("link", name="Phones", exact=True).click()
+        await page.get_by_role("link", name="Open and touch").click()
+        canvas = page.locator(".hand canvas[data-still][data-video]:visible")
+        await canvas.wait_for()
+        took = []
+        for _ in range(3):
+            took.append(await tap(canvas, 0.16, 0.865, SEEN_BY_VIDEO))  # Account
+            await held_up(lambda: place.phone.truth.app == "account")
+            await tap(canvas, 0.5, 0.965, SEEN_BY_VIDEO)  # Home
+            await held_up(lambda: place.phone.truth.app != "account")
+        assert min(took) <= SEEN_WITHIN_S, took
+        assert "no video" not in service.log
+        place.phone.faults.no_recording = True
+        await page.get_by_role("button", name="Done").click()
+        await held_up(lambda: recorded() == [0])
+        await page.get_by_role("link", name="Open and touch").click()
+        await page.locator(".hand canvas[data-still]:not([data-video]):visible").wait_for()
+        await tap(page.locator(".hand canvas:visible"), 0.16, 0.865)
+        await held_up(lambda: place.phone.truth.app == "account")
+        assert recorded() == [0, 127], "it is asked once"
+        assert "and no video: " in service.log

@@ -4,6 +4,7 @@ import { h, icon, setText, uniqueId } from "./dom.js";
 import { Stills } from "./hand_stream.js";
 import { go } from "./route.js";
 import { send } from "./service.js";
+import { plays, Video } from "./video.js";
 import { say } from "./words.js";
 
 const NEAR_PX = 10;
@@ -56,7 +57,10 @@ export class Hand {
       this.hold = held.hand;
       this.canvas.setAttribute("aria-label", say("page.hand.picture", { phone: held.name }));
       setText(this.told, say(held.task ? "page.hand.yours_task" : "page.hand.yours", { phone: held.name }));
+      const video = plays() ? new Video(this.canvas) : null;
+      this.video = video;
       this.stills = new Stills(held.hand, {
+        video: video && ((head, unit) => video.take(head, unit)),
         still: (number, blob) => this.show(number, blob),
         lost: () => setText(this.told, say("page.hand.lost")),
         over: () => this.on.over(say("page.hand.over")),
@@ -73,9 +77,13 @@ export class Hand {
   close() {
     this.stills?.close();
     this.stills = null;
+    this.video?.close();
+    this.video = null;
     this.hold = null;
     this.still = 0;
     this.from = null;
+    delete this.canvas.dataset.still;
+    delete this.canvas.dataset.video;
     this.canvas.width = 0;
     this.root.hidden = true;
   }
@@ -95,20 +103,25 @@ export class Hand {
   async show(number, blob) {
     const picture = blob ? await createImageBitmap(blob) : null;
     if (!this.hold) return;
+    this.picture?.close();
+    this.picture = picture;
     this.still = number;
     this.why.hidden = picture !== null;
     if (!picture) {
       setText(this.why, say("page.hand.hidden"));
+      this.video?.hide();
       this.canvas.width = 0;
       return;
     }
+    const paint = () => this.canvas.getContext("2d").drawImage(picture, 0, 0);
     if (this.canvas.width !== picture.width || this.canvas.height !== picture.height) {
       this.canvas.width = picture.width;
       this.canvas.height = picture.height;
       this.glass.style.setProperty("--ratio", picture.width / picture.height);
+      paint();
     }
-    this.canvas.getContext("2d").drawImage(picture, 0, 0);
-    picture.close();
+    if (this.video) this.video.still(picture, paint);
+    else paint();
     this.canvas.dataset.still = number;
   }
 
@@ -120,6 +133,10 @@ export class Hand {
 
   down(event) {
     if (!event.isPrimary || event.button !== 0 || !this.still) return;
+    if (this.video?.stale(this.place(event))) {
+      setText(this.told, say("page.hand.moved"));
+      return;
+    }
     this.canvas.setPointerCapture(event.pointerId);
     this.from = { ...this.place(event), left: event.clientX, top: event.clientY, at: event.timeStamp, still: this.still };
   }

@@ -2,7 +2,8 @@
 
 const AGAIN_MS = 400;
 
-// Calls `on.still(number, blob)`, with null for a screen that may not be shown, `on.lost()` and `on.over()`.
+// Calls `on.still(number, blob)`, with null for a screen that may not be shown, `on.lost()` and `on.over()`; and where
+// there is an `on.video`, `on.video(head, bytes)` with each picture of the phone's video.
 export class Stills {
   constructor(hold, on) {
     this.hold = hold;
@@ -28,7 +29,7 @@ export class Stills {
     this.abort = abort;
     while (this.abort === abort) {
       try {
-        const response = await fetch(`/api/hand/${this.hold}/stills`, { credentials: "same-origin", signal: abort.signal });
+        const response = await fetch(`/api/hand/${this.hold}/stills${this.on.video ? "?video=1" : ""}`, { credentials: "same-origin", signal: abort.signal });
         if (response.status === 404) {
           this.close();
           this.on.over();
@@ -68,7 +69,8 @@ export class Stills {
       const head = JSON.parse(new TextDecoder().decode(line));
       const picture = await take(head.bytes);
       if (!picture) return;
-      this.on.still(head.still, head.bytes ? new Blob([picture.slice()], { type: "image/jpeg" }) : null);
+      if (head.video) this.on.video(head, picture.slice());
+      else this.on.still(head.still, head.bytes ? new Blob([picture.slice()], { type: "image/jpeg" }) : null);
     }
   }
 }

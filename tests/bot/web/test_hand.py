@@ -38,14 +38,14 @@ class PicturedPhone(InstantPhone):
     def __init__(self) -> None:
         super().__init__()
         self.looks = 0
-        self.film = False
+        self.moves = False
         self.hidden = False
         self._frame = 0
 
     def picture(self) -> Image.Image:
         shade = 40 + self.number % 2 * 150
         image = Image.new("RGB", (SIZE.width, SIZE.height), (shade, shade, shade))
-        if self.film:
+        if self.moves:
             self._frame += 1
             shade = self._frame % 2 * 255
             ImageDraw.Draw(image).rectangle((0, 0, 359, 400), fill=(shade, shade, shade))
@@ -183,7 +183,7 @@ async def test_a_thousand_touches_on_pictures_of_before_touch_nothing(page: Look
 
 async def test_what_moves_by_itself_may_be_touched_but_for_what_the_rules_ask_about(page: Looking) -> None:
     """Seen failing without the picture before, and with `holds` always true."""
-    page.phone.film = True
+    page.phone.moves = True
     hold = await page.take()
     hands = page.world.services.hands
     found = hands.get(hold)
