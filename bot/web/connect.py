@@ -35,11 +35,10 @@ from bot.texts import say
 from bot.views.tasks import Json, schedule_json
 from bot.web.api import ID_LIMIT, body_of
 from bot.web.auth import caller_of
-from bot.web.chat import place
 from bot.web.connect_forms import MODEL, PRESETS, Form, forms, has_secret, kind_of, typed
 from bot.web.http import RequestRefused, get, post
 from bot.web.sessions import Way
-from bot.web.viewers import operator
+from bot.web.viewers import person_of, place_of
 from devices.wording import said, sentence_of
 
 VALUE_LIMIT = 4_000
@@ -59,8 +58,8 @@ class Wish(BaseModel):
 
 def admin_of(request: Request, services: Services) -> Person:
     """Who asks, if they are an admin. Raises RequestRefused."""
-    person = operator(request)
-    verdict = authorize(person, place(""), Right.ADMIN, services.policy)
+    person = person_of(request)
+    verdict = authorize(person, place_of(request), Right.ADMIN, services.policy)
     if not verdict.allowed:
         raise RequestRefused(403, verdict.reason)
     return person

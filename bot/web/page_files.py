@@ -81,7 +81,7 @@ class PageTexts:
 
     def routes(self) -> list[Route]:
         """What is served; it needs no token, since the page has to say that one is missing."""
-        return [get("/page/words.json", self.words)]
+        return [get("/page/words.json", self.words, None)]
 
     async def words(self, request: Request) -> Response:
         """The language, and all sentences by key with their placeholders still in them."""

@@ -232,12 +232,8 @@ async def _console(
         tasks=core.task_service,
         search=core.store.search,
         questions=core.store.questions,
-        steps=core.store.steps,
         phones=core.phones,
-        usage=core.store.usage,
-        schedules=core.store.schedules,
         checks=checks,
-        zone=zone_named(core.settings.time_zone),
         commands=BY_NAME,
         held_by=services.hands.held_by,
         people=PeopleOfPage(services, people),
@@ -266,7 +262,7 @@ async def _console(
                 *ChatCompletions(api, following).routes(),
                 *McpMount(api, following, ending).routes(),
             ],
-            tokens=core.rights.tokens,
+            rights=core.rights,
         )
         address = await console.start()
     except ConsoleError as error:
