@@ -62,7 +62,7 @@ async def attached_phones(settings: Settings) -> AsyncIterator[list[dict[str, An
     """
     async with running_service(settings.data_dir) as remote:
         if remote is not None:
-            yield await remote.listed("devices")
+            yield await remote.phones()
             return
     # Here and not above: who asks a service does not load the agent.
     from bot.store.directory import DataDirectory  # noqa: PLC0415 - see above

@@ -32,7 +32,7 @@ async def fleet(options: argparse.Namespace, settings: Settings) -> int:
                 await remote.fleet("revoke", options.host)
                 print(say("fleet.revoked", name=options.host))
             else:
-                _list(await remote.listed("fleet"), as_json=options.json)
+                _list(await remote.hosts(), as_json=options.json)
         except Refused as refused:
             print(say("cli.failed", prog="opengui fleet", why=refused), file=sys.stderr)
             return UNAVAILABLE

@@ -71,8 +71,8 @@ class Remote:
                 yield json.loads(line)
 
     async def _hand_in(self, file: Attachment) -> str:
-        async with self._session.post("/api/files", data=io.BytesIO(file.data)) as response:
-            if response.status != 200:
+        async with self._session.post("/api/v1/files", data=io.BytesIO(file.data)) as response:
+            if response.status != 201:
                 raise Refused(await _sentence(response))
             return str((await response.json())["content"])
 
@@ -122,15 +122,26 @@ class Remote:
 
     async def questions(self) -> list[dict[str, Any]]:
         """Everything that is asked and not answered. Raises ServiceGone."""
-        return await self._listed("/api/state", "questions")
+        async with self._session.get("/api/state") as response:
+            asked: list[dict[str, Any]] = (await _answer(response))["questions"]
+            return asked
 
     async def task(self, name: str) -> tuple[dict[str, Any], list[dict[str, Any]]]:
         """A task and its steps. Raises Refused when there is none of this number."""
-        async with self._session.get(f"/api/tasks/{quote(name, safe='')}") as response:
+        path = f"/api/v1/tasks/{quote(name, safe='')}"
+        async with self._session.get(path) as response:
             if response.status != 200:
                 raise Refused(await _sentence(response))
-            found: dict[str, Any] = await response.json()
-        return found, await self._listed(f"/api/tasks/{found['task']}/steps", "steps")
+            found = _task(await response.json())
+        steps = await self._listed(f"{path}/steps", limit="100")
+        return found, [
+            step | {"frame": step["picture"], "app": step["package"], "app_name": step["app"]} for step in steps
+        ]
+
+    async def tasks(self) -> list[dict[str, Any]]:
+        """The latest tasks, a hundred at most. Raises ServiceGone."""
+        async with self._session.get("/api/v1/tasks", params={"limit": "100"}) as response:
+            return [_task(info) for info in (await _answer(response))["data"]["items"]]
 
     async def log(self, lines: int, *, follow: bool) -> AsyncIterator[str]:
         """The last lines of its log; with `follow` those to come as well. Raises ServiceGone."""
@@ -150,15 +161,22 @@ class Remote:
 
     async def usage(self, by: str, days: int) -> list[dict[str, Any]]:
         """What was used, as rows. Raises ServiceGone."""
-        async with self._session.get("/api/usage", params={"by": by, "days": str(days)}) as response:
-            if response.status != 200:
-                raise ServiceGone(await _sentence(response))
-            rows: list[dict[str, Any]] = (await response.json())["rows"]
-            return rows
+        return await self._listed("/api/v1/statistics", by=by, days=str(days))
 
     async def phones(self) -> list[dict[str, Any]]:
-        """The phones, as plain objects."""
-        return await self.listed("devices")
+        """The phones. Raises ServiceGone."""
+        return await self._listed("/api/v1/phones")
+
+    async def schedules(self) -> list[dict[str, Any]]:
+        """What is given again at set times. Raises ServiceGone."""
+        found = await self._listed("/api/v1/schedules", limit="100")
+        return [one | {"schedule": one["id"], "person": one["person_name"]} for one in found]
+
+    async def hosts(self) -> list[dict[str, Any]]:
+        """The hosts of a hub. Raises ServiceGone."""
+        async with self._session.get("/api/fleet") as response:
+            rows: list[dict[str, Any]] = (await _answer(response))["fleet"]
+            return rows
 
     async def health(self) -> dict[str, Any]:
         """What `/healthz` tells. Raises ServiceGone."""
@@ -168,16 +186,16 @@ class Remote:
             body: dict[str, Any] = await response.json()
             return body
 
-    async def listed(self, what: str) -> list[dict[str, Any]]:
-        """The `tasks`, `devices` or `schedules` that the service knows. Raises ServiceGone."""
-        return await self._listed(f"/api/{what}", what)
-
-    async def _listed(self, path: str, what: str) -> list[dict[str, Any]]:
-        async with self._session.get(path) as response:
-            if response.status != 200:
-                raise ServiceGone(await _sentence(response))
-            rows: list[dict[str, Any]] = (await response.json())[what]
-            return rows
+    async def _listed(self, path: str, **asked: str) -> list[dict[str, Any]]:
+        """A list of the API, page by page."""
+        rows: list[dict[str, Any]] = []
+        cursor: str | None = ""
+        while cursor is not None:
+            async with self._session.get(path, params=asked | ({"cursor": cursor} if cursor else {})) as response:
+                found = (await _answer(response))["data"]
+            rows += found["items"]
+            cursor = found["next_cursor"]
+        return rows
 
 
 @asynccontextmanager
@@ -205,7 +223,7 @@ async def running_service(data_dir: Path) -> AsyncIterator[Remote | None]:
         read_bufsize=LINE_LIMIT,
     ) as session:
         try:
-            async with session.get("/api/devices", timeout=aiohttp.ClientTimeout(total=CONNECT_S)) as response:
+            async with session.get("/api/sessions", timeout=aiohttp.ClientTimeout(total=CONNECT_S)) as response:
                 answers = response.status == 200
         except (aiohttp.ClientError, TimeoutError):
             answers = False
@@ -215,9 +233,23 @@ async def running_service(data_dir: Path) -> AsyncIterator[Remote | None]:
             raise ServiceGone(say("cli.remote.gone")) from error
 
 
+def _task(info: dict[str, Any]) -> dict[str, Any]:
+    """A task of the API in the words of the command line."""
+    return info | {"task": info["id"], "frame": info["picture"], "person": info["person_name"]}
+
+
+async def _answer(response: aiohttp.ClientResponse) -> dict[str, Any]:
+    """Its JSON. Raises ServiceGone for a refusal."""
+    if response.status != 200:
+        raise ServiceGone(await _sentence(response))
+    found: dict[str, Any] = await response.json()
+    return found
+
+
 async def _sentence(response: aiohttp.ClientResponse) -> str:
     try:
-        return str((await response.json(content_type=None))["error"])
+        told = await response.json(content_type=None)
+        return str(told["error"] if "error" in told else told["message"])
     except (ValueError, TypeError, KeyError):
         return say("cli.remote.answered", status=response.status)
 

@@ -31,7 +31,7 @@ async def schedules(options: argparse.Namespace, settings: Settings) -> int:
 async def _rows(settings: Settings) -> list[dict[str, Any]]:
     async with running_service(settings.data_dir) as remote:
         if remote is not None:
-            return await remote.listed("schedules")
+            return await remote.schedules()
     # Here and not above: who asks a service reads no database.
     from bot.store.directory import DataDirectory  # noqa: PLC0415 - see above
     from bot.store.store import Store  # noqa: PLC0415 - see above

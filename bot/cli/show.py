@@ -37,7 +37,7 @@ async def show(options: argparse.Namespace, settings: Settings) -> int:
 async def _found(wished: str, settings: Settings) -> tuple[dict[str, Any], list[dict[str, Any]]]:
     async with running_service(settings.data_dir) as remote:
         if remote is not None:
-            name = wished or next((row["task"] for row in await remote.listed("tasks")), "")
+            name = wished or next((row["task"] for row in await remote.tasks()), "")
             if not name:
                 raise Refused(say("cli.tasks.none"))
             return await remote.task(name)

@@ -30,7 +30,7 @@ async def tasks(options: argparse.Namespace, settings: Settings) -> int:
 async def _rows(settings: Settings, limit: int) -> list[dict[str, Any]]:
     async with running_service(settings.data_dir) as remote:
         if remote is not None:
-            return await remote.listed("tasks")
+            return await remote.tasks()
     # Here and not above: who asks a service reads no database.
     from bot.store.directory import DataDirectory  # noqa: PLC0415 - see above
     from bot.store.store import Store  # noqa: PLC0415 - see above

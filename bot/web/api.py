@@ -7,7 +7,6 @@ import re
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeVar
-from zoneinfo import ZoneInfo
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from starlette.requests import Request
@@ -23,23 +22,21 @@ from bot.domain.chat import ChatGone, Intake
 from bot.domain.console_log import ConsoleLog
 from bot.domain.incoming import Attachment, Incoming, Press
 from bot.domain.outgoing import Reply
+from bot.domain.right import Right
 from bot.domain.task import OpenQuestion
-from bot.store.schedules import Schedules
-from bot.store.usage import UsageTable
 from bot.tasks.files import MAX_FILES
 from bot.texts import say
-from bot.views.tasks import Json, phone_json
+from bot.views.tasks import Json
 from bot.web.auth import caller_of
 from bot.web.chat import WebChat
 from bot.web.dashboard import Dashboard
-from bot.web.http import RequestRefused, get, post, read_body, refuse
+from bot.web.http import BODY_LIMIT, RequestRefused, get, post, read_body, refuse
 from bot.web.viewers import PeopleOfPage, Viewer, Viewers
 from bot.web.views import (
     ConsoleChecks,
     ConsolePhones,
     ConsoleQuestions,
     ConsoleSearch,
-    ConsoleSteps,
     ConsoleTasks,
 )
 
@@ -68,12 +65,8 @@ class ConsoleServices:
     tasks: ConsoleTasks
     search: ConsoleSearch
     questions: ConsoleQuestions
-    steps: ConsoleSteps
     phones: ConsolePhones
-    usage: UsageTable
-    schedules: Schedules
     checks: ConsoleChecks
-    zone: ZoneInfo
     commands: Collection[str]
     held_by: Callable[[str], str] = lambda _phone: ""
     """Who holds a phone by hand, by name; "" for nobody."""
@@ -121,11 +114,11 @@ class Api:
     def routes(self) -> list[Route]:
         """What is served."""
         return [
-            get("/api/state", self.state),
-            get("/api/devices", self.devices),
-            get("/api/messages", self.messages),
-            post("/api/say", self.say),
-            post("/api/press", self.press),
+            get("/api/state", self.state, Right.USE),
+            get("/api/choices", self.choices, Right.USE),
+            get("/api/messages", self.messages, Right.USE),
+            post("/api/say", self.say, Right.USE),
+            post("/api/press", self.press, Right.USE),
         ]
 
     async def state(self, request: Request) -> Response:
@@ -139,12 +132,18 @@ class Api:
         more |= {"may": viewer.rights, "model": self._behind.model()}
         return JSONResponse(state | more)
 
-    async def devices(self, request: Request) -> Response:
-        """All known phones that may be used."""
-        viewer = self._viewers.of(request)
-        active = [task for task in await self._behind.tasks.active() if viewer.sees(task)]
-        phones = viewer.phones(self._behind.phones.list())
-        return JSONResponse({"devices": [phone_json(phone, active) for phone in phones]})
+    async def choices(self, request: Request) -> Response:
+        """Phones and people that tasks can be searched by."""
+        choices = await self._behind.search.choices(self._viewers.of(request).accounts)
+        return JSONResponse(
+            {
+                "phones": [{"id": phone, "name": name} for phone, name in choices.phones],
+                "people": [
+                    {"id": f"{platform}:{person}", "platform": platform, "name": name or person}
+                    for platform, person, name in choices.people
+                ],
+            }
+        )
 
     async def messages(self, request: Request) -> Response:
         """A page of one thread, oldest first; `before` is the id from which to go back."""
@@ -230,9 +229,9 @@ async def _changed(viewer: Viewer, reply: Reply, pressed: MessageRef) -> bool:
     return reply.shown is not None or reply.dead
 
 
-async def body_of(request: Request, model: type[Model]) -> Model:
-    """The request's JSON in its agreed form. Raises RequestRefused."""
-    data = await read_body(request)
+async def body_of(request: Request, model: type[Model], most: int = BODY_LIMIT) -> Model:
+    """The request's JSON in its agreed form, of so many bytes at most. Raises RequestRefused."""
+    data = await read_body(request, most)
     try:
         return model.model_validate_json(data)
     except ValidationError as error:

@@ -10,14 +10,20 @@ from __future__ import annotations
 
 import hmac
 import re
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import partial
 
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
+from bot.domain.address import Address, Person, Place
+from bot.domain.right import API_PLATFORM, PAGE_PLATFORM, Right
 from bot.domain.token import Token
+from bot.people.access import Policy, Verdict, authorize
 from bot.people.tokens import PREFIX, Tokens
 from bot.texts import say
+from bot.web.chat import HOME, OPERATOR
 from bot.web.exposure import LOOPBACK_NAMES, Exposure, hosts, is_loopback, url_host
 from bot.web.http import refuse
 from bot.web.sessions import LIFETIME_S, Sessions, Way
@@ -47,6 +53,25 @@ class Caller:
     name: str = ""
     token: Token | None = None
 
+    @property
+    def person(self) -> Person:
+        """The account that acts: the operator's, that of a program's token, or that of who signed in with one."""
+        if self.token is None:
+            return replace(OPERATOR, id=self.name, name=self.name) if self.name else OPERATOR
+        if not self.session:
+            return self.token.person
+        return Person(PAGE_PLATFORM, self.name, self.token.owner.name or self.name)
+
+    @property
+    def home(self) -> Address:
+        """Their own chat, where nobody else reads."""
+        if self.token is None:
+            return HOME
+        owner = f"{self.token.owner.platform}:{self.token.owner.id}"
+        if not self.session:
+            return Address(API_PLATFORM, API_PLATFORM, owner)
+        return Address(PAGE_PLATFORM, HOME.account, owner)
+
 
 def caller_of(request: Request) -> Caller:
     """Who asks, once the gate has let the request through."""
@@ -57,9 +82,17 @@ def caller_of(request: Request) -> Caller:
 class ConsoleGate:
     """Checks every request, before any handler sees it."""
 
-    def __init__(self, door: Exposure, token: str, sessions: Sessions, tokens: Tokens | None = None) -> None:
+    def __init__(
+        self,
+        door: Exposure,
+        token: str,
+        sessions: Sessions,
+        tokens: Tokens | None = None,
+        policy: Callable[[], Policy] = Policy,
+    ) -> None:
         self._door = door
         self._tokens = tokens
+        self._policy = policy
         self._token = token.encode()
         self._local: frozenset[str] = frozenset()
         self._elsewhere: frozenset[str] = frozenset()
@@ -144,46 +177,48 @@ class ConsoleGate:
         return caller.token is None or (self._tokens is not None and self._tokens.holds(caller.token))
 
     async def refusal(self, request: Request) -> Response | None:
-        """Why this request is not served, None when it is: who asks is in its state then."""
-        if refusal := self._misdirected(request):
-            return refuse(403, refusal)
+        """Why this request is not served, None when it is: who asks, and what says whether they may, is in its state
+        then.
+        """
         path = request.scope["path"]
-        if is_for_tokens(path):
-            return self._of_a_program(request)
-        if not re.match(r"/api(/|$)", path):
+        programs = FOR_PROGRAMS.match(path) is not None
+        if refusal := self._misdirected(request):
+            return _refused(403, refusal, "other_page", programs=programs)
+        if not programs and not re.match(r"/api(/|$)", path):
             if path == "/" or path.startswith(("/page/", "/docs")) or self.here(request):
                 return None
             return refuse(403, say("refusal.elsewhere"))
+        if programs and _carries_token(request):
+            return refuse(400, say("refusal.token_in_address"), "token_in_address")
         if path != SIGN_IN:
-            caller = await self.caller(request)
+            caller = self._program(request) if programs else None
+            if caller is None and not path.startswith(FOR_TOKENS_ALONE):
+                caller = await self.caller(request)
             if caller is None:
-                return self._unknown()
+                return self._unknown(programs=programs)
             if caller.session and request.method not in SAFE_METHODS and "Origin" not in request.headers:
-                return refuse(403, say("refusal.other_page"))
-            if caller.token is not None and not FOR_PEOPLE.fullmatch(path):
-                return refuse(403, say("refusal.operator"))
+                return _refused(403, say("refusal.other_page"), "other_page", programs=programs)
             request.state.caller = caller
-        if request.method == "POST" and _content_type(request) not in BODY_TYPES:
-            return refuse(415, say("refusal.type"))
+            request.state.verdict = partial(self._verdict, caller)
+        if request.method in {"POST", "PATCH", "PUT"} and _content_type(request) not in BODY_TYPES:
+            return _refused(415, say("refusal.type"), "unsupported_type", programs=programs)
         return None
 
-    def _of_a_program(self, request: Request) -> Response | None:
-        """Only a token counts here: a cookie is sent along by any page, and the start token is the operator's own."""
-        if _carries_token(request):
-            return refuse(400, say("refusal.token_in_address"), "token_in_address")
+    def _verdict(self, caller: Caller, right: Right) -> Verdict:
+        return authorize(caller.person, Place(caller.home, private=True), right, self._policy())
+
+    def _program(self, request: Request) -> Caller | None:
+        """Whoever brings a token along, None when it is none that holds."""
         scheme, _, bearer = request.headers.get("Authorization", "").partition(" ")
         token = self._tokens.find(bearer.strip()) if self._tokens is not None and scheme.lower() == "bearer" else None
-        if token is None:
-            response = refuse(401, say("refusal.no_token"), "no_token")
-            response.headers["WWW-Authenticate"] = "Bearer"
-            return response
-        if request.method in {"POST", "PATCH", "PUT"} and _content_type(request) not in BODY_TYPES:
-            return refuse(415, say("refusal.type"), "unsupported_type")
-        request.state.caller = Caller("", Way.PERSON, token.name, token)
-        return None
+        return None if token is None else Caller("", Way.PERSON, token.name, token)
 
-    def _unknown(self) -> Response:
-        return JSONResponse({"error": say("refusal.unknown"), "sign_in": self.signs_in}, 401)
+    def _unknown(self, *, programs: bool) -> Response:
+        if not programs:
+            return JSONResponse({"error": say("refusal.unknown"), "sign_in": self.signs_in}, 401)
+        response = refuse(401, say("refusal.no_token"), "no_token")
+        response.headers["WWW-Authenticate"] = "Bearer"
+        return response
 
     def _misdirected(self, request: Request) -> str:
         if not self.here(request) and _host(request) not in self._elsewhere:
@@ -217,18 +252,14 @@ class ConsoleGate:
         return Caller(session, way, name, None if token is None or token.for_operator else token)
 
 
-FOR_PEOPLE = re.compile(
-    r"/api/(state|devices|devices/[^/]+/glance(/[0-9]+)?|events|messages|say|press|choices|tasks(/[^/]+(/steps)?)?"
-    r"|frames/[^/]+|usage|sign-out)"
-)
-"""Paths that serve people who are no operators, each what is theirs; every other one is the operator's."""
-FOR_TOKENS = re.compile(r"/(api/v1|v1|mcp)(/|$)")
-"""Paths that programs use, with a token."""
+FOR_PROGRAMS = re.compile(r"/(api/v1|v1|mcp)(/|$)")
+"""Paths that programs use with a token; the console and the command line use the first one with what opens them."""
+FOR_TOKENS_ALONE = ("/v1", "/mcp")
+"""There a cookie and the start token open nothing: no page and no command needs them."""
 
 
-def is_for_tokens(path: str) -> bool:
-    """Whether programs come here, with a token."""
-    return FOR_TOKENS.match(path) is not None
+def _refused(status: int, sentence: str, code: str, *, programs: bool) -> Response:
+    return refuse(status, sentence, code if programs else "")
 
 
 def _carries_token(request: Request) -> bool:

@@ -39,7 +39,6 @@ from bot.web.auth import caller_of
 from bot.web.http import RequestRefused, Streamed, Write, get, post, read_body
 from bot.web.token_calls import answer_ordinary, question_of, question_words, wait_for_task
 from bot.web.v1.calls import ApiServices, Calls
-from bot.web.v1.chat import address_of
 
 MODEL: Final = "opengui"
 """Any phone; `opengui/NAME` is the phone of that name."""
@@ -112,7 +111,7 @@ class ChatCompletions:
 
     def routes(self) -> list[Route]:
         """What is served."""
-        return [post("/v1/chat/completions", self.complete), get("/v1/models", self.models)]
+        return [post("/v1/chat/completions", self.complete, None), get("/v1/models", self.models, None)]
 
     async def models(self, request: Request) -> Response:
         """The phones that the token may use, as models."""
@@ -166,9 +165,7 @@ class ChatCompletions:
         return Streamed(tell, _EVENTS)
 
     def _calls(self, request: Request) -> Calls:
-        token = caller_of(request).token
-        assert token is not None  # the gate lets nobody else in below /v1
-        return Calls(self._behind, token)
+        return Calls(self._behind, caller_of(request))
 
     async def _begun(self, request: Request, chat: ChatRequest) -> tuple[Calls, Task, str]:
         """The task that this request is about: one at work, one that asks, or a new one. Raises Refused, TaskError."""
@@ -180,7 +177,7 @@ class ChatCompletions:
         thread = hashlib.sha256(said[0].text.encode("utf-8", "replace")).hexdigest()[:16]
         thread = f"openai-{thread}"
         calls = self._calls(request)
-        place = address_of(calls.token.owner, thread)
+        place = calls.asked(conversation=thread).address
         phone = self._phone(calls, chat.model)
         key = _key(calls, chat)
         service = self._services.task_service

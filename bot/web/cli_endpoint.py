@@ -10,7 +10,7 @@ import secrets
 from base64 import b64encode
 from collections.abc import AsyncGenerator, Collection, Mapping
 from contextlib import aclosing
-from typing import Any, Literal, Protocol
+from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 from starlette.requests import Request
@@ -21,15 +21,13 @@ from agent.files import GivenFile
 from agent.ports.frames import Frames
 from bot.domain.chat import Intake
 from bot.domain.incoming import Attachment, CommandCall, Invocation
-from bot.domain.schedule import Schedule
-from bot.tasks.files import MAX_FILE_BYTES, MAX_FILES
+from bot.tasks.files import MAX_FILES
 from bot.tasks.follow import Heard, Runs, encoded, interrupted, line_of
 from bot.texts import say
-from bot.views.tasks import schedule_json
 from bot.web.api import ID_LIMIT, SAID_LIMIT, body_of
 from bot.web.chat import place
-from bot.web.http import Streamed, Write, get, post, read_body, refuse
-from bot.web.viewers import operator
+from bot.web.http import Streamed, Write, post, refuse
+from bot.web.viewers import person_of
 
 logger = logging.getLogger(__name__)
 
@@ -71,15 +69,9 @@ class CliTasks:
     def routes(self) -> list[Route]:
         """What is served."""
         return [
-            post("/api/files", self.file),
             post("/api/do", self.do),
             post("/api/answer", self.answer),
         ]
-
-    async def file(self, request: Request) -> Response:
-        """Take in the bytes of one file for a later task; the answer is their reference."""
-        data = await read_body(request, MAX_FILE_BYTES, say("refusal.file_large", most=MAX_FILE_BYTES))
-        return JSONResponse({"content": await self._frames.save(data, suffix="bin")})
 
     async def do(self, request: Request) -> Response:
         """Start a task; the answer is one JSON object per line, the last one `final`.
@@ -98,7 +90,7 @@ class CliTasks:
             return refuse(409, say("refusal.file_missing"))
         call = CommandCall(order.command, options, order.text)
         event = f"cli:{secrets.token_hex(8)}"
-        reply = await self._intake.invoke(Invocation(operator(request), place(""), event, call, tuple(files)))
+        reply = await self._intake.invoke(Invocation(person_of(request), place(""), event, call, tuple(files)))
         if not reply.task:
             message = reply.message
             words = [message.heading, message.body] if message else [reply.toast]
@@ -129,7 +121,7 @@ class CliTasks:
     async def answer(self, request: Request) -> Response:
         """Answer a question of a task."""
         answered = await body_of(request, Answered)
-        refusal = await self._runs.answer(operator(request), answered.question, answered.text)
+        refusal = await self._runs.answer(person_of(request), answered.question, answered.text)
         return refuse(409, refusal) if refusal else JSONResponse({"taken": True})
 
 
@@ -157,25 +149,16 @@ class Ordered(BaseModel):
     text: str = Field(default="", max_length=SAID_LIMIT, repr=False)
 
 
-class ConsoleSchedules(Protocol):
-    """Where the schedules are."""
-
-    async def all(self) -> tuple[Schedule, ...]:
-        """Every schedule; those that are due first come first."""
-        ...
-
-
 class CliCommands:
     """Gives commands as the operator, through the same way in as everybody; nothing of it stands in the console."""
 
-    def __init__(self, intake: Intake, schedules: ConsoleSchedules, commands: Collection[str]) -> None:
+    def __init__(self, intake: Intake, commands: Collection[str]) -> None:
         self._intake = intake
-        self._schedules = schedules
         self._commands = commands
 
     def routes(self) -> list[Route]:
         """What is served."""
-        return [post("/api/command", self.command), get("/api/schedules", self.schedules)]
+        return [post("/api/command", self.command)]
 
     async def command(self, request: Request) -> Response:
         """Do one command; the answer is what it says, and its picture as base64. One that is refused has status 409."""
@@ -184,7 +167,7 @@ class CliCommands:
             return refuse(400, say("refusal.command"))
         call = CommandCall(ordered.name, ordered.options, ordered.text)
         event = f"cli:{secrets.token_hex(8)}"
-        reply = await self._intake.invoke(Invocation(operator(request), place(""), event, call))
+        reply = await self._intake.invoke(Invocation(person_of(request), place(""), event, call))
         message = reply.message
         words = [message.heading, message.body, message.footer] if message else [reply.toast]
         text = "\n".join(filter(None, words))
@@ -193,7 +176,3 @@ class CliCommands:
         picture = b64encode(message.picture.data).decode() if message and message.picture else ""
         buttons = [one.data for row in message.buttons for one in row] if message else []
         return JSONResponse({"text": text, "picture": picture, "buttons": buttons})
-
-    async def schedules(self, _: Request) -> Response:
-        """All schedules."""
-        return JSONResponse({"schedules": [schedule_json(one) for one in await self._schedules.all()]})

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 from typing import Annotated, Final, Literal
 from weakref import WeakKeyDictionary
 
@@ -33,7 +34,7 @@ from bot.web.chat import place
 from bot.web.http import Handler, RequestRefused, Streamed, Write, get, post, refuse
 from bot.web.stream import any_of
 from bot.web.video import Video, record
-from bot.web.viewers import operator
+from bot.web.viewers import person_of, place_of
 from devices.errors import PhoneError
 from devices.geometry import Size
 from devices.inputs import MAX_SWIPE_MS, MIN_SWIPE_MS, Key
@@ -98,10 +99,10 @@ class LiveHand:
     def routes(self) -> list[Route]:
         """What is served."""
         return [
-            post("/api/hand", _told(self.take)),
-            get("/api/hand/{hold}/stills", _told(self.stills)),
-            post("/api/hand/{hold}/touch", _told(self.touch)),
-            post("/api/hand/{hold}/done", _told(self.done)),
+            post("/api/hand", _told(self.take), Right.OPERATE),
+            get("/api/hand/{hold}/stills", _told(self.stills), Right.OPERATE),
+            post("/api/hand/{hold}/touch", _told(self.touch), Right.OPERATE),
+            post("/api/hand/{hold}/done", _told(self.done), Right.OPERATE),
         ]
 
     async def take(self, request: Request) -> Response:
@@ -167,7 +168,8 @@ class LiveHand:
         try:
             touched = await self._services.hands.touch(hold, action, wish.event, OnStill(still), approves=approves)
         except NeedsApproval as needs:
-            await ask_approver(needs, action, hold, asked, self._services)
+            # In the operator's console: in their own chat nobody else is there to allow it.
+            await ask_approver(needs, action, hold, replace(asked, place=place("")), self._services)
             return JSONResponse({"asked": needs.what})
         await note(action, touched, hold, asked, self._services)
         return JSONResponse({"app": touched.app, "target": touched.target})
@@ -175,12 +177,12 @@ class LiveHand:
     async def done(self, request: Request) -> Response:
         """Let go of the phone; a task that stood still for it goes on."""
         hold = self._held(request)
-        return JSONResponse({"task": await self._services.hands.done(hold, operator(request))})
+        return JSONResponse({"task": await self._services.hands.done(hold, person_of(request))})
 
     def _held(self, request: Request) -> Hold:
         """The hold of whoever asks. Raises RequestRefused."""
         hold = self._services.hands.get(request.path_params["hold"])
-        if hold is None or not self._services.policy.same(hold.person, operator(request)):
+        if hold is None or not self._services.policy.same(hold.person, person_of(request)):
             raise RequestRefused(404, say("hand.over"))
         return hold
 
@@ -200,7 +202,7 @@ def _told(handler: Callable[[Request], Awaitable[Response]]) -> Handler:
 
 
 def _asked(request: Request) -> Asked:
-    return Asked(operator(request), place(""), "", CommandCall("hand"), picked=True)
+    return Asked(person_of(request), place_of(request), "", CommandCall("hand"), picked=True)
 
 
 def _action(wish: Touch, still: Still) -> ByHand:

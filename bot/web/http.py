@@ -11,6 +11,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
+from bot.domain.right import Right
 from bot.texts import say
 
 BODY_LIMIT: Final = 256 * 1024
@@ -40,14 +41,25 @@ class RequestRefused(Exception):
         self.sentence = sentence
 
 
-def get(path: str, handler: Handler) -> Route:
-    """A route for GET and HEAD."""
-    return Route(path, handler, methods=["GET"])
+def get(path: str, handler: Handler, right: Right | None = Right.ADMIN) -> Route:
+    """A route for GET and HEAD. It takes this right; None where the handler itself asks for one, or nobody has to."""
+    return Route(path, _with_right(handler, right), methods=["GET"])
 
 
-def post(path: str, handler: Handler) -> Route:
-    """A route for POST."""
-    return Route(path, handler, methods=["POST"])
+def post(path: str, handler: Handler, right: Right | None = Right.ADMIN) -> Route:
+    """A route for POST, with its right as for `get`."""
+    return Route(path, _with_right(handler, right), methods=["POST"])
+
+
+def _with_right(handler: Handler, right: Right | None) -> Handler:
+    if right is None:
+        return handler
+
+    async def allowed(request: Request) -> Response:
+        verdict = request.state.verdict(right)
+        return await handler(request) if verdict.allowed else refuse(403, verdict.reason)
+
+    return allowed
 
 
 def refuse(status: int, sentence: str, code: str = "") -> JSONResponse:

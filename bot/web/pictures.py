@@ -9,6 +9,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from agent.ports.frames import Frames
+from bot.domain.right import Right
 from bot.texts import say
 from bot.web.http import get, refuse
 
@@ -43,7 +44,7 @@ class Pictures:
 
     def routes(self) -> list[Route]:
         """What is served."""
-        return [get("/api/frames/{reference}", self.frame)]
+        return [get("/api/frames/{reference}", self.frame, Right.USE)]
 
     async def frame(self, request: Request) -> Response:
         """The bytes behind a reference."""

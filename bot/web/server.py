@@ -22,7 +22,8 @@ from starlette.routing import BaseRoute, Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from bot.domain.finding import Finding
-from bot.people.tokens import Tokens
+from bot.people.access import Policy
+from bot.people.rights import Rights
 from bot.tasks.follow import Runs
 from bot.texts import speaking
 from bot.views.tasks import Json
@@ -34,7 +35,6 @@ from bot.web.connections import IDLE_WITHIN, Connections, HttpServer
 from bot.web.dashboard import Dashboard
 from bot.web.errors import ConsoleError, ConsolePortInUse
 from bot.web.exposure import Exposure
-from bot.web.history import TaskHistory, UsageHistory
 from bot.web.http import HEADERS, RequestRefused, answer_nobody, answer_refusal, get, post, refuse
 from bot.web.page_files import INDEX, File, PageTexts, answer, page_files, serve
 from bot.web.pictures import Pictures
@@ -71,7 +71,7 @@ class Console:
         beside: Callable[[asyncio.Event], Sequence[BaseRoute]] = lambda _stopping: (),
         idle: float = IDLE_WITHIN,
         connections: Connections | None = None,
-        tokens: Tokens | None = None,
+        rights: Rights | None = None,
     ) -> None:
         self._door = door
         self._port = port
@@ -79,8 +79,9 @@ class Console:
         password = {} if door.password is None else {Way.PASSWORD: door.password.mark}
         marks = {Way.TOKEN: b"", Way.PERSON: b"", **password}
         sessions = Sessions(kept, time.time, marks, self._holds_token)
-        self._tokens = tokens
-        self._gate = ConsoleGate(door, self._token, sessions, tokens)
+        self._tokens = tokens = None if rights is None else rights.tokens
+        policy = Policy if rights is None else lambda: rights.policy
+        self._gate = ConsoleGate(door, self._token, sessions, tokens, policy)
         self._stopping = asyncio.Event()
         self._data_dir = data_dir
         self._beside = beside
@@ -92,7 +93,6 @@ class Console:
             self._words,
             SignIn(self._gate, door.password, tokens=tokens),
             Api(behind, board, viewers),
-            TaskHistory(behind.tasks, behind.search, behind.steps, viewers),
             Events(behind, board, self._stopping, self._gate, viewers),
             Pictures(behind.frames),
             Thumbnails(
@@ -102,9 +102,8 @@ class Console:
                 lambda request: viewers.of(request).phones(behind.phones.list()),
                 behind.held_by,
             ),
-            UsageHistory(behind.usage, behind.zone, viewers),
             SettingsCheck(behind.checks),
-            CliCommands(behind.intake, behind.schedules, behind.commands),
+            CliCommands(behind.intake, behind.commands),
             CliTasks(behind.intake, runs, behind.frames, self._stopping),
         )
         self._idle = idle
@@ -130,12 +129,12 @@ class Console:
             (HTTPException, _not_served),
         ):
             app.add_exception_handler(error, answer_to)
-        app.router.routes += [get("/", self._enter(files[INDEX]))]
-        app.router.routes += [get(f"/page/{name}", serve(file)) for name, file in files.items()]
+        app.router.routes += [get("/", self._enter(files[INDEX]), None)]
+        app.router.routes += [get(f"/page/{name}", serve(file), None) for name, file in files.items()]
         for part in self._parts:
             app.router.routes += part.routes()
         app.router.routes += self._beside(self._stopping)
-        app.router.routes += [get("/docs", serve(files["api.html"]))]
+        app.router.routes += [get("/docs", serve(files["api.html"]), None)]
         self._server = HttpServer(Guarded(app, self._gate, self._words), self._connections, self._idle)
         try:
             port = await self._server.listen(self._door.host, self._port)

@@ -13,6 +13,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
+from bot.domain.right import Right
 from bot.people.tokens import Tokens
 from bot.store.errors import StoreError
 from bot.texts import say
@@ -99,8 +100,8 @@ class SignIn:
     def routes(self) -> list[Route]:
         """What is served."""
         return [
-            post(SIGN_IN, self.sign_in),
-            post("/api/sign-out", self.sign_out),
+            post(SIGN_IN, self.sign_in, None),
+            post("/api/sign-out", self.sign_out, Right.USE),
             get("/api/sessions", self.sessions),
         ]
 

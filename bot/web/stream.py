@@ -10,6 +10,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from bot.domain.right import Right
 from bot.texts import say
 from bot.web.api import ConsoleServices
 from bot.web.auth import ConsoleGate
@@ -43,7 +44,7 @@ class Events:
 
     def routes(self) -> list[Route]:
         """What is served."""
-        return [get("/api/events", self.events)]
+        return [get("/api/events", self.events, Right.USE)]
 
     async def events(self, request: Request) -> Response:
         """Changes since `Last-Event-ID`, else since `?since=`, else from now on; then whatever comes.

@@ -19,6 +19,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
+from bot.domain.right import Right
 from bot.tasks.input import health_words
 from bot.texts import say
 from bot.web.http import get, refuse
@@ -72,8 +73,8 @@ class Thumbnails:
     def routes(self) -> list[Route]:
         """What is served."""
         return [
-            get("/api/devices/{phone}/glance", self.glance),
-            get("/api/devices/{phone}/glance/{number}", self.picture),
+            get("/api/devices/{phone}/glance", self.glance, Right.USE),
+            get("/api/devices/{phone}/glance/{number}", self.picture, Right.USE),
         ]
 
     async def glance(self, request: Request) -> Response:

@@ -21,7 +21,7 @@ from bot.web.api import ID_LIMIT, body_of
 from bot.web.auth import caller_of
 from bot.web.http import RequestRefused, post, refuse
 from bot.web.sessions import Way
-from bot.web.viewers import operator
+from bot.web.viewers import person_of
 
 logger = logging.getLogger(__name__)
 
@@ -67,7 +67,7 @@ class TokenMaking:
             made, secret = await rights.add_token(
                 wish.name,
                 wish.rights,
-                operator(request),
+                person_of(request),
                 owner=owner,
                 phones=phones,
                 days=wish.days,

@@ -19,11 +19,11 @@ from bot.commands.spec import BY_NAME
 from bot.domain.address import Address, Person, Place
 from bot.domain.console_log import ConsoleLog
 from bot.domain.incoming import CommandCall
-from bot.domain.right import PAGE_PLATFORM, Right
+from bot.domain.right import Right
 from bot.domain.task import OpenQuestion, Task
 from bot.views.tasks import Json
 from bot.web.auth import caller_of
-from bot.web.chat import HOME, OPERATOR, WebChat
+from bot.web.chat import HOME, WebChat
 from bot.web.page_files import locale_of
 from bot.web.views import TASKS_SHOWN, Standing, state_json
 from devices.phone import PhoneInfo
@@ -133,16 +133,18 @@ class Viewers:
         """Who sent this request."""
         caller = caller_of(request)
         if caller.token is None:
-            return Viewer(operator(request), self._chat, self._log, HOME)
+            return Viewer(person_of(request), self._chat, self._log, HOME)
         assert self._people is not None, "the gate lets nobody in whom nobody serves"
-        owner = f"{caller.token.owner.platform}:{caller.token.owner.id}"
-        person = Person(PAGE_PLATFORM, caller.name, caller.token.owner.name or caller.name, locale_of(request))
-        home = Address(PAGE_PLATFORM, HOME.account, owner)
-        return Viewer(person, self._people.chat, self._log.of(owner), home, self._people.services)
+        return Viewer(
+            person_of(request), self._people.chat, self._log.of(caller.home.chat), caller.home, self._people.services
+        )
 
 
-def operator(request: Request) -> Person:
-    """The operator, or by name who signed in as one, with the language that the browser asks for first."""
-    person = replace(OPERATOR, language=locale_of(request))
-    name = caller_of(request).name
-    return replace(person, id=name, name=name) if name else person
+def person_of(request: Request) -> Person:
+    """Who asks, with the language that the browser asks for first."""
+    return replace(caller_of(request).person, language=locale_of(request))
+
+
+def place_of(request: Request) -> Place:
+    """Where they ask: in a chat of their own."""
+    return Place(caller_of(request).home, private=True)

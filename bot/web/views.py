@@ -9,8 +9,8 @@ from typing import Protocol
 from bot.checks.settings import Shown
 from bot.domain.address import Address, Person
 from bot.domain.finding import Finding
-from bot.domain.task import OpenQuestion, StepRow, Task, TaskState
-from bot.store.search import Choices, TaskFilter
+from bot.domain.task import OpenQuestion, Task, TaskState
+from bot.store.search import Choices
 from bot.views.tasks import Json, phone_json, task_json
 from bot.web.chat import HOME
 from devices.phone import Phone, PhoneInfo
@@ -64,10 +64,6 @@ class ConsoleTasks(Protocol):
 class ConsoleSearch(Protocol):
     """Tasks of now and before."""
 
-    async def find(self, wanted: TaskFilter, limit: int, *, before: str | None = None) -> Sequence[Task]:
-        """The tasks that are wanted, the latest first; with `before`, those accepted earlier than that task."""
-        ...
-
     async def choices(self, accounts: Collection[Person] | None = None) -> Choices:
         """What there is to choose from, of the tasks of these accounts, None for everybody's."""
         ...
@@ -78,14 +74,6 @@ class ConsoleQuestions(Protocol):
 
     async def open(self) -> Sequence[OpenQuestion]:
         """Every question that waits for an answer now."""
-        ...
-
-
-class ConsoleSteps(Protocol):
-    """What the console needs to know of the steps."""
-
-    async def of(self, task: str) -> Sequence[StepRow]:
-        """The steps of a task in order, none when it is unknown."""
         ...
 
 
@@ -106,13 +94,20 @@ class ConsolePhones(Protocol):
 
 
 def console_task_json(task: Task, home: Address = HOME) -> Json:
-    """A task, with `thread`: its place in the console at `home`, null when it lives in another chat; and `anchor`: the
-    message there that asked for it, "" for none.
+    """A task, with where it is in the console at `home`."""
+    more = {"follows": task.follows, "todos": [todo.model_dump(mode="json") for todo in task.todos]}
+    return task_json(task) | place_json(task, home) | more
+
+
+def place_json(task: Task, home: Address) -> Json:
+    """`thread`: the task's place in that chat, null when it lives in another one; and `anchor`: the message there that
+    asked for it, "" for none.
     """
     here = task.place if task.place is not None and is_at(task.place, home) else None
-    asked = task.anchor if is_at(task.origin, home) else ""
-    more = {"anchor": asked, "follows": task.follows, "todos": [todo.model_dump(mode="json") for todo in task.todos]}
-    return task_json(task) | {"thread": here.thread if here is not None else None} | more
+    return {
+        "thread": None if here is None else here.thread,
+        "anchor": task.anchor if is_at(task.origin, home) else "",
+    }
 
 
 def work_json(task: Task, place: int | None) -> Json:

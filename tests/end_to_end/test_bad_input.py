@@ -56,8 +56,8 @@ class House:
         return said["task"], f"{last['content']['heading']}\n{last['content']['body']}".strip()
 
     async def tasks(self) -> dict[str, dict[str, object]]:
-        async with self.console.get("/api/tasks") as response:
-            return {row["task"]: row for row in (await response.json())["tasks"]}
+        async with self.console.get("/api/v1/tasks", params={"limit": "100"}) as response:
+            return {row["id"]: row for row in (await response.json())["data"]["items"]}
 
     async def places(self) -> dict[str, int]:
         """The places in the queue, by task."""
@@ -74,8 +74,8 @@ class House:
                 await asyncio.sleep(0.02)  # over HTTP there is nothing to wait on
 
     async def devices(self) -> dict[str, dict[str, object]]:
-        async with self.console.get("/api/devices") as response:
-            return {row["serial"]: row for row in (await response.json())["devices"]}
+        async with self.console.get("/api/v1/phones") as response:
+            return {row["serial"]: row for row in (await response.json())["data"]["items"]}
 
     async def end_all(self) -> None:
         """Whatever still lives is cancelled."""

@@ -17,7 +17,8 @@ from tests.fixtures.adb import AdbServer
 
 LIMIT = 60.0
 TYPED = ("/help", "/devices", "/status", "/tasks", "/usage", "/why", "/whoami", "/set", "/people", "/audit", "/moon")
-SHOWN = ("/api/check", "/api/state", "/api/devices", "/api/tasks", "/api/tasks/1/steps", "/api/usage?by=day&days=9")
+V1 = "/api/v1"
+SHOWN = ("/api/check", "/api/state", f"{V1}/phones", f"{V1}/tasks", f"{V1}/tasks/1/steps", f"{V1}/statistics?by=day")
 TERMINAL = (["devices"], ["tasks"], ["doctor"], ["do", "打开设置", "--device", "没有"])
 NAMES = (
     "text-embedding",

@@ -125,7 +125,7 @@ class Chaos:
             while True:
                 with suppress(aiohttp.ClientError, ServiceGone, OSError):
                     async with running_service(self._place.data) as remote:
-                        if remote is not None and any(host["usable"] for host in await remote.listed("fleet")):
+                        if remote is not None and any(host["usable"] for host in await remote.hosts()):
                             return
                 await asyncio.sleep(0.1)
 

@@ -353,11 +353,15 @@ _console = st.tuples(
     st.just("GET"),
     st.builds(
         lambda path, query: f"{path}?{query}",
-        st.sampled_from(["/api/messages", "/api/state", "/api/tasks", "/api/devices", "/api/tasks/1/steps", "/"]),
+        st.sampled_from(
+            ["/api/messages", "/api/state", "/api/v1/tasks", "/api/v1/phones", "/api/v1/tasks/1/steps", "/"]
+        ),
         st.sampled_from(
             [
                 "",
                 "before=1",
+                "cursor=1",
+                f"cursor={'9' * 20}",
                 f"before={'9' * 20}",
                 f"before={'9' * 5000}",
                 "before=-1",

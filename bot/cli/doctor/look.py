@@ -34,7 +34,7 @@ async def findings(remote: Remote | None) -> list[Finding]:
 
 
 async def _hosts(settings: Settings, remote: Remote) -> list[dict[str, Any]]:
-    return await remote.listed("fleet") if settings.fleet_url else []
+    return await remote.hosts() if settings.fleet_url else []
 
 
 MARKS = {"good": "✓", "note": "·", "bad": "✗"}

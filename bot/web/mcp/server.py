@@ -169,9 +169,7 @@ class PhoneTools:
     def _calls(self, ctx: Context[Any, Any]) -> Calls:
         request = ctx.request_context.request
         assert request is not None  # there is no other way in than by HTTP
-        token = caller_of(request).token
-        assert token is not None
-        return Calls(self._behind, token)
+        return Calls(self._behind, caller_of(request))
 
     async def _followed(self, ctx: Context[Any, Any], calls: Calls, task: Task) -> Any:  # noqa: ANN401 - as `do`
         async def progress(step: Step) -> None:

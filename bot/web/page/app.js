@@ -4,7 +4,7 @@ import { returned } from "./again.js";
 import { Check } from "./check.js";
 import { Connect } from "./connect.js";
 import { Conversation, sides } from "./conversation.js";
-import { h, inOrder, setText } from "./dom.js";
+import { h, inOrder, setText, uniqueId } from "./dom.js";
 import { Entry } from "./entry.js";
 import { Fleet } from "./fleet.js";
 import { HandPage } from "./hand.js";
@@ -14,8 +14,10 @@ import { notice, offerNotices } from "./notify.js";
 import { KEYS, Palette } from "./palette.js";
 import { Replay } from "./replay.js";
 import { go, here } from "./route.js";
+import { SchedulePage } from "./schedules.js";
 import { Events, load, send, version } from "./service.js";
 import { PLACES, Side } from "./side.js";
+import { SkillPage } from "./skills.js";
 import { Title } from "./title.js";
 import { Consumption } from "./usage.js";
 import { say, translate } from "./words.js";
@@ -26,7 +28,7 @@ const TALK = new Set(["console", "task"]);
 const at = (id) => document.getElementById(id);
 translate(document);
 const model = new Model();
-const way = { post, toast, draw: () => draw() };
+const way = { post, toast, draw: () => draw(), say: (text, device) => post("/api/say", { text, thread: "", event: uniqueId(), files: [], device }) };
 const side = new Side({ places: at("places"), tasks: at("task-list"), phones: at("phone-list") });
 const headline = new Title({ title: at("title"), about: at("about"), whole: at("whole") });
 const conversation = new Conversation(model, at, way);
@@ -38,6 +40,8 @@ const pages = {
   usage: new Consumption(model),
   check: new Check(model, way),
   connect: new Connect(model, way),
+  skills: new SkillPage(model, way),
+  schedules: new SchedulePage(model, way),
 };
 const entry = new Entry({ root: at("entry"), app: at("app") }, () => {
   clearTimeout(begin.timer);
@@ -49,6 +53,7 @@ const palette = new Palette(at("palette"), model, PLACES, (text) => conversation
 const scrolled = new Map();
 let page = null;
 let unread = 0;
+let mark = ""; // the version of the page that is loaded
 
 function view() {
   return pages[here().name] ?? conversation;
@@ -89,9 +94,9 @@ function draw() {
   const heading = page.heading();
   headline.draw(heading, route);
   side.draw(model, route);
-  const mark = heading.task ? `${route.name} ${heading.task.task} ${standing(heading.task)}` : "";
-  if (at("badge").dataset.mark !== mark) {
-    at("badge").dataset.mark = mark;
+  const shown = heading.task ? `${route.name} ${heading.task.task} ${standing(heading.task)}` : "";
+  if (at("badge").dataset.mark !== shown) {
+    at("badge").dataset.mark = shown;
     at("badge").replaceChildren(...(heading.task ? sides(heading.task, route.name) : []));
   }
   const title = route.name === "console" ? say("page.title") : `${heading.title} · OpenGUI`;
@@ -225,5 +230,5 @@ async function begin() {
 
 wire();
 turn();
-const mark = await version();
 begin();
+mark = await version();

@@ -8,7 +8,7 @@ import { isCard, platformName, standing } from "./model.js";
 import { Viewer } from "./picture.js";
 import { go, href } from "./route.js";
 import { Say } from "./say.js";
-import { load } from "./service.js";
+import { load, loadSteps, loadTask } from "./service.js";
 import { Stage } from "./stage.js";
 import { Talk } from "./talk.js";
 import { say } from "./words.js";
@@ -140,7 +140,7 @@ export class Conversation {
   async steps(task) {
     this.marks.set(task.task, `${task.steps} ${task.outcome}`);
     try {
-      this.talk.steps.set(task.task, (await load(`/api/tasks/${encodeURIComponent(task.task)}/steps`)).steps);
+      this.talk.steps.set(task.task, await loadSteps(task.task));
     } catch (error) {
       this.marks.delete(task.task);
       throw error;
@@ -149,7 +149,7 @@ export class Conversation {
 
   async seek(id) {
     try {
-      this.single.set(id, await load(`/api/tasks/${encodeURIComponent(id)}`));
+      this.single.set(id, await loadTask(id));
     } catch (error) {
       if (error.status !== 404) return;
     }

@@ -7,7 +7,7 @@ import { badge } from "./message.js";
 import { platformName, standing } from "./model.js";
 import { answerOf } from "./result.js";
 import { href, settle } from "./route.js";
-import { load } from "./service.js";
+import { loadTasks } from "./service.js";
 import { duration, moment, tokens } from "./when.js";
 import { counted, say } from "./words.js";
 
@@ -94,7 +94,7 @@ export class History {
     clearTimeout(this.again);
     this.again = null;
     try {
-      const page = await load(`/api/tasks?${new URLSearchParams({ ...wish, ...(last ? { before: last.task } : {}) })}`);
+      const page = await loadTasks(wish, last?.task);
       if (wish !== this.wish) return;
       const end = Number(page.tasks.at(-1)?.task ?? 0);
       const others = first ? this.older.filter((task) => page.more && Number(task.task) < end) : this.older;

@@ -5,7 +5,7 @@ import { about } from "./conversation.js";
 import { arrange, h, icon, setText } from "./dom.js";
 import { settle } from "./route.js";
 import { Screen } from "./screen.js";
-import { load } from "./service.js";
+import { loadSteps, loadTask } from "./service.js";
 import { clock, duration, tokens } from "./when.js";
 import { say } from "./words.js";
 
@@ -79,18 +79,17 @@ export class Replay {
 
   async fill() {
     const id = this.id;
-    const path = `/api/tasks/${encodeURIComponent(id)}`;
     try {
-      const [task, { steps }] = await Promise.all([load(path), load(`${path}/steps`)]);
+      const [found, steps] = await Promise.all([loadTask(id), loadSteps(id)]);
       if (id !== this.id) return;
       const atEnd = this.task !== null && this.task.outcome === null && this.at === this.steps.length - 1;
-      this.task = task;
+      this.task = found;
       this.steps = steps;
       this.build();
       const at = this.wanted ?? (atEnd ? steps.length - 1 : this.at);
       this.wanted = null;
       this.show(Math.max(0, Math.min(at, steps.length - 1)));
-      this.tell(say("page.replay.none"), say(task.outcome === null ? "page.replay.soon" : task.steps ? "page.replay.gone" : "page.replay.never"));
+      this.tell(say("page.replay.none"), say(found.outcome === null ? "page.replay.soon" : found.steps ? "page.replay.gone" : "page.replay.never"));
     } catch (error) {
       if (error.status === 0) return;
       this.tell(say(error.status === 404 ? "page.task.unknown" : "page.replay.failed"), error.message);

@@ -23,7 +23,7 @@ async function request(path, options) {
   } catch {
     // A body that is no JSON: the status alone tells.
   }
-  if (!response.ok) throw new Refused(response.status, answer.error || say("page.send.answered", { status: response.status }), answer);
+  if (!response.ok) throw new Refused(response.status, answer.error || answer.message || say("page.send.answered", { status: response.status }), answer);
   return answer;
 }
 
@@ -37,7 +37,31 @@ export function send(path, body) {
 
 // The bytes of one file for a later task; the answer has their reference as `content`.
 export function handIn(file) {
-  return request("/api/files", { method: "POST", headers: { "Content-Type": "application/octet-stream" }, body: file });
+  return request("/api/v1/files", { method: "POST", headers: { "Content-Type": "application/octet-stream" }, body: file });
+}
+
+// Tasks and their steps as the API tells them, in the words of the live state.
+const known = (info) => ({ ...info, task: info.id, frame: info.picture, person: info.person_name });
+
+export async function loadTask(id) {
+  return known(await load(`/api/v1/tasks/${encodeURIComponent(id)}`));
+}
+
+// A page of those that are looked for; `more` tells whether there are others behind `last`.
+export async function loadTasks(wish, last) {
+  const asked = Object.entries({ ...wish, limit: 100, cursor: last }).filter(([, value]) => value);
+  const { data } = await load(`/api/v1/tasks?${new URLSearchParams(asked)}`);
+  return { tasks: data.items.map(known), more: data.has_more };
+}
+
+export async function loadSteps(id) {
+  const found = [];
+  for (let cursor = ""; cursor !== null;) {
+    const { data } = await load(`/api/v1/tasks/${encodeURIComponent(id)}/steps?limit=100&cursor=${cursor}`);
+    found.push(...data.items.map((step) => ({ ...step, frame: step.picture, app_name: step.app })));
+    cursor = data.next_cursor;
+  }
+  return found;
 }
 
 // Which version of the page the service has, "" while that is not known.

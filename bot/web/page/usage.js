@@ -45,11 +45,11 @@ export class Consumption {
     this.groups.mark(by);
     this.spans.mark(days);
     try {
-      const found = await load(`/api/usage?by=${by}&days=${days}`);
+      const { data, total } = await load(`/api/v1/statistics?by=${by}&days=${days}`);
       if (by !== this.by || days !== this.days) return;
       this.wrong.hidden = true;
       this.away = false;
-      this.show(found);
+      this.show({ rows: data.items, total });
     } catch (error) {
       this.away = error.status === 0;
       setText(this.wrong, error.message);

@@ -109,9 +109,7 @@ def _describe(app: FastAPI) -> None:
 async def _told(request: Request, error: Exception) -> Response:
     if isinstance(error, NotAllowed):
         behind: ApiServices = request.app.state.behind
-        token = caller_of(request).token
-        assert token is not None
-        await behind.services.store.audit.note(AuditKind.REFUSED, token.person, detail=error.check)
+        await behind.services.store.audit.note(AuditKind.REFUSED, caller_of(request).person, detail=error.check)
     status, code = next((status, code) for kind, status, code in BY_ERROR if isinstance(error, kind))
     return problem(status, code, str(error), {"allow": error.asked} if isinstance(error, NeedsApproval) else None)
 

@@ -1,4 +1,4 @@
-"""A program's request as the commands of every chat see it: the same services, asked by the account of its token."""
+"""A request to the API as the commands of every chat see it: the same services, asked by the caller's own account."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from bot.commands.dispatcher import run_command
 from bot.commands.request import Refused, Services, Unknown, may_see, require
 from bot.commands.request import Request as Asked
 from bot.commands.resolve import task_named
-from bot.domain.address import Person
+from bot.domain.address import Person, Place
 from bot.domain.incoming import Attachment, CommandCall
 from bot.domain.outgoing import Reply
 from bot.domain.right import Right
@@ -24,7 +24,7 @@ from bot.domain.token import Token
 from bot.store.conversations import Conversation
 from bot.tasks.operating import Operating
 from bot.texts import say, spoken
-from bot.web.v1.chat import place_of
+from bot.web.auth import Caller
 from bot.web.v1.events import ConversationEvents, owner_text
 
 
@@ -40,14 +40,21 @@ class ApiServices:
 
 
 class Calls:
-    """What one token asks for, now. `event` names the request: the same one gives no second task."""
+    """What one caller asks for, now. `event` names the request: the same one gives no second task."""
 
-    def __init__(self, behind: ApiServices, token: Token, event: str = "") -> None:
+    def __init__(self, behind: ApiServices, caller: Caller, event: str = "") -> None:
         self.behind = behind
         self.services = behind.services
-        self.token = token
+        self.caller = caller
         self.event = event or f"api:{secrets.token_hex(8)}"
-        self.person: Person = replace(token.person, language=spoken())
+        self.person: Person = replace(caller.person, language=spoken())
+
+    @property
+    def token(self) -> Token:
+        """What a program has brought along. Raises Refused for who came by the console: it has no conversations."""
+        if self.caller.token is None or self.caller.session:
+            raise Refused(say("api.for_programs"))
+        return self.caller.token
 
     @property
     def frames(self) -> Frames:
@@ -64,13 +71,13 @@ class Calls:
         guidance: Guidance = AS_SET,
         files: tuple[Attachment, ...] = (),
     ) -> Asked:
-        """The command as it is asked for in the token's own place."""
+        """The command as it is asked for in the caller's own place."""
         call = CommandCall(name, {key: value for key, value in (options or {}).items() if value}, rest)
-        place = place_of(self.token.owner, conversation)
+        place = Place(replace(self.caller.home, thread=conversation), private=True)
         return Asked(self.person, place, self.event, call, files=files, picked=True, guidance=guidance)
 
     def require(self, right: Right, phone: str = "") -> None:
-        """Raise NotAllowed unless the token may."""
+        """Raise NotAllowed unless the caller may."""
         require(self.asked(), self.services.policy, right, phone=phone)
 
     async def run(
@@ -88,12 +95,12 @@ class Calls:
         return await run_command(asked, self.services)
 
     async def task(self, number: str) -> Task:
-        """The task, where it may be shown to this token. Raises Unknown."""
+        """The task, where it may be shown to the caller. Raises Unknown."""
         self.require(Right.USE)
         return await task_named(number, self.asked(), self.services)
 
     def may_see(self, task: Task) -> bool:
-        """Whether the task may be shown to this token."""
+        """Whether the task may be shown to the caller."""
         return may_see(self.asked(), self.services.policy, task)
 
     @property
@@ -105,12 +112,13 @@ class Calls:
 
     @property
     def owners(self) -> tuple[str, ...]:
-        """The accounts of whoever the token belongs to, as conversations keep them."""
+        """The accounts of whoever asks, as conversations keep them."""
         return tuple(owner_text(account) for account in self.services.policy.accounts(self.person))
 
     async def conversation(self, number: str) -> Conversation:
         """The conversation, where it is one's own. Raises Unknown."""
         self.require(Right.USE)
+        _ = self.token  # only what programs hold is told in conversations
         found = await self.services.store.conversations.get(number)
         if found is None or found.owner not in self.owners:
             raise Unknown(say("api.no_conversation"))

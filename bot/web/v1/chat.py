@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from bot.domain.address import Address, MessageRef, Person, Place
+from bot.domain.address import Address, MessageRef, Person
 from bot.domain.chat import Capabilities, ChatError
 from bot.domain.outgoing import Message, Turn, at_once
 from bot.domain.right import API_PLATFORM
@@ -21,16 +21,6 @@ CAPABILITIES = Capabilities(
     hides_codes=True,
     counts_down=True,
 )
-
-
-def address_of(owner: Person, conversation: str = "") -> Address:
-    """Where a token gives tasks: a chat of its owner's own, and in it a conversation."""
-    return Address(API_PLATFORM, API_PLATFORM, f"{owner.platform}:{owner.id}", thread=conversation)
-
-
-def place_of(owner: Person, conversation: str = "") -> Place:
-    """The same as a place: nobody else reads there."""
-    return Place(address_of(owner, conversation), private=True)
 
 
 class ApiChat:

@@ -202,6 +202,11 @@ class TaskInfo(_Got):
     phone_name: str
     phones: int
     person: str
+    person_name: str
+    platform: str = Field(description="Where it was given.")
+    thread: str | None = Field(description="Its thread in one's own chat; null when it lives elsewhere.")
+    anchor: str = Field(description="The message of one's own chat that asked for it; empty for none.")
+    follows: str = Field(description="The task that it follows up; empty for none.")
     conversation: str | None
     quick: bool
     steps: int
@@ -238,14 +243,21 @@ class StepInfo(_Got):
     """A step of a task."""
 
     index: int
+    part: str = Field(description="The part of the task that did it, where several phones work on it.")
+    subtask: int
+    step: int
+    max_steps: int
     phone: str
     summary: str
     thought: str
     action: dict[str, Any]
     effect: str
+    denied: bool = Field(description="Whether a person did not allow it.")
     app: str
+    package: str
     picture: str | None
     mark: list[int] | None
+    tokens: dict[str, Any]
     seconds: float
     at: float
 
@@ -279,6 +291,11 @@ class PhoneInfoOut(_Got):
     app: str
     app_name: str
     virtual: bool
+    serial: str
+    host: str
+    lane: str = Field(description="How it is operated: fast, or plain for the reason beside it.")
+    lane_reason: str
+    pictures: str
     task: str | None = Field(description="The task that works on it, where it may be shown.")
 
 
@@ -337,9 +354,15 @@ class ScheduleInfo(_Got):
     zone: str
     text: str
     person: str
+    person_name: str
+    platform: str
+    options: dict[str, str]
     due: float
     paused: bool
     task: str | None
+    allowed: dict[str, Any] | None = Field(description="What a person has allowed ahead for it.")
+    watch: dict[str, Any] | None = Field(description="What is read and compared each time, where it watches.")
+    last: dict[str, Any] | None = Field(description="The last reading.")
 
 
 class ModelInfo(_Got):
@@ -356,15 +379,28 @@ class ToolInfo(_Got):
     about: str
 
 
-class UsageInfo(_Got):
-    """What one day, person, phone or model has used."""
+class UsageSum(_Got):
+    """What tasks have used."""
 
-    key: str
-    label: str
     tasks: int
     steps: int
     seconds: float
     tokens: dict[str, Any]
+    unpriced: int
+    voice: dict[str, Any]
+
+
+class UsageInfo(UsageSum):
+    """What one day, person, phone, role or model has used."""
+
+    key: str
+    label: str
+
+
+class Statistics(Listed[UsageInfo]):
+    """What was used, by group, and the sum."""
+
+    total: UsageSum
 
 
 class QuotaInfo(_Got):
@@ -377,14 +413,14 @@ class QuotaInfo(_Got):
 
 
 class WhoInfo(_Got):
-    """Who the token is."""
+    """Who asks."""
 
-    token: str
+    token: str = Field(description="Its name; empty for the operator, who needs none.")
     person: str
     name: str
     rights: list[str]
     phones: list[str] = Field(description="The only phones that the rights are for; empty for all.")
-    expires: float
+    expires: float | None
 
 
 class GrantInfo(_Got):

@@ -16,7 +16,7 @@ from bot.people.subjects import Subject
 from bot.store.audit import AuditEntry
 from bot.store.usage import UsageBy
 from bot.texts import say
-from bot.views.tasks import tokens_json
+from bot.views.tasks import totals_json, usage_json
 from bot.web.v1.asking import Caller, Id, Limit, NumberCursor, page
 from bot.web.v1.calls import Calls
 from bot.web.v1.models import (
@@ -26,7 +26,9 @@ from bot.web.v1.models import (
     NewSchedule,
     QuotaInfo,
     ScheduleInfo,
+    Statistics,
     UsageInfo,
+    UsageSum,
     WhoInfo,
 )
 
@@ -43,9 +45,15 @@ def _schedule(one: Schedule) -> ScheduleInfo:
         zone=plan.rule.zone,
         text=plan.text,
         person=str(Subject.of_person(plan.person)),
+        person_name=plan.person.name or plan.person.id,
+        platform=plan.person.platform,
+        options=dict(plan.options),
         due=one.due,
         paused=one.paused,
         task=one.task or None,
+        allowed=None if plan.standing is None else plan.standing.model_dump(exclude={"schedule"}),
+        watch=None if plan.watch is None else plan.watch.model_dump(mode="json"),
+        last=None if one.readings.last is None else one.readings.last.model_dump(mode="json"),
     )
 
 
@@ -103,7 +111,7 @@ async def statistics(
     calls: Caller,
     by: UsageBy = UsageBy.DAY,
     days: Annotated[int, Query(ge=1, le=MOST_DAYS, description="How many, today included.")] = 30,
-) -> Listed[UsageInfo]:
+) -> Statistics:
     """What tasks used: one's own, everybody's for an admin."""
     calls.require(Right.USE)
     services = calls.services
@@ -111,18 +119,9 @@ async def statistics(
     begin, end = last_days(days, services.clock(), services.zone)
     people = None if admin else services.policy.accounts(calls.person)
     rows = await services.store.usage.grouped(by, begin, end, services.zone, people)
-    infos = [
-        UsageInfo(
-            key=row.key,
-            label=row.label,
-            tasks=row.totals.tasks,
-            steps=row.totals.steps,
-            seconds=row.totals.seconds,
-            tokens=tokens_json(row.totals.tokens),
-        )
-        for row in rows
-    ]
-    return page(infos, max(1, len(infos)), None)
+    infos = [UsageInfo(**usage_json(row)) for row in rows]
+    total = UsageSum(**totals_json(await services.store.usage.total(begin, end, people)))
+    return Statistics(data=page(infos, max(1, len(infos)), None).data, total=total)
 
 
 @router.get("/quota")
@@ -143,15 +142,15 @@ async def quota(calls: Caller) -> QuotaInfo:
 
 @router.get("/me")
 async def me(calls: Caller) -> WhoInfo:
-    """Who this token is, and what it may do."""
-    token = calls.token
+    """Who asks, and what they may do."""
+    token, owner = calls.caller.token, calls.person if calls.caller.token is None else calls.caller.token.owner
     return WhoInfo(
-        token=token.name,
-        person=str(Subject.of_person(token.owner)),
-        name=token.owner.name,
-        rights=sorted(token.rights),
-        phones=list(token.phones),
-        expires=token.expires,
+        token=calls.caller.name,
+        person=str(Subject.of_person(owner)),
+        name=owner.name,
+        rights=sorted(Right if token is None else token.rights),
+        phones=[] if token is None else list(token.phones),
+        expires=None if token is None else token.expires,
     )
 
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+from typing import Annotated
 
-from fastapi import APIRouter, Request, Response
+from fastapi import APIRouter, Query, Request, Response
 
+from agent.outcome import Outcome
 from agent.ports.agent import AS_SET
 from bot.commands.answers import give_answer, sole
 from bot.commands.request import Unknown, verdict
@@ -13,12 +15,14 @@ from bot.commands.skills import call_of
 from bot.commands.task_permissions import require_to_go_on
 from bot.domain.right import API_PLATFORM, Right
 from bot.domain.task import Task, TaskState
+from bot.store.search import TaskFilter
 from bot.texts import say
 from bot.views.tasks import effect_words, tokens_json
 from bot.web.pictures import HEADERS, REFERENCE, picture_type
 from bot.web.v1.asking import Caller, Id, Limit, NumberCursor, page
 from bot.web.v1.calls import Calls
 from bot.web.v1.models import (
+    NAME_LIMIT,
     AnswerTo,
     FileInfo,
     Listed,
@@ -32,9 +36,10 @@ from bot.web.v1.models import (
     TaskInfo,
     TodoInfo,
 )
+from bot.web.views import place_json
 
-SCANNED = 500
-"""Tasks that are looked through for one page, where others' may not be shown."""
+WORDS_LIMIT = 200
+"""Characters of what is searched for."""
 
 router = APIRouter(tags=["tasks"])
 
@@ -57,6 +62,10 @@ async def task_info(calls: Calls, task: Task) -> TaskInfo:
         phone_name=task.phone_name,
         phones=task.parts or 1,
         person=f"{task.person.platform}:{task.person.id}",
+        person_name=task.person.name or task.person.id,
+        platform=task.origin.platform,
+        **place_json(task, calls.caller.home),
+        follows=task.follows,
         conversation=(task.origin.thread or None) if task.origin.platform == API_PLATFORM else None,
         quick=task.quick,
         steps=task.steps,
@@ -103,14 +112,23 @@ async def create_task(wish: NewTask, calls: Caller, response: Response) -> TaskI
 
 
 @router.get("/tasks")
-async def list_tasks(calls: Caller, limit: Limit = 20, cursor: NumberCursor = "") -> Listed[TaskInfo]:
-    """Those that may be shown to this token, the latest first."""
+async def list_tasks(
+    calls: Caller,
+    limit: Limit = 20,
+    cursor: NumberCursor = "",
+    text: Annotated[str, Query(max_length=WORDS_LIMIT, description="Words of task or result, or a number.")] = "",
+    standing: Annotated[TaskState | Outcome | None, Query(description="A state or an outcome.")] = None,
+    phone: Annotated[str, Query(max_length=NAME_LIMIT, description="By id.")] = "",
+    person: Annotated[str, Query(max_length=NAME_LIMIT, description="Who gave it, as `platform:id`.")] = "",
+) -> Listed[TaskInfo]:
+    """Those that may be shown to whoever asks, the latest first; with words and the rest, those that fit."""
     calls.require(Right.USE)
     admin = verdict(calls.asked(), calls.services.policy, Right.ADMIN).allowed
     accounts = None if admin else calls.services.policy.accounts(calls.person)
-    recent = await calls.services.task_service.recent(SCANNED, cursor or None, accounts)
-    shown = [task for task in recent if calls.may_see(task)]
-    infos = [await task_info(calls, task) for task in shown[: limit + 1]]
+    platform, _, account = person.partition(":")
+    wanted = TaskFilter(text, standing or "", phone, platform, account, accounts)
+    found = await calls.services.store.search.find(wanted, limit + 1, before=cursor or None)
+    infos = [await task_info(calls, task) for task in found]
     return page(infos, limit, infos[limit - 1].id if len(infos) > limit else None)
 
 
@@ -175,14 +193,21 @@ async def list_steps(task: Id, calls: Caller, limit: Limit = 20, cursor: NumberC
     infos = [
         StepInfo(
             index=after + number,
+            part=row.part,
+            subtask=row.subtask,
+            step=row.step,
+            max_steps=row.max_steps,
             phone=row.phone_name or found.phone_name,
             summary=row.summary,
             thought=row.thought,
             action=row.action,
             effect=effect_words(row.effect, names),
+            denied=row.denied,
             app=row.app_shown,
+            package=row.app,
             picture=row.frame,
             mark=list(row.mark) if row.mark else None,
+            tokens=tokens_json(row.usage),
             seconds=row.seconds,
             at=row.at,
         )

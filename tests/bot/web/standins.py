@@ -173,12 +173,14 @@ class QuestionTable:
         return tuple(self._tables.questions)
 
 
-class StepTable:
-    def __init__(self, tables: Tables) -> None:
-        self._tables = tables
+class ServedTasks(TaskTable):
+    """What the API asks of the task service, from the same tables."""
 
-    async def of(self, task: str) -> Sequence[StepRow]:
-        return tuple(step for step in self._tables.steps if step.task == task)
+    async def steps(self, task: str, *, after: int = 0) -> Sequence[StepRow]:
+        return [step for step in self._tables.steps if step.task == task][after:]
+
+    async def open_questions(self, *, task: str) -> Sequence[OpenQuestion]:
+        return [one for one in self._tables.questions if one.task == task]
 
 
 class PhoneList:

@@ -228,16 +228,17 @@ async def test_tasks_phones_and_questions_as_json(world: World, client: aiohttp.
         question(QuestionKind.ASK, "3", MessageRef(address("t3"), "12")),
         question(QuestionKind.APPROVE, "2", MessageRef(discord, "77")),
     ]
-    tasks = (await get(client, "/api/tasks"))["tasks"]
-    assert [(one["task"], one["state"], one["outcome"], one["thread"]) for one in tasks] == [
+    tasks = (await get(client, "/api/v1/tasks"))["data"]["items"]
+    assert [(one["id"], one["state"], one["outcome"], one["thread"]) for one in tasks] == [
         ("3", "working", None, "t3"),
         ("2", "ended", "succeeded", None),
     ]
-    assert tasks[1]["person"] == "Ann"
+    assert (tasks[1]["person"], tasks[1]["person_name"]) == ("discord:5", "Ann")
     assert tasks[0]["tokens"]["input"] == 1200
-    (device,) = (await get(client, "/api/devices"))["devices"]
-    assert (device["id"], device["state"], device["usable"], device["tasks"]) == ("pixel", "ready", True, ["3"])
+    (device,) = (await get(client, "/api/v1/phones"))["data"]["items"]
+    assert (device["id"], device["state"], device["usable"], device["task"]) == ("pixel", "ready", True, "3")
     state = await get(client, "/api/state")
+    assert state["devices"][0]["tasks"] == ["3"]
     assert [(one["task"], one["message"]) for one in state["questions"]] == [("3", "12"), ("2", None)]
     assert {"name": "screen", "argument": "device"}.items() <= state["commands"][9].items()
     assert [one["name"] for one in state["commands"][2]["options"]][:2] == ["device", "quick"]
@@ -264,27 +265,28 @@ async def test_the_steps_of_a_task(world: World, client: aiohttp.ClientSession) 
     )
     world.tables.steps = [row]
     world.tables.tasks = [task("3")]
-    (step,) = (await get(client, "/api/tasks/3/steps"))["steps"]
+    (step,) = (await get(client, "/api/v1/tasks/3/steps"))["data"]["items"]
     assert (step["step"], step["summary"], step["mark"], step["action"]) == (2, "Tapped Wi-Fi", [3, 4], {"kind": "tap"})
     assert step["tokens"]["input"] == 0
-    assert (await get(client, "/api/tasks/none/steps"))["steps"] == []
+    async with client.get("/api/v1/tasks/none/steps") as response:
+        assert response.status == 404
 
 
 async def test_older_tasks_come_a_page_at_a_time(world: World, client: aiohttp.ClientSession) -> None:
     world.tables.tasks = [ended(str(number), Outcome.SUCCEEDED) for number in range(130, 0, -1)]
-    first = await get(client, "/api/tasks")
-    rest = await get(client, f"/api/tasks?before={first['tasks'][-1]['task']}")
-    assert [one["task"] for one in first["tasks"] + rest["tasks"]] == [str(number) for number in range(130, 0, -1)]
-    assert (first["more"], rest["more"]) == (True, False)
-    for before in ("x", "-1", "999"):
-        async with client.get("/api/tasks", params={"before": before}) as response:
-            assert response.status == 400
+    first = (await get(client, "/api/v1/tasks?limit=100"))["data"]
+    rest = (await get(client, f"/api/v1/tasks?limit=100&cursor={first['next_cursor']}"))["data"]
+    assert [one["id"] for one in first["items"] + rest["items"]] == [str(number) for number in range(130, 0, -1)]
+    assert (first["has_more"], rest["has_more"]) == (True, False)
+    for cursor in ("x", "-1"):
+        async with client.get("/api/v1/tasks", params={"cursor": cursor}) as response:
+            assert response.status == 422
 
 
 async def test_one_task(world: World, client: aiohttp.ClientSession) -> None:
     world.tables.tasks = [task("3")]
-    assert (await get(client, "/api/tasks/3"))["text"] == "open settings"
-    async with client.get("/api/tasks/4") as response:
+    assert (await get(client, "/api/v1/tasks/3"))["text"] == "open settings"
+    async with client.get("/api/v1/tasks/4") as response:
         assert response.status == 404
 
 

@@ -83,7 +83,7 @@ async def test_a_task_is_given_and_followed_to_its_end(world: World, client: aio
 async def test_files_are_handed_in_before_the_task(world: World, client: aiohttp.ClientSession) -> None:
     world.intake.reply = lambda _: Reply(task="7")
     data = bytes(range(256)) * 2000
-    async with client.post("/api/files", data=data) as response:
+    async with client.post("/api/v1/files", data=data) as response:
         content = (await response.json())["content"]
     body = {"text": "x", "files": [{"name": "a.jpg", "content": content}]}
     async with client.post("/api/do", json=body) as response:

@@ -124,7 +124,7 @@ async def test_the_settings_check(page: Page) -> None:
 
 async def test_what_could_not_be_asked_is_asked_when_the_service_is_back(world: World, page: Page) -> None:
     for name, path, shown in (
-        ("usage", "**/api/usage*", "No usage yet"),
+        ("usage", "**/api/v1/statistics*", "No usage yet"),
         ("check", "**/api/check", "Make room."),
     ):
         await page.route(path, lambda route: route.abort())

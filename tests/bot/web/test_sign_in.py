@@ -44,7 +44,7 @@ async def told(_: Request) -> Response:
 async def opened(tmp_path: Path) -> AsyncIterator[World]:
     """A console behind a proxy with https, which here is a caller who names the proxy's host."""
     door = Exposure("127.0.0.1", URL(ORIGIN), quick(PASSWORD))
-    async with open_world(tmp_path, door=door, beside=[get("/metrics", told)]) as world:
+    async with open_world(tmp_path, door=door, beside=[get("/metrics", told, None)]) as world:
         yield world
 
 

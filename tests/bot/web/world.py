@@ -7,13 +7,17 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from zoneinfo import ZoneInfo
+from types import SimpleNamespace
+from typing import Any
 
 from starlette.requests import Request
-from starlette.routing import Route
+from starlette.routing import BaseRoute
 from yarl import URL
 
+from bot.commands.request import Services
+from bot.people.access import Policy
 from bot.store.console import ConsoleMessages
+from bot.store.conversations import ApiRequests
 from bot.store.database import Database
 from bot.store.frames import FrameFiles
 from bot.store.schedules import Schedules
@@ -23,13 +27,15 @@ from bot.web.api import ConsoleServices
 from bot.web.chat import WebChat
 from bot.web.exposure import Exposure
 from bot.web.server import Console
+from bot.web.v1.calls import ApiServices
+from bot.web.v1.mount import ApiMount
 from tests.bot.web.standins import (
     COMMANDS,
     Checks,
     PhoneList,
     QuestionTable,
     ScriptedRuns,
-    StepTable,
+    ServedTasks,
     Tables,
     TaskFinder,
     TaskTable,
@@ -59,7 +65,7 @@ class World:
 
 @asynccontextmanager
 async def open_world(
-    directory: Path, *, tables: Tables | None = None, door: Exposure | None = None, beside: Sequence[Route] = ()
+    directory: Path, *, tables: Tables | None = None, door: Exposure | None = None, beside: Sequence[BaseRoute] = ()
 ) -> AsyncIterator[World]:
     """A running console on any free port."""
     database = await Database.open(directory / "console.sqlite3")
@@ -77,17 +83,19 @@ async def open_world(
             tasks=TaskTable(tables),
             search=TaskFinder(tables),
             questions=QuestionTable(tables),
-            steps=StepTable(tables),
             phones=PhoneList(tables),
-            usage=UsageTable(database, time.time),
-            schedules=Schedules(database),
             checks=Checks(),
-            zone=ZoneInfo("UTC"),
             commands=COMMANDS,
         )
         sessions = ConsoleSessions(database)
         console = Console(
-            door or Exposure("127.0.0.1"), 0, behind, runs, sessions, data_dir=directory, beside=lambda _: beside
+            door or Exposure("127.0.0.1"),
+            0,
+            behind,
+            runs,
+            sessions,
+            data_dir=directory,
+            beside=lambda stopping: [*beside, *ApiMount(served(behind, database, tables), stopping).routes()],
         )
         entry = await console.start()
         try:
@@ -114,6 +122,23 @@ async def open_world(
             await console.stop()
     finally:
         await database.close()
+
+
+def served(behind: ConsoleServices, database: Database, tables: Tables) -> ApiServices:
+    """What the operator's page asks of the API, from the same tables."""
+    store: Any = SimpleNamespace(
+        search=behind.search,
+        usage=UsageTable(database, time.time),
+        schedules=Schedules(database),
+        api_requests=ApiRequests(database, time.time),
+        frames=behind.frames,
+    )
+    nothing: Any = None
+    tasks: Any = ServedTasks(tables)
+    rights: Any = SimpleNamespace(policy=Policy())
+    phones: Any = behind.phones
+    services = Services(tasks, store, phones, rights, nothing, nothing, nothing, {})
+    return ApiServices(services, nothing, nothing)
 
 
 def asked(

@@ -36,13 +36,13 @@ async def routes_of(api: ApiWorld) -> list[tuple[str, str]]:
 
 
 async def test_every_route_asks_for_a_token_of_its_own(api: ApiWorld) -> None:
-    """Seen failing with the start token let in, and without the look at `Authorization`."""
+    """Seen failing without the look at `Authorization`."""
     secret = await api.token("ci")
     gone = await api.token("gone")
     await api.world.rights.revoke_token("gone", ANNA)
     for method, path in await routes_of(api):
         named = path.format(conversation="1", task="1", phone="pixel", picture="1", schedule="1")
-        for wrong in ("", "wrong", api.start, gone, secret[:-1]):
+        for wrong in ("", "wrong", api.start[:-1], gone, secret[:-1]):
             found = await api.ask(wrong, method, named, BODIES.get(path))
             assert (found.status, found.body["code"]) == (401, "no_token"), (method, path, wrong)
         foreign = await api.ask(secret, method, named, BODIES.get(path), Origin="https://evil.example")
@@ -84,9 +84,26 @@ async def test_no_route_gives_away_what_is_somebody_elses(api: ApiWorld) -> None
 async def test_a_token_of_a_program_opens_nothing_of_the_console(api: ApiWorld) -> None:
     """Seen failing with tokens taken for the start token."""
     secret = await api.token("boss", Right.ADMIN)
-    for path in ("/api/state", "/api/tasks", "/api/sessions", "/api/events"):
+    for path in ("/api/state", "/api/choices", "/api/sessions", "/api/events"):
         async with api.session.get(api.url.with_path(path), headers={"Authorization": f"Bearer {secret}"}) as response:
             assert response.status == 401, path
+
+
+async def test_what_opens_the_console_opens_the_api_and_no_more(api: ApiWorld) -> None:
+    """Seen failing with the start token let in everywhere. It is for this machine, and what comes by it has no
+    conversations.
+    """
+    assert (await api.ask(api.start, "GET", "/me")).body["person"] == "web:operator"
+    assert (await api.ask(api.start, "GET", "/me", X_Forwarded_For="203.0.113.5")).status == 403
+    assert (await api.ask(api.start, "POST", "/conversations", {})).status == 409
+    task = (await api.ask(api.start, "POST", "/tasks", {"text": "open settings"}, Idempotency_Key="a")).body
+    assert (task["person"], task["platform"]) == ("web:operator", "web")
+    assert (await api.ask(api.start, "POST", "/tasks", {"text": "open settings"}, Idempotency_Key="a")).body == task
+    headers = {"Authorization": f"Bearer {api.start}"}
+    async with api.session.get(api.url.with_path("/v1/models"), headers=headers) as response:
+        assert response.status == 401
+    async with api.session.post(api.url.with_path("/mcp"), json={}, headers=headers) as response:
+        assert response.status == 401
 
 
 @pytest.mark.parametrize("path", ["/tasks", "/files"])

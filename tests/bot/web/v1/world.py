@@ -24,6 +24,9 @@ from bot.web.chat import OPERATOR, WebChat
 from bot.web.chat_completions import ChatCompletions
 from bot.web.connections import Connections
 from bot.web.exposure import Exposure
+from bot.web.fleet import FleetRoutes
+from bot.web.hand import LiveHand
+from bot.web.log_lines import LogLines
 from bot.web.mcp.mount import McpMount
 from bot.web.server import Console
 from bot.web.tokens import TokenMaking
@@ -163,12 +166,8 @@ async def open_api(directory: Path, connections: Connections | None = None) -> A
             tasks=world.task_service,
             search=store.search,
             questions=store.questions,
-            steps=store.steps,
             phones=world.phones,
-            usage=store.usage,
-            schedules=store.schedules,
             checks=Checks(),
-            zone=world.services.zone,
             commands=BY_NAME,
             people=PeopleOfPage(world.services, people),
         )
@@ -184,12 +183,15 @@ async def open_api(directory: Path, connections: Connections | None = None) -> A
             store.sessions,
             beside=lambda stopping: [
                 *TokenMaking(world.services).routes(),
+                *LogLines(stopping).routes(),
+                *FleetRoutes(None).routes(),
+                *LiveHand(world.services, stopping).routes(),
                 *ApiMount(api, stopping).routes(),
                 *ChatCompletions(api, following).routes(),
                 *McpMount(api, following, stopping, sessions=5).routes(),
             ],
             connections=connections,
-            tokens=world.rights.tokens,
+            rights=world.rights,
         )
         url = URL(await console.start())
         stack.push_async_callback(console.stop)
