@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import json
 from typing import Annotated
 
 from fastapi import APIRouter, Query
 
+from agent.result_value import Value
+from bot.cards.watch import told_words
 from bot.commands.request import Unknown, verdict
 from bot.commands.scheduling import may_see_schedule
+from bot.commands.skills import call_of
 from bot.domain.right import Right
 from bot.domain.schedule import Schedule
 from bot.domain.tier import QUOTAS
 from bot.domain.zones import last_days
+from bot.domain.watch import Watch, value_text
 from bot.people.subjects import Subject
 from bot.store.audit import AuditEntry
 from bot.store.usage import UsageBy
@@ -27,6 +32,7 @@ from bot.web.v1.models import (
     QuotaInfo,
     ScheduleInfo,
     UsageInfo,
+    WatchInfo,
     WhoInfo,
 )
 
@@ -46,6 +52,27 @@ def _schedule(one: Schedule) -> ScheduleInfo:
         due=one.due,
         paused=one.paused,
         task=one.task or None,
+        skill=plan.options.get("skill"),
+        arguments=json.loads(plan.options.get("arguments") or "{}"),
+        watch=None if plan.watch is None else _watch(plan.watch, one.readings.last),
+    )
+
+
+def _watch(watch: Watch, last: Value | None) -> WatchInfo:
+    condition = watch.condition
+    limit = condition.text
+    if condition.limit is not None:
+        limit = f"{condition.limit:f}"
+    elif condition.yes is not None:
+        limit = "yes" if condition.yes else "no"
+    return WatchInfo(
+        name=watch.result.name,
+        type=watch.result.type,
+        unit=watch.result.unit,
+        compare=condition.compare.value,
+        limit=limit,
+        told=told_words(watch),
+        last=None if last is None else value_text(last),
     )
 
 
@@ -65,9 +92,16 @@ async def list_schedules(calls: Caller, limit: Limit = 20, cursor: NumberCursor 
 
 @router.post("/schedules", status_code=201)
 async def create_schedule(wish: NewSchedule, calls: Caller) -> ScheduleInfo:
-    """Have a task given at set times."""
+    """Have a task given at set times, or a value watched."""
     known = {one.id for one in await _visible(calls)}
-    await calls.run("schedule", {"device": wish.phone, "zone": wish.zone}, f"{wish.rule} do {wish.text}")
+    options, text = {"device": wish.phone, "zone": wish.zone}, wish.text
+    if wish.skill:
+        call = call_of(wish.skill, wish.arguments, calls.services, options)
+        options, text = dict(call.options), text or call.rest
+    if wish.tell_me_when:
+        await calls.run("watch", options, f"{wish.rule} do {text} and tell me when {wish.tell_me_when}")
+    else:
+        await calls.run("schedule", options, f"{wish.rule} do {text}")
     made = [one for one in await _visible(calls) if one.id not in known] or await _visible(calls)
     return _schedule(max(made, key=lambda one: int(one.id)))
 
