@@ -181,6 +181,8 @@ class Reader:
         del on_delta
         self.asked.append(request)
         usage = Usage(input=1000, output=20, calls=1).booked_on(request.role, self.name)
+        if request.purpose is Purpose.SUMMARIZE and request.conversation.endswith("-names"):
+            return ModelReply(_names(request), usage=usage)
         if request.purpose in {Purpose.SUMMARIZE, Purpose.CAPTION}:
             return ModelReply("", usage=usage)
         if request.purpose is Purpose.VERIFY:
@@ -227,6 +229,19 @@ def _quoted(text: str) -> str:
         if quote in text and text.index(quote) < 60:
             return text.split(quote)[1]
     return ""
+
+
+def _names(request: ModelRequest) -> str:
+    """What recorded words are called in Chinese. Of a word that is not on the screen that it is shown, it says every
+    third otherwise than the app does, as a model that has never seen that page.
+    """
+    facts = json.loads(str(request.messages[-1].parts[0]).partition("\n\n")[0])
+    names = []
+    for words in facts["recorded"]:
+        now = chinese().get(words, words)
+        wrong = now not in facts["screen"] and len(words) % 3 == 0
+        names.append({"recorded": words, "now": f"所谓{now}" if wrong else now})
+    return json.dumps({"names": names})
 
 
 def _in_chinese(words: Sequence[str]) -> list[str]:
