@@ -15,8 +15,8 @@ from bot.commands.skills import call_of
 from bot.domain.right import Right
 from bot.domain.schedule import Schedule
 from bot.domain.tier import QUOTAS
-from bot.domain.zones import last_days
 from bot.domain.watch import Watch, value_text
+from bot.domain.zones import last_days
 from bot.people.subjects import Subject
 from bot.store.audit import AuditEntry
 from bot.store.usage import UsageBy
