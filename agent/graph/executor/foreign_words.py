@@ -1,5 +1,6 @@
 """The words of a recording on a phone that speaks another language: asked of a model once in a run, for all steps that
-are left. What it answers only says what is looked for; an element is found by it as by the recorded words, or not at all.
+are left. What it answers only says what is looked for: an element is found by it as by the recorded words, or not at
+all.
 """
 
 from __future__ import annotations
