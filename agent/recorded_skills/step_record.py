@@ -60,6 +60,10 @@ class RecordedAction(BaseModel):
     """Whether it touched one of several alike, as in a list."""
     dialog: bool = False
     """Whether it was done in a dialog, which may not come the next time."""
+    looks_up: bool = False
+    """Whether it was a tool that changes nothing anywhere, as a search: only a model needs what it found."""
+    after_lookup: bool = False
+    """Whether a tool had looked something up before it: a text that no person has said came from there."""
     reads: tuple[Anchor, ...] = ()
     """Where the words of a note or a result stood on the screen."""
     seconds: float = Field(default=0.0, ge=0)
