@@ -69,19 +69,20 @@ class Counted:
     """Not ended right, or not with three calls of a model at most."""
     calls: int = 0
     touches: int = 0
+    tokens: int = 0
 
 
 async def _changed(stage: Stage, name: str, *, ids: bool) -> Counted:
     found = Counted()
-    most = MOST_CALLS if ids or name != "language" else 60  # there is nothing to go by without ids and without words
     for played in SKILLS:
         change, values = changes(ids=ids)[name], dict(played.first)
         _, first = await stage.recorded(played, ids=ids)
         run = await stage.played(played, change, values, ids=ids)
-        right = is_right(run, first, played, values, change.of(played)) and run.calls <= most
+        right = is_right(run, first, played, values, change.of(played)) and run.calls <= MOST_CALLS
         extra = extra_touches(run, first, played, values)
         found.wrong += not right
         found.calls += run.calls
+        found.tokens += run.tokens
         found.touches += len(extra)
         if extra or not right:
             print(f"  {name}, ids {ids}: {played.name} {run.outcome} {run.calls} calls {run.touched} {run.truth}")
@@ -142,11 +143,11 @@ async def _step_seconds(stage: Stage) -> float:
 
 async def _measured() -> list[Row]:
     stage, rows = Stage(), []
-    touches = 0
+    touches = tokens = runs = 0
     for name in changes(ids=True):
         for ids in (True, False):
             found = await _changed(stage, name, ids=ids)
-            touches += found.touches
+            touches, tokens, runs = touches + found.touches, tokens + found.tokens, runs + 1
             what = f"skills: {name}, {'with' if ids else 'without'} ids"
             share = 100 * found.wrong / len(SKILLS)
             rows.append(Row(f"{what}: otherwise", share, 0 if name == "unchanged" else 5, "%"))
@@ -154,6 +155,11 @@ async def _measured() -> list[Row]:
                 rows.append(Row(f"{what}: model calls", found.calls, 0, ""))
             print(rows[-1], flush=True)
     rows.append(Row("skills: touches of something else than meant", touches, 0, ""))
+    led = sum([(await stage.led(played)).tokens for played in SKILLS])
+    rows.append(
+        Row("skills: tokens, of those of a model that is asked at each step", 100 * tokens / runs / led, 5, "%")
+    )
+    print(rows[-1], flush=True)
     wrong, old = await _others(stage)
     rows.append(Row(f"skills: {TRIES} other values: ended otherwise", wrong, 0, ""))
     rows.append(Row(f"skills: {TRIES} other values: an old one left", old, 0, ""))

@@ -54,7 +54,8 @@ class Verdict(BaseModel):
 class PressReading:
     """What came of one asking, for the record: "unknown" where there was no answer that could be used.
 
-    `kept` says that it was answered before, of the same control in the same window.
+    `kept` says that it was answered before, of the same control in the same window. `key` is the word under which it
+    may be kept, "" where it may not.
     """
 
     consequence: str
@@ -62,6 +63,7 @@ class PressReading:
     seconds: float = 0.0
     tokens: int = 0
     kept: bool = False
+    key: str = ""
 
     @property
     def rule(self) -> str:
@@ -153,4 +155,8 @@ class Readings:
         harmless = reading.consequence == NOTHING
         if key is None or reading.consequence == UNKNOWN.consequence or (harmless and near.kind == "dialog"):
             return
-        self._kept[key] = PressReading(reading.consequence, reading.object, kept=True)
+        self.know(key, reading.consequence, reading.object)
+
+    def know(self, key: str, consequence: str, about: str) -> None:
+        """Take what was kept of it before, as in a former process."""
+        self._kept[key] = PressReading(consequence, about, kept=True, key=key)

@@ -106,7 +106,7 @@ def find(anchor: Anchor, seen: Observation, values: Mapping[str, str] | None = N
         return _only(same_id, anchor, beside, seen)
     named = [e for e in there if folded(_name(e, seen)) == words]
     if words and not named:
-        named = [e for e in there if _uncounted(folded(_name(e, seen))) == _uncounted(words)]
+        named = [e for e in there if uncounted(folded(_name(e, seen))) == uncounted(words)]
     if words:
         best = [e for e in named if e in same_id] or ([] if anchor.id and same_id else named)
         if best:
@@ -172,16 +172,33 @@ def landmarks_of(seen: Observation, target: Element | None = None) -> tuple[Land
     return tuple(found.values())[:MOST_LANDMARKS]
 
 
-def likeness(landmarks: Sequence[Landmark], seen: Observation, values: Mapping[str, str] | None = None) -> Likeness:
-    """Whether this screen is the one that has these landmarks. Those with a parameter must all be there."""
+def likeness(
+    landmarks: Sequence[Landmark],
+    seen: Observation,
+    values: Mapping[str, str] | None = None,
+    names: Mapping[str, str] | None = None,
+) -> Likeness:
+    """Whether this screen is the one that has these landmarks. Those with a parameter must all be there. `names` says
+    what recorded words are called now, by the folded word.
+    """
     if not landmarks:
         return Likeness.UNTOLD
-    values = values or {}
+    values, names = values or {}, names or {}
     shown = {folded(words) for e in seen.elements or () if (words := words_of(e))}
+
+    def is_there(mark: Landmark) -> bool:
+        now = folded(filled(mark.words, values))
+        return now in shown or folded(names.get(now, now)) in shown
+
+    def has_value(name: str) -> bool:
+        """Whether a value is part of any words here: a sentence around it is another one in another language."""
+        value = folded(names.get(folded(values.get(name, "")), ""))
+        return bool(value) and any(value in words for words in shown)
+
     own = [mark for mark in landmarks if parameters_in([mark.words])]
-    if any(folded(filled(mark.words, values)) not in shown for mark in own):
+    if not all(is_there(mark) or all(map(has_value, parameters_in([mark.words]))) for mark in own):
         return Likeness.OTHER
-    there = sum(folded(filled(mark.words, values)) in shown for mark in landmarks)
+    there = sum(map(is_there, landmarks))
     if there >= math.ceil(SHARE * len(landmarks)):
         return Likeness.SAME
     ids = {mark.id for mark in landmarks if names_one(mark.id)}
@@ -195,7 +212,8 @@ def folded(words: str) -> str:
     return " ".join(words.casefold().split()).removesuffix("…").strip()
 
 
-def _uncounted(words: str) -> str:
+def uncounted(words: str) -> str:
+    """The words without the number that an app puts behind a label."""
     bare = _COUNTER.sub("", words)
     return bare if sum(map(str.isalpha, bare)) >= 2 else words
 

@@ -54,17 +54,19 @@ def steps_of(done: Sequence[DoneStep]) -> tuple[tuple[RecordedAction, ...], Reco
     if not ends or ends[-1].action.get("status") != "success":
         raise NotSavable("skill.no_end")
     kept: list[RecordedAction] = []
+    looked_up = False
     last = {step.followed: number for number, step in enumerate(done)}
     for number, step in enumerate(done):
         if step.followed is not None and last[step.followed] != number:
             continue
         in_vain = any(isinstance(fact, NothingChanged) for fact in step.effect)
         for action in step.actions:
-            if action.kind in _LEFT_OUT or action.kind == "finish":
+            looked_up |= action.looks_up
+            if action.kind in _LEFT_OUT or action.kind == "finish" or action.looks_up:
                 continue
             if in_vain and action.kind in {"scroll", "swipe"}:
                 continue
-            kept.append(_bare(action))
+            kept.append(_bare(action).model_copy(update={"after_lookup": looked_up}))
     kept = [each for number, each in enumerate(kept) if not _only_moves(each, kept[number + 1 :])]
     if not any(step.kind != "note" for step in kept) and not ends[-1].reads:
         raise NotSavable("skill.nothing_done")
@@ -164,10 +166,13 @@ def with_parameters(
 
 
 def _left_to_model(step: RecordedAction, said: str, parameters: Sequence[Parameter]) -> RecordedAction:
-    """A text with numbers that no person has said was read somewhere: it is another one the next time."""
+    """A text with numbers, or after something was looked up, that no person has said was read somewhere: it is another
+    one the next time.
+    """
     text = str(step.action.get("text", "")) if step.kind == "type" else ""
     known = filled(text, {each.name: "" for each in parameters})
-    if not any(sign.isdigit() for sign in known) or known.strip().casefold() in said:
+    read = step.after_lookup or any(sign.isdigit() for sign in known)
+    if not read or known.strip().casefold() in said:
         return step
     return step.model_copy(update={"action": {"kind": "type"}, "touches": True, "anchor": None})
 

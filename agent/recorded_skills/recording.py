@@ -2,25 +2,37 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any, Final
 
 from agent.guards.binding import words_of
 from agent.recorded_skills.anchors import anchor_of, is_chosen_of_many, landmarks_of, place_of_words
 from agent.recorded_skills.step_record import RecordedAction
+from devices.geometry import Point
 from devices.phone import Element, Observation
 
 MOST_READ: Final = 5
 """Labels that one note or result is made of; more is a text, which a model has to write."""
+SIDEWAYS: Final = re.compile("Horizontal|Pager|SeekBar|Gallery")
+"""Lists that a finger moves sideways, or that hold a value."""
+MOST_SLANT: Final = 3
+"""So much farther up or down than sideways is a scroll."""
 
 
 def recorded(
-    action: Mapping[str, Any], seen: Observation | None, target: Element | None, *, touches: bool, seconds: float = 0.0
+    action: Mapping[str, Any],
+    seen: Observation | None,
+    target: Element | None,
+    *,
+    touches: bool,
+    seconds: float = 0.0,
+    looks_up: bool = False,
 ) -> RecordedAction:
     """An action as it is kept; `seen` is the screen that it was done on, without secrets, and `target` what it met."""
     plain = {key: value for key, value in action.items() if key not in {"target", "readings"}}
     if seen is None:
-        return RecordedAction(action=plain, touches=touches)
+        return RecordedAction(action=plain, touches=touches, looks_up=looks_up)
     if target is None and plain["kind"] == "type":
         target = next((e for e in seen.elements or () if e.focused and e.editable), None)
     marks = landmarks_of(seen, target)
@@ -33,6 +45,7 @@ def recorded(
         landmarks=marks,
         chosen=target is not None and is_chosen_of_many(target, seen),
         dialog=_is_dialog(seen),
+        looks_up=looks_up,
         seconds=round(seconds, 2),
     )
 
@@ -47,6 +60,20 @@ def recorded_words(action: Mapping[str, Any], text: str, seen: Observation) -> R
     if len(told) < len(lines):
         return made.model_copy(update={"touches": True})
     return made.model_copy(update={"reads": told})
+
+
+def as_scroll(start: Point, end: Point, seen: Observation) -> str | None:
+    """The direction of the scroll that a swipe was, None for any other swipe. A finger that moves up or down inside the
+    largest list scrolls it; one that moves sideways may throw a row away, and any other may open or set something.
+    """
+    lists = [e for e in seen.elements or () if e.scrollable]
+    largest = max(lists, key=lambda e: e.bounds.clipped(seen.size).area, default=None)
+    across, down = abs(end.x - start.x), end.y - start.y
+    if largest is None or not (largest.bounds.holds(start) and largest.bounds.holds(end)):
+        return None
+    if SIDEWAYS.search(largest.class_name) or abs(down) < MOST_SLANT * across or not down:
+        return None
+    return "down" if down < 0 else "up"
 
 
 def _is_dialog(seen: Observation) -> bool:

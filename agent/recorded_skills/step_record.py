@@ -60,6 +60,10 @@ class RecordedAction(BaseModel):
     """Whether it touched one of several alike, as in a list."""
     dialog: bool = False
     """Whether it was done in a dialog, which may not come the next time."""
+    looks_up: bool = False
+    """Whether it was a tool that changes nothing anywhere, as a search: only a model needs what it found."""
+    after_lookup: bool = False
+    """Whether a tool had looked something up before it: a text that no person has said came from there."""
     reads: tuple[Anchor, ...] = ()
     """Where the words of a note or a result stood on the screen."""
     seconds: float = Field(default=0.0, ge=0)
@@ -71,6 +75,18 @@ class RecordedAction(BaseModel):
         return str(self.action["kind"])
 
 
+class PressVerdict(BaseModel):
+    """What the gate's reader said of a press, and `key`, the word for that press with all words around it: with other
+    words it is another one, and the verdict counts for nothing (see agent.guards.reading.Pressed.key).
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    key: str
+    consequence: str
+    object: str = ""
+
+
 class StepRecord(BaseModel):
     """What a step keeps of what it did. A step of a former version has none."""
 
@@ -79,6 +95,8 @@ class StepRecord(BaseModel):
     actions: tuple[RecordedAction, ...] = ()
     followed: int | None = None
     """The step of a recorded skill that was done again by it; None where a model has decided."""
+    verdicts: tuple[PressVerdict, ...] = ()
+    """What the gate's reader said of its presses, as far as that may be kept."""
 
 
 def filled(text: str, values: Mapping[str, str]) -> str:

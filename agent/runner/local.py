@@ -114,6 +114,8 @@ class Equipment:
     """The record of the calls of tools that need no phone."""
     memory: Memory | None = None
     skills: Skills = field(default_factory=Skills)
+    readings: Readings = field(default_factory=Readings)
+    """What the gate's reader has said before."""
     give_back: float = GIVE_BACK_S
     grace: float = 15.0
     """Seconds that an unplugged phone is waited for."""
@@ -126,7 +128,6 @@ class LocalRunner:
         self._with = equipment
         self._graph = build_executor(checkpointer)
         self._runs: dict[RunId, ActiveRun] = {}
-        self._readings = Readings()
         self._typed: dict[str, Typed] = {}
         """By phone: what no later task may show."""
 
@@ -324,7 +325,7 @@ class LocalRunner:
             emit=emit,
             mask=run.mask,
             guard=run.terms.guard,
-            readings=self._readings,
+            readings=self._with.readings,
             live=run.live,
             person=run.person,
         )

@@ -10,7 +10,7 @@ from zoneinfo import ZoneInfo
 
 from bot.cli.control import given_to_any
 from bot.cli.exits import OK
-from bot.cli.remote import running_service
+from bot.cli.remote import running_service, shown
 from bot.cli.terminal import padded
 from bot.config.settings import Settings
 from bot.texts import say
@@ -35,12 +35,12 @@ async def _rows(settings: Settings) -> list[dict[str, Any]]:
     # Here and not above: who asks a service reads no database.
     from bot.store.directory import DataDirectory  # noqa: PLC0415 - see above
     from bot.store.store import Store  # noqa: PLC0415 - see above
-    from bot.views.tasks import schedule_json  # noqa: PLC0415 - see above
+    from bot.web.v1.records import schedule_info  # noqa: PLC0415 - see above
 
     with DataDirectory(settings.data_dir):
         store = await Store.open(settings.data_dir)
         try:
-            return [schedule_json(one) for one in await store.schedules.all()]
+            return [shown(schedule_info(one).model_dump()) for one in await store.schedules.all()]
         finally:
             await store.close()
 
@@ -49,10 +49,6 @@ def _line(row: dict[str, Any]) -> str:
     due = datetime.fromtimestamp(row["due"], ZoneInfo(row["zone"]))
     when = say("cli.schedules.paused") if row["paused"] else f"{due:%Y-%m-%d %H:%M} ({row['zone']})"
     text = " ".join(row["text"].split())[:80]
-    if row.get("watch") is not None:
-        # Here and not above: few lists have one.
-        from bot.cards.watch import watch_line  # noqa: PLC0415 - see above
-        from bot.domain.watch import Watch  # noqa: PLC0415 - see above
-
-        text += f" → {watch_line(Watch.model_validate(row['watch']))}"
+    if (watch := row["watch"]) is not None:
+        text += f" → {say('watch.line', name=watch['name'], when=watch['told'])}"
     return f"{row['schedule']:>5}  {padded(when, 32)}  {padded(row['rule'], 24)}  {row['person']}: {text}"

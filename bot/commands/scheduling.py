@@ -139,7 +139,7 @@ def _zone(request: Request, services: Services) -> ZoneInfo:
 
 
 def _options(request: Request) -> dict[str, str]:
-    given = {name: request.option(name) for name in ("device", "member")}
+    given = {name: request.option(name) for name in ("device", "member", "skill", "arguments")}
     given |= {name: "true" if request.flag(name) else "" for name in ("quick", "deep", "search")}
     return {name: value for name, value in given.items() if value}
 

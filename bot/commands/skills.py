@@ -159,7 +159,9 @@ async def confirm(request: Request, services: Services, number: str) -> Reply:
         raise Refused(said(sentence_of(refused))) from refused
     except OSError as error:
         raise Refused(say("save.disk", why=error.strerror or str(error))) from error
-    await services.store.skills.saved(draft, now=services.clock())
+    rows = await services.task_service.steps(draft.task)
+    verdicts = [each for row in rows if row.record is not None for each in row.record.verdicts]
+    await services.store.skills.saved(draft, verdicts, now=services.clock())
     example = " ".join([draft.name, *(f'{each.name}="{each.example}"' for each in draft.skill.parameters)])
     return plain(say("save.done", name=draft.name, version=version, example=f"{request.prefix}skill {example}"))
 

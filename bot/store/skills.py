@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from pydantic import TypeAdapter
+
 from agent.outcome import Outcome
 from agent.recorded_skills.skill_file import RecordedSkill
+from agent.recorded_skills.step_record import PressVerdict
 from bot.domain.address import Person
 from bot.store.connection import Transaction
 from bot.store.database import Database
@@ -16,6 +20,7 @@ KEEP_SECONDS: Final = 86_400.0
 """How long a draft can be confirmed; ours."""
 RUNS: Final = 200
 """Latest runs of a skill that its figures are made of."""
+VERDICTS: Final = TypeAdapter(tuple[PressVerdict, ...])
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,15 +87,19 @@ class SkillTable:
         skill = RecordedSkill.model_validate_json(row["skill"])
         return Draft(row["id"], person, row["name"], str(row["task"]), skill, row["made"])
 
-    async def saved(self, draft: Draft, *, now: float) -> None:
-        """The draft is a skill now, of the person who has confirmed it."""
+    async def saved(self, draft: Draft, verdicts: Sequence[PressVerdict], *, now: float) -> None:
+        """The draft is a skill now, of the person who has confirmed it; `verdicts` are those of the gate's reader on
+        the presses of its run.
+        """
+        kept = VERDICTS.dump_json(tuple(verdicts)).decode()
 
         async def work(transaction: Transaction) -> None:
             await transaction.fetch("DELETE FROM skill_drafts WHERE id = ?", (draft.id,))
             await transaction.fetch(
-                "INSERT INTO saved_skills (name, person_platform, person_id, task, saved) VALUES (?, ?, ?, ?, ?)"
-                " ON CONFLICT (name) DO UPDATE SET task = excluded.task, saved = excluded.saved",
-                (draft.name, draft.person.platform, draft.person.id, int(draft.task), now),
+                "INSERT INTO saved_skills (name, person_platform, person_id, task, saved, verdicts)"
+                " VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (name) DO UPDATE"
+                " SET task = excluded.task, saved = excluded.saved, verdicts = excluded.verdicts",
+                (draft.name, draft.person.platform, draft.person.id, int(draft.task), now, kept),
             )
 
         await self._database.write(work)
@@ -99,6 +108,11 @@ class SkillTable:
         """Who has saved it first; None for one that nobody has saved here."""
         rows = await self._database.fetch("SELECT * FROM saved_skills WHERE name = ?", (name,))
         return Person(rows[0]["person_platform"], rows[0]["person_id"]) if rows else None
+
+    async def verdicts(self) -> tuple[PressVerdict, ...]:
+        """What the gate's reader said of the presses of all skills that were saved here."""
+        rows = await self._database.fetch("SELECT verdicts FROM saved_skills")
+        return tuple(each for row in rows for each in VERDICTS.validate_json(row["verdicts"]))
 
     async def renamed(self, old: str, new: str) -> None:
         """It is called otherwise from now on; its runs of before count for it."""

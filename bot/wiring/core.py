@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 from agent.graph.agent import GraphAgent
 from agent.graph.member.members import Members
 from agent.guards.policy import Policy, PolicyError
+from agent.guards.reading import Readings
 from agent.runner.local import Equipment, LocalRunner
 from agent.skills.library import Skills
 from agent.tools.calling import Toolbox
@@ -151,6 +152,9 @@ async def open_core(
         live.on_change(embedder.change)
         memory = store.memory(lambda person: rights.policy.subjects(person), embedder.now)  # noqa: PLW0108 - links change
         skills = await asyncio.to_thread(skills_of, settings)
+        readings = Readings()
+        for verdict in await store.skills.verdicts():
+            readings.know(verdict.key, verdict.consequence, verdict.object)
         foreign = await stack.enter_async_context(mcp_tools(settings.data_dir))
         toolbox = toolbox_of(
             settings,
@@ -174,6 +178,7 @@ async def open_core(
             toolbox=toolbox,
             memory=memory,
             skills=skills,
+            readings=readings,
         )
         members = members_of(settings, toolbox, store, checkpoints, skills)
         local = LocalRunner(equipment, checkpoints)

@@ -12,18 +12,30 @@ a person has written in this run counts more than the recording, so from then on
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 from agent.effect_facts import NothingChanged, effects_of
 from agent.graph.executor.context import RunContext
+from agent.graph.executor.foreign_words import is_foreign, names_by
 from agent.graph.executor.state import ExecutorState, PastData, fate_of
-from agent.models.base import PILOT, Delta, Model, ModelReply, ModelRequest, ToolCall
+from agent.guards.binding import words_of
+from agent.models.base import PILOT, Delta, Model, ModelReply, ModelRequest, Purpose, ToolCall, Usage
 from agent.observing import ScreenView
-from agent.recorded_skills.anchors import Found, Likeness, checked_now, find, folded, likeness, names_one, words_at
+from agent.recorded_skills.anchors import (
+    Found,
+    Likeness,
+    checked_now,
+    find,
+    folded,
+    likeness,
+    names_one,
+    uncounted,
+    words_at,
+)
 from agent.recorded_skills.skill_file import FIELDS, RecordedSkill
-from agent.recorded_skills.step_record import Landmark, RecordedAction, filled
+from agent.recorded_skills.step_record import Anchor, Landmark, RecordedAction, filled
 from agent.scene import Scene, StepFate
 from agent.wording import sentence
 from devices.phone import Element
@@ -53,12 +65,20 @@ _AT_END: Final = (
 )
 
 
+Asked: TypeAlias = tuple[dict[str, str], Usage]
+"""What recorded words are called now, by the folded recorded word, and what asking for them has used."""
+_WAYS: Final = frozenset({"wait", "back", "reopen", "scroll"})
+"""What is done while the next recorded step does not fit yet."""
+
+
 class FollowingModel:
     """Implements Model around the acting one."""
 
-    def __init__(self, model: Model, follower: Follower) -> None:
+    def __init__(self, model: Model, follower: Follower, names: Callable[[], Awaitable[Asked]] | None = None) -> None:
+        """`names` asks what the words of the recording are called on this phone; None where nobody can say."""
         self._model = model
         self._follower = follower
+        self._names = names
 
     @property
     def name(self) -> str:
@@ -68,8 +88,14 @@ class FollowingModel:
     async def complete(self, request: ModelRequest, *, on_delta: Callable[[Delta], None] | None = None) -> ModelReply:
         """The recording's answer, else the real model's."""
         reply = self._follower.reply()
-        if reply is not None:
-            return reply
+        if self._names is None or not self._follower.needs_names(reply):
+            return reply or await self._by_model(request, on_delta)
+        names, usage = await self._names()
+        self._follower.learn(names)
+        reply = self._follower.reply() or await self._by_model(request, on_delta)
+        return replace(reply, usage=usage + reply.usage, memo={**reply.memo, "names": names})
+
+    async def _by_model(self, request: ModelRequest, on_delta: Callable[[Delta], None] | None) -> ModelReply:
         if self._model.name == PILOT:
             return await self._by_pilot(request)
         return await self._model.complete(self._hinted(request), on_delta=on_delta)
@@ -98,7 +124,17 @@ def following(model: Model, state: ExecutorState, context: RunContext, view: Scr
     skill = context.live.recorded
     if skill is None or state.get("steers") or state.get("said"):
         return model
-    return FollowingModel(model, Follower(skill, context.live.arguments, state["past"], view))
+    follower = Follower(skill, context.live.arguments, state["past"], view)
+    basic = context.models.for_purpose(Purpose.SUMMARIZE)
+    if basic.name == PILOT:
+        return FollowingModel(model, follower)
+
+    async def names() -> Asked:
+        return await names_by(
+            basic, follower.words, follower.shown, conversation=f"{state['run']}-names", task=context.run.task
+        )
+
+    return FollowingModel(model, follower, names)
 
 
 def is_proven(state: ExecutorState) -> bool:
@@ -134,9 +170,12 @@ class Follower:
         self._steps = skill.steps
         self._view = view
         self._seen = view.observation
-        self._foreign = False
+        self._other_version = False
+        self._names_asked = False
         self._renamed: dict[str, str] = {}
-        """What a model has touched in this run in place of recorded words: they are called so now."""
+        """What recorded words are called now, by the folded word: what a model has touched in this run in their place,
+        or has said when it was asked for the names of another language.
+        """
         self._way = self._walked(past)
         self._open = self._way.step
         """The first step that nobody has done, as far as is known: what a model is told of."""
@@ -154,7 +193,7 @@ class Follower:
     def reply(self) -> ModelReply | None:
         """What the recording does on this screen; None where a model has to be asked."""
         way, seen = self._way, self._seen
-        if self._foreign or seen.elements is None or not seen.complete:
+        if self._other_version or seen.elements is None or not seen.complete:
             return None
         step = self._unset(way.step)
         if not way.tried:
@@ -167,6 +206,34 @@ class Follower:
         if way.tried or way.asked or not self._followable(step):
             return None
         return self._scroll(step) or (self._back(step) if way.waits else self._wait(step))
+
+    def needs_names(self, reply: ModelReply | None) -> bool:
+        """Whether the recording does not fit here because the phone speaks another language, and nobody was asked yet
+        what its words are called in it.
+        """
+        if self._names_asked or self._other_version or (reply is not None and reply.memo.get("how") not in _WAYS):
+            return False
+        package = self._steps[self._open].package if self._open < len(self._steps) else self._skill.end.package
+        return package == self._seen.package and is_foreign(self.words, self.shown)
+
+    def learn(self, names: Mapping[str, str]) -> None:
+        """Take what recorded words are called now. What a model has touched in their place counts more."""
+        self._names_asked = True
+        self._renamed = {**names, **self._renamed}
+
+    @property
+    def words(self) -> list[str]:
+        """The words that are looked for from here on, with the values of this run."""
+        steps = (*self._steps[self._open :], self._skill.end)
+        anchors = [each for step in steps for each in (step.anchor, *step.reads) if each is not None]
+        said = [words for each in anchors for words in (each.words, each.beside)]
+        said += [mark.words for step in steps for mark in step.landmarks]
+        return list(dict.fromkeys(uncounted(filled(words, self._values)) for words in said if words))
+
+    @property
+    def shown(self) -> list[str]:
+        """The words of this screen."""
+        return list(dict.fromkeys(words for e in self._seen.elements or () if (words := words_of(e))))
 
     def hint(self) -> str:
         """What a model is told that has to do this step."""
@@ -195,6 +262,8 @@ class Follower:
         way = _Way()
         for each in past:
             memo = each.get("memo", {})
+            if "names" in memo:
+                self.learn(memo["names"])
             number = memo.get("followed")
             if number is None:
                 way.waits, way.scrolls = 0, []
@@ -202,7 +271,7 @@ class Follower:
                 if fate_of(each) is StepFate.DONE and each.get("not_done") is None:
                     way.model += [RecordedAction.model_validate(data) for data in each.get("touched", [])]
                 continue
-            self._foreign |= memo.get("version") != self._skill.version
+            self._other_version |= memo.get("version") != self._skill.version
             match memo.get("how"):
                 case "wait":
                     way.waits += 1
@@ -212,6 +281,8 @@ class Follower:
                     way.backs = MOST_BACKS
                 case "scroll":
                     way.scrolls.append(each)
+                case "end":  # it was not taken as proven
+                    way = _Way(step=number, tried=True)
                 case _:
                     free = list(way.model)
                     for step in self._steps[way.step : number]:
@@ -239,7 +310,7 @@ class Follower:
         """Whether a switch is to be seen here that the step was to set, and is not set."""
         if step.kind != "tap" or step.anchor is None or step.anchor.checked is None:
             return False
-        found = find(step.anchor, self._seen, self._values)
+        found = self._find(step.anchor)
         return found is not None and checked_now(found, self._seen) is step.anchor.checked
 
     def _followable(self, step: int) -> bool:
@@ -269,7 +340,7 @@ class Follower:
         assert step.anchor is not None
         if step.package != self._seen.package:
             return None
-        found = find(step.anchor, self._seen, self._values)
+        found = self._find(step.anchor)
         if found is None or not found.element.enabled:
             return None
         like = self._likeness(step.landmarks)
@@ -277,6 +348,20 @@ class Follower:
             translated = like is Likeness.TRANSLATED and step.activity == self._seen.activity
             return found if like is Likeness.SAME or translated else None
         return found if like is not Likeness.OTHER or self._way.scrolls else None
+
+    def _find(self, anchor: Anchor) -> Found | None:
+        """The element that the anchor means, by its recorded words, else by what they are called now."""
+        found = find(anchor, self._seen, self._values)
+        if found is not None and not found.renamed:
+            return found
+        words, beside = self._name_of(anchor.words), self._name_of(anchor.beside)
+        named = find(anchor.model_copy(update={"words": words, "beside": beside}), self._seen, self._values)
+        return found if named is None or named.renamed else named
+
+    def _name_of(self, words: str) -> str:
+        """What recorded words are called now, with the values of this run."""
+        now = filled(words, self._values)
+        return self._renamed.get(folded(now)) or self._renamed.get(folded(uncounted(now)), now)
 
     def _later(self, step: int) -> ModelReply | None:
         """A later step that fits, where those before it are done or not needed here."""
@@ -316,9 +401,7 @@ class Follower:
 
     def _likeness(self, marks: Sequence[Landmark]) -> Likeness:
         """How much this screen is like the one with these landmarks, by the names that they have now."""
-        names = self._renamed
-        now = [mark.model_copy(update={"words": names.get(folded(mark.words), mark.words)}) for mark in marks]
-        return likeness(now, self._seen, self._values)
+        return likeness(marks, self._seen, self._values, self._renamed)
 
     def _is_alike(self, step: RecordedAction, done: RecordedAction) -> bool:
         """Whether what a model did is what the step does: of one kind, on the same screen, with the same text."""
@@ -333,11 +416,13 @@ class Follower:
         if step.anchor is not None and done.anchor is not None:
             if names_one(step.anchor.id) and done.anchor.id == step.anchor.id:
                 return True
-            words = folded(filled(step.anchor.words, self._values))
-            if words and words == folded(done.anchor.words):
+            words = {folded(filled(step.anchor.words, self._values)), folded(self._name_of(step.anchor.words))}
+            if folded(done.anchor.words) in words - {""}:
                 return True
-        ours = {folded(filled(mark.words, self._values)) for mark in step.landmarks}
+        ours = {folded(self._name_of(mark.words)) for mark in step.landmarks}
         theirs = {folded(mark.words) for mark in done.landmarks}
+        if not ours & theirs and is_foreign(ours, theirs):
+            return step.activity == done.activity and _is_same_kind(step, done)
         return not ours or not theirs or 2 * len(ours & theirs) >= min(len(ours), len(theirs))
 
     def _shows(self, text: str) -> bool:
@@ -377,7 +462,7 @@ class Follower:
         if end.touches or end.package != self._seen.package:
             return None
         like = self._likeness(end.landmarks)
-        if like is Likeness.OTHER or (strictly and like is not Likeness.SAME):
+        if like is Likeness.OTHER or (strictly and like is Likeness.UNTOLD):
             return None
         data = [words_at(place, self._seen, self._values) for place in end.reads]
         if not all(data) or any(self._is_unset(step) for step in self._steps):
@@ -456,6 +541,20 @@ class Follower:
             parts.append(f"which stood at {anchor.at[0]:.0%} across and {anchor.at[1]:.0%} down")
         parts.append(f"in {step.package}")
         return " ".join(parts)
+
+
+def _is_same_kind(step: RecordedAction, done: RecordedAction) -> bool:
+    """Whether both touched a control of one kind in the same sort of place: what is left to go by without words."""
+    ours, theirs = step.anchor, done.anchor
+    if ours is None or theirs is None:
+        return False
+    return (ours.role, ours.listed, ours.editable, ours.checked is None, step.chosen) == (
+        theirs.role,
+        theirs.listed,
+        theirs.editable,
+        theirs.checked is None,
+        done.chosen,
+    )
 
 
 def _changed_nothing(past: PastData) -> bool:

@@ -70,6 +70,8 @@ async def read_press(
     reading, usage = await context.control.guard(_ask(context, sight, pressed) if early is None else early.answer())
     reading = replace(reading, seconds=round(clock() - began, 2))
     context.readings.keep(key, reading, pressed.near)
+    if key is not None and context.readings.of(key) is not None:
+        reading = replace(reading, key=key)
     return reading, usage.read_by_guard(reading.seconds)
 
 

@@ -31,7 +31,7 @@ from agent.models.base import Usage
 from agent.observing import ScreenView
 from agent.ports.journal import ActionKey
 from agent.ports.tool_calls import CallKey
-from agent.recorded_skills.recording import recorded, recorded_words
+from agent.recorded_skills.recording import as_scroll, recorded, recorded_words
 from agent.scene import StepFate
 from agent.tools.calling import Worker
 from agent.tools.spec import ActionError, Done, Tool, ToolContext
@@ -132,7 +132,12 @@ class OpenStep:
         if seen is not None and it.action.kind == "note":
             made = recorded_words(data, str(data.get("text", "")), seen)
         else:
-            made = recorded(data, seen, target, touches=touches, seconds=seconds)
+            if isinstance(it.action, Swipe) and seen is not None and it.where.point and it.where.end:
+                direction = as_scroll(it.where.point, it.where.end, seen)
+                data = data if direction is None else {"kind": "scroll", "direction": direction}
+                touches = direction is None
+            looks_up = isinstance(it.spec, Tool) and it.spec.repeatable
+            made = recorded(data, seen, target, touches=touches, seconds=seconds, looks_up=looks_up)
         self.touched.append(made.model_dump(mode="json"))
         self.changed["touched"] = self.touched
 

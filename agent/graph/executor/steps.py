@@ -22,7 +22,7 @@ from agent.guards.loop_detection import WAITING, WINDOW
 from agent.guards.screen_identity import MOVED_MEAN, SCROLLED_MEAN, moved, screen_word
 from agent.models.base import ModelReply, Usage
 from agent.observing import ScreenView
-from agent.recorded_skills.step_record import RecordedAction, StepRecord
+from agent.recorded_skills.step_record import PressVerdict, RecordedAction, StepRecord
 from agent.scene import StepFate
 from agent.wording import kept, words
 from devices.phone import Observation
@@ -121,6 +121,11 @@ def close_step(
         record=StepRecord(
             actions=tuple(RecordedAction.model_validate(each) for each in state.get("touched", [])),
             followed=state["reply"].get("memo", {}).get("followed"),
+            verdicts=tuple(
+                PressVerdict(key=each["key"], consequence=each["consequence"], object=each["object"])
+                for each in state.get("readings", [])
+                if each.get("key")
+            ),
         ),
     )
     return {

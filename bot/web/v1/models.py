@@ -7,6 +7,7 @@ from typing import Annotated, Any, Generic, Literal, Self, TypeVar
 from pydantic import BaseModel, ConfigDict, Field, Strict, model_validator
 
 from agent.files import GivenFile
+from bot.domain.watch_words import MOST_CONDITION
 from bot.tasks.files import MAX_FILES
 from devices.inputs import Key
 
@@ -338,12 +339,37 @@ class TouchedInfo(_Got):
 
 
 class NewSchedule(_Sent):
-    """A task that is given again at set times."""
+    """A task that is given again at set times: in words, or a skill with its arguments. With `tell_me_when` it is a
+    watch, which is paused until POST /schedules/{id}/resume says yes to what was understood of those words.
+    """
 
     rule: str = Field(min_length=1, max_length=NAME_LIMIT, description="`every 2h`, `at 18:00`, `cron 0 8 * * 1-5`.")
-    text: Text
+    text: str = Field(default="", max_length=TEXT_LIMIT, description="Left out where a skill is named.")
+    skill: Name = Field(default="", description="The name of the skill that is followed each time.")
+    arguments: Arguments = Field(default_factory=dict, description="What the skill is done with, by parameter.")
+    tell_me_when: str = Field(
+        default="", max_length=MOST_CONDITION, description="Makes it a watch: `the price is below $50`, `it changes`."
+    )
     phone: Name = ""
     zone: Name = ""
+
+    @model_validator(mode="after")
+    def _of_something(self) -> Self:
+        if not (self.text.strip() or self.skill):
+            raise ValueError("a text or a skill is needed")
+        return self
+
+
+class WatchInfo(_Got):
+    """What a watch reads each time, and when that is told."""
+
+    name: str
+    type: str = Field(description="`number`, `text`, `yes-no` or `list`.")
+    unit: str
+    compare: str = Field(description="`below`, `above`, `becomes`, `contains` or `changes`.")
+    limit: str = Field(description="What it is compared with; empty for `changes`.")
+    told: str = Field(description="When it is told, in words.")
+    last: str | None = Field(description="The value that was read last.")
 
 
 class ScheduleInfo(_Got):
@@ -361,8 +387,9 @@ class ScheduleInfo(_Got):
     paused: bool
     task: str | None
     allowed: dict[str, Any] | None = Field(description="What a person has allowed ahead for it.")
-    watch: dict[str, Any] | None = Field(description="What is read and compared each time, where it watches.")
-    last: dict[str, Any] | None = Field(description="The last reading.")
+    skill: str | None = Field(description="The skill that is followed each time.")
+    arguments: dict[str, str]
+    watch: WatchInfo | None = Field(description="What it reads; null for a schedule whose every result is told.")
 
 
 class ModelInfo(_Got):

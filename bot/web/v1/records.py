@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import json
 from typing import Annotated
 
 from fastapi import APIRouter, Query
 
+from agent.result_value import Value
+from bot.cards.watch import told_words
 from bot.commands.request import Unknown, verdict
 from bot.commands.scheduling import may_see_schedule
+from bot.commands.skills import call_of
 from bot.domain.right import Right
 from bot.domain.schedule import Schedule
 from bot.domain.tier import QUOTAS
+from bot.domain.watch import Watch, value_text
 from bot.domain.zones import last_days
 from bot.people.subjects import Subject
 from bot.store.audit import AuditEntry
@@ -29,6 +34,7 @@ from bot.web.v1.models import (
     Statistics,
     UsageInfo,
     UsageSum,
+    WatchInfo,
     WhoInfo,
 )
 
@@ -37,7 +43,8 @@ MOST_DAYS = 366
 router = APIRouter(tags=["records"])
 
 
-def _schedule(one: Schedule) -> ScheduleInfo:
+def schedule_info(one: Schedule) -> ScheduleInfo:
+    """A schedule as the API tells it, and `opengui schedules --json`."""
     plan = one.plan
     return ScheduleInfo(
         id=one.id,
@@ -52,8 +59,27 @@ def _schedule(one: Schedule) -> ScheduleInfo:
         paused=one.paused,
         task=one.task or None,
         allowed=None if plan.standing is None else plan.standing.model_dump(exclude={"schedule"}),
-        watch=None if plan.watch is None else plan.watch.model_dump(mode="json"),
-        last=None if one.readings.last is None else one.readings.last.model_dump(mode="json"),
+        skill=plan.options.get("skill"),
+        arguments=json.loads(plan.options.get("arguments") or "{}"),
+        watch=None if plan.watch is None else _watch(plan.watch, one.readings.last),
+    )
+
+
+def _watch(watch: Watch, last: Value | None) -> WatchInfo:
+    condition = watch.condition
+    limit = condition.text
+    if condition.limit is not None:
+        limit = f"{condition.limit:f}"
+    elif condition.yes is not None:
+        limit = "yes" if condition.yes else "no"
+    return WatchInfo(
+        name=watch.result.name,
+        type=watch.result.type,
+        unit=watch.result.unit,
+        compare=condition.compare.value,
+        limit=limit,
+        told=told_words(watch),
+        last=None if last is None else value_text(last),
     )
 
 
@@ -68,16 +94,23 @@ async def list_schedules(calls: Caller, limit: Limit = 20, cursor: NumberCursor 
     """Those that may be seen and changed by this token, by number."""
     found = sorted(await _visible(calls), key=lambda one: int(one.id))
     found = [one for one in found if int(one.id) > int(cursor or 0)]
-    return page([_schedule(one) for one in found], limit, found[limit - 1].id if len(found) > limit else None)
+    return page([schedule_info(one) for one in found], limit, found[limit - 1].id if len(found) > limit else None)
 
 
 @router.post("/schedules", status_code=201)
 async def create_schedule(wish: NewSchedule, calls: Caller) -> ScheduleInfo:
-    """Have a task given at set times."""
+    """Have a task given at set times, or a value watched."""
     known = {one.id for one in await _visible(calls)}
-    await calls.run("schedule", {"device": wish.phone, "zone": wish.zone}, f"{wish.rule} do {wish.text}")
+    options, text = {"device": wish.phone, "zone": wish.zone}, wish.text
+    if wish.skill:
+        call = call_of(wish.skill, wish.arguments, calls.services, options)
+        options, text = dict(call.options), text or call.rest
+    if wish.tell_me_when:
+        await calls.run("watch", options, f"{wish.rule} do {text} and tell me when {wish.tell_me_when}")
+    else:
+        await calls.run("schedule", options, f"{wish.rule} do {text}")
     made = [one for one in await _visible(calls) if one.id not in known] or await _visible(calls)
-    return _schedule(max(made, key=lambda one: int(one.id)))
+    return schedule_info(max(made, key=lambda one: int(one.id)))
 
 
 async def _changed(calls: Calls, schedule: str, verb: str) -> None:
@@ -90,14 +123,14 @@ async def _changed(calls: Calls, schedule: str, verb: str) -> None:
 async def pause_schedule(schedule: Id, calls: Caller) -> ScheduleInfo:
     """Let it rest."""
     await _changed(calls, schedule, "pause")
-    return next(_schedule(one) for one in await _visible(calls) if one.id == schedule)
+    return next(schedule_info(one) for one in await _visible(calls) if one.id == schedule)
 
 
 @router.post("/schedules/{schedule}/resume")
 async def resume_schedule(schedule: Id, calls: Caller) -> ScheduleInfo:
     """Let it go on; what was due meanwhile is not made up for."""
     await _changed(calls, schedule, "resume")
-    return next(_schedule(one) for one in await _visible(calls) if one.id == schedule)
+    return next(schedule_info(one) for one in await _visible(calls) if one.id == schedule)
 
 
 @router.delete("/schedules/{schedule}", status_code=204)

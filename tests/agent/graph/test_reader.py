@@ -10,7 +10,7 @@ import pytest
 from PIL import Image
 
 from agent.events import Asked, Step
-from agent.guards.reading import GuardMode
+from agent.guards.reading import GuardMode, Readings
 from agent.models.base import ModelReply, ModelRequest, Purpose
 from agent.models.errors import ModelUnreachable
 from agent.outcome import Outcome
@@ -141,6 +141,25 @@ async def test_what_it_said_is_kept_for_the_same_control_in_the_same_window(rig:
     assert len(model.asked(Purpose.GUARD)) == 1
     kept = [step.action["readings"][0]["kept"] for step in work.steps if "readings" in step.action]
     assert kept == [False, True]
+
+
+async def test_what_was_recorded_with_a_skill_is_asked_anew_only_where_other_words_stand(rig: Rig) -> None:
+    """A new process knows what the steps of the recorded run kept. Seen failing (two calls) without `Readings.know`."""
+    rig.phone.windows.launch("shop")
+    have, _ = models([CART, BACK, GIVE_UP], guard=[NONE])
+    first = Work(rig.agent(have, guard="auto"), order(TASK))
+    await first.ended()
+    (verdict,) = [each for step in first.steps for each in step.record.verdicts]
+    assert verdict.consequence == "none"
+    readings = Readings()
+    readings.know(verdict.key, verdict.consequence, verdict.object)
+    have, model = models([CART, BACK, CART, GIVE_UP], guard=[NONE])
+    work = Work(rig.agent(have, guard="auto", readings=readings), order(TASK, task="8"))
+    await work.until(Step)
+    assert not model.asked(Purpose.GUARD)
+    rig.phone.state.prices["Blue mug"] = 4711
+    await work.ended()
+    assert len(model.asked(Purpose.GUARD)) == 1
 
 
 async def test_a_kept_hold_holds_in_the_next_task_too(rig: Rig) -> None:

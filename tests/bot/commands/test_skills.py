@@ -12,7 +12,7 @@ import pytest
 
 from agent.events import Started
 from agent.outcome import Outcome
-from agent.recorded_skills.step_record import Anchor, Landmark, RecordedAction, StepRecord
+from agent.recorded_skills.step_record import Anchor, Landmark, PressVerdict, RecordedAction, StepRecord
 from agent.run_id import RunId
 from agent.skills import saving
 from agent.skills.library import Skills
@@ -48,6 +48,9 @@ def anchor(words: str, **more: Any) -> Anchor:
     return Anchor(package="shop", role="TextView", words=words, **more)
 
 
+VERDICTS = (PressVerdict(key="a1", consequence="none"),)
+
+
 async def saved_task(world: World) -> Task:
     """A task that is done, and whose steps kept what they touched."""
     task = await world.working("Open Shop and put a Blue mug into the cart")
@@ -66,7 +69,9 @@ async def saved_task(world: World) -> Task:
         ),
     ]
     for number, action in enumerate(actions, 1):
-        step = a_step_event(task, number).model_copy(update={"record": StepRecord(actions=(action,))})
+        step = a_step_event(task, number).model_copy(
+            update={"record": StepRecord(actions=(action,), verdicts=VERDICTS[:number])}
+        )
         world.agent.tell(task.id, step)
         await world.until(task, lambda found, number=number: found.steps >= number)  # type: ignore[misc]
     return await world.end(task)
@@ -82,6 +87,8 @@ async def test_a_task_is_saved_once_it_is_confirmed_and_done_again_with_other_va
     assert "shown to somebody else" in (await world.press(press.data, BEN)).toast
     assert "Saved as buy-mug, version 1" in words(await world.press(press.data))
     folder = world.services.skills.found["buy-mug"].folder
+    assert set(await world.store.skills.verdicts()) == set(VERDICTS)
+    assert "consequence" not in (folder / "skill.json").read_text(), "a folder from elsewhere could say so, too"
     assert "2. Tap “{choice}”" in (folder / "SKILL.md").read_text()
     assert "has expired" in (await world.press(press.data)).toast
 

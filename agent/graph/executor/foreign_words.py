@@ -1,0 +1,94 @@
+"""The words of a recording on a phone that speaks another language: asked of a model once in a run, for all steps that
+are left. What it answers only says what is looked for: an element is found by it as by the recorded words, or not at
+all.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import unicodedata
+from collections import Counter
+from collections.abc import Collection, Iterable
+from typing import Final
+
+from pydantic import BaseModel, Field
+
+from agent.models.base import Message, Model, ModelRequest, Purpose, Usage
+from agent.models.errors import ModelAnswerUnusable, ModelError
+from agent.models.structured import ask
+from agent.prompts import prompt
+from agent.recorded_skills.anchors import folded
+
+logger = logging.getLogger(__name__)
+
+PATIENCE_S: Final = 30.0
+"""What a run waits for the names; then a model does the steps that do not fit."""
+MOST_WORDS: Final = 120
+"""Of the recording, and of the screen: a page has fewer."""
+OWN_SHARE: Final = 0.5
+"""Of a screen's labels, that are written as the recording is, for it to be in the same language: names and brands are
+Latin everywhere.
+"""
+
+
+class Name(BaseModel):
+    """What one recorded word is called now."""
+
+    recorded: str
+    now: str
+
+
+class Names(BaseModel):
+    """What recorded words are called now."""
+
+    names: list[Name] = Field(default_factory=list, max_length=MOST_WORDS)
+
+
+def is_foreign(recorded: Iterable[str], shown: Iterable[str]) -> bool:
+    """Whether what is shown is written in other letters than what was recorded. Languages that share their letters are
+    not told from each other.
+    """
+    own = Counter(script for words in recorded for script in _scripts(words))
+    labels = [scripts for words in shown if (scripts := _scripts(words))]
+    if not own or not labels:
+        return False
+    main = own.most_common(1)[0][0]
+    return sum(main in scripts for scripts in labels) < OWN_SHARE * len(labels)
+
+
+async def names_by(
+    model: Model, recorded: Collection[str], shown: Collection[str], *, conversation: str, task: str
+) -> tuple[dict[str, str], Usage]:
+    """What the recorded words are called now, by the folded recorded word, and what asking has used. No names where the
+    model has no answer in time. Raises nothing of the model's.
+    """
+    facts = {"recorded": [*recorded][:MOST_WORDS], "screen": [*shown][:MOST_WORDS]}
+    request = ModelRequest(
+        Purpose.SUMMARIZE,
+        (Message("system", (prompt("names"),)), Message("user", (json.dumps(facts, ensure_ascii=False),))),
+        schema=Names,
+        conversation=conversation,
+        task=task,
+    )
+    try:
+        async with asyncio.timeout(PATIENCE_S):
+            answer, usage = await ask(model, request, Names)
+    except ModelAnswerUnusable as error:
+        logger.info("no names of another language: %s", error)
+        return {}, error.usage
+    except (ModelError, TimeoutError) as error:
+        logger.info("no names of another language: %s", repr(error))
+        return {}, Usage()
+    asked = {folded(words) for words in recorded}
+    return {
+        folded(each.recorded): " ".join(each.now.split())
+        for each in answer.names
+        if folded(each.recorded) in asked and each.now.strip() and folded(each.now) != folded(each.recorded)
+    }, usage
+
+
+def _scripts(words: str) -> set[str]:
+    """The scripts of its letters, such as LATIN and CJK."""
+    return {unicodedata.name(sign, "").partition(" ")[0] for sign in words if sign.isalpha()}

@@ -1,0 +1,36 @@
+"""Watches and schedules of skills over the API: what was understood is shown, and nothing is read before a yes."""
+
+from __future__ import annotations
+
+from tests.bot.web.v1.world import ApiWorld
+
+
+async def test_a_watch_is_shown_and_begins_with_resume(api: ApiWorld) -> None:
+    secret = await api.token("ci")
+    wish = {"rule": "every 2h", "text": "open Shop, read the price", "tell_me_when": "the price is below $50"}
+    made = (await api.ask(secret, "POST", "/schedules", wish)).body
+    assert made["paused"]
+    assert made["text"] == "open Shop, read the price"
+    assert made["watch"] == {
+        "name": "price",
+        "type": "number",
+        "unit": "$",
+        "compare": "below",
+        "limit": "50",
+        "told": "it is below 50 $",
+        "last": None,
+    }
+    assert not (await api.ask(secret, "POST", f"/schedules/{made['id']}/resume")).body["paused"]
+    (listed,) = (await api.ask(secret, "GET", "/schedules")).body["data"]["items"]
+    assert listed["watch"]["compare"] == "below"
+
+
+async def test_a_schedule_follows_a_skill(api: ApiWorld) -> None:
+    secret = await api.token("ci")
+    wish = {"rule": "every day 07:30", "skill": "clear-notifications"}
+    made = (await api.ask(secret, "POST", "/schedules", wish)).body
+    assert (made["skill"], made["arguments"], made["watch"]) == ("clear-notifications", {}, None)
+    unknown = await api.ask(secret, "POST", "/schedules", {"rule": "every 2h", "skill": "nowhere"})
+    assert unknown.status == 409
+    nothing = await api.ask(secret, "POST", "/schedules", {"rule": "every 2h"})
+    assert nothing.status == 422
