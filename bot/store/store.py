@@ -25,6 +25,7 @@ from bot.store.leases import HandPictures, LeaseTable
 from bot.store.memory import MemoryTable
 from bot.store.offers import Offers
 from bot.store.outbox import Cards, Outbox
+from bot.store.own_files import OwnFiles
 from bot.store.people import Grants, Links, Tiers
 from bot.store.phone_names import PhoneNameTable
 from bot.store.pruning import Pruning
@@ -73,6 +74,7 @@ class Store:
         self.console = ConsoleMessages(database, clock)
         self.conversations = Conversations(database, clock)
         self.api_requests = ApiRequests(database, clock)
+        self.own_files = OwnFiles(database, clock)
         self.sessions = ConsoleSessions(database)
         self.search = TaskSearch(database)
         self.usage = UsageTable(database, clock)

@@ -165,7 +165,7 @@ class Api:
         said = await body_of(request, Said)
         command = command_of(said.text, said.thread, self._behind.commands)
         try:
-            files = [Attachment(file.name, await self._behind.frames.load(file.content)) for file in said.files]
+            files = [await self._attached(file, viewer) for file in said.files]
         except KeyError:
             return refuse(409, say("refusal.file_missing"))
         hidden = said.secret or may_be_secret(command, await self._behind.questions.open())
@@ -192,6 +192,12 @@ class Api:
         )
         reply = await self._behind.intake.message(incoming)
         return await self._replied(reply, viewer, said.thread, said.event)
+
+    async def _attached(self, file: GivenFile, viewer: Viewer) -> Attachment:
+        """Raises KeyError for what is not kept, or not theirs."""
+        if not await viewer.has(file.content):
+            raise KeyError(file.content)
+        return Attachment(file.name, await self._behind.frames.load(file.content))
 
     async def press(self, request: Request) -> Response:
         """The person pressed a button."""

@@ -8,9 +8,9 @@ import asyncio
 import logging
 import secrets
 from base64 import b64encode
-from collections.abc import AsyncGenerator, Collection, Mapping
+from collections.abc import Collection, Mapping
 from contextlib import aclosing
-from typing import Any, Literal
+from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 from starlette.requests import Request
@@ -22,12 +22,13 @@ from agent.ports.frames import Frames
 from bot.domain.chat import Intake
 from bot.domain.incoming import Attachment, CommandCall, Invocation
 from bot.tasks.files import MAX_FILES
-from bot.tasks.follow import Heard, Runs, encoded, interrupted, line_of
+from bot.tasks.follow import Runs, encoded, interrupted, line_of
 from bot.texts import say
 from bot.web.api import ID_LIMIT, SAID_LIMIT, body_of
 from bot.web.chat import place
 from bot.web.http import Streamed, Write, post, refuse
 from bot.web.viewers import person_of
+from bot.web.wakeup import ends_before
 
 logger = logging.getLogger(__name__)
 
@@ -107,36 +108,26 @@ class CliTasks:
         return Streamed(follow, {"Content-Type": "application/x-ndjson", "Cache-Control": "no-store"})
 
     async def _follow(self, write: Write, task: str) -> None:
-        stopping = asyncio.create_task(self._stopping.wait())
-        try:
+        ended = False
+
+        async def tell() -> None:
+            nonlocal ended
             async with aclosing(self._runs.events(task)) as events:
-                while (heard := await _next(events, stopping)) is not None:
+                async for heard in events:
                     await write(encoded(line_of(heard)))
                     if heard.last:
+                        ended = True
                         return
+
+        await ends_before(self._stopping.wait(), tell())
+        if not ended:
             await write(encoded(interrupted()))
-        finally:
-            stopping.cancel()
 
     async def answer(self, request: Request) -> Response:
         """Answer a question of a task."""
         answered = await body_of(request, Answered)
         refusal = await self._runs.answer(person_of(request), answered.question, answered.text)
         return refuse(409, refusal) if refusal else JSONResponse({"taken": True})
-
-
-async def _next(events: AsyncGenerator[Heard, None], stopping: asyncio.Task[Literal[True]]) -> Heard | None:
-    """The next event; None when there will be none, or the service stops first."""
-    following = asyncio.ensure_future(anext(events, None))
-    waits: tuple[asyncio.Future[Any], ...] = (following, stopping)
-    try:
-        await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
-        if following.done():
-            return following.result()
-        return None
-    finally:
-        following.cancel()
-        await asyncio.wait([following])
 
 
 class Ordered(BaseModel):

@@ -32,9 +32,9 @@ from bot.texts import say
 from bot.web.api import body_of
 from bot.web.chat import place
 from bot.web.http import Handler, RequestRefused, Streamed, Write, get, post, refuse
-from bot.web.stream import any_of
 from bot.web.video import Video, record
 from bot.web.viewers import person_of, place_of
+from bot.web.wakeup import any_of
 from devices.errors import PhoneError
 from devices.geometry import Size
 from devices.inputs import MAX_SWIPE_MS, MIN_SWIPE_MS, Key

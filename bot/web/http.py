@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
-from typing import Any, Final
+from typing import Final
 
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
@@ -13,6 +13,7 @@ from starlette.types import Receive, Scope, Send
 
 from bot.domain.right import Right
 from bot.texts import say
+from bot.web.wakeup import ends_before
 
 BODY_LIMIT: Final = 256 * 1024
 """Bytes of one request; the longest line has 20,000 characters."""
@@ -115,18 +116,8 @@ class Streamed(Response):
         async def write(data: bytes) -> None:
             await send({"type": "http.response.body", "body": data, "more_body": True})
 
-        working = asyncio.ensure_future(self._work(write))
-        leaving = asyncio.ensure_future(_disconnected(receive))
-        both: tuple[asyncio.Future[Any], ...] = (working, leaving)
-        try:
-            await asyncio.wait(both, return_when=asyncio.FIRST_COMPLETED)
-            if working.done():
-                working.result()
-                await send({"type": "http.response.body", "body": b"", "more_body": False})
-        finally:
-            for one in both:
-                one.cancel()
-            await asyncio.wait(both)
+        if await ends_before(_disconnected(receive), self._work(write)):
+            await send({"type": "http.response.body", "body": b"", "more_body": False})
 
 
 async def _disconnected(receive: Receive) -> None:

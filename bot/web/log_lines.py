@@ -13,6 +13,7 @@ from bot.logs.recent import KEPT, RECENT
 from bot.texts import say
 from bot.web.auth import caller_of
 from bot.web.http import Streamed, Write, get, refuse
+from bot.web.wakeup import ends_before
 
 
 class LogLines:
@@ -40,14 +41,6 @@ class LogLines:
                     await write(line.encode(errors="replace") + b"\n")
 
         async def until_stopped(write: Write) -> None:
-            telling, stopped = asyncio.ensure_future(tell(write)), asyncio.ensure_future(self._stopping.wait())
-            try:
-                await asyncio.wait((telling, stopped), return_when=asyncio.FIRST_COMPLETED)
-                if telling.done():
-                    telling.result()
-            finally:
-                for each in (telling, stopped):
-                    each.cancel()
-                await asyncio.wait((telling, stopped))
+            await ends_before(self._stopping.wait(), tell(write))
 
         return Streamed(until_stopped, {"Content-Type": "text/plain; charset=utf-8", "Cache-Control": "no-store"})

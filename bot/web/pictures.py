@@ -12,6 +12,7 @@ from agent.ports.frames import Frames
 from bot.domain.right import Right
 from bot.texts import say
 from bot.web.http import get, refuse
+from bot.web.viewers import Viewers
 
 REFERENCE = re.compile(r"[A-Za-z0-9_-]{1,128}(\.[A-Za-z0-9]{1,10})?")
 """A reference of the frame store: no separators, no dots but the one before the suffix."""
@@ -37,10 +38,11 @@ def picture_type(data: bytes) -> str:
 
 
 class Pictures:
-    """Serves the frame store."""
+    """Serves the frame store, to each what they were shown."""
 
-    def __init__(self, frames: Frames) -> None:
+    def __init__(self, frames: Frames, viewers: Viewers) -> None:
         self._frames = frames
+        self._viewers = viewers
 
     def routes(self) -> list[Route]:
         """What is served."""
@@ -50,7 +52,7 @@ class Pictures:
         """The bytes behind a reference."""
         reference = request.path_params["reference"]
         gone = say("refusal.picture")
-        if not REFERENCE.fullmatch(reference):
+        if not REFERENCE.fullmatch(reference) or not await self._viewers.of(request).has(reference):
             return refuse(404, gone)
         try:
             data = await self._frames.load(reference)

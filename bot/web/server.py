@@ -94,7 +94,7 @@ class Console:
             SignIn(self._gate, door.password, tokens=tokens),
             Api(behind, board, viewers),
             Events(behind, board, self._stopping, self._gate, viewers),
-            Pictures(behind.frames),
+            Pictures(behind.frames, viewers),
             Thumbnails(
                 behind.phones,
                 behind.tasks,

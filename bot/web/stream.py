@@ -17,6 +17,7 @@ from bot.web.auth import ConsoleGate
 from bot.web.dashboard import APART_S, Dashboard, Shown
 from bot.web.http import Streamed, Write, get, refuse
 from bot.web.viewers import Viewer, Viewers
+from bot.web.wakeup import any_of
 
 HEARTBEAT_EVERY = 15.0
 """Seconds of silence after which a comment is sent: a page hears that it is still connected."""
@@ -92,7 +93,7 @@ class Events:
                 written = loop.time()
                 # Whatever changes meanwhile is told in one go, with one look into the log.
                 await any_of(gone, self._stopping, seconds=APART_S)
-            await any_of(changed, moved, gone, self._stopping)
+            await any_of(changed, moved, gone, self._stopping, seconds=HEARTBEAT_EVERY)
 
     async def _own(self, viewer: Viewer, shown: Shown) -> Shown:
         """What of it is shown to them: for operators the same for all, made once."""
@@ -110,16 +111,6 @@ async def _changes(viewer: Viewer, since: int) -> tuple[list[str], int]:
             events.append(_event("message", entry.model_dump_json(), number=since))
         if len(entries) < AT_ONCE:
             return events, since
-
-
-async def any_of(*events: asyncio.Event, seconds: float = HEARTBEAT_EVERY) -> None:
-    """Until one is set, or so many seconds are over."""
-    waits = [asyncio.ensure_future(event.wait()) for event in events]
-    try:
-        await asyncio.wait(waits, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
-    finally:
-        for wait in waits:
-            wait.cancel()
 
 
 def _event(name: str, data: str, *, number: int | None = None) -> str:

@@ -84,6 +84,13 @@ class Viewer:
         own = {phone.id for phone in open_phones(self._asked(), self.services)}
         return tuple(phone for phone in phones if phone.id in own)
 
+    async def has(self, reference: str) -> bool:
+        """Whether the picture or file may be shown to them, or go with a task of theirs. Raises StoreError."""
+        accounts = self.accounts
+        if self.services is None or accounts is None:
+            return True
+        return await self.services.store.own_files.has(reference, accounts, self.home)
+
     def commands(self, names: Collection[str]) -> list[str]:
         """Those of these commands that they may give."""
         admin = Right.ADMIN.value in self.rights

@@ -1,8 +1,9 @@
-"""One beat that wakes everybody who waits."""
+"""Waiting: for the next beat, for any of several events, and for work until something stops it."""
 
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Awaitable
 
 
 class Wakeup:
@@ -19,3 +20,31 @@ class Wakeup:
         """Wake all who wait."""
         beaten, self._next = self._next, asyncio.Event()
         beaten.set()
+
+
+async def any_of(*events: asyncio.Event, seconds: float) -> bool:
+    """Wait until one is set, or so many seconds are over; whether one is."""
+    waits = [asyncio.ensure_future(event.wait()) for event in events]
+    try:
+        done, _ = await asyncio.wait(waits, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
+        return bool(done)
+    finally:
+        for wait in waits:
+            wait.cancel()
+
+
+async def ends_before(stop: Awaitable[object], work: Awaitable[object]) -> bool:
+    """Do `work` until its end, or until `stop` comes first, which cancels it; whether it came to its end. Raises what
+    `work` raises.
+    """
+    working = asyncio.ensure_future(work)
+    both = (working, asyncio.ensure_future(stop))
+    try:
+        await asyncio.wait(both, return_when=asyncio.FIRST_COMPLETED)
+        if working.done():
+            working.result()
+        return working.done()
+    finally:
+        for one in both:
+            one.cancel()
+        await asyncio.wait(both)

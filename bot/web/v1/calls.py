@@ -12,7 +12,7 @@ from agent.ports.agent import AS_SET, Guidance
 from agent.ports.frames import Frames
 from agent.tools.spec import Tool
 from bot.commands.dispatcher import run_command
-from bot.commands.request import Refused, Services, Unknown, may_see, require
+from bot.commands.request import Refused, Services, Unknown, may_see, require, verdict
 from bot.commands.request import Request as Asked
 from bot.commands.resolve import task_named
 from bot.domain.address import Person, Place
@@ -125,7 +125,12 @@ class Calls:
         return found
 
     async def files(self, contents: list[tuple[str, str]]) -> tuple[Attachment, ...]:
-        """The files of a task, by name and reference. Raises Refused when one is not kept."""
+        """The files of a task, by name and reference. Raises Refused when one is not kept, or somebody else's."""
+        accounts, own_files = self.services.policy.accounts(self.person), self.services.store.own_files
+        admin = verdict(self.asked(), self.services.policy, Right.ADMIN).allowed
+        for _, content in contents:
+            if not admin and not await own_files.has(content, accounts, self.caller.home):
+                raise Refused(say("refusal.file_missing"))
         try:
             return tuple([Attachment(name, await self.frames.load(content)) for name, content in contents])
         except KeyError:

@@ -33,6 +33,7 @@ from bot.web.v1.models import (
     NewMessage,
     Taken,
 )
+from bot.web.wakeup import any_of
 
 HEADERS = {"Content-Type": "text/event-stream", "Cache-Control": "no-store", "X-Accel-Buffering": "no"}
 NUMBER = re.compile(r"[0-9]{1,18}")
@@ -201,7 +202,7 @@ async def _tell(
                 after = found[-1].number
             while reader.pieces:
                 await send(piece_told(reader.pieces.popleft()))
-            if not await _any(news, revoked, stopping):
+            if not await any_of(news, revoked, stopping, seconds=HEARTBEAT_EVERY):
                 await send(b": still here\n\n")
     except TimeoutError:
         logger.info("A reader of %s took nothing for %.0f s and is let go", caller_of(request).name, PATIENCE_S)
@@ -209,14 +210,3 @@ async def _tell(
     finally:
         forget()
         events.leave(conversation, reader)
-
-
-async def _any(*events: asyncio.Event) -> bool:
-    """Whether one is set before the time of a heartbeat is over."""
-    waits = [asyncio.ensure_future(event.wait()) for event in events]
-    try:
-        done, _ = await asyncio.wait(waits, timeout=HEARTBEAT_EVERY, return_when=asyncio.FIRST_COMPLETED)
-        return bool(done)
-    finally:
-        for wait in waits:
-            wait.cancel()

@@ -256,4 +256,6 @@ async def get_picture(task: Id, picture: Id, calls: Caller) -> Response:
 async def add_file(request: Request, calls: Caller) -> FileInfo:
     """Take in the bytes of one file for a later task."""
     calls.require(Right.USE)
-    return FileInfo(content=await calls.frames.save(await request.body(), suffix="bin"))
+    content = await calls.frames.save(await request.body(), suffix="bin")
+    await calls.services.store.own_files.handed_in(content, calls.person)
+    return FileInfo(content=content)

@@ -87,6 +87,20 @@ async def test_a_task_is_left_alone_asked_about_answered_and_ended(api: ApiWorld
 
 
 @BOTH
+async def test_a_skill_is_done_with_its_arguments(api: ApiWorld, mode: str) -> None:
+    async with connected(api, mode) as client:
+        name = next(iter(api.world.services.skills.found))
+        assert name in words(await client.call_tool("skills"))
+        asked = {"name": name, "arguments": {"size": "large"}, "phone": "Pixel", "wait_seconds": 0}
+        assert not (await client.call_tool("run_skill", asked)).is_error
+        task = await given(api)
+        assert (task.skill, dict(task.arguments)) == (name, {"size": "large"})
+        unknown = await client.call_tool("run_skill", {"name": "make-gold", "wait_seconds": 0})
+        assert (unknown.is_error, "make-gold" in words(unknown)) == (True, True)
+        assert len(await api.world.task_service.recent(5)) == 1
+
+
+@BOTH
 async def test_a_question_reaches_a_client_that_can_ask(api: ApiWorld, mode: str) -> None:
     async def ask(_context: Any, params: wire.ElicitRequestParams) -> wire.ElicitResult:
         assert "Which one?" in params.message

@@ -20,6 +20,7 @@ from bot.store.console import ConsoleMessages
 from bot.store.conversations import ApiRequests
 from bot.store.database import Database
 from bot.store.frames import FrameFiles
+from bot.store.own_files import OwnFiles
 from bot.store.schedules import Schedules
 from bot.store.sessions import ConsoleSessions
 from bot.store.usage import UsageTable
@@ -131,6 +132,7 @@ def served(behind: ConsoleServices, database: Database, tables: Tables) -> ApiSe
         usage=UsageTable(database, time.time),
         schedules=Schedules(database),
         api_requests=ApiRequests(database, time.time),
+        own_files=OwnFiles(database, time.time),
         frames=behind.frames,
     )
     nothing: Any = None

@@ -9,15 +9,17 @@ from typing import Any, Self
 
 import pytest
 
-from agent.events import Started
-from agent.questions import QuestionKind
+from agent.events import Asked, Started
+from agent.questions import Question, QuestionKind
 from agent.run_id import RunId
 from bot.domain.address import Address, Person
-from bot.domain.outgoing import Message
+from bot.domain.outgoing import Message, Picture
 from bot.domain.right import PAGE_PLATFORM, Right
 from bot.domain.task import Task, TaskState
+from tests.bot.web.standins import picture
+from tests.bot.web.test_hand import PicturedPhone
 from tests.bot.web.v1.world import Answer, ApiWorld
-from tests.bot.world import ANNA, BEN
+from tests.bot.world import ANNA, BEN, a_step_event
 
 
 @dataclass
@@ -154,30 +156,132 @@ async def test_a_stream_tells_each_what_is_theirs_and_ends_with_the_token(api: A
     assert (await ben.ask("GET", "/api/events")).status == 401
 
 
+async def test_a_picture_is_shown_to_who_may_see_its_task(api: ApiWorld) -> None:
+    """Seen failing without the look at whose it is: who knew the reference got the picture, and could have it read by
+    a task. That somebody has written the reference down changes nothing.
+    """
+    anna = await Browser.enter(api, await api.token("anna", owner=ANNA))
+    ben = await Browser.enter(api, program := await api.token("ben", owner=BEN))
+    boss = await Browser.enter(api, await api.token("boss", Right.ADMIN))
+    await anna.say("/do open settings", "event-0001")
+    task = await at_work(api, (await api.world.task_service.recent(1))[0])
+    frames = api.world.store.frames
+    step, asked, sent = [await frames.save(picture(colour), suffix="png") for colour in ("teal", "navy", "red")]
+    api.world.agent.tell(task.id, a_step_event(task, 1, frame=step))
+    question = Question(id="1.q1", run=RunId(task.id), kind=QuestionKind.ASK, text="Which?", frame=asked)
+    api.world.agent.tell(task.id, Asked(question=question))
+    await api.world.until(task, TaskState.WAITING)
+    place = Address(PAGE_PLATFORM, "console", f"{ANNA.platform}:{ANNA.id}")
+    message = Message(body="look", picture=Picture("a.png", await frames.load(sent)))
+    await api.world.chats[PAGE_PLATFORM].send(place, message, nonce="n1")
+    handed = (await anna.ask("POST", "/api/v1/files", {"a": "file"})).body["content"]
+    for reference in (step, asked, sent, handed):
+        await ben.say(f"see {reference}", f"event-{reference[:8]}")
+        statuses = [(await one.ask("GET", f"/api/frames/{reference}")).status for one in (anna, ben, boss)]
+        assert statuses == [200, 404, 200], reference
+        files = [{"name": "a.png", "content": reference}]
+        taken = await ben.ask("POST", "/api/say", {"text": "/do read it", "event": "event-0009", "files": files})
+        assert taken.status == 409
+        refused = await api.ask(program, "POST", "/tasks", {"text": "read it", "files": files})
+        assert (refused.status, refused.body["code"]) == (409, "refused")
+    body = {"text": "/do read it", "event": "event-0010", "files": [{"name": "a", "content": handed}]}
+    assert (await anna.ask("POST", "/api/say", body)).status == 200
+
+
+async def test_a_phone_is_touched_by_who_may_operate_it(api: ApiWorld) -> None:
+    """Seen failing with the routes open to who may use the page."""
+    api.world.phones.touchable["pixel"] = PicturedPhone()
+    use = await Browser.enter(api, await api.token("use", Right.APPROVE, owner=ANNA))
+    hand = await Browser.enter(api, await api.token("hand", Right.OPERATE, owner=BEN, phones=("pixel",)))
+    assert (await use.ask("POST", "/api/hand", {"phone": "pixel"})).status == 403
+    assert (await hand.ask("POST", "/api/hand", {"phone": "moto"})).status == 404
+    held = await hand.ask("POST", "/api/hand", {"phone": "pixel"})
+    assert held.status == 200, held.body
+    for path in ("touch", "done"):
+        assert (await use.ask("POST", f"/api/hand/{held.body['hand']}/{path}", {})).status == 403
+    assert (await hand.ask("POST", f"/api/hand/{held.body['hand']}/done", {})).status == 200
+
+
+TAKEN: Mapping[Right, tuple[tuple[str, str], ...]] = {
+    Right.USE: (
+        ("GET", "/api/state"),
+        ("GET", "/api/choices"),
+        ("GET", "/api/messages"),
+        ("POST", "/api/say"),
+        ("POST", "/api/press"),
+        ("GET", "/api/frames/x.png"),
+        ("GET", "/api/devices/pixel/glance"),
+        ("GET", "/api/devices/pixel/glance/1"),
+        ("GET", "/api/v1/tasks"),
+        ("GET", "/api/v1/skills"),
+        ("POST", "/api/v1/files"),
+    ),
+    Right.OPERATE: (
+        ("POST", "/api/hand"),
+        ("GET", "/api/hand/x/stills"),
+        ("POST", "/api/hand/x/touch"),
+        ("POST", "/api/hand/x/done"),
+    ),
+    Right.ADMIN: (
+        ("GET", "/api/check"),
+        ("POST", "/api/check"),
+        ("GET", "/api/sessions"),
+        ("GET", "/api/logs"),
+        ("GET", "/api/fleet"),
+        ("POST", "/api/fleet/invite"),
+        ("POST", "/api/fleet/revoke"),
+        ("POST", "/api/tokens"),
+        ("POST", "/api/command"),
+        ("POST", "/api/do"),
+        ("POST", "/api/answer"),
+        ("GET", "/api/v1/people"),
+        ("GET", "/api/v1/audit"),
+    ),
+}
+"""Every route of the console that answers at once, and some below it, by the right that it takes."""
+NO_PAGES = frozenset({"/api/logs", "/api/tokens", "/api/fleet", "/api/fleet/invite", "/api/fleet/revoke"})
+"""For the start token alone, or the password: who signed in with a token of theirs gets nothing there."""
+
+
+@pytest.mark.parametrize("right", [Right.USE, Right.APPROVE, Right.OPERATE, Right.ADMIN])
+async def test_each_route_takes_its_right(api: ApiWorld, right: Right) -> None:
+    """Seen failing without the right that a route takes: what only the operator may read was shown. Also asked by
+    nobody, with a program's token, and from another page.
+    """
+    api.world.phones.touchable["pixel"] = PicturedPhone()
+    secret = await api.token("anna", right, owner=ANNA)
+    anna = await Browser.enter(api, secret)
+    for needed, routes in TAKEN.items():
+        for method, path in routes:
+            answer = await anna.ask(method, path, {})
+            assert (answer.status == 403) == (path in NO_PAGES or not right.includes(needed)), (
+                method,
+                path,
+                answer.body,
+            )
+            foreign = {"Cookie": anna.cookie, "Origin": "https://evil.example"}
+            programs = {"Authorization": f"Bearer {secret}"}
+            for headers, status in ((foreign, 403), ({}, 401), (programs, 0 if "/v1/" in path else 401)):
+                async with api.session.request(method, api.url.with_path(path), json={}, headers=headers) as told:
+                    assert told.status == (status or answer.status), (method, path, headers)
+    assert await api.world.task_service.recent(1) == ()
+
+
 @pytest.mark.parametrize(
-    ("method", "path", "body"),
+    ("method", "path", "status"),
     [
-        ("GET", "/api/check", None),
-        ("POST", "/api/check", {}),
-        ("GET", "/api/sessions", None),
-        ("GET", "/api/v1/audit", None),
-        ("GET", "/api/v1/people", None),
-        ("GET", "/api/fleet", None),
-        ("GET", "/api/logs", None),
-        ("POST", "/api/do", {"text": "open settings"}),
-        ("POST", "/api/command", {"name": "whoami"}),
-        ("POST", "/api/answer", {"question": "1.q1"}),
-        ("POST", "/api/tokens", {"name": "x", "rights": ["admin"]}),
-        ("POST", "/api/v1/conversations", {}),
-        ("GET", "/v1/models", None),
-        ("POST", "/mcp", {}),
+        ("GET", "/api/anything-new", 404),
+        ("POST", "/api/v1/conversations", 409),
+        ("GET", "/v1/models", 401),
+        ("POST", "/mcp", 401),
+        ("GET", "/api/devices/moto/glance", 404),
+        ("GET", "/api/v1/phones/moto", 404),
+        ("GET", "/api/v1/phones/moto/screen", 404),
     ],
 )
-async def test_what_is_the_operators_is_refused(api: ApiWorld, method: str, path: str, body: object) -> None:
-    """Seen failing without the right that a route takes: what only the operator may read was shown."""
-    anna = await Browser.enter(api, await api.token("anna", Right.OPERATE, owner=ANNA))
-    assert (await anna.ask(method, path, body)).status in {401, 403, 409}
-    assert await api.world.task_service.recent(1) == ()
+async def test_what_is_not_theirs_does_not_exist(api: ApiWorld, method: str, path: str, status: int) -> None:
+    anna = await Browser.enter(api, await api.token("anna", Right.OPERATE, owner=ANNA, phones=("pixel",)))
+    assert (await anna.ask(method, path, {} if method == "POST" else None)).status == status
 
 
 async def test_signing_out_elsewhere_ends_ones_own_alone(api: ApiWorld) -> None:
