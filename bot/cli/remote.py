@@ -170,7 +170,7 @@ class Remote:
     async def schedules(self) -> list[dict[str, Any]]:
         """What is given again at set times. Raises ServiceGone."""
         found = await self._listed("/api/v1/schedules", limit="100")
-        return [shown(one) for one in found]
+        return [one | {"schedule": one["id"], "person": one["person_name"]} for one in found]
 
     async def hosts(self) -> list[dict[str, Any]]:
         """The hosts of a hub. Raises ServiceGone."""
@@ -231,11 +231,6 @@ async def running_service(data_dir: Path) -> AsyncIterator[Remote | None]:
             yield Remote(session) if answers else None
         except aiohttp.ClientError as error:
             raise ServiceGone(say("cli.remote.gone")) from error
-
-
-def shown(schedule: dict[str, Any]) -> dict[str, Any]:
-    """A schedule of the API as the command line has always shown one."""
-    return schedule | {"schedule": schedule["id"], "person": schedule["person_name"]}
 
 
 def _task(info: dict[str, Any]) -> dict[str, Any]:

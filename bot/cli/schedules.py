@@ -5,15 +5,18 @@ from __future__ import annotations
 import argparse
 import json
 from datetime import datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from zoneinfo import ZoneInfo
 
 from bot.cli.control import given_to_any
 from bot.cli.exits import OK
-from bot.cli.remote import running_service, shown
+from bot.cli.remote import running_service
 from bot.cli.terminal import padded
 from bot.config.settings import Settings
 from bot.texts import say
+
+if TYPE_CHECKING:
+    from bot.domain.watch import Watch
 
 
 async def schedules(options: argparse.Namespace, settings: Settings) -> int:
@@ -35,14 +38,23 @@ async def _rows(settings: Settings) -> list[dict[str, Any]]:
     # Here and not above: who asks a service reads no database.
     from bot.store.directory import DataDirectory  # noqa: PLC0415 - see above
     from bot.store.store import Store  # noqa: PLC0415 - see above
-    from bot.web.v1.records import schedule_info  # noqa: PLC0415 - see above
+    from bot.views.tasks import schedule_json  # noqa: PLC0415 - see above
 
     with DataDirectory(settings.data_dir):
         store = await Store.open(settings.data_dir)
         try:
-            return [shown(schedule_info(one).model_dump()) for one in await store.schedules.all()]
+            return [schedule_json(one) | _watched(one.plan.watch) for one in await store.schedules.all()]
         finally:
             await store.close()
+
+
+def _watched(watch: Watch | None) -> dict[str, Any]:
+    if watch is None:
+        return {}
+    # Here and not above: few lists have one.
+    from bot.cards.watch import told_words  # noqa: PLC0415 - see above
+
+    return {"watch": {"name": watch.result.name, "told": told_words(watch)}}
 
 
 def _line(row: dict[str, Any]) -> str:

@@ -43,8 +43,7 @@ MOST_DAYS = 366
 router = APIRouter(tags=["records"])
 
 
-def schedule_info(one: Schedule) -> ScheduleInfo:
-    """A schedule as the API tells it, and `opengui schedules --json`."""
+def _schedule(one: Schedule) -> ScheduleInfo:
     plan = one.plan
     return ScheduleInfo(
         id=one.id,
@@ -94,7 +93,7 @@ async def list_schedules(calls: Caller, limit: Limit = 20, cursor: NumberCursor 
     """Those that may be seen and changed by this token, by number."""
     found = sorted(await _visible(calls), key=lambda one: int(one.id))
     found = [one for one in found if int(one.id) > int(cursor or 0)]
-    return page([schedule_info(one) for one in found], limit, found[limit - 1].id if len(found) > limit else None)
+    return page([_schedule(one) for one in found], limit, found[limit - 1].id if len(found) > limit else None)
 
 
 @router.post("/schedules", status_code=201)
@@ -110,7 +109,7 @@ async def create_schedule(wish: NewSchedule, calls: Caller) -> ScheduleInfo:
     else:
         await calls.run("schedule", options, f"{wish.rule} do {text}")
     made = [one for one in await _visible(calls) if one.id not in known] or await _visible(calls)
-    return schedule_info(max(made, key=lambda one: int(one.id)))
+    return _schedule(max(made, key=lambda one: int(one.id)))
 
 
 async def _changed(calls: Calls, schedule: str, verb: str) -> None:
@@ -123,14 +122,14 @@ async def _changed(calls: Calls, schedule: str, verb: str) -> None:
 async def pause_schedule(schedule: Id, calls: Caller) -> ScheduleInfo:
     """Let it rest."""
     await _changed(calls, schedule, "pause")
-    return next(schedule_info(one) for one in await _visible(calls) if one.id == schedule)
+    return next(_schedule(one) for one in await _visible(calls) if one.id == schedule)
 
 
 @router.post("/schedules/{schedule}/resume")
 async def resume_schedule(schedule: Id, calls: Caller) -> ScheduleInfo:
     """Let it go on; what was due meanwhile is not made up for."""
     await _changed(calls, schedule, "resume")
-    return next(schedule_info(one) for one in await _visible(calls) if one.id == schedule)
+    return next(_schedule(one) for one in await _visible(calls) if one.id == schedule)
 
 
 @router.delete("/schedules/{schedule}", status_code=204)
