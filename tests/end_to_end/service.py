@@ -22,7 +22,6 @@ from tests.fixtures.warm_start import WarmProcess, start_opengui
 
 START_S = 60.0
 STOP_S = 30.0
-OPENGUI = [sys.executable, "-m", "bot.cli"]
 
 
 @dataclass
