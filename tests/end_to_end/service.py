@@ -122,6 +122,12 @@ class Service:
             sys.stderr.write(self.log)
         await self._end(signal.SIGTERM)
 
+    @property
+    def pid(self) -> int:
+        """Of its process, which runs."""
+        assert self._process is not None
+        return self._process.pid
+
     async def kill(self) -> None:
         """kill -9."""
         await self._end(signal.SIGKILL)

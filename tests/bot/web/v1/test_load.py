@@ -16,6 +16,7 @@ from bot.domain.task import TaskState
 from bot.store.conversations import NewEvent
 from bot.web.connections import Connections
 from tests.bot.web.v1.world import API, ApiWorld, Stream, open_api
+from tests.fixtures.own_time import own_time
 
 
 @asynccontextmanager
