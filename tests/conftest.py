@@ -4,6 +4,7 @@ import gc
 import os
 import sys
 import tempfile
+from itertools import groupby
 from pathlib import Path
 
 import pytest
@@ -49,6 +50,9 @@ SLOW_FILES = frozenset(
 great many random texts.
 """
 
+WAITING_FOLDERS = frozenset({"end_to_end", "faults", "workshop"})
+"""Tests that for the most part wait: for other programs, and for the clock on the wall."""
+
 UNCOUNTED_FOLDERS = frozenset({"attacks", "chaos", "end_to_end", "faults", "fuzz", "offline", "soak"})
 UNCOUNTED_FILES = frozenset({"test_attacks.py", "test_pixels.py", "test_random_texts.py"})
 """Tests that run the same lines thousands of times, or whose lines run in other processes: what they run is not counted
@@ -60,17 +64,29 @@ _after_collection = 0
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Those that wait by the clock go first: otherwise one worker would wait at the end, and the others do nothing.
+    """Each worker of `--dist worksteal` begins with its part of those that wait, and meanwhile the others have the
+    processors: where one of them gets all, or any has them at the end, there is nothing else to do at last.
 
     What would keep somebody waiting who has changed a line is marked `slow`, and what is not traced `no_cover`.
     """
-    items.sort(key=lambda item: "faults" not in _parts(item))
+    waiting = [[*each] for _, each in groupby(filter(_waits, items), key=lambda item: item.path)]
+    working = [item for item in items if not _waits(item)]
+    workers, size, parts = int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1")), len(items), list[pytest.Item]()
+    for part in range(workers):
+        parts += [item for file in waiting[part::workers] for item in file]
+        more = max(0, size * (part + 1) // workers - len(parts))
+        parts, working = parts + working[:more], working[more:]
+    items[:] = parts + working
     for item in items:
         started = PROCESSES & {*getattr(item, "fixturenames", ())}
         if started or SLOW_FOLDERS & {*_parts(item)} or item.path.name in SLOW_FILES:
             item.add_marker(pytest.mark.slow)
         if UNCOUNTED_FOLDERS & {*_parts(item)} or item.path.name in UNCOUNTED_FILES:
             item.add_marker(pytest.mark.no_cover)
+
+
+def _waits(item: pytest.Item) -> bool:
+    return bool(WAITING_FOLDERS & {*_parts(item)})
 
 
 def _parts(item: pytest.Item) -> tuple[str, ...]:

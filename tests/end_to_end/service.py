@@ -22,7 +22,6 @@ from tests.fixtures.warm_start import WarmProcess, start_opengui
 
 START_S = 60.0
 STOP_S = 30.0
-OPENGUI = [sys.executable, "-m", "bot.cli"]
 
 
 @dataclass
@@ -122,6 +121,12 @@ class Service:
         if error is not None:
             sys.stderr.write(self.log)
         await self._end(signal.SIGTERM)
+
+    @property
+    def pid(self) -> int:
+        """Of its process, which runs."""
+        assert self._process is not None
+        return self._process.pid
 
     async def kill(self) -> None:
         """kill -9."""

@@ -14,8 +14,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from tests.end_to_end.brain import Act, brain
-from tests.end_to_end.service import OPENGUI, START_S, Place
+from tests.end_to_end.service import START_S, Place
 from tests.fakes.model_server import Answer, ModelServer, Recorded
+from tests.fixtures.warm_start import start_opengui
 
 MODEL = "a-model"
 IN_A_TERMINAL = """
@@ -133,18 +134,12 @@ class Workshop:
 
     async def signalled(self, how: signal.Signals, after: str, *arguments: str) -> Ran:
         """`opengui do --json …`, sent a signal as soon as it has printed a line of this type."""
-        process = await asyncio.create_subprocess_exec(
-            *OPENGUI,
-            "do",
-            "--json",
-            *arguments,
-            cwd=self.place.directory,
-            env=self.place.environment({}),
-            stdin=asyncio.subprocess.DEVNULL,
-            stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.PIPE,
+        process = await start_opengui(
+            ["do", "--json", *arguments],
+            directory=self.place.directory,
+            environment=self.place.environment({}),
+            piped=True,
         )
-        assert process.stdout is not None
         try:
             async with asyncio.timeout(START_S):
                 out = b""
@@ -153,7 +148,7 @@ class Workshop:
                     if json.loads(line)["type"] == after:
                         process.send_signal(how)
                         break
-                rest, err = await process.communicate()
+                rest, err = await process.communicate(b"")
         finally:
             if process.returncode is None:
                 process.kill()

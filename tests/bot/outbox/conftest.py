@@ -19,8 +19,8 @@ from tests.bot.chats.loopback import Call, LoopbackChat
 from tests.bot.world import Clock, World, a_world
 
 QUIET = 0.02
-"""Real seconds without any call after which the clock goes on to the next waker. Too short a time only lets more time
-pass on the clock than was needed; the tests assert what must hold however much that is.
+"""Seconds without any call after which the clock goes on to the next waker. They are of the loop's virtual time, which
+passes when nothing is under way: so no more time passes on the clock than is needed, however slow the machine is.
 """
 PATIENCE = 20.0
 
@@ -105,6 +105,6 @@ async def a_post(
 
 
 @pytest.fixture
-async def post(tmp_path: Path) -> AsyncIterator[Post]:
+async def post(virtual_time: None, tmp_path: Path) -> AsyncIterator[Post]:  # noqa: ARG001  # chooses the loop
     async with a_post(tmp_path) as made:
         yield made

@@ -24,7 +24,7 @@ from tests.fakes.discord.people import People
 
 TOKEN = "fake-discord-token-of-the-tests"
 API = "/api/v10"
-WAIT_SECONDS = 10.0
+WAIT_SECONDS = 60.0
 
 
 class FakeDiscord(People):

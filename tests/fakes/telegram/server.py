@@ -15,7 +15,7 @@ from tests.fakes.telegram.refusals import Refused
 from tests.fakes.telegram.world import User
 
 TOKEN = "700000001:AAfake-telegram-token-of-the-tests_1"
-WAIT_SECONDS = 10.0
+WAIT_SECONDS = 60.0
 
 
 class FakeTelegram(People):

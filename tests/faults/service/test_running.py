@@ -193,12 +193,14 @@ async def test_an_event_that_nobody_understands_ends_no_chat(place: Place) -> No
             await here.fake.connected()
             here.fake.say(here.alice, here.channel, "!opengui whoami")
             await here.bot_says(str(here.alice.id), here.channel)
-            here.fake.gateway.odd_greetings = 3
+            gateway = here.fake.gateway
+            greeted, gateway.odd_greetings = len(gateway.sessions) + 3, 3
             here.fake.press_oddly(here.alice, here.channel)
             await service.waits_for("discord")
             assert (await service.health())["wrong"] == ["discord"]
             await other.say(bea, other.private(bea), "/whoami")
             await other.wait_until(lambda: other.from_bot(other.private(bea)), timeout=LIMIT)
+            await here.fake.wait_until(lambda: len(gateway.sessions) > greeted and gateway.connected, timeout=LIMIT)
             await service.waits_for()
             assert (await service.health())["healthy"]
             here.fake.say(here.alice, here.channel, "!opengui do switch Bluetooth on")

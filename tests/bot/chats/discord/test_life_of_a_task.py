@@ -15,6 +15,8 @@ from tests.bot.chats.discord.conftest import Home
 from tests.bot.chats.discord.town import a_town
 from tests.bot.world import ANNA
 
+pytestmark = pytest.mark.usefixtures("virtual_time")
+
 
 async def test_a_finished_task_leaves_a_closed_thread_that_a_late_message_opens(home: Home, tmp_path: Path) -> None:
     async with a_town(home, tmp_path) as town:

@@ -16,6 +16,8 @@ from tests.bot.chats.discord.conftest import Home, running
 from tests.bot.chats.discord.recording import Recording
 from tests.bot.chats.discord.town import a_town
 
+pytestmark = pytest.mark.usefixtures("virtual_time")
+
 ADA = Person("discord", "99", "Ada")
 
 

@@ -18,6 +18,8 @@ from tests.bot.chats.discord.town import Town, a_town
 from tests.fakes.model_server import ModelServer
 from tests.fakes.model_server.hearing import Heard
 
+pytestmark = pytest.mark.usefixtures("virtual_time")
+
 SPEECH = b"OggS" + bytes(5000)
 
 

@@ -26,7 +26,9 @@ from tests.fakes.discord import TOKEN, FakeDiscord
 
 PATIENCE = 20.0
 QUIET = 0.05
-"""Real seconds without the wished-for after which the clock goes on to whoever sleeps next."""
+"""Seconds without the wished-for after which the clock goes on to whoever sleeps next. With the fixture `virtual_time`
+they pass when nothing is under way, however slow the machine is.
+"""
 
 
 @dataclass
