@@ -72,10 +72,7 @@ async def screen(request: Request, services: Services) -> Reply:
 
 async def user_of(phone: PhoneInfo, services: Services) -> Task | None:
     """The task that works on this phone now."""
-    for task in await services.task_service.active():
-        if task.phone == phone.id and task.state is not TaskState.QUEUED:
-            return task
-    return None
+    return await services.task_service.working_on(phone.id)
 
 
 async def name(request: Request, services: Services) -> Reply:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict
+from functools import lru_cache
 
 from agent.events import Source, Todo
 from agent.files import GivenFile
@@ -32,6 +33,7 @@ def address_text(address: Address) -> str:
     return json_text([address.platform, address.account, address.chat, address.guild, address.thread])
 
 
+@lru_cache(maxsize=1024)
 def address_of(text: str) -> Address:
     """The address in such a text."""
     return Address(*json.loads(text))
@@ -65,7 +67,7 @@ def files_text(files: tuple[GivenFile, ...]) -> str:
 
 def files_of(text: str) -> tuple[GivenFile, ...]:
     """The files in such a text."""
-    return tuple(GivenFile.model_validate(file) for file in json.loads(text))
+    return tuple(GivenFile.model_validate(file) for file in json.loads(text)) if text != "[]" else ()
 
 
 def todos_text(todos: tuple[Todo, ...]) -> str:
@@ -75,7 +77,7 @@ def todos_text(todos: tuple[Todo, ...]) -> str:
 
 def todos_of(text: str) -> tuple[Todo, ...]:
     """The todo list in such a text."""
-    return tuple(Todo.model_validate(todo) for todo in json.loads(text))
+    return tuple(Todo.model_validate(todo) for todo in json.loads(text)) if text != "[]" else ()
 
 
 def sources_text(sources: tuple[Source, ...]) -> str:
@@ -85,7 +87,7 @@ def sources_text(sources: tuple[Source, ...]) -> str:
 
 def sources_of(text: str) -> tuple[Source, ...]:
     """The pages in such a text."""
-    return tuple(Source.model_validate(source) for source in json.loads(text))
+    return tuple(Source.model_validate(source) for source in json.loads(text)) if text != "[]" else ()
 
 
 def standing_text(standing: tuple[StandingYes, ...]) -> str:

@@ -192,6 +192,11 @@ class Tasks:
         # +id: otherwise SQLite saves itself the sorting and reads all tasks that there ever were.
         return await self._all("SELECT * FROM tasks WHERE state <> 'ended' ORDER BY +id")
 
+    async def working_on(self, phone: str) -> Task | None:
+        """The task that has begun and has this phone, None when there is none."""
+        sql = "SELECT * FROM tasks WHERE state <> 'ended' AND state <> 'queued' AND phone = ? ORDER BY +id LIMIT 1"
+        return next(iter(await self._all(sql, phone)), None)
+
     async def files_in_use(self) -> frozenset[str]:
         """References of the files that came with tasks that have not ended."""
         rows = await self._database.fetch("SELECT files FROM tasks WHERE state <> 'ended' AND files <> '[]'")

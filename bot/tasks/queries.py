@@ -89,6 +89,10 @@ class TaskQueries:
         """All tasks that have not ended, in order of acceptance; parts stand behind the task that they are parts of."""
         return await self._store.tasks.active()
 
+    async def working_on(self, phone: str) -> Task | None:
+        """The task that has begun and has this phone, None when there is none."""
+        return await self._store.tasks.working_on(phone)
+
     async def in_place(self, address: Address) -> Task | None:
         """The task whose messages go there: the latest that lives, else the latest."""
         return await self._store.tasks.in_place(address)

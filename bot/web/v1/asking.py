@@ -14,8 +14,8 @@ from bot.web.v1.models import MOST_ON_A_PAGE, NAME_LIMIT, Item, Listed, Page
 Row = TypeVar("Row")
 
 
-def calls_of(request: Request) -> Calls:
-    """What whoever sent this request asks for."""
+async def calls_of(request: Request) -> Calls:
+    """What whoever sent this request asks for. Not a plain function: FastAPI would hand that to a thread."""
     behind: ApiServices = request.app.state.behind
     return Calls(behind, caller_of(request), request.state.event)
 

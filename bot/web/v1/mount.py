@@ -102,9 +102,12 @@ class ApiMount:
         app = await self.load()
         body = b""
         if request.method in {"POST", "PATCH", "PUT", "DELETE"}:
-            most = MAX_FILE_BYTES if request.scope["path"].endswith(FILES) else BODY_LIMIT
             try:
-                body = await read_body(request, most)
+                if request.scope["path"].endswith(FILES):
+                    too_large = say("refusal.file_large", most=MAX_FILE_BYTES)
+                    body = await read_body(request, MAX_FILE_BYTES, too_large)
+                else:
+                    body = await read_body(request, BODY_LIMIT)
             except RequestRefused as refused:
                 answer = problem(refused.status, CODES[refused.status], refused.sentence)
                 answer.headers["Connection"] = "close"

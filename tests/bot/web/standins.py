@@ -176,6 +176,9 @@ class QuestionTable:
 class ServedTasks(TaskTable):
     """What the API asks of the task service, from the same tables."""
 
+    async def working_on(self, phone: str) -> Task | None:
+        return next((one for one in await self.active() if one.phone == phone and one.state != TaskState.QUEUED), None)
+
     async def steps(self, task: str, *, after: int = 0) -> Sequence[StepRow]:
         return [step for step in self._tables.steps if step.task == task][after:]
 
