@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from agent.models.base import Usage
+if TYPE_CHECKING:
+    # The settings read a price: a command that only asks a service does not load what a model is told.
+    from agent.models.base import Usage
 
 MILLION = 1_000_000
 

@@ -12,9 +12,7 @@ from bot.cli.exits import OK
 from bot.cli.remote import running_service
 from bot.cli.terminal import padded
 from bot.config.settings import Settings
-from bot.tasks.input import health_words
 from bot.texts import paragraph, say
-from devices.phone import Health
 
 NAME_CELLS = 20
 STATE_CELLS = 13
@@ -34,7 +32,7 @@ async def devices(options: argparse.Namespace, settings: Settings) -> int:
 
 
 def _line(row: dict[str, Any]) -> str:
-    state = padded(health_words(Health(row["state"])), STATE_CELLS)
+    state = padded(say(f"page.health.{row['state'].replace(' ', '_')}"), STATE_CELLS)
     where = say("cli.devices.host", host=row["host"]) if row.get("host") else ""
     why = paragraph(row["reason"], row["fix"])
     parts = (padded(row["name"], NAME_CELLS), state, row["serial"], where, _lane(row), why)

@@ -6,36 +6,28 @@ import argparse
 import json
 import sys
 
-from bot.cli.exits import OK, UNAVAILABLE, USAGE, Refused
-from bot.cli.remote import running_service
+from bot.cli.control import service_of
+from bot.cli.exits import OK, Refused
 from bot.config.settings import Settings
 from bot.texts import say
 
 
 async def fleet(options: argparse.Namespace, settings: Settings) -> int:
-    """Ask the running service, which knows the hosts."""
+    """Ask the running service, which knows the hosts. Raises Refused, ServiceGone."""
     if options.what == "config":
         return _configuration(options, settings)
     if options.what != "list" and not options.host:
-        print(say("cli.failed", prog="opengui fleet", why=say("fleet.bad_name")), file=sys.stderr)
-        return USAGE
-    async with running_service(settings.data_dir) as remote:
-        if remote is None:
-            print(say("cli.failed", prog="opengui fleet", why=say("fleet.service_away")), file=sys.stderr)
-            return UNAVAILABLE
-        try:
-            if options.what == "invite":
-                line = await remote.fleet("invite", options.host)
-                print(say("fleet.invited"), file=sys.stderr)
-                print(f"opengui host --join '{line['join']}'")
-            elif options.what == "revoke":
-                await remote.fleet("revoke", options.host)
-                print(say("fleet.revoked", name=options.host))
-            else:
-                _list(await remote.hosts(), as_json=options.json)
-        except Refused as refused:
-            print(say("cli.failed", prog="opengui fleet", why=refused), file=sys.stderr)
-            return UNAVAILABLE
+        raise Refused(say("fleet.bad_name"))
+    async with service_of(settings) as remote:
+        if options.what == "invite":
+            line = await remote.fleet("invite", options.host)
+            print(say("fleet.invited"), file=sys.stderr)
+            print(f"opengui host --join '{line['join']}'")
+        elif options.what == "revoke":
+            await remote.fleet("revoke", options.host)
+            print(say("fleet.revoked", name=options.host))
+        else:
+            _list(await remote.hosts(), as_json=options.json)
     return OK
 
 

@@ -14,10 +14,9 @@ from agent.skills.loading import load_skills
 from bot.cli.control import given_to_any
 from bot.cli.exits import OK, USAGE
 from bot.cli.remote import running_service
+from bot.config.places import SKILLS_NAME
 from bot.config.settings import Settings
 from bot.texts import say, spoken
-from bot.wiring.team import skills_of
-from bot.wiring.tools import SKILLS_NAME
 from devices.wording import said, sentence_of
 
 
@@ -43,6 +42,9 @@ async def skills(options: argparse.Namespace, settings: Settings) -> int:
 
 
 async def _bring(folder: Path, settings: Settings) -> int:
+    # Here and not above: a list of folders loads no agent.
+    from bot.wiring.team import skills_of  # noqa: PLC0415 - see above
+
     library: Skills = await asyncio.to_thread(skills_of, settings)
     try:
         name = await asyncio.to_thread(lambda: saving.bring(library, folder.resolve()))

@@ -7,13 +7,11 @@ import json
 import time
 from typing import Any
 
-from bot.cards.formatting import role_name
 from bot.cli.exits import OK
 from bot.cli.remote import running_service
 from bot.cli.terminal import padded
 from bot.config.settings import Settings
 from bot.domain.zones import last_days, zone_named
-from bot.store.usage import UsageBy
 from bot.texts import say
 
 LABEL_CELLS = 24
@@ -38,6 +36,7 @@ async def _rows(settings: Settings, by: str, days: int) -> list[dict[str, Any]]:
     # Here and not above: who asks a service reads no database.
     from bot.store.directory import DataDirectory  # noqa: PLC0415 - see above
     from bot.store.store import Store  # noqa: PLC0415 - see above
+    from bot.store.usage import UsageBy  # noqa: PLC0415 - see above
     from bot.views.tasks import usage_json  # noqa: PLC0415 - see above
 
     with DataDirectory(settings.data_dir):
@@ -57,12 +56,19 @@ def _line(row: dict[str, Any], by: str) -> str:
         minutes=f"{row['seconds'] / 60:>7.1f}",
         tokens=f"{tokens['input'] + tokens['output']:>10}",
     )
-    label = role_name(row["key"]) if by == UsageBy.ROLE else row["label"] or "-"
-    line = f"{padded(label, LABEL_CELLS)}  {used}{_cost(tokens['cost'])}"
+    line = f"{padded(_label(row, by), LABEL_CELLS)}  {used}{_cost(tokens['cost'])}"
     if not voice["notes"]:
         return line
     spoken = say("cli.usage.voice", notes=f"{voice['notes']:>5}", minutes=f"{voice['seconds'] / 60:>7.1f}")
     return f"{line}\n{'':<{LABEL_CELLS}}  {spoken}{_cost(voice['cost'])}"
+
+
+def _label(row: dict[str, Any], by: str) -> str:
+    if by != "role":
+        return row["label"] or "-"
+    from bot.cards.formatting import role_name  # noqa: PLC0415 - loads what a task is, which the other tables need not
+
+    return role_name(row["key"])
 
 
 def _cost(cost: float | None) -> str:

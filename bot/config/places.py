@@ -12,6 +12,8 @@ PROJECT: Final = "opengui-bot"
 """What a checkout's pyproject.toml is the project of."""
 SETTINGS: Final = ".env"
 DATA: Final = "data"
+SKILLS_NAME: Final = "skills"
+"""The folder in the data directory with the operator's own skills."""
 
 
 @dataclass(frozen=True, slots=True)

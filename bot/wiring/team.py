@@ -12,9 +12,10 @@ from agent.members.loading import Team, load_team
 from agent.skills.library import Skills
 from agent.skills.loading import load_skills
 from agent.tools.calling import Toolbox
+from bot.config.places import SKILLS_NAME
 from bot.config.settings import Settings
 from bot.store.store import Store
-from bot.wiring.tools import SKILLS_NAME, TOOL_NAMES
+from bot.wiring.tools import TOOL_NAMES
 
 AGENTS_NAME: Final = "agents"
 """The folder in the data directory with the operator's own members."""

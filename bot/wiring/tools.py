@@ -51,8 +51,6 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 NO_EXTRA: Final = "install the extra opengui-bot[mcp]"
-SKILLS_NAME: Final = "skills"
-"""The folder in the data directory with the operator's own skills."""
 _WORKSHOP: Final[tuple[type[Action], ...]] = (Shell, PythonFull)
 _ALL: Final[tuple[type[Action], ...]] = (
     Calculate, Python, Text, JsonQuery, Time, ReadFiles, WriteFile, WriteTodos, WriteNote, SearchDocuments, WebSearch,

@@ -24,6 +24,7 @@ from pathlib import Path
 from PIL import Image, ImageDraw
 from playwright.async_api import Page, ViewportSize, async_playwright, expect
 
+from devices.virtual_phone.adbd import LinkState
 from devices.virtual_phone.apps.browser import search
 from devices.virtual_phone.phone import VirtualPhone
 
@@ -32,6 +33,7 @@ REPOSITORY = HERE.parents[1]
 CHROMIUM = os.environ.get("CHROMIUM") or shutil.which("chromium") or "/usr/bin/chromium"
 TASK = "do --device Kitchen open browser and search OpenGUI, then tap the first result, then go back"
 DESKTOP, LOW = ViewportSize(width=1440, height=900), ViewportSize(width=1200, height=620)
+SMALL = ViewportSize(width=1000, height=560)
 NARROW = ViewportSize(width=390, height=844)
 START_S, RUN_S = 60.0, 120.0
 SLOW_MS = 4000
@@ -45,6 +47,7 @@ LARGEST = 400_000
 async def main() -> None:
     """The phone by itself, then the console in the middle of a task, and its pages when that is done."""
     await phone_screens()
+    await new_phone()
     async with (
         VirtualPhone() as phone,
         VirtualPhone(number=2, clock=lambda: MORNING) as other,
@@ -92,6 +95,23 @@ async def main() -> None:
         await expect(page.locator("#view .phone img")).to_have_count(2)
         await shoot(page, "console-phones.png")
         await browser.close()
+
+
+async def new_phone() -> None:
+    """The page of phones while a new one waits for its question to be answered, and once it is."""
+    async with VirtualPhone(clock=lambda: MORNING) as phone, async_playwright() as playwright:
+        await phone.set_link(LinkState.UNAUTHORIZED)
+        async with service({phone.address: "My phone"}) as (_, address):
+            browser = await playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+            page = await browser.new_page(viewport=SMALL, color_scheme="light", locale="en-GB")
+            await page.goto(address)
+            await page.evaluate("location.hash = '#phones'")
+            await expect(page.locator("#view .phone")).to_contain_text("unauthorized", timeout=RUN_S * 1000)
+            await shoot(page, "phone-waiting.png")
+            await phone.set_link(LinkState.OPEN)
+            await expect(page.locator("#view .phone img")).to_be_visible(timeout=RUN_S * 1000)
+            await shoot(page, "phone-ready.png")
+            await browser.close()
 
 
 async def shoot(page: Page, name: str) -> None:

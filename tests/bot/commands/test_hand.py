@@ -8,12 +8,15 @@ from pathlib import Path
 
 import pytest
 
+from agent.events import Started
+from agent.ports.leases import Lease
 from agent.questions import QuestionKind
+from agent.run_id import RunId
 from bot.cards.buttons import Deed, button, read_button
 from bot.domain.address import MessageRef
 from bot.domain.outgoing import Message, Reply
 from bot.domain.right import Right
-from bot.domain.task import TaskState
+from bot.domain.task import Task, TaskState
 from bot.people.access import Lists, Policy
 from bot.tasks.hands import UNTOUCHED_S
 from devices.geometry import Bounds, Size
@@ -336,3 +339,92 @@ async def test_a_phone_that_nobody_touches_is_free_again(world: World, watching:
     await world.services.hands.free(hold)
     assert world.services.hands.holder("pixel") is None
     assert phone.prepared == 0
+
+
+async def at_work_on_two(world: World) -> tuple[Task, Task, Task, dict[str, LinedPhone]]:
+    """A task with a part on each of two phones, which can be touched."""
+    phones = {name: LinedPhone() for name in ("pixel", "moto")}
+    world.phones.touchable |= phones
+    await allowed(world)
+    reply = await world.type("do --device pixel,moto open settings")
+    first, second = await world.task_service.parts(reply.task)
+    for part in (first, second):
+        world.agent.tell(part.id, Started(run=RunId(part.id), phone=part.phone, phone_name=part.phone_name))
+        await world.until(part, TaskState.WORKING)
+    return await world.task_service.known(reply.task), first, second, phones
+
+
+def screens(world: World) -> list[tuple[Message, MessageRef]]:
+    messages, refs = world.chat.messages(CHANNEL.address), world.chat.refs(CHANNEL.address)
+    return [(each, ref) for each, ref in zip(messages, refs, strict=True) if "in the hands of" in each.heading]
+
+
+async def states(world: World, *tasks: Task) -> list[TaskState]:
+    return [(await world.task_service.known(task.id)).state for task in tasks]
+
+
+async def test_a_task_on_several_phones_goes_on_once_the_last_of_them_is_free(tmp_path: Path) -> None:
+    """Seen failing without the look at who else holds a phone of it: it went on after the first Done."""
+    async with a_world(tmp_path, a_phone("Pixel"), a_phone("Moto")) as world:
+        task, first, second, phones = await at_work_on_two(world)
+        await world.press(button(Deed.TAKE, task.id, "Take over").data, ANNA)
+        (one, one_ref), (other, other_ref) = screens(world)
+        touched = await world.press(data(one, "2"), ANNA, message=one_ref)
+        assert [len(phone.sent) for phone in phones.values()] == [1, 0]
+        assert touched.shown is not None
+        done = await world.press(data(touched.shown, "Done"), ANNA, message=one_ref)
+        assert "Pixel is free again" in done.toast
+        assert "goes on" not in done.toast
+        assert await states(world, first, second) == [TaskState.PAUSED, TaskState.PAUSED]
+        last = await world.press(data(other, "Done"), ANNA, message=other_ref)
+        assert f"task {task.id} goes on" in last.toast
+        assert await states(world, first, second) == [TaskState.WORKING, TaskState.WORKING]
+
+
+async def test_one_of_several_phones_is_taken_over_and_the_other_works_on(tmp_path: Path) -> None:
+    async with a_world(tmp_path, a_phone("Pixel"), a_phone("Moto")) as world:
+        task, first, second, phones = await at_work_on_two(world)
+        await world.press(button(Deed.TAKE, second.id, "Take over").data, ANNA)
+        assert await states(world, first, second) == [TaskState.WORKING, TaskState.PAUSED]
+        ((shown, ref),) = screens(world)
+        assert "Moto" in shown.heading
+        touched = await world.press(data(shown, "2"), ANNA, message=ref)
+        assert [len(phone.sent) for phone in phones.values()] == [0, 1]
+        assert touched.shown is not None
+        done = await world.press(data(touched.shown, "Done"), ANNA, message=ref)
+        assert f"task {task.id} goes on" in done.toast
+        assert await states(world, first, second) == [TaskState.WORKING, TaskState.WORKING]
+
+
+async def test_two_phones_taken_over_one_by_one_go_on_one_by_one(tmp_path: Path) -> None:
+    async with a_world(tmp_path, a_phone("Pixel"), a_phone("Moto")) as world:
+        _, first, second, _ = await at_work_on_two(world)
+        for part in (first, second):
+            await world.press(button(Deed.TAKE, part.id, "Take over").data, ANNA)
+        (one, one_ref), (other, other_ref) = screens(world)
+        await world.press(data(one, "Done"), ANNA, message=one_ref)
+        assert await states(world, first, second) == [TaskState.WORKING, TaskState.PAUSED]
+        await world.press(data(other, "Done"), ANNA, message=other_ref)
+        assert await states(world, first, second) == [TaskState.WORKING, TaskState.WORKING]
+
+
+async def test_a_phone_at_work_is_taken_over_by_its_name(tmp_path: Path) -> None:
+    """The runs hold their phones here, as they do in a service."""
+    async with a_world(tmp_path, a_phone("Pixel"), a_phone("Moto")) as world:
+        task, first, second, phones = await at_work_on_two(world)
+        for part in (first, second):
+            async for place in world.leases.acquire(RunId(part.id), part.phone):
+                if isinstance(place, Lease):
+                    break
+        await world.type("hand Moto", ANNA)
+        assert await states(world, first, second) == [TaskState.WORKING, TaskState.PAUSED]
+        ((shown, ref),) = screens(world)
+        touched = await world.press(data(shown, "2"), ANNA, message=ref)
+        assert [len(phone.sent) for phone in phones.values()] == [0, 1]
+        assert touched.shown is not None
+        done = await world.press(data(touched.shown, "Done"), ANNA, message=ref)
+        assert f"task {task.id} goes on" in done.toast
+        assert await states(world, first, second) == [TaskState.WORKING, TaskState.WORKING]
+        held = world.leases.holder("moto")
+        assert held is not None
+        assert held.run == RunId(second.id), "the run has its phone back"
