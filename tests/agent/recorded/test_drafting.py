@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from agent.recorded_skills.drafting import DoneStep, steps_of, with_parameters
@@ -62,7 +64,7 @@ def test_what_was_looked_up_is_not_asked_for_again_and_not_typed_from_the_record
 
 
 def test_keys_scrolls_and_launches_are_done_again_and_a_tool_that_changes_something_is_not() -> None:
-    kinds = [
+    kinds: list[dict[str, Any]] = [
         {"kind": "open_app", "name": "Notes"},
         {"kind": "wait", "seconds": 2},
         {"kind": "scroll", "direction": "down"},
