@@ -230,7 +230,7 @@ async def test_killed_between_reading_and_telling_it_is_told_once(tmp_path: Path
         assert [bool(each) for each in said] == expected
 
 
-def of_model(rig: Rig, *answers: dict[str, object]) -> ScriptedModel:
+def of_model(rig: Rig, *answers: dict[str, str]) -> ScriptedModel:
     """A reasoning model that says the form of a watch."""
     _, model = models([], plan=[data_of(**each) for each in answers])
     rig.world.services = replace(rig.world.services, reasoning=lambda: model)
