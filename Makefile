@@ -36,8 +36,9 @@ attacks: $(VENV)/.installed-dev
 	$(BIN)/python -m tests.security.attacks $(ARGS)
 
 # Kills the service a hundred times (CHAOS_KILLS) while people use it on Telegram and Discord, and each former database
-# three times while it is brought up to date (CHAOS_MIGRATION_KILLS), and a hundred times while members of the team work
-# (CHAOS_TEAM_KILLS); looks whether anything was lost or done twice.
+# three times while it is brought up to date (CHAOS_MIGRATION_KILLS), a hundred times while members of the team work
+# (CHAOS_TEAM_KILLS), and a hundred times while it does a skill again (CHAOS_SKILL_KILLS); looks whether anything was lost
+# or done twice.
 chaos: $(VENV)/.installed-dev
 	$(BIN)/python -m pytest -s -m chaos tests/chaos tests/agent/graph/test_long_runs.py $(ARGS)
 

@@ -102,7 +102,7 @@ def find(anchor: Anchor, seen: Observation, values: Mapping[str, str] | None = N
     if anchor.editable:
         there = [e for e in there if e.editable]
     same_id = [e for e in there if anchor.id and e.resource_id == anchor.id and _role(e) == anchor.role]
-    if anchor.editable and anchor.id:
+    if anchor.editable and same_id:  # else an update has given it another id, and its hint has to tell
         return _only(same_id, anchor, beside, seen)
     named = [e for e in there if folded(_name(e, seen)) == words]
     if words and not named:

@@ -212,6 +212,7 @@ def parser() -> argparse.ArgumentParser:
     again.add_argument("skill", metavar="NAME", help=say("cli.option.skill_name"))
     again.add_argument("values", nargs="*", metavar="KEY=VALUE", help=say("cli.option.skill_values"))
     again.add_argument("--device", default="", metavar="NAME", help=say("cli.option.do_device"))
+    again.add_argument("--detach", action="store_true", help=say("cli.option.do_detach"))
     add_json(again)
     again.add_argument("--answer", action="append", default=[], metavar="TEXT", help=say("cli.option.do_answer"))
     again.add_argument(

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from zoneinfo import ZoneInfo
 
+from agent.result_value import NumberValue, ResultSchema, YesNoValue, read_value, unit_of
+from agent.watch_conditions import WatchForm, watch_form_by
 from bot.cards.buttons import Deed, button
 from bot.cards.watch import reads_words, told_words
 from bot.commands.request import Refused, Request, Services
@@ -12,7 +14,8 @@ from bot.commands.scheduler import local_time
 from bot.commands.scheduling import planned
 from bot.domain.outgoing import Message, Reply
 from bot.domain.schedule import RuleKind
-from bot.domain.watch_words import split_watch
+from bot.domain.watch import Compare, Condition, Watch
+from bot.domain.watch_words import QUOTES, split_watch, watch_of
 from bot.texts import say
 
 
@@ -24,8 +27,12 @@ async def watch(request: Request, services: Services) -> Reply:
     found = split_watch(request.call.rest)
     if found is None:
         raise Refused(say("watch.no_condition", example=example))
-    typed, watched = found
+    typed, words = found
+    watched = watch_of(words)
     plan, due = await planned(request, services, typed, say("command.watch.example"))
+    if services.reasoning is not None:
+        form = await watch_form_by(services.reasoning(), plan.text, words, watched.model_dump(mode="json"))
+        watched = watched if form is None else watch_in_form(form)
     if plan.rule.kind is RuleKind.AT:
         raise Refused(say("watch.only_once", example=example))
     device = plan.options.get("device", "")
@@ -46,3 +53,22 @@ async def watch(request: Request, services: Services) -> Reply:
         ),
     )
     return Reply(Message(heading=say("watch.heading", schedule=made.id), body="\n".join(lines), buttons=(buttons,)))
+
+
+def watch_in_form(form: WatchForm) -> Watch:
+    """The watch in the form that a model has said, and code has held to the person's words."""
+    schema = ResultSchema(name=form.name, type=form.type, unit=unit_of(form.unit))
+    compare = Compare(form.compare)
+    if compare is Compare.CHANGES:
+        return Watch(result=schema, condition=Condition(compare=compare))
+    if form.type == "list":
+        return Watch(result=schema, condition=Condition(compare=compare, text=form.limit.strip(f" {QUOTES}")))
+    match read_value(form.limit, ResultSchema(name=form.name, type=form.type)):
+        case NumberValue(number=number, unit=unit):
+            schema = schema.model_copy(update={"unit": schema.unit or unit})
+            return Watch(result=schema, condition=Condition(compare=compare, limit=number))
+        case YesNoValue(yes=yes):
+            return Watch(result=schema, condition=Condition(compare=compare, yes=yes))
+        case _:
+            text = form.limit.strip(f" {QUOTES}")
+            return Watch(result=schema, condition=Condition(compare=compare, text=text))

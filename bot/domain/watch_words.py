@@ -1,7 +1,8 @@
 """Reads a watch from a person's words: "… and tell me when the price is below 50", “……，价格低于50时告诉我”.
 
-By code alone: the same words always give the same watch, and the person sees it before anything is watched. A sentence
-in which no comparison is found is a question that is answered with yes or no, and told when that becomes yes.
+By code: the same words always give the same watch. A sentence in which no comparison is found is a question that is
+answered with yes or no, and told when that becomes yes. Where there is a model, it says the form of the watch, and code
+makes the watch of that. The person sees it before anything is watched.
 """
 
 from __future__ import annotations
@@ -63,12 +64,12 @@ _COMPARED: Final = re.compile(r"\b(?:below|under|above|over|than)\b|[<>]|[低高
 _LIMIT_WORDS: Final = 3
 """Words of a limit at most: a number, which may have blanks in it, and its unit."""
 _ARTICLE: Final = re.compile(r"^(?:the|its|their|a|an)\s+(?=\S)", re.IGNORECASE)
-_QUOTES: Final = "\"'“”‘’「」『』"
+QUOTES: Final = "\"'“”‘’「」『』"
 _ENDS: Final = " \t\n.。!！,，;；"
 
 
-def split_watch(text: str) -> tuple[str, Watch] | None:
-    """What is to be done, and what of it is watched; None where nothing is said of when to tell."""
+def split_watch(text: str) -> tuple[str, str] | None:
+    """What is to be done, and when to tell of it, in the person's words; None where nothing is said of that."""
     english = list(_TELL_ME.finditer(text))
     if english:  # the last one, should the task speak of telling, too
         task, rest = text[: english[-1].start()].strip(_ENDS), text[english[-1].end() :]
@@ -77,7 +78,7 @@ def split_watch(text: str) -> tuple[str, Watch] | None:
     else:
         task, rest = _split_chinese(text)
     task, rest = task.strip(_ENDS), rest.strip(_ENDS)
-    return (task, watch_of(rest)) if task and rest and len(rest) <= MOST_CONDITION else None
+    return (task, rest) if task and rest and len(rest) <= MOST_CONDITION else None
 
 
 def _split_chinese(text: str) -> tuple[str, str]:
@@ -112,14 +113,14 @@ def watch_of(words: str) -> Watch:
     for pattern in (_CONTAINS, _ZH_CONTAINS):
         if found := pattern.fullmatch(words):
             kind = "list" if _LISTS.search(found["name"]) else "text"
-            condition = Condition(compare=Compare.CONTAINS, text=found["text"].strip(_QUOTES + " "))
+            condition = Condition(compare=Compare.CONTAINS, text=found["text"].strip(QUOTES + " "))
             return _watch(found["name"], kind, condition)
     for pattern in (_BECOMES, _ZH_BECOMES):
         if found := pattern.fullmatch(words):
             text = next(value for name, value in found.groupdict().items() if name != "name" and value)
             if _NUMBERS.search(found["name"]) and (made := _limited(found["name"], Compare.BECOMES, text)):
                 return made
-            condition = Condition(compare=Compare.BECOMES, text=text.strip(_QUOTES + " "))
+            condition = Condition(compare=Compare.BECOMES, text=text.strip(QUOTES + " "))
             return _watch(found["name"], "text", condition)
     return _watch(words, "yes-no", Condition(compare=Compare.BECOMES, yes=True))
 
@@ -134,5 +135,5 @@ def _limited(name: str, compare: Compare, limit: str) -> Watch | None:
 
 
 def _watch(name: str, kind: ValueType, condition: Condition, unit: str = "") -> Watch:
-    name = _ARTICLE.sub("", name.strip(_ENDS + _QUOTES))[:MOST_NAME].strip()
+    name = _ARTICLE.sub("", name.strip(_ENDS + QUOTES))[:MOST_NAME].strip()
     return Watch(result=ResultSchema(name=name or kind, type=kind, unit=unit), condition=condition)

@@ -59,6 +59,10 @@ _HINT: Final = (
     "goes on by itself as soon as it fits. What you have done in this run counts: if that was this step, do not repeat "
     "it, but do what comes next. After it come: {rest}."
 )
+_SENT: Final = (
+    " It was sent before, and it is not known whether it arrived: see first whether it has happened, and go on with "
+    "what comes next if so. Never do it a second time where you cannot tell."
+)
 _AT_END: Final = (
     "A recorded skill was followed to its end, but the last screen is not as it was then{marks}. See whether the task "
     "is done; finish then, or do what is missing."
@@ -150,6 +154,8 @@ class _Way:
     """The next recorded one."""
     tried: bool = False
     """Whether it was sent or refused before, and did not simply succeed."""
+    unsure: bool = False
+    """Whether nobody knows if that has arrived."""
     waits: int = 0
     backs: int = 0
     scrolls: list[PastData] = field(default_factory=list)
@@ -242,7 +248,8 @@ class Follower:
             return _AT_END.format(marks=f", which showed {words}" if words else "")
         following = self._steps[self._open + 1 : self._open + 1 + TOLD_AHEAD]
         rest = "; ".join(map(self._told, following)) or "nothing, then the task is done"
-        return _HINT.format(number=self.place, all=self.all, what=self._told(self._steps[self._open]), rest=rest)
+        hint = _HINT.format(number=self.place, all=self.all, what=self._told(self._steps[self._open]), rest=rest)
+        return hint + _SENT * self._way.unsure
 
     def for_pilot(self, scene: Scene) -> Scene:
         """The scene for who reads literal instructions: the one step, and what was done of it."""
@@ -288,7 +295,9 @@ class Follower:
                     for step in self._steps[way.step : number]:
                         self._taken(step, free)
                     done = fate_of(each) is StepFate.DONE and each.get("not_done") is None
-                    way = _Way(step=number + 1) if done else _Way(step=number, tried=True)
+                    why = each.get("not_done")
+                    unsure = fate_of(each) is StepFate.INTERRUPTED or (why is not None and why["uncertain"])
+                    way = _Way(step=number + 1) if done else _Way(step=number, tried=True, unsure=unsure)
         return way
 
     def _unset(self, step: int) -> int:

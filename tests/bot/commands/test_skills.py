@@ -153,6 +153,23 @@ async def test_what_cannot_be_saved_is_told(world: World) -> None:
     assert "done by a former version" in words(await world.type(f"save {task.id} as buy"))
 
 
+async def test_three_takeovers_at_one_place_offer_a_new_version(world: World) -> None:
+    shown = await world.type(f"save {(await saved_task(world)).id} as buy-mug")
+    await world.type(f"save --draft {shown.message.footer if shown.message else ''}")
+    for number in range(3):
+        assert "A model had to help" not in words(await world.type("skills"))
+        task = await world.task_service.known((await world.type('skill buy-mug choice="Red mug"')).task)
+        world.agent.tell(task.id, Started(run=RunId(task.id), phone="pixel", phone_name="Pixel"))
+        await world.until(task, TaskState.WORKING)
+        for step, followed in enumerate((0, None, 2), 1):
+            record = StepRecord(actions=(RecordedAction(action={"kind": "tap"}),), followed=followed)
+            world.agent.tell(task.id, a_step_event(task, step).model_copy(update={"record": record}))
+            await world.until(task, lambda found, step=step: found.steps >= step)  # type: ignore[misc]
+        await world.end(task)
+        assert number < 2 or f"save {task.id} as buy-mug" in words(await world.type("skills"))
+    assert "help at step 2 three times or more" in words(await world.type("skills"))
+
+
 async def test_a_schedule_gives_a_skill(world: World) -> None:
     assert "every day 07:30" in words(await world.type("schedule every day 07:30 skill compare-prices thing=kettle"))
     (plan,) = [one.plan for one in await world.store.schedules.all()]

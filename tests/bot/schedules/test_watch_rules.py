@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from agent.result_value import NumberValue, ResultSchema, TextValue, Value, same
 from bot.domain.watch import AWAY, MISSES, Compare, Condition, Finding, Verdict, Watch, WatchState, is_met, judge
-from bot.domain.watch_words import split_watch
+from bot.domain.watch_words import split_watch, watch_of
 
 BELOW = Watch(
     result=ResultSchema(name="price", type="number"), condition=Condition(compare=Compare.BELOW, limit=Decimal(50))
@@ -135,7 +135,7 @@ def test_what_words_mean(text: str, task: str, name: str, kind: str, unit: str, 
     found = split_watch(text)
     assert found is not None
     assert found[0] == task
-    assert found[1] == Watch(
+    assert watch_of(found[1]) == Watch(
         result=ResultSchema.model_validate({"name": name, "type": kind, "unit": unit}), condition=condition
     )
 
@@ -150,7 +150,7 @@ def test_any_words_are_a_watch_or_none(before: str, after: str) -> None:
     found = split_watch(f"{before} and tell me when {after}")
     if found is not None:
         assert found[0]
-        Watch.model_validate_json(found[1].model_dump_json())
+        Watch.model_validate_json(watch_of(found[1]).model_dump_json())
 
 
 @pytest.mark.parametrize(
@@ -161,4 +161,5 @@ def test_a_long_text_holds_nobody_up(text: str) -> None:
     """Seen failing with one pattern for the joining words and the sentence: four thousand blanks took minutes."""
     began = time.process_time()
     split_watch(f"x{text}y告诉我")
+    watch_of(text)
     assert time.process_time() - began < 1

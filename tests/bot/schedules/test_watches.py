@@ -6,25 +6,32 @@ import asyncio
 import signal
 import sys
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
 
 import pytest
 
 from agent.events import Started, TaskEnded
+from agent.models.base import Purpose
 from agent.outcome import Outcome
 from agent.result_value import NumberValue, ResultSchema, TextValue, Value, YesNoValue, read_value
 from agent.run_id import RunId
+from bot.commands.request import Request
+from bot.commands.watching import watch
 from bot.config.settings import Settings
+from bot.domain.incoming import CommandCall
 from bot.domain.task import Task, TaskState
-from bot.domain.watch import Compare
+from bot.domain.watch import Compare, Condition
 from bot.outbox.render import message_for
 from bot.store.outbox import FinalPayload
 from tests.bot.commands.test_overview import words
 from tests.bot.commands.test_scheduling import data, labels
 from tests.bot.schedules import watch_crash_child
 from tests.bot.schedules.rig import HOUR, Rig, a_rig
-from tests.bot.world import ADA, ANNA, BEN, a_phone, a_world
+from tests.bot.world import ADA, ANNA, BEN, CHANNEL, a_phone, a_world
+from tests.fakes.scripted_model import ScriptedModel, models
+from tests.fakes.scripted_model import data as data_of
 
 PRICE = "every 1h do open Shop, read the price and tell me when the price is below $50"
 
@@ -221,3 +228,40 @@ async def test_killed_between_reading_and_telling_it_is_told_once(tmp_path: Path
         ]
         expected = [False, True, False] if moment.startswith("before") else [True, False, False]
         assert [bool(each) for each in said] == expected
+
+
+def of_model(rig: Rig, *answers: dict[str, str]) -> ScriptedModel:
+    """A reasoning model that says the form of a watch."""
+    _, model = models([], plan=[data_of(**each) for each in answers])
+    rig.world.services = replace(rig.world.services, reasoning=lambda: model)
+    return model
+
+
+async def shown(rig: Rig, words_of_it: str) -> str:
+    """What is shown before anything is watched, of a watch that the model's form is asked for."""
+    call = CommandCall("watch", {}, words_of_it)
+    reply = await watch(Request(ANNA, CHANNEL, f"e{words_of_it}", call), rig.world.services)
+    return words(reply)
+
+
+async def test_a_model_says_the_form_once_and_the_person_sees_it(rig: Rig) -> None:
+    """The grammar would have made a question of these words, answered with yes or no."""
+    line = "every 1h do look at the forecast and tell me when it gets warmer than thirty, I mean 30 °C, in Leeds"
+    form = {"name": "temperature in Leeds", "type": "number", "unit": "°C", "compare": "above", "limit": "30 °C"}
+    model = of_model(rig, form)
+    told = await shown(rig, line)
+    assert "Each time it reads temperature in Leeds, one number in °C." in told
+    assert "You are told when it is above 30 °C" in told
+    assert len(model.asked(Purpose.PLAN)) == 1
+    (kept,) = await rig.schedules()
+    assert kept.paused
+    assert kept.plan.watch is not None
+    assert kept.plan.watch.condition == Condition(compare=Compare.ABOVE, limit=Decimal(30))
+
+
+async def test_a_limit_that_nobody_has_said_is_no_limit(rig: Rig) -> None:
+    """Told once, then code's own reading of the words counts. Seen failing without `_wrong`."""
+    form = {"name": "price", "type": "number", "unit": "$", "compare": "below", "limit": "40"}
+    model = of_model(rig, form, form)
+    assert "when it is below 50 $" in await shown(rig, PRICE)
+    assert len(model.asked(Purpose.PLAN)) == 2

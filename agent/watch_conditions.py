@@ -1,0 +1,80 @@
+"""Asks the reasoning model what of a result a person wants to be told. Code holds its answer to the person's words, and
+the person sees it before anything is watched.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+from typing import Any, Final, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from agent.models.base import PILOT, Message, Model, ModelRequest, Purpose
+from agent.models.errors import ModelError
+from agent.models.structured import ask
+from agent.prompts import prompt
+from agent.result_value import MOST_NAME, MOST_TEXT, ResultSchema, Unreadable, ValueType, folded, numbers_in, read_value
+
+logger = logging.getLogger(__name__)
+
+PATIENCE_S: Final = 40.0
+"""Somebody waits for what would be watched; then it is what code has understood."""
+COMPARED: Final = {
+    "number": frozenset({"below", "above", "becomes", "changes"}),
+    "text": frozenset({"becomes", "contains", "changes"}),
+    "yes-no": frozenset({"becomes", "changes"}),
+    "list": frozenset({"contains", "changes"}),
+}
+"""What a value of each form can be compared by."""
+
+
+class WatchForm(BaseModel):
+    """What is read, and when it is told. `limit` is as the person wrote it."""
+
+    model_config = ConfigDict(frozen=True)
+
+    name: str = Field(min_length=1, max_length=MOST_NAME)
+    type: ValueType
+    unit: str = Field(default="", max_length=20)
+    compare: Literal["below", "above", "becomes", "contains", "changes"]
+    limit: str = Field(default="", max_length=MOST_TEXT)
+
+
+async def watch_form_by(model: Model, task: str, words: str, understood: dict[str, Any]) -> WatchForm | None:
+    """The form that the model finds for a person's words, None where it has no answer that can be used in time, and for
+    the pilot. `understood` is what code has found. Raises nothing of the model's.
+    """
+    if model.name == PILOT:
+        return None
+    facts = {"task": task, "words": words, "understood by code": understood}
+    request = ModelRequest(
+        Purpose.PLAN,
+        (Message("system", (prompt("watch"),)), Message("user", (json.dumps(facts, ensure_ascii=False),))),
+        schema=WatchForm,
+        conversation="form of a watch",
+    )
+    try:
+        async with asyncio.timeout(PATIENCE_S):
+            form, _ = await ask(model, request, WatchForm, check=lambda form: _wrong(form, words))
+    except (ModelError, TimeoutError) as error:
+        logger.info("no form of a watch from the model: %s", repr(error))
+        return None
+    return form
+
+
+def _wrong(form: WatchForm, words: str) -> str:
+    """Why the form cannot be used, in words for the model; "" where it can."""
+    if form.compare not in COMPARED[form.type]:
+        return f"a {form.type} is compared by {', '.join(sorted(COMPARED[form.type]))}."
+    if form.compare == "changes":
+        return "" if not form.limit else '"changes" has no limit.'
+    try:
+        value = read_value(form.limit, ResultSchema(name=form.name, type=form.type if form.type != "list" else "text"))
+    except Unreadable as why:
+        return f"the limit cannot be read: {why}"
+    if value.type == "number":
+        said = {each.number for each in numbers_in(words)}
+        return "" if value.number in said else "the person has named no such number."
+    return "" if value.type != "text" or folded(form.limit) in folded(words) else "the person has not said that limit."
