@@ -1,4 +1,4 @@
-"""The member and the skill of docs/team.md, written down word by word in a data directory where others cannot be used."""
+"""The member and the skill of docs/team.md, word by word in a data directory where others cannot be used."""
 
 from __future__ import annotations
 
