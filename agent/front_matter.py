@@ -84,7 +84,7 @@ def read_folders(
 ) -> Folders[T]:
     """Make something of each folder in these roots that has this file. A later root wins over an earlier one.
 
-    `make` raises FolderRefused. A refused folder costs only itself, and stands in the log.
+    `make` raises FolderRefused. A refused folder costs only itself.
     """
     found: dict[str, T] = {}
     refused: list[Refused] = []
@@ -100,7 +100,6 @@ def read_folders(
                 found[name] = make(document)
                 names[name] = folder
             except FolderRefused as error:
-                logger.warning("the folder %s is not used: %s", folder, error)
                 refused.append(Refused(str(folder), sentence_of(error)))
     return Folders(found, tuple(refused))
 

@@ -130,7 +130,7 @@ class GraphAgent:
             "recursion_limit": 3 * (limits.subtasks + limits.replans) + MAX_ROUNDS,
         }
         state = await self._graph.aget_state(config)
-        session.begin(limits.seconds, state.values.get("seconds", 0.0))
+        session.begin(limits.seconds, state.values.get("seconds", 0.0), state.values.get("phone", order.phone))
         # `next` is empty between a node's end and the next checkpoint as well, `tasks` only at the end of all.
         if state.values and not state.tasks:
             return state.values

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Final
 
 from agent.ports.memory import Memory
@@ -28,6 +28,17 @@ async def recalled(memory: Memory | None, person: str, about: str, *, phone: str
     except OSError as error:  # a timeout is one, too
         logger.warning("nothing could be recalled: %s", type(error).__name__)
         return ()
+
+
+async def recalled_for(
+    memory: Memory | None, person: str, task: str, goals: Iterable[str] = (), *, phone: str = ""
+) -> tuple[str, ...]:
+    """The facts of this person that fit a task, and those that fit each of these goals of it: what whoever works
+    towards them is told.
+    """
+    about = dict.fromkeys((task, *goals))
+    told = await asyncio.gather(*(recalled(memory, person, each, phone=phone) for each in about))
+    return tuple(dict.fromkeys(fact for facts in told for fact in facts))
 
 
 def memory_block(facts: Sequence[str]) -> str:

@@ -167,16 +167,20 @@ def is_row(holder: Element, around: tuple[Element, ...]) -> bool:
 
     Alike ones that lie on each other are no list.
     """
+    return len({e.bounds.top // MIN_ROW for e in alike(holder, around)}) >= ROWS
+
+
+def alike(holder: Element, around: tuple[Element, ...]) -> list[Element]:
+    """What takes a touch above and below an element, of its kind and as wide, with that itself."""
     box = holder.bounds
-    tops = {
-        e.bounds.top // MIN_ROW
+    return [
+        e
         for e in around
         if e.clickable
         and e.class_name == holder.class_name
         and (e.bounds.left, e.bounds.right) == (box.left, box.right)
         and e.bounds.bottom - e.bounds.top >= MIN_ROW
-    }
-    return len(tops) >= ROWS
+    ]
 
 
 def beside(field: Element, button: Element) -> bool:

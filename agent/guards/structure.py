@@ -6,7 +6,7 @@ import re
 from typing import Final
 
 from agent.guards.amounts import has_amount, is_amount
-from agent.guards.hit_test import TouchTarget, beside, is_button, is_row
+from agent.guards.hit_test import TouchTarget, alike, beside, is_button, is_row
 from agent.guards.lexicon import Lexicon
 from agent.guards.rules import RuleName
 from agent.guards.words import id_words
@@ -100,7 +100,10 @@ def is_price(element: Element, spot: TouchTarget) -> bool:
 
 
 def is_last_of_payment(touched: Element, spot: TouchTarget) -> bool:
-    """Whether it is the wide button that ends a page with an amount, an account or the fields of a card."""
+    """Whether it is the wide button that ends a page with an amount, an account or the fields of a card.
+
+    What the rows of a price list cost does not count for one of them: it opens what it names, as those above it do.
+    """
     if spot.size is None or not is_button(touched) or touched.editable:
         return False
     box, width = touched.bounds, spot.size.width
@@ -109,8 +112,27 @@ def is_last_of_payment(touched: Element, spot: TouchTarget) -> bool:
     for e in spot.around:
         if e is not touched and e.bounds.top >= box.bottom and is_button(e) and not e.editable:
             return False
-    labels = [label for e in spot.around for label in (e.text, e.description, e.hint) if label]
+    said = _outside_price_list(touched, spot.around)
+    labels = [label for e in said for label in (e.text, e.description, e.hint) if label]
     return any(has_amount(label) or _CARD.search(label) or _ACCOUNT.search(label) for label in labels)
+
+
+def _outside_price_list(row: Element, around: tuple[Element, ...]) -> tuple[Element, ...]:
+    """What a page says beside the price list of this row; all of it where it is no such row.
+
+    Of a price list each row has words and an amount of its own, and none is a button.
+    """
+    if row.class_name.endswith("Button"):
+        return around
+    priced = [each for each in alike(row, around) if _is_priced(each, around)]
+    if row not in priced or not is_row(row, tuple(priced)):
+        return around
+    return tuple(e for e in around if not any(each.bounds.holds(e.bounds.centre) for each in priced))
+
+
+def _is_priced(row: Element, around: tuple[Element, ...]) -> bool:
+    labels = [e.label for e in around if e.label and row.bounds.holds(e.bounds.centre)]
+    return any(map(has_amount, labels)) and not all(map(is_amount, labels))
 
 
 def message_field(spot: TouchTarget, lexicon: Lexicon, field: Element | None = None) -> Element | None:

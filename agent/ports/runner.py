@@ -40,6 +40,12 @@ class RunOrder(BaseModel):
     wanted: str = ""
     """What form the result is to have, in words for the model; "" where it may have any."""
     notes: tuple[str, ...] = ()
+    documents: tuple[str, ...] = ()
+    """What was read in the operator's documents for this task: no word of it leaves unasked."""
+    goals: tuple[str, ...] = ()
+    """What others were given to reach before: what is remembered that fits it may stand in `goal`, and so is private
+    here too.
+    """
     max_steps: int = Field(default=60, ge=1)
     files: tuple[GivenFile, ...] = ()
     """What came with the task; it is on the phone before the first step."""

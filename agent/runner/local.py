@@ -26,7 +26,7 @@ from agent.graph.executor.built_in import BUILT_IN
 from agent.graph.executor.context import RunContext
 from agent.graph.executor.screen import PhoneScreen
 from agent.graph.executor.state import ExecutorState
-from agent.graph.recall import recalled
+from agent.graph.recall import recalled_for
 from agent.guards.masking import Mask
 from agent.guards.policy import Policy
 from agent.guards.reading import Readings
@@ -211,9 +211,7 @@ class LocalRunner:
                 answer = await self._answer(run, question)
                 payload = Command(resume={pending[0].id: answer.model_dump(mode="json")})
             await self._make_ready(order, run, emit, first=bool(pending))
-            run.live.facts = await recalled(
-                self._with.memory, order.person, f"{order.task} {order.goal}", phone=run.wish
-            )
+            await self._remember(order, run)
             run.live.instructions = order.instructions
             run.live.skill = self._with.skills.followed(order.skill, order.arguments).strip()
             run.live.recorded = None if order.plan else self._with.skills.recording(order.skill, order.arguments)
@@ -234,6 +232,14 @@ class LocalRunner:
                 logger.info("run %s stops at a safe point", run.id)
                 return None
             payload = None
+
+    async def _remember(self, order: RunOrder, run: ActiveRun) -> None:
+        """Look up what the run is told of its person, and what of it and of documents must not leave unasked."""
+        recall = partial(recalled_for, self._with.memory, order.person, order.task, phone=run.wish)
+        run.live.facts = await recall((order.goal,))
+        run.live.told_others = await recall(order.goals)
+        read = await self._with.toolbox.calls.documents(order.run.task)
+        run.live.documents = (*order.documents, *read)
 
     async def _make_ready(self, order: RunOrder, run: ActiveRun, emit: Emit, *, first: bool) -> None:
         """Hold a lease and a phone that is ready. Places in the queue are told while waiting."""

@@ -131,7 +131,8 @@ def memory_tools(memory: Memory) -> tuple[Tool[Any], ...]:
     async def recall(action: Recall, context: ToolContext) -> Done:
         _check_person(context)
         try:
-            found = await context.control.guard(memory.recall(context.person, action.about, limit=2 * RECALLED))
+            recall = memory.recall(context.person, action.about, phone=context.phone_id, limit=2 * RECALLED)
+            found = await context.control.guard(recall)
         except OSError as error:
             raise ActionError(AWAY) from error
         texts = tuple(fact.text for fact in found)

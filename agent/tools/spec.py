@@ -93,10 +93,11 @@ class ToolContext:
     stopped. What it returns has its secrets covered; anything else that it lets out goes through `mask`.
 
     `task_id` is the task and `task` its words; `person` the subject to whom memory belongs ("platform:id", "" where
-    nobody is known), `member` the name of who works ("executor" on a phone). `said` is what the person has said, the
-    task first; `found` are the addresses that searches of this task returned. `notes` are what was noted and what runs
-    have brought back, `memory` the lines of memory in the prompt, `documents` what was read in the operator's
-    documents, `seen` what each app has shown: no word of these leaves unasked.
+    nobody is known), `member` the name of who works ("executor" on a phone), `phone_id` the phone that the task is on
+    ("" before it has one). `said` is what the person has said, the task first; `found` are the addresses that searches
+    of this task returned. `notes` are what was noted and what runs have brought back, `memory` what is remembered that
+    whoever works on the task was told, `documents` what was read in the operator's documents, `seen` what each app has
+    shown: no word of these leaves unasked.
     """
 
     task_id: str
@@ -109,6 +110,7 @@ class ToolContext:
     memory: tuple[str, ...] = ()
     documents: tuple[str, ...] = ()
     seen: Seen = field(default_factory=dict)
+    phone_id: str = ""
     models: Models
     control: Control
     mask: Mask

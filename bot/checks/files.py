@@ -1,4 +1,4 @@
-"""Files, room on the disk, the operator's own rules, and the console's port."""
+"""Files, room on the disk, the operator's own rules, members and skills, and the console's port."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import shutil
 import stat
 from pathlib import Path
 
+from agent.front_matter import Refused
 from agent.guards.policy import Policy, PolicyError
 from bot.config.settings import Settings
 from bot.domain.finding import Finding
@@ -23,6 +24,12 @@ async def findings(settings: Settings) -> list[Finding]:
     if settings.policy_file is not None:
         found.append(await asyncio.to_thread(_rules, settings.policy_file))
     return [*found, await asyncio.to_thread(_kept, settings)] if os.access(settings.data_dir, os.R_OK) else found
+
+
+def refused_folder(folder: Refused) -> Finding:
+    """A folder of a member or a skill that cannot be used. The others are, so it is no more than a note."""
+    text = say("cli.skills.refused", refused=folder.folder, reason=said(folder.why))
+    return Finding("files", "note", text, say("tools.mend"))
 
 
 def _rules(path: Path) -> Finding:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import asyncio
+from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
 from typing import Any, Protocol
 
+from agent.front_matter import Refused
 from bot.checks import chats, files, model, setting_changes
 from bot.checks.settings import Shown, shown
+from bot.config.settings import Settings
 from bot.domain.finding import Finding
 from bot.monitoring.dependencies import Wait
 from bot.platform import Platform
@@ -82,12 +85,19 @@ class ServiceCheck:
     """Finds what the doctor finds, as far as a service can look at it while it works."""
 
     def __init__(
-        self, live: RuntimeSettings, known: Listed, waits: Waiting, platforms: Sequence[Platform[Any]]
+        self,
+        live: RuntimeSettings,
+        known: Listed,
+        waits: Waiting,
+        platforms: Sequence[Platform[Any]],
+        refused: Callable[[Settings], Sequence[Refused]],
     ) -> None:
+        """`refused` reads from the disk which folders of members and skills cannot be used."""
         self._live = live
         self._phones = known
         self._waits = waits
         self._platforms = platforms
+        self._refused = refused
 
     def settings(self) -> tuple[Shown, ...]:
         """What is set, without secrets."""
@@ -99,6 +109,7 @@ class ServiceCheck:
         return [
             *(waited(wait.what, said(wait.why), wait.since, self._platforms) for wait in self._waits.now()),
             *await files.findings(self._live.now),
+            *map(files.refused_folder, await asyncio.to_thread(self._refused, self._live.now)),
             *setting_changes.of_file(self._live.left_out),
             *setting_changes.told(self._live.changes, self._live.unusable),
             *findings(rows),

@@ -74,7 +74,7 @@ from bot.wiring.connections import ConnectedChats, context_of
 from bot.wiring.core import Core, open_core
 from bot.wiring.dependencies import of_chats, of_core
 from bot.wiring.memory import settle
-from bot.wiring.team import AGENTS_NAME
+from bot.wiring.team import AGENTS_NAME, refused_folders
 from bot.wiring.tools import TOOL_NAMES
 from devices.adb.server import ServerAddress
 from devices.adb.wifi import WifiPhones
@@ -200,7 +200,7 @@ async def _chats(
             stack.callback(core.task_service.on_event(spans.hear))
             stack.enter_context(listening(spans.part))
         watch = WatchPages(pulse, metrics, waits, named)
-        checks = ServiceCheck(core.live, core.phones, waits, platforms)
+        checks = ServiceCheck(core.live, core.phones, waits, platforms, refused_folders)
         connect = Connect(
             services,
             platforms,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import logging
+from collections.abc import Iterable
 from typing import Final
 
 from langgraph.checkpoint.base import BaseCheckpointSaver
@@ -16,6 +18,8 @@ from bot.config.places import SKILLS_NAME
 from bot.config.settings import Settings
 from bot.store.store import Store
 from bot.wiring.tools import TOOL_NAMES
+
+logger = logging.getLogger(__name__)
 
 AGENTS_NAME: Final = "agents"
 """The folder in the data directory with the operator's own members."""
@@ -39,13 +43,24 @@ def refused_folders(settings: Settings) -> tuple[Refused, ...]:
 def skills_of(settings: Settings) -> Skills:
     """The skills that there are now. Reads from the disk; folders that were refused stand in the log."""
     own = settings.data_dir / SKILLS_NAME
-    return Skills(load_skills(own).found, own)
+    skills = load_skills(own)
+    _log(skills.refused)
+    return Skills(skills.found, own)
 
 
 def members_of(
     settings: Settings, toolbox: Toolbox, store: Store, checkpoints: BaseCheckpointSaver[str], skills: Skills
 ) -> Members:
     """The team at work, with the tools that need no phone."""
-    return Members(
-        lambda: team_of(settings, frozenset(toolbox.tools)), toolbox, store.frames.patient(), checkpoints, skills=skills
-    )
+
+    def read() -> Team:
+        found = team_of(settings, frozenset(toolbox.tools))
+        _log(found.refused)
+        return found
+
+    return Members(read, toolbox, store.frames.patient(), checkpoints, skills=skills)
+
+
+def _log(refused: Iterable[Refused]) -> None:
+    for folder in refused:
+        logger.warning("the folder %s is not used: %s", folder.folder, folder.why)

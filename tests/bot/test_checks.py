@@ -12,7 +12,11 @@ from bot.chats.installed import installed, model_of
 from bot.checks import chats, files, model, service
 from bot.checks.service import waited
 from bot.config.settings import Settings
+from bot.monitoring.dependencies import Wait
+from bot.runtime.settings import RuntimeSettings
+from bot.store.store import Store
 from bot.views.tasks import phone_json
+from bot.wiring.team import refused_folders
 from devices.phone import Health, PhoneInfo
 from devices.wording import words
 
@@ -86,3 +90,35 @@ async def test_what_the_operators_rules_switch_off(tmp_path: Path, written: str,
     (rules,) = [each for each in found if str(own) in each.text]
     assert rules.verdict == verdict
     assert words in rules.text + rules.fix
+
+
+class Nothing:
+    """No phone, and nothing that is waited for."""
+
+    def list(self) -> tuple[PhoneInfo, ...]:
+        return ()
+
+    def now(self) -> tuple[Wait, ...]:
+        return ()
+
+
+async def test_the_console_names_members_and_skills_that_cannot_be_used_as_the_doctor_does(tmp_path: Path) -> None:
+    """Seen failing before the service had `refused`: only the doctor named them."""
+    for folder, file, text in (
+        ("agents/dietician", "AGENTS.md", "---\nname: dietician\ndescription: Eats.\ntools: [x_ray]\n---\nEat."),
+        ("skills/order-lunch", "SKILL.md", "---\nname: order-dinner\ndescription: Orders.\n---\nOrder."),
+    ):
+        (tmp_path / folder).mkdir(parents=True)
+        (tmp_path / folder / file).write_text(text)
+    store = await Store.open(tmp_path)
+    try:
+        live = await RuntimeSettings.open(Settings(data_dir=tmp_path), store)
+        check = service.ServiceCheck(live, Nothing(), Nothing(), (), refused_folders)
+        refused = [found for found in await check.near() if "is not used" in found.text]
+    finally:
+        await store.close()
+    assert [(found.area, found.verdict) for found in refused] == [("files", "note")] * 2
+    assert "agents/dietician" in refused[0].text
+    assert "x_ray" in refused[0].text
+    assert "skills/order-lunch" in refused[1].text
+    assert all(found.fix for found in refused)

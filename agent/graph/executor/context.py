@@ -43,6 +43,10 @@ class Live:
     """What is told once in a run, and was."""
     facts: tuple[str, ...] = ()
     """What the person wants to be remembered that fits the sub-task."""
+    told_others: tuple[str, ...] = ()
+    """What is remembered that others of the task were told: private here too, and in no prompt."""
+    documents: tuple[str, ...] = ()
+    """What was read in the operator's documents for the task, by whomever."""
     instructions: str = ""
     """The person's standing instructions, as a marked block of a prompt."""
     skill: str = ""

@@ -52,7 +52,7 @@ async def question_before_input(
     if gate.verdict == "allow" and not is_its_input(action, where, physical, sight):
         gate = _gate_of_input(state, context, sight, physical)
     if gate.verdict == "allow":
-        own = spec.gate(action, Situation(context.policy, state["task"], spot, sources_of(state, context.live.facts)))
+        own = spec.gate(action, Situation(context.policy, state["task"], spot, sources_of(state, context.live)))
         gate = own if own.verdict != "allow" else await _read(context, sight, gate, physical, action, where, record)
     match gate.verdict:
         case "refuse":
@@ -109,7 +109,7 @@ def would_be_read(state: ExecutorState, context: RunContext, sight: ScreenView, 
     if gate.verdict != "allow" or gate.standing != "unknown" or not is_press(action, spot):
         return False
     return (
-        spec.gate(action, Situation(context.policy, state["task"], spot, sources_of(state, context.live.facts))).verdict
+        spec.gate(action, Situation(context.policy, state["task"], spot, sources_of(state, context.live))).verdict
         == "allow"
     )
 
@@ -126,9 +126,7 @@ def _gate_of_input(state: ExecutorState, context: RunContext, sight: ScreenView,
     spot = spot_of(sight, there, same)
     gate = context.policy.gate(same, spot)
     if gate.verdict == "allow":
-        carried = carried_gate(
-            same, Situation(context.policy, state["task"], spot, sources_of(state, context.live.facts))
-        )
+        carried = carried_gate(same, Situation(context.policy, state["task"], spot, sources_of(state, context.live)))
         gate = gate if carried.verdict == "allow" else carried
     return gate if gate.verdict != "secret" else Gate("refuse", gate.reason)
 
@@ -139,7 +137,7 @@ def question_before_tool(
     """What the state gets when a person must be asked before a tool is run, None when it may be; no screen has a part
     in it. Raises ActionError when it is refused, and Denied.
     """
-    gate = spec.gate(action, Situation(context.policy, state["task"], None, sources_of(state, context.live.facts)))
+    gate = spec.gate(action, Situation(context.policy, state["task"], None, sources_of(state, context.live)))
     match gate.verdict:
         case "refuse" | "secret":
             raise ActionError(REFUSED.format(reason=gate.reason), reason=gate.reason)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from agent.actions import Action, DoubleTap, LongPress, OpenUrl, PressKey, Tap, Type
+from agent.graph.executor.context import Live
 from agent.graph.executor.state import ExecutorState
 from agent.guards.gate import ALLOWED, Gate
 from agent.guards.key_effects import keys_of
@@ -16,13 +17,14 @@ KEPT: Final = 40
 """Texts that a person has let out, the newest of a run."""
 
 
-def sources_of(state: ExecutorState, remembered: tuple[str, ...] = ()) -> Sources:
-    """Where the words of this run come from, with what was recalled for it."""
+def sources_of(state: ExecutorState, live: Live) -> Sources:
+    """Where the words of this run come from, with what was recalled for its task and read in documents."""
     return Sources(
         seen=state.get("seen", {}),
         said=(state["task"], *state.get("said", [])),
         notes=tuple(state.get("notes", [])),
-        memory=remembered,
+        memory=(*live.facts, *live.told_others),
+        documents=live.documents,
         handed_out=tuple((package, text) for package, text in state.get("handed_out", [])),
     )
 

@@ -297,6 +297,7 @@ async def _call_tool(step: OpenStep, tool: Tool[Any], action: Action) -> Done:
     context = await box.with_what_is_known(_tool_context(step))
     key = CallKey(task, EXECUTOR, state["subtask"], state["step"], step.index)
     done, _cached = await caller.perform(tool, action, key, context)
+    have.live.documents += done.documents
     return done
 
 
@@ -353,7 +354,10 @@ def _tool_context(step: OpenStep) -> ToolContext:
         said=(step.state["task"], *step.state.get("said", [])),
         found=tuple(step.found),
         notes=tuple(step.notes),
+        memory=(*have.live.facts, *have.live.told_others),
+        documents=have.live.documents,
         seen=step.state.get("seen", {}),
+        phone_id=have.phone.info.id,
         models=have.models,
         control=have.control,
         mask=have.mask,

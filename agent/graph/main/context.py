@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
@@ -52,6 +52,11 @@ class TaskContext:
         """Who can be given a part and what for, in lines for a model."""
         team = Team() if self.members is None else self.members.team
         return team.described(executor=True).strip()
+
+    async def documents_read(self, by_planner: Sequence[str]) -> tuple[str, ...]:
+        """What was read in the operator's documents for the task: by the planner, and by members with a tool."""
+        calls = self.members.toolbox.calls if self.members is not None else None
+        return (*by_planner, *(await calls.documents(self.session.task) if calls is not None else ()))
 
     async def reached(self, steps: int, usage: Usage) -> Fault | None:
         """What is used up with so many steps and tokens: a limit of the task, else its person's allowance."""

@@ -7,7 +7,7 @@ from typing import Final
 
 from agent.graph.main.context import TaskContext
 from agent.graph.main.state import MainState
-from agent.graph.recall import memory_block, recalled
+from agent.graph.recall import memory_block, recalled_for
 from agent.ports.knowledge import Passage
 from agent.prompts import unmarked
 from agent.result_value import ResultSchema, ValueType
@@ -53,8 +53,13 @@ def wanted(state: MainState) -> str:
 
 async def remembered(state: MainState, context: TaskContext) -> str:
     """What the person has told the service to remember that fits the task; "" when nothing does."""
-    facts = await recalled(context.memory, state.get("person", ""), state["text"], phone=state["phone"])
-    return memory_block(facts)
+    phone = context.session.phone_in_use
+    return memory_block(await recalled_for(context.memory, state.get("person", ""), state["text"], phone=phone))
+
+
+def goals(state: MainState) -> tuple[str, ...]:
+    """What was to be reached in the parts that have ended."""
+    return tuple(result["goal"] for result in state["results"])
 
 
 def documents(passages: Sequence[Passage]) -> str:

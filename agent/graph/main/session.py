@@ -102,15 +102,16 @@ class Session:
         self.spending: dict[int, Usage] = {}
         """What each part that is worked on now has used so far, by its number."""
         self.phone_in_use = ""
-        """The id of the phone that the task's run has worked on last; "" before it had one in this process."""
+        """The id of the phone that the task's run has worked on last, else of the one wished for; "" for none yet."""
         self.todos: tuple[Todo, ...] = ()
         """The parts as they were told last."""
         self._answers: dict[str, Answer] = {}
         self._answered = asyncio.Event()
         self._runner = runner
 
-    def begin(self, limit: float | None, before: float) -> None:
-        """The task is worked on from now on: so many seconds at most, of which these are over."""
+    def begin(self, limit: float | None, before: float, phone: str) -> None:
+        """The task is worked on from now on: so many seconds at most, of which these are over, and on this phone."""
+        self.phone_in_use = phone
         self.watch = Stopwatch(limit, before=before)
         if self.control.paused:
             self.watch.hold("pause")

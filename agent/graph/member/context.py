@@ -32,6 +32,11 @@ class Desk(Protocol):
         """The task's models."""
         ...
 
+    @property
+    def phone(self) -> str:
+        """The id of the phone that the task is on, "" before it has one."""
+        ...
+
     def emit(self, event: TaskEvent) -> None:
         """Tell the outside."""
         ...
@@ -76,6 +81,8 @@ class MemberContext:
     mask: Mask
     memory: tuple[str, ...] = ()
     """What is remembered of the person; read when the work begins or goes on, and stored nowhere."""
+    told_others: tuple[str, ...] = ()
+    """What is remembered that others of the task were told: private here too, and in no prompt."""
     plan_notes: tuple[str, ...] = ()
     """What was noted, and what runs on the phone have brought back, before."""
     documents: tuple[str, ...] = ()

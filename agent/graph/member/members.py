@@ -143,6 +143,7 @@ class Members:
             found=(),
             notes=order.notes,
             documents=order.documents,
+            phone_id=desk.phone,
             models=desk.models,
             control=desk.control,
             mask=Mask(),
@@ -150,10 +151,13 @@ class Members:
             emit=only_of_tasks(desk),
         )
 
-    async def work(self, order: MemberOrder, desk: Desk, *, memory: tuple[str, ...] = ()) -> MemberEnded:
+    async def work(
+        self, order: MemberOrder, desk: Desk, *, memory: tuple[str, ...] = (), told_others: tuple[str, ...] = ()
+    ) -> MemberEnded:
         """Do a piece of work, or go on with it where it stopped. Raises Stopped on a shutdown, to be continued later.
 
-        `memory` are facts that are remembered of the person: told to the member, and kept nowhere.
+        `memory` are facts that are remembered of the person: told to the member, and kept nowhere. `told_others` are
+        those that others of the task were told: they do not leave unasked either.
         Raises KeyError for a member that there is not.
         """
         member = self.team.members[order.member]
@@ -169,6 +173,7 @@ class Members:
             frames=self._frames,
             mask=Mask(),
             memory=memory,
+            told_others=told_others,
             plan_notes=order.notes,
             documents=order.documents,
         )

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import asyncio
 
-from agent.front_matter import Refused
 from agent.ports.workshop import Lack
-from bot.checks import workshop
+from bot.checks import files, workshop
 from bot.config.settings import Settings
 from bot.domain.finding import Finding
 from bot.texts import listed, say
 from bot.views.tools import ToolLack, ToolState
 from bot.wiring.team import refused_folders
 from bot.wiring.tools import tools_here
-from devices.wording import said
 
 
 async def findings(settings: Settings) -> list[Finding]:
@@ -30,9 +28,4 @@ async def findings(settings: Settings) -> list[Finding]:
     for tools in lacking.values():
         names = listed(tool.name for tool in tools)
         found.append(Finding("computer", "note", say("tools.lacking", names=names, why=tools[0].why)))
-    return found + [_refused(folder) for folder in await asyncio.to_thread(refused_folders, settings)]
-
-
-def _refused(folder: Refused) -> Finding:
-    text = say("cli.skills.refused", refused=folder.folder, reason=said(folder.why))
-    return Finding("files", "note", text, say("tools.mend"))
+    return found + [files.refused_folder(each) for each in await asyncio.to_thread(refused_folders, settings)]

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from typing import Any
 
 import pytest
 
 from agent.events import Asked, Started, TaskEnded
+from agent.graph.executor.built_in import BUILT_IN
 from agent.graph.member.members import Members
 from agent.members.loading import Member, Team
 from agent.models.base import ModelReply, Models, Purpose
 from agent.outcome import Outcome
 from agent.ports.knowledge import Passage
 from agent.ports.memory import MemoryOfThisProcess
+from agent.ports.tool_calls import MemoryToolCalls
 from agent.tools.calling import Toolbox
 from agent.tools.computing import CALCULATE
 from agent.tools.jotting import NOTE
@@ -33,6 +35,7 @@ pytestmark = pytest.mark.real_time  # pages come from outside the loop
 ANNA, BEN = "web:1", "web:2"
 SECRET = "the locker of Margarethe Silberstein is 774411"
 CARRIES = call("web_search", query="locker margarethe silberstein 774411")
+FINISH = call("finish", status="success", summary="Done.")
 NOTED = call("finish", status="success", summary="Read.", data=SECRET)
 
 
@@ -75,10 +78,12 @@ class World:
         self.toolbox = Toolbox(tools, rig.tool_calls)
         self.team = Team({"helper": Member("helper", "Helps.", "You help.", tools=tuple(tool.kind for tool in tools))})
 
-    def work(self, models: Models, text: str, person: str = ANNA) -> Work:
+    def work(self, models: Models, text: str, person: str = ANNA, *, in_a_run: Toolbox | None = None) -> Work:
         members = Members(lambda: self.team, self.toolbox, MemoryFrames(), self.rig.saver)
         options = {"members": members, "memory": self.memory, "knowledge": self.documents}
-        agent = self.rig.agent(models, main=options, memory=self.memory, toolbox=self.toolbox)
+        toolbox = in_a_run or self.toolbox
+        actions = BUILT_IN.plus(*toolbox.tools.values())
+        agent = self.rig.agent(models, main=options, memory=self.memory, toolbox=toolbox, actions=actions)
         return Work(agent, order(text, quick=False).model_copy(update={"person": person}))
 
     async def denied(self, work: Work) -> tuple[TaskEnded, list[str]]:
@@ -100,14 +105,14 @@ def alone(*answers: ModelReply) -> tuple[Models, Cast]:
     return cast({"": [*answers, text("over")]}, intent=[data(kind="member", member="helper")])
 
 
-def after_a_plan(members: Script, *parts: tuple[str, str]) -> tuple[Models, Cast]:
+def after_a_plan(members: Script, *parts: tuple[str, str], act: Sequence[ModelReply] = (NOTED,)) -> tuple[Models, Cast]:
     """The supervisor hands out one part after the other."""
     return cast(
         members,
         intent=[data(kind="complex")],
         plan=[data(steps=[{"member": who, "title": what} for who, what in parts])],
         supervise=[*(assign(part) for part in parts), COMPLETE],
-        act=[NOTED],
+        act=[*act],
         summarize=[text("done")],
     )
 
@@ -181,6 +186,69 @@ async def test_what_the_planner_took_from_a_screen_into_a_goal_is_carried_away_b
     _, asked = await world.denied(world.work(have, "look up what my note says"))
     assert world.search.queries == []
     assert len(asked) == 1
+
+
+async def test_what_the_documents_say_to_a_run_is_carried_away_by_no_search_of_its_own(rig: Rig) -> None:
+    """Seen failing without `documents` in the sources of a run."""
+    world = World(rig)
+    acts = (call("knowledge", query="lockers"), CARRIES, FINISH)
+    have, _ = after_a_plan({}, ("executor", "open the locker"), act=acts)
+    _, asked = await world.denied(world.work(have, "who has a locker"))
+    assert world.search.queries == []
+    assert "operator's documents" in "".join(asked)
+
+
+async def test_what_the_planner_read_in_documents_is_carried_away_by_no_search_of_a_run(rig: Rig) -> None:
+    """Seen failing without `documents` in the order of a run."""
+    world = World(rig, documents=True)
+    have, _ = after_a_plan({}, ("executor", f"look up that {SECRET}"), act=(CARRIES, FINISH))
+    _, asked = await world.denied(world.work(have, "who has a locker"))
+    assert world.search.queries == []
+    assert "operator's documents" in "".join(asked)
+
+
+async def test_what_a_member_read_in_documents_is_carried_away_by_no_search_of_a_run(rig: Rig) -> None:
+    """Also on another machine, which keeps a record of calls of its own. Seen failing without `documents_read`."""
+    world = World(rig)
+    parts = (("helper", "read"), ("executor", "look it up"))
+    have, _ = after_a_plan({"read": [call("knowledge", query="lockers"), text(SECRET)]}, *parts, act=(CARRIES, FINISH))
+    elsewhere = Toolbox(world.toolbox.tools.values(), MemoryToolCalls())
+    _, asked = await world.denied(world.work(have, "who has a locker", in_a_run=elsewhere))
+    assert world.search.queries == []
+    assert "operator's documents" in "".join(asked)
+
+
+@pytest.mark.parametrize("then", ["helper", "executor"])
+async def test_what_is_remembered_and_was_told_to_another_is_carried_away_by_no_search(rig: Rig, then: str) -> None:
+    """Seen failing without `told_others`, for a member and for a run."""
+    world = World(rig)
+    await world.memory.remember(ANNA, SECRET)
+    parts = (("helper", "which locker is hers"), (then, "find out more"))
+    members: Script = {"find out": [CARRIES, text("nothing")], "which": [text("774411, of Margarethe Silberstein")]}
+    have, model = after_a_plan(members, *parts, act=(CARRIES, FINISH))
+    _, asked = await world.denied(world.work(have, "help me along"))
+    assert world.search.queries == []
+    assert "remember" in "".join(asked)
+    asking = model.asked(Purpose.MEMBER if then == "helper" else Purpose.ACT)[-1]
+    assert "<memory>" not in "".join(message.text for message in asking.messages)
+
+
+@pytest.mark.parametrize("who", ["helper", "executor"])
+async def test_the_tool_recalls_what_holds_for_the_phone_of_the_task(rig: Rig, who: str) -> None:
+    """Seen failing without `phone` in the call of the memory: no fact of a phone was found."""
+    world = World(rig)
+    phone = rig.phones.list()[0].id
+    await world.memory.remember(ANNA, "the locker app is in Dutch", phone=phone)
+    await world.memory.remember(ANNA, "the locker app is in Greek", phone="another")
+    recall = call("recall", about="locker app")
+    parts = (("executor", "at the door"), (who, "then ask"))
+    acts = (NOTED,) if who == "helper" else (NOTED, recall, FINISH)
+    have, model = after_a_plan({"then ask": [recall, text("two")]}, *parts, act=acts)
+    await world.work(have, "look after it").ended()
+    asking = model.asked(Purpose.MEMBER if who == "helper" else Purpose.ACT)[-1]
+    told = "".join(message.text for message in asking.messages)
+    assert "Dutch" in told
+    assert "Greek" not in told
 
 
 async def test_a_page_that_a_member_obeys_word_for_word_has_no_effect(rig: Rig, site: Site) -> None:

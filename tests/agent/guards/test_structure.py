@@ -157,3 +157,39 @@ def test_without_elements_a_game_is_played(package: str, activity: str) -> None:
     assert blind(TAP, package, activity).verdict == "allow"
     assert blind(act.Swipe(start=HERE, end=HERE), package, activity, end=ACROSS).verdict == "allow"
     assert blind(act.PressKey(key=Key.ENTER), package, activity).verdict == "allow"
+
+
+def price_list(*words: tuple[str, ...], last_class: str = "android.widget.LinearLayout") -> list[list[Element]]:
+    """Rows down to the lower edge, each with its words below each other."""
+    rows = []
+    for number, labels in enumerate(words):
+        top, kind = 2100 - 230 * (len(words) - 1 - number), "android.widget.LinearLayout"
+        kind = last_class if number == len(words) - 1 else kind
+        row = at(0, top, 1080, top + 230, clickable=True, class_name=kind)
+        inside = [at(280, top + 20 + 60 * line, 1000, top + 70 + 60 * line, text=t) for line, t in enumerate(labels)]
+        rows.append([row, *inside])
+    return rows
+
+
+def last_row(*words: tuple[str, ...], beside: tuple[Element, ...] = (), **more: Any) -> str:
+    """What stands before a touch of the last one."""
+    rows = price_list(*words, **more)
+    title = at(0, 100, 1080, 200, text="Blurbs")
+    return gate(TAP, rows[-1][0], title, *beside, *(element for row in rows for element in row)).verdict
+
+
+GOODS = (("Blue mug", "$9.50"), ("Desk lamp", "$34.99"), ("Notebook A5", "$6.20"), ("Umbrella", "$18.75"))
+
+
+def test_the_last_row_of_a_price_list_is_no_button_that_ends_a_payment() -> None:
+    assert last_row(*GOODS) == "allow"
+
+
+def test_what_ends_a_page_below_a_price_list_is_held() -> None:
+    """Seen failing, all but the last, where any row of a list passes."""
+    total = at(0, 200, 1080, 300, text="Blurb $69.44")
+    assert last_row(*GOODS, beside=(total,)) == "approve", "there is a sum beside the list"
+    assert last_row(*GOODS[:3], ("Blurb",)) == "approve", "it costs nothing itself"
+    assert last_row(*GOODS[:3], ("$69.44",)) == "approve", "it is an amount alone"
+    assert last_row(*GOODS, last_class="android.widget.Button") == "approve", "it is a button"
+    assert last_row(*GOODS[:2]) == "approve", "two are no list"

@@ -341,9 +341,9 @@ async def test_a_phone_that_nobody_touches_is_free_again(world: World, watching:
     assert phone.prepared == 0
 
 
-async def at_work_on_two(world: World) -> tuple[Task, Task, Task, dict[str, LinedPhone]]:
+async def at_work_on_two(world: World) -> tuple[Task, Task, Task, dict[str, InstantPhone]]:
     """A task with a part on each of two phones, which can be touched."""
-    phones = {name: LinedPhone() for name in ("pixel", "moto")}
+    phones = {name: InstantPhone() for name in ("pixel", "moto")}
     world.phones.touchable |= phones
     await allowed(world)
     reply = await world.type("do --device pixel,moto open settings")

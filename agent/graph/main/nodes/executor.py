@@ -56,6 +56,8 @@ async def executor(
         plan=state["plan"],
         wanted=prompt_facts.wanted(state),
         notes=tuple(state["notes"]),
+        documents=await context.documents_read(state.get("documents", [])),
+        goals=prompt_facts.goals(state),
         max_steps=steps_left,
         files=tuple(GivenFile.model_validate(file) for file in state.get("files", [])),
         instructions=context.guidance.block.strip(),
@@ -74,6 +76,7 @@ async def executor(
         "seconds": context.session.watch.seconds,
         "steps": state["steps"] + ended.steps,
         "frame": ended.frame or state["frame"],
+        "phone": context.session.phone_in_use,
     }
     if outcome is Outcome.CANCELLED and not context.session.control.cancelled:
         # Stopped by a limit and not by a person, perhaps before a restart.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Literal, TypedDict, TypeVar
 
 from langgraph.runtime import Runtime
@@ -18,7 +19,7 @@ from agent.graph.main.context import TaskContext
 from agent.graph.main.folding import todo_state
 from agent.graph.main.state import MainState
 from agent.graph.member.members import MemberEnded, MemberOrder
-from agent.graph.recall import recalled
+from agent.graph.recall import recalled_for
 from agent.models.base import Models, Usage
 from agent.outcome import Outcome
 from agent.questions import Answer, Question
@@ -37,7 +38,7 @@ class PartState(TypedDict):
     planned: bool
     steps: int
     usage: dict[str, Any]
-    phone: str
+    goals: list[str]
 
 
 def sent(state: MainState, member: str, goal: str, number: int, todo: int | None, *, planned: bool) -> Send:
@@ -64,7 +65,7 @@ def sent(state: MainState, member: str, goal: str, number: int, todo: int | None
         "planned": planned,
         "steps": state["steps"],
         "usage": state["usage"],
-        "phone": state["phone"],
+        "goals": list(prompt_facts.goals(state)),
     }
     return Send("member", part)
 
@@ -95,7 +96,9 @@ async def member(state: PartState, runtime: Runtime[TaskContext]) -> Command[Lit
                 summary=sentence("member.unknown", member=order.member),
             )
         else:
-            ended = await context.members.work(order, desk, memory=await _remembered(order, state, context))
+            recall = partial(recalled_for, context.memory, order.person, order.text, phone=context.session.phone_in_use)
+            memory, told_others = await recall((order.goal,)), await recall(state.get("goals", ()))
+            ended = await context.members.work(order, desk, memory=memory, told_others=told_others)
     except Stopped:
         # This would cut off a run of the same task, which stops at a safe point of its own.
         async with session.phone:
@@ -107,13 +110,6 @@ async def member(state: PartState, runtime: Runtime[TaskContext]) -> Command[Lit
         goto="plan_supervisor" if state["planned"] else "summarizer",
         update={"reports": {str(order.number): ended.model_dump(mode="json")}},
     )
-
-
-async def _remembered(order: MemberOrder, state: PartState, context: TaskContext) -> tuple[str, ...]:
-    """What is remembered of the person that fits the part, and that was told to whoever wrote its goal."""
-    phone = context.session.phone_in_use or state.get("phone", "")
-    told = [await recalled(context.memory, order.person, about, phone=phone) for about in (order.text, order.goal)]
-    return tuple(dict.fromkeys(fact for facts in told for fact in facts))
 
 
 def _mark(state: PartState, context: TaskContext, what: str, note: str = "") -> None:
@@ -152,6 +148,11 @@ class TaskDesk:
     def models(self) -> Models:
         """See Desk."""
         return self.context.models
+
+    @property
+    def phone(self) -> str:
+        """See Desk."""
+        return self.context.session.phone_in_use
 
     def emit(self, event: TaskEvent) -> None:
         """See Desk."""
