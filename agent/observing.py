@@ -24,6 +24,11 @@ class ScreenView:
     frame: str | None = None
     """Reference of the stored picture that the model was sent."""
 
+    @property
+    def is_listed(self) -> bool:
+        """Whether the model was shown the elements that are known by now: not where they came after the picture."""
+        return bool(self.targets) or not self.screen.elements
+
     def native(self, point: Point) -> Point:
         """A point of the sent image, in native pixels of the frame it was chosen on."""
         return point.mapped(self.screen.space, self.observation.size)

@@ -5,35 +5,60 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 
-from tests.end_to_end.brain import FINISH, Act, call, on, tap
+from tests.end_to_end.brain import FINISH, Act, call
 from tests.fakes.model_server import Answer, Recorded
 
-_FIELD = re.compile(r"\[(\d+)\] field ")
+_PIXELS: dict[str, tuple[int, int]] = {}
+"""Where things are: a scripted model does not see, so it remembers the lists that it was shown."""
+_NUMBERED = re.compile(r"^\[(\d+)\] (\w+) '([^']*)'.* \((\d+),(\d+)\)$", re.MULTILINE)
+_APP = re.compile(r"^app: (.+)$", re.MULTILINE)
+_BROWSER = "com.android.browser"
 
 
-def _in_first_field(request: Recorded, text: str) -> Answer:
-    """Types into the first field, whatever stands in it from an earlier task, and submits."""
-    found = _FIELD.findall(request.text.rpartition("The screen now")[2])
-    return call("type", element=int(found[0]), text=text, clear=True, submit=True)(request)
+def _listed(request: Recorded) -> dict[str, int]:
+    """The numbers of what is listed now, by label, and of the first field by the app."""
+    shown = request.text.rpartition("The screen now")[2]
+    numbers: dict[str, int] = {}
+    for number, role, label, x, y in _NUMBERED.findall(shown):
+        for name in (label, *(_APP.findall(shown) if role == "field" else ())):
+            if name not in numbers:
+                numbers[name] = int(number)
+                _PIXELS.setdefault(name, (int(x), int(y)))
+    return numbers
+
+
+def _on(name: str, tool: str, /, **arguments: object) -> Act:
+    """A tool call on what has this label: by its number, or where no list is shown by its place, as somebody would who
+    sees it. The name of an app is its first field, whatever stands in it from an earlier task.
+    """
+
+    def act(request: Recorded) -> Answer:
+        numbers = _listed(request)
+        if name in numbers:
+            return call(tool, element=numbers[name], **arguments)(request)
+        x, y = _PIXELS[name]
+        return call(tool, x=x, y=y, **({} if name == _BROWSER else {"on": name}), **arguments)(request)
+
+    return act
 
 
 STEPS: tuple[tuple[str, Act], ...] = (
     ("launch", call("open_app", name="Settings")),
-    ("tap", tap("Bluetooth")),
-    ("tap", tap("Location")),
+    ("tap", _on("Bluetooth", "tap")),
+    ("tap", _on("Location", "tap")),
     ("scroll", call("scroll", direction="down")),
     ("scroll", call("scroll", direction="up")),
-    ("tap", tap("Display")),
+    ("tap", _on("Display", "tap")),
     ("key", call("key", key="back")),
     ("key", call("key", key="home")),
     ("launch", call("open_app", name="Notes")),
-    ("tap", tap("New note")),
-    ("type", on("Title", "type", text="Shopping")),
-    ("type", on("Note", "type", text="Milk, bread and coffee")),
-    ("tap", tap("Save")),
+    ("tap", _on("New note", "tap")),
+    ("type", _on("Title", "type", text="Shopping")),
+    ("type", _on("Note", "type", text="Milk, bread and coffee")),
+    ("tap", _on("Save", "tap")),
     ("launch", call("open_app", name="Browser")),
-    ("type", lambda request: _in_first_field(request, "weather")),
-    ("tap", tap("weather - Free Encyclopedia")),
+    ("type", _on(_BROWSER, "type", text="weather", clear=True, submit=True)),
+    ("tap", _on("weather - Free Encyclopedia", "tap")),
     ("key", call("key", key="back")),
     ("key", call("key", key="back")),
     ("key", call("key", key="home")),

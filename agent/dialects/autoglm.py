@@ -124,7 +124,7 @@ class AutoGlmDialect:
         return False
 
     @property
-    def needs_list(self) -> bool:
+    def calls_elements(self) -> bool:
         """Elements are not listed: the models point at places in the picture."""
         return False
 

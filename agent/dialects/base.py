@@ -28,7 +28,8 @@ class BadReply(Exception):
 @dataclass(frozen=True, slots=True)
 class Decision:
     """A reply, understood. `summary` is at most ten words for the card, empty when the model gave none.
-    `told` is what the model must know of its answer: what of it was left out.
+    `told` is what the model must know of its answer: what of it was left out. `named` has for each action the words
+    that the model reads where it points, "" where it told none; it is empty where the dialect has no such words.
 
     Points of the actions are pixels of the sent image; every one of them lies inside it.
     """
@@ -37,6 +38,7 @@ class Decision:
     thought: str = ""
     summary: str = ""
     told: tuple[str, ...] = ()
+    named: tuple[str, ...] = ()
 
 
 class Dialect(Protocol):
@@ -58,9 +60,10 @@ class Dialect(Protocol):
         ...
 
     @property
-    def needs_list(self) -> bool:
-        """Whether its models touch what is listed. The others find places in the picture by themselves: they are shown
-        it at once where a phone tells its elements slowly, and only what is done is judged by them.
+    def calls_elements(self) -> bool:
+        """Whether its models touch elements by their numbers, where a list is shown. Where a phone tells its elements
+        slowly, all models are shown the picture at once; these say in words what they point at there, and are held to
+        that by the elements that come meanwhile (`Decision.named`).
         """
         ...
 

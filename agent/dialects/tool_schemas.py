@@ -3,9 +3,9 @@
 How an action of agent.actions is described stands in the prompts; any other brings its description with it, as its
 docstring and the descriptions of its fields.
 
-A target becomes `element` or `x` and `y`, a start or an end two numbers each. The schemas allow nothing else than
-what is listed. What may be left out is left out of `required` (instead of being nullable, as the strict mode of one
-vendor wants it), because endpoints of other vendors stumble over nullable types.
+A target becomes `element`, or `x` and `y` with the words that stand there; a start or an end two numbers each. The
+schemas allow nothing else than what is listed. What may be left out is left out of `required` (instead of being
+nullable, as the strict mode of one vendor wants it), because endpoints of other vendors stumble over nullable types.
 """
 
 from __future__ import annotations
@@ -20,6 +20,8 @@ from devices.geometry import Size
 
 SAY = "say"
 """The argument of every tool in which the model tells the person what the step does."""
+ON = "on"
+"""The argument beside a point: the words that the model reads there."""
 
 _KEPT = ("type", "enum", "const", "minimum", "maximum", "minLength", "maxLength", "items")
 _NO_SCREEN = Size(1, 1)
@@ -60,7 +62,7 @@ def _parameters(kind: str, schema: dict[str, Any], space: Size, texts: dict[str,
             continue
         if name == "target":
             properties["element"] = {"type": "integer", "minimum": 0, "description": texts["element"]}
-            properties |= _axes("", space, texts)
+            properties |= _axes("", space, texts) | {ON: {"type": "string", "description": texts[ON]}}
         elif name in {"start", "end"}:
             axes = _axes(f"{name}_", space, texts)
             properties |= axes

@@ -7,6 +7,7 @@ was asked for, both are read: a call to `mobile_use` is in thousandths, a call t
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, Self
 
 from agent import actions as act
@@ -16,7 +17,7 @@ from agent.dialects.grid import Grid, number
 from agent.dialects.printed_calls import NamedCall, Printed, arguments_of, printed_calls
 from agent.dialects.replies import decided, key_named, made, split_thinking, status_of
 from agent.dialects.scene_text import conversation, numbered, unnumbered
-from agent.dialects.tool_schemas import SAY, tool_specs
+from agent.dialects.tool_schemas import ON, SAY, tool_specs
 from agent.models.base import Message, ModelReply, ToolSpec
 from agent.prompts import prompt
 from agent.scene import Scene
@@ -58,8 +59,8 @@ class ToolsDialect:
         return False
 
     @property
-    def needs_list(self) -> bool:
-        """Elements are called by their numbers, unless it speaks as `mobile_use`, which points."""
+    def calls_elements(self) -> bool:
+        """By their numbers, unless it speaks as `mobile_use`, which points."""
         return not self._printed
 
     def offering(self, models: tuple[type[act.Action], ...], /) -> Self:
@@ -91,7 +92,8 @@ class ToolsDialect:
             actions = tuple(_action(call, space, line, self._models) for call in printed.calls)
             spoken = next((say for call in printed.calls if isinstance(say := call.arguments.get(SAY), str)), "")
             thought = said or thinking or reply.reasoning
-            return decided(actions, thought, spoken or line, printed.told, alone=printed.alone)
+            decision = decided(actions, thought, spoken or line, printed.told, alone=printed.alone)
+            return replace(decision, named=tuple(map(_named, printed.calls)))
         except BadReply as bad:
             raise BadReply(f"{bad} {_EXPECTED_PRINTED if self._printed else _EXPECTED_TOOLS}") from None
 
@@ -103,6 +105,12 @@ def _calls(reply: ModelReply, text: str, models: Models) -> Printed:
     if not found.calls:
         raise BadReply("There is no call in your answer.")
     return found
+
+
+def _named(call: NamedCall) -> str:
+    """The words that the model reads where it points."""
+    named = call.arguments.get(ON)
+    return named if isinstance(named, str) else ""
 
 
 def _unlabelled(said: str) -> str:
@@ -145,8 +153,10 @@ def _own_action(model: type[act.Action], name: str, given: dict[str, Any], space
         if fields["status"] is None:
             raise BadReply('finish needs a status, "success" or "failure".')
     grid = Grid(space, thousandths=False)
-    if "target" in model.model_fields and (target := _target(name, fields, grid)) is not None:
-        fields["target"] = target
+    if "target" in model.model_fields:
+        fields.pop(ON, None)
+        if (target := _target(name, fields, grid)) is not None:
+            fields["target"] = target
     for end in ("start", "end"):
         if end in model.model_fields:
             point = fields.pop(end, None)

@@ -201,7 +201,7 @@ class UiTarsDialect:
         return True
 
     @property
-    def needs_list(self) -> bool:
+    def calls_elements(self) -> bool:
         """Elements are not listed: the models point at places in the picture."""
         return False
 

@@ -31,6 +31,7 @@ from agent.guards.masking import Mask
 from agent.guards.policy import Policy
 from agent.guards.reading import Readings
 from agent.guards.typed import Typed
+from agent.models.base import PILOT
 from agent.outcome import Outcome
 from agent.ports.frames import Frames
 from agent.ports.journal import Journal
@@ -308,7 +309,7 @@ class LocalRunner:
             emit,
             run.live.looks,
             fit=partial(image_size_for, run.terms.models.vision.name),
-            needs_list=run.terms.dialect.needs_list or run.live.recorded is not None,
+            needs_list=run.live.recorded is not None or run.terms.models.vision.name == PILOT,
             grace=have.grace,
         )
         actions = have.actions.plus(*have.toolbox.offered_now())

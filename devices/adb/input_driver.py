@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from devices.adb.apps import Apps, launch_command, refusal, view_command
 from devices.adb.fastlane.lane import FastLane
-from devices.adb.input_results import Launch, Typing, field_at, holds_text, known_length, read_back
+from devices.adb.input_results import Launch, Typing, field_at, field_by_name, holds_text, known_length, read_back
 from devices.adb.preparation import Preparation
 from devices.adb.quoting import command, with_receipt
 from devices.adb.receiver import read_receiver
@@ -148,7 +148,9 @@ class Act:
             raise
 
     async def enter(self, lane: FastLane, text: str, field: Element) -> bool:
-        """Replaces the text of the focused field with the next receipt; raises and answers as `FastLane.enter`."""
+        """Replaces the text of this field, if it has the focus, with the next receipt; raises and answers as
+        `FastLane.enter`.
+        """
         return await lane.enter(text, field, receipt=f"{self._receipt}.{self._next()}")
 
     async def check(self, line: str, doing: str, *, extra_seconds: float = 0.0, secret: bool = False) -> None:
@@ -349,7 +351,7 @@ class InputDriver:
         if what.at is not None:
             await act.check(commands_for(Tap(what.at), screen)[0], words("phone.doing.touch"))
         by_keys = False
-        if not await self._enter_fast(act, what, text, screen):
+        if not await self._enter_fast(act, what, text, screen, seen):
             if what.at is not None:
                 await self._wait_for_keyboard()
             try:
@@ -376,13 +378,20 @@ class InputDriver:
         await act.check(command("input", "keyevent", "KEYCODE_ENTER"), words("phone.doing.enter"))
         return done
 
-    async def _enter_fast(self, act: Act, what: TypeText, text: str, screen: Size | None) -> bool:
+    async def _enter_fast(
+        self, act: Act, what: TypeText, text: str, screen: Size | None, seen: tuple[Element, ...]
+    ) -> bool:
         """Through the fast lane, which replaces what a field holds: one that is to be emptied, or that is empty.
 
-        False when nothing was done. A tab is a key that moves on, no text.
+        A touched field is waited for only when it has not got the focus yet. False when nothing was done. A tab is a
+        key that moves on, no text.
         """
         if not self._lane.open or screen is None or not text or "\t" in text:
             return False
+        touched = field_by_name(seen, what.at)
+        ready = touched is not None and (what.clear or not field_text(touched))
+        if touched is not None and ready and await act.enter(self._lane, text, touched):
+            return True
         field = await self._focused(screen, what.at)
         if field is None:
             return False

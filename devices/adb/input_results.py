@@ -47,6 +47,14 @@ def field_at(elements: tuple[Element, ...], at: Point | None) -> Element | None:
     return focused or next((each for each in fields if at is not None and each.bounds.holds(at)), None)
 
 
+def field_by_name(elements: tuple[Element, ...], at: Point | None) -> Element | None:
+    """The field at the touched point, when it can be told from all others by its resource id."""
+    fields = [each for each in elements if at is not None and each.editable and each.bounds.holds(at)]
+    if len(fields) != 1 or not fields[0].resource_id:
+        return None
+    return fields[0] if sum(each.resource_id == fields[0].resource_id for each in elements) == 1 else None
+
+
 def read_back(what: TypeText, elements: tuple[Element, ...], *, by_keys: bool) -> Done:
     """What the field holds that the text went to, and what there is to say when it is something else."""
     field = field_at(elements, what.at)

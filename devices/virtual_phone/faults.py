@@ -13,6 +13,8 @@ NO_FAULTS: Mapping[str, FaultValue] = MappingProxyType({})
 FRAME_COMMANDS = re.compile(r"\b(screencap|uiautomator)\b")
 TREE_COMMANDS = re.compile(r"\buiautomator\b")
 SERVICE_COMMANDS = re.compile(r"\bdumpsys\b")
+DRAWN = 0.5
+"""Share of the time that a picture takes after which it shows the screen: the rest goes into writing and sending."""
 INPUT_COMMANDS = re.compile(r"(^|[;&|\s])(input|am|monkey)\s")
 
 
@@ -20,7 +22,8 @@ INPUT_COMMANDS = re.compile(r"(^|[;&|\s])(input|am|monkey)\s")
 class Faults:
     """Milliseconds are added to each answer; the rest are switches.
 
-    frame_ms: screencap and uiautomator answer later. tree_ms: uiautomator answers later still. dumpsys_ms: each dumpsys
+    frame_ms: screencap and uiautomator answer later; a picture is drawn within that time, as on a phone, and not after
+    it. tree_ms: uiautomator answers later still. dumpsys_ms: each dumpsys
     of a line does. lane_ms: uiautomator2's server does; lane_frame_ms: its pictures come later still. input_ms: input,
     am and monkey answer later. effect_ms: what an input does shows that much later than it was answered.
     page_ms: the browser's pages stay "Loading…" that long. app_ms: the same for every page of every app that is
@@ -94,15 +97,18 @@ class Faults:
         while self.hang and (self.hang == "*" or self.hang in line):
             await self._changed.wait()
 
-    async def before_command(self, line: str) -> None:
-        """Waits as the faults say before a line is run."""
+    async def before_command(self, line: str) -> float:
+        """Waits as the faults say before a line is run. The result is when it may be answered, by the loop's clock."""
         await self.hold(line)
+        began = asyncio.get_running_loop().time()
         late = self.dumpsys_ms * len(SERVICE_COMMANDS.findall(line))
         if FRAME_COMMANDS.search(line):
             late += self.frame_ms + (self.tree_ms if TREE_COMMANDS.search(line) else 0)
         elif INPUT_COMMANDS.search(line):
             late += self.input_ms
-        await asyncio.sleep(late / 1000)
+        draws = FRAME_COMMANDS.search(line) and not TREE_COMMANDS.search(line)
+        await asyncio.sleep(late / 1000 * (DRAWN if draws else 1))
+        return began + late / 1000
 
 
 def parse_fault(text: str) -> tuple[str, FaultValue]:

@@ -74,8 +74,9 @@ def find_service(phone: Device, name: str) -> Service | None:
 async def _run(phone: Device, line: str, kind: str) -> tuple[int, Output]:
     """Runs a line as the phone's faults allow, and what was to happen after it."""
     await phone.moments.came(line)
-    await phone.faults.before_command(line)
+    until = await phone.faults.before_command(line)
     answer = await Interpreter(phone, COMMANDS, kind).run(line)
+    await asyncio.sleep(until - asyncio.get_running_loop().time())
     await phone.moments.passed(line)
     return answer
 

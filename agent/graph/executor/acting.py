@@ -35,8 +35,18 @@ async def begin(context: RunContext, key: ActionKey, data: dict[str, Any], begun
     """Write down that an action is about to be done. Raises ActionError with `begun` when that was written before, and
     LeaseLost when the phone belongs to somebody else now.
     """
+    await written(context)
     if not await context.journal.begin(key, data, fence=context.fence):
         raise ActionError(begun, uncertain=True)
+
+
+async def written(context: RunContext) -> None:
+    """Wait until what came of the last input stands in the journal: the next request to the model does not wait for a
+    disk. Whoever writes of that action again, or of another, or ends the run, waits here first.
+    """
+    writing, context.live.writing = context.live.writing, None
+    if writing is not None:
+        await asyncio.shield(writing)
 
 
 async def give_up(context: RunContext, key: ActionKey, why: str) -> None:
@@ -119,7 +129,7 @@ async def send_input(
     early = context.screen.pending
     if early is not None:
         early.effect, early.tail = effect, tail
-    await context.journal.finish(key, "done", in_english(effect))
+    context.live.writing = asyncio.ensure_future(context.journal.finish(key, "done", in_english(effect)))
     return effect
 
 

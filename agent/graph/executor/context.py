@@ -36,6 +36,8 @@ class Live:
     """
 
     looks: Looks = field(default_factory=Looks)
+    writing: asyncio.Future[None] | None = None
+    """What came of the last input, on its way into the journal (`acting.written`)."""
     caption: asyncio.Task[ModelReply | None] | None = None
     shown: dict[tuple[int, int], str] = field(default_factory=dict)
     early: EarlyReadings = field(default_factory=EarlyReadings)

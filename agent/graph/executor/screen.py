@@ -65,6 +65,8 @@ class Looks:
     light: Recent[str, bytes] = field(default_factory=lambda: Recent(LIGHT_PICTURES))
     backoff: SpeculationBackoff = field(default_factory=SpeculationBackoff)
     step_began: float = field(default_factory=time.monotonic)
+    waits_for_lists: bool = False
+    """Whether the model has shown that it does not point well: then it is shown no picture without its list."""
     untold: dict[str, int] = field(default_factory=dict)
     """How often in a row an app has told no elements though it was waited for them (see `PhoneScreen.told_late`)."""
 
@@ -78,8 +80,8 @@ class PhoneScreen:
     action.
 
     The idea: each look is used as often as it holds. What is seen after an action is also what the model is shown next,
-    and that may be shown while the screen still moves, and to a model that points before a slow phone has told the
-    elements; whether it stood still, and what belongs to it, is found out beside the model call.
+    and that may be shown while the screen still moves, and before a slow phone has told the elements; whether it stood
+    still, and what belongs to it, is found out beside the model call.
 
     The cost: a look takes a quarter of a second and more; a model call about a screen that moved is paid for in vain,
     so after one of those the next looks wait until the screen has settled (see `SpeculationBackoff`).
@@ -100,11 +102,11 @@ class PhoneScreen:
         looks: Looks,
         *,
         fit: Fit,
-        needs_list: bool = True,
+        needs_list: bool = False,
         grace: float = 15.0,
     ) -> None:
-        """`fit` is the size at which the model keeps a picture of a screen, `needs_list` whether it must be shown the
-        elements, `grace` the seconds that an unplugged phone is waited for.
+        """`fit` is the size at which the model keeps a picture of a screen, `needs_list` whether it cannot do
+        without the elements, `grace` the seconds that an unplugged phone is waited for.
         """
         self._phone = phone
         self._phones = phones
@@ -150,6 +152,10 @@ class PhoneScreen:
         """The early look, of which nothing is asked any more from now on."""
         early, self._looks.pending = self._looks.pending, None
         return early
+
+    def wait_for_lists(self) -> None:
+        """From now on the model is shown no screen whose elements are still on their way."""
+        self._looks.waits_for_lists = True
 
     async def look(self) -> ScreenView:
         """What the model is to be shown now: what was seen last, or a look at a phone that is awake.
@@ -221,7 +227,8 @@ class PhoneScreen:
         # is. Where there may be one, no picture goes out before the elements by which it is covered have come.
         early = last and not mask.may_show(before.package) and looks.backoff.ready()
         covered = not mask.covers_nothing
-        seen = await self._change(before, patience, settle=not early, elements=self._needs_list or covered)
+        listed = self._needs_list or looks.waits_for_lists
+        seen = await self._change(before, patience, settle=not early, elements=listed or covered)
         if covered and not seen.complete:
             known = await self._control.guard(self._phone.confirmed(seen))
             seen = await self._change(before, patience, settle=True) if known is None else known

@@ -5,9 +5,10 @@ the first changed frame goes to the model at once. When it turns out that the sc
 to it counts for nothing: the call is cut off, and the settled screen is sent. Nothing is ever done on a screen that
 moved: an answer waits until it is known (`PhoneScreen.answer_to`).
 
-`uiautomator dump` takes more than a second. A model that points is not kept waiting for it: it gets the picture, and
-the one dump of the step, read beside the call, is what the gate judges by, what tells the effect, and what the next
-step compares with.
+`uiautomator dump` takes more than a second. No model is kept waiting for it: it gets the picture, with the list where
+the same screen has told one before. The one dump of the step, read beside the call, is what the gate judges by, what
+tells the effect, and what the next step compares with. A model that would call elements by their numbers says in words
+what it points at meanwhile, and is held to that (`targets.aimed`); one that misses is shown lists from then on.
 """
 
 from __future__ import annotations

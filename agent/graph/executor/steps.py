@@ -13,6 +13,7 @@ from agent.actions import Action
 from agent.effect_facts import Effect, effects_data, effects_of, in_english
 from agent.effects import difference, hash_text, told_effects
 from agent.events import Step
+from agent.graph.executor.acting import written
 from agent.graph.executor.anchors import looks
 from agent.graph.executor.context import RunContext
 from agent.graph.executor.speculative import EarlyLook
@@ -218,6 +219,7 @@ async def _corrected(
     settled_effect = context.mask.effects(
         [*difference(early.before, settled), *early.tail, *told_effects(settled.done)]
     )
+    await written(context)
     await context.journal.finish(early.key, "done", in_english(settled_effect))
     past = list(state["past"])
     if not past or past[-1]["number"] != early.key.step:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from agent import actions as act
+from agent.dialects.base import BadReply
 from agent.observing import ScreenView
 from devices import inputs
 from devices.geometry import Bounds, Point, Size
@@ -49,6 +50,38 @@ def _under(point: Point, sight: ScreenView) -> Element | None:
     ]
     named = [e for e in hit if e.label]
     return min(named or hit, key=lambda e: e.bounds.area, default=None)
+
+
+def aimed(action: act.Action, words: str, sight: ScreenView) -> act.Action:
+    """An action that was pointed at a picture before its list was there, held to that list: where the `words` that the
+    model reads there stand in one place only, it goes to that place.
+
+    Raises BadReply when nothing there can be touched, or the words stand in several other places.
+    """
+    target, told = getattr(action, "target", None), sight.observation.elements
+    if not isinstance(target, act.PointTarget) or not told or isinstance(action, act.Scroll):
+        return action
+    point, wanted = sight.native(Point(target.x, target.y)), _plain(words)
+    met = [each for each in told if each.bounds.holds(point)]
+    if wanted and not any(wanted in _plain(each.label) for each in met):
+        alike = [each for each in told if _plain(each.label) == wanted]
+        if len(alike) > 1:
+            raise BadReply(f"{words!r} stands in {len(alike)} places, and not at ({target.x}, {target.y}).")
+        if alike:
+            size = sight.observation.size
+            there = alike[0].bounds.clipped(size).centre.mapped(size, sight.screen.space)
+            return action.model_copy(update={"target": act.PointTarget(x=there.x, y=there.y)})
+    if not any(map(_is_touchable, met)) and any(map(_is_touchable, told)):
+        raise BadReply(f"There is nothing to touch at ({target.x}, {target.y}).")
+    return action
+
+
+def _is_touchable(element: Element) -> bool:
+    return element.clickable or element.long_clickable or element.checkable or element.editable
+
+
+def _plain(words: str) -> str:
+    return " ".join(words.casefold().split())
 
 
 def finger_end(action: act.Swipe | act.Drag, start: Point, sight: ScreenView) -> Point:

@@ -127,13 +127,14 @@ class FastLane:
             raise LaneRefused(words("phone.lane.odd_picture")) from broken
 
     async def enter(self, text: str, field: Element, *, receipt: str) -> bool:
-        """Makes `text` all that the focused field holds. False when certainly nothing was done.
+        """Makes `text` all that this field holds, if it has the focus. False when certainly nothing was done.
 
         Raises PhoneError, always uncertain: the text may be there, so it must not be typed again another way.
         """
         if (server := self._server) is None or self._untyped >= TYPING_FAILURES:
             return False
-        there = Selector(focused=True, className=field.class_name)
+        named = {"resourceId": field.resource_id} if field.resource_id else {}
+        there = Selector(focused=True, className=field.class_name, **named)
         try:
             done = await ask(self._shell.connection, "setText", there, text, timeout=TEXT_SECONDS, receipt=receipt)
             self._untyped = 0

@@ -13,6 +13,7 @@ from functools import partial
 
 from devices.virtual_phone.adbd import Service
 from devices.virtual_phone.device import Device
+from devices.virtual_phone.faults import DRAWN
 from devices.virtual_phone.stream import Stream
 
 JAR = "/data/local/tmp/u2.jar"
@@ -86,9 +87,12 @@ async def _call(phone: Device, request: Mapping[str, object], receipt: str) -> b
     await phone.faults.hold(line)
     answer: dict[str, object] = {"jsonrpc": "2.0", "id": request["id"]}
     try:
-        late = phone.faults.lane_ms + (phone.faults.lane_frame_ms if method == "takeScreenshot" else 0)
-        await asyncio.sleep(late / 1000)
+        draws = method == "takeScreenshot"
+        late = (phone.faults.lane_ms + (phone.faults.lane_frame_ms if draws else 0)) / 1000
+        until = asyncio.get_running_loop().time() + late
+        await asyncio.sleep(late * (DRAWN if draws else 1))
         answer["result"] = await _do(phone, method, parameters)
+        await asyncio.sleep(until - asyncio.get_running_loop().time())
         entry.code = 0
     except MethodFailed as failed:
         answer["error"] = {"code": failed.code, "message": str(failed), "data": ""}
@@ -106,7 +110,7 @@ async def _do(phone: Device, method: str, parameters: list[object]) -> object:
                 raise MethodFailed(EXCEPTION, "java.util.concurrent.TimeoutException: no idle state")
             return phone.elements(compressed=compressed, hints=True)
         case "setText", [dict(), str(text)]:
-            return _set_text(phone, text)
+            return _set_text(phone, parameters[0].get("resourceId", ""), text)
         case "takeScreenshot", [1, 80]:
             return await _picture(phone)
     raise MethodFailed(UNKNOWN_METHOD, "method not found")
@@ -119,9 +123,11 @@ async def _picture(phone: Device) -> str:
     return base64.encodebytes(data[: len(data) // 2] if phone.faults.truncate else data).decode()
 
 
-def _set_text(phone: Device, text: str) -> bool:
+def _set_text(phone: Device, resource_id: str, text: str) -> bool:
     page = phone.windows.activity
-    if page is None or not page.focus:
+    nodes = phone.elements(compressed=True, hints=True).split("<node")
+    focused = next((node for node in nodes if 'focused="true"' in node), "")
+    if page is None or not page.focus or (resource_id and f'resource-id="{resource_id}"' not in focused):
         raise MethodFailed(EXCEPTION, f"{NO_OBJECT}: UiSelector[FOCUSED=true]")
     phone.do(partial(phone.hand.replace, text))
     return True

@@ -97,6 +97,21 @@ async def test_any_script_is_typed_without_another_keyboard(fast: Bench) -> None
     assert not fast.virtual.journal.named("uiautomator")
 
 
+async def test_a_touched_field_is_typed_into_without_another_tree(fast: Bench) -> None:
+    """Its name tells whether the focus has come to it, and when it has not, it is waited for."""
+    await new_note(fast)
+    look = await fast.phone.observe()
+    title, body = (each.bounds.centre for each in look.elements or () if each.editable)
+    before = len(fast.virtual.journal.named("dumpWindowHierarchy"))
+    await fast.phone.act(TypeText("Milk", at=title), receipt="t", later=True)
+    assert len(fast.virtual.journal.named("dumpWindowHierarchy")) == before
+    assert fast.virtual.truth.fields["title"] == "Milk"
+    fast.virtual.faults.set(effect_ms=300)
+    await fast.phone.act(TypeText("Bread", at=body), receipt="u", later=True)
+    await fast.virtual.journal.wait_for(lambda entry: entry.name == "setText" and "Bread" in entry.argv)
+    assert fast.virtual.truth.fields["title"] == "Milk", "seen failing (Bread) with the field not named"
+
+
 async def test_text_is_added_by_keys_and_replaced_through_the_lane(fast: Bench) -> None:
     """The lane replaces all of a field, so what is there must not get lost. Seen failing with that check removed."""
     await new_note(fast)

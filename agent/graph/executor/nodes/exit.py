@@ -5,6 +5,7 @@ from __future__ import annotations
 from langgraph.runtime import Runtime
 
 from agent.effect_facts import effects_of
+from agent.graph.executor.acting import written
 from agent.graph.executor.context import RunContext
 from agent.graph.executor.left_text import left_text
 from agent.graph.executor.state import ExecutorState, did_of, ended
@@ -16,6 +17,7 @@ from agent.wording import paragraph, sentence
 async def executor_exit(state: ExecutorState, runtime: Runtime[RunContext]) -> ExecutorState:
     """Close the last step and see that there is a result."""
     context = runtime.context
+    await written(context)
     tell(state, context)
     context.screen.take_pending()
     update: ExecutorState = {"untold": None}

@@ -11,7 +11,7 @@ from langgraph.runtime import Runtime
 from langgraph.types import Command
 from pydantic import BaseModel
 
-from agent.actions import ElementTarget, Finish, action_data
+from agent.actions import Action, ElementTarget, Finish, action_data
 from agent.control import Stopped
 from agent.dialects.base import BadReply, Decision
 from agent.dialects.tools import ToolsDialect
@@ -28,6 +28,7 @@ from agent.graph.executor.state import (
     usage_data,
     why_unusable,
 )
+from agent.graph.executor.targets import aimed
 from agent.models.base import PILOT, Message, ModelRequest, Purpose, Usage
 from agent.models.errors import ModelAnswerUnusable, ModelError
 from agent.models.structured import ask
@@ -105,10 +106,15 @@ async def parse_action(state: ExecutorState, runtime: Runtime[RunContext]) -> Ro
         own = reply.finish_reason == RECORDED
         dialect = ToolsDialect(context.actions.models) if own else context.dialect
         decision = dialect.parse(reply, sight.screen.space)
-        _check_elements(decision, sight)
     except BadReply as error:
         return _bad(state, why_unusable(reply_of(state), error))
-    actions = decision.actions
+    try:
+        _check_elements(decision, sight)
+        actions = _held_to_list(decision, sight)
+    except BadReply as error:
+        if not sight.is_listed:
+            context.screen.wait_for_lists()
+        return _bad(state, str(error))
     update: dict[str, Any] = {"bad_replies": 0}
     told = [*decision.told]
     if len(actions) > 1 and isinstance(actions[-1], Finish):
@@ -148,6 +154,15 @@ def _check_elements(decision: Decision, sight: ScreenView) -> None:
         if isinstance(target, ElementTarget) and target.element >= len(sight.targets):
             have = f"0 to {len(sight.targets) - 1}" if sight.targets else "none"
             raise BadReply(f"There is no element {target.element} on this screen; the numbers are {have}.")
+
+
+def _held_to_list(decision: Decision, sight: ScreenView) -> tuple[Action, ...]:
+    """The actions; those of a model that was shown no list and says in words what it points at go to where the words
+    are in the list that has come since. Raises BadReply.
+    """
+    if sight.is_listed or not decision.named:
+        return decision.actions
+    return tuple(aimed(action, words, sight) for action, words in zip(decision.actions, decision.named, strict=True))
 
 
 async def _finish(

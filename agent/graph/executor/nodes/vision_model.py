@@ -123,6 +123,7 @@ async def vision_model(
         return asyncio.ensure_future(asyncio.to_thread(with_seen, state.get("seen", {}), shown, context.policy.lexicon))
 
     remembering = remember(view.observation)
+    lightening = asyncio.ensure_future(_lighten(context, view))
 
     async def still(early: EarlyLook) -> None:
         nonlocal remembering
@@ -154,6 +155,7 @@ async def vision_model(
         logger.warning("run %s: the model call failed: %s", state["run"], error)
         return Command(goto="executor_exit", update={"result": ended_by(error), **_told(context), **known})
     known["seen"] = await remembering
+    await lightening
     if isinstance(reply, StaleAnswer) or reply.waited:
         # The screen moved under the model, or so much time passed that it may have: look again, and ask again.
         usage = usage_data(spent(state) + reply.usage)
@@ -179,6 +181,12 @@ async def vision_model(
             **known,
         },
     )
+
+
+async def _lighten(context: RunContext, view: ScreenView) -> None:
+    """Make the picture ready as the next steps send it, while the model thinks."""
+    if context.dialect.lightens_past and context.image_window > 1:
+        await context.screen.stored(view.frame, view.screen.space, light=True)
 
 
 def _told(context: RunContext) -> dict[str, None]:
