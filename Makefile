@@ -10,13 +10,16 @@ WORKERS ?= 5
 run: $(VENV)/.installed
 	@$(BIN)/opengui run
 
-test: $(VENV)/.installed-dev check
-	$(BIN)/python -m pytest -m "not page and not chaos and not fleet" -n $(WORKERS) --cov --cov-report= $(ARGS)
+# The check takes one core for a minute, beside the tests.
+test: $(VENV)/.installed-dev
+	@$(MAKE) --no-print-directory check & checking=$$!; \
+	$(BIN)/python -m pytest -m "not page and not chaos and not fleet" -n $(WORKERS) --dist worksteal --cov --cov-report= $(ARGS); \
+	tested=$$?; wait $$checking || { echo "make check has found something: it stands among the lines above."; exit 1; }; exit $$tested
 	$(BIN)/coverage report --fail-under=90
 
 # For the work in between, in less than a minute: no adb server, no other program, no agent at work on a phone.
 test-fast: $(VENV)/.installed-dev
-	$(BIN)/python -m pytest -m "not page and not chaos and not fleet and not slow" -n 2 $(ARGS)
+	$(BIN)/python -m pytest -m "not page and not chaos and not fleet and not slow" -n 2 --dist worksteal $(ARGS)
 
 # A hub and its hosts over a real nats-server, some of them killed and cut off: they wait by the clock.
 test-fleet: $(VENV)/.installed-dev
