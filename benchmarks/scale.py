@@ -115,7 +115,7 @@ async def _ready(console: aiohttp.ClientSession, count: int) -> None:
     """Returns once so many phones can be used; over HTTP there is nothing to wait on."""
     async with asyncio.timeout(TASK_S):
         while True:
-            async with console.get("/api/devices") as answer:
+            async with console.get("/api/state") as answer:
                 devices = (await answer.json())["devices"]
             if sum(bool(device["usable"]) for device in devices) == count:
                 return

@@ -55,7 +55,7 @@ async def test_every_example_of_the_document_works(place: Place, tmp_path: Path)
             )
             return done.stdout
 
-        given, begun, touched = examples("sh")
+        given, begun, found, touched = examples("sh")
         task = json.loads(await asyncio.to_thread(run, "sh", "-ec", given))
         assert (task["state"], task["text"]) == ("queued", "open Settings")
         conversation = json.loads(await asyncio.to_thread(run, "sh", "-ec", begun))
@@ -65,6 +65,8 @@ async def test_every_example_of_the_document_works(place: Place, tmp_path: Path)
         told = await asyncio.to_thread(run, sys.executable, "-c", followed)
         assert told.startswith("thinking_start")
         assert "done {" in told
+        told = await asyncio.to_thread(run, "sh", "-ec", found)
+        assert '"open Settings"' in told, told
         told = await asyncio.to_thread(run, "sh", "-ec", touched)
         assert '"app"' in told, told
         assert "code" not in told, told
