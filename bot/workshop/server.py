@@ -34,15 +34,26 @@ class Server:
         self._uid = uid
         self._free = asyncio.Semaphore(AT_ONCE)
         self._open = 0
+        self._serving: set[asyncio.Task[None]] = set()
 
     @asynccontextmanager
     async def listening(self, listener: socket.socket) -> AsyncIterator[None]:
         """Serve this listening socket until the block ends; jobs that run then are ended."""
-        server = await asyncio.start_unix_server(self._serve, sock=listener)
+        server = await asyncio.start_unix_server(self._connected, sock=listener)
         try:
             yield
         finally:
             server.close()
+            serving = tuple(self._serving)
+            for task in serving:
+                task.cancel()
+            await asyncio.gather(*serving, return_exceptions=True)
+
+    def _connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        # A task of its own: one that asyncio makes here and that is cancelled at the end is told as an error (3.11).
+        task = asyncio.create_task(self._serve(reader, writer))
+        self._serving.add(task)
+        task.add_done_callback(self._serving.discard)
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self._open += 1

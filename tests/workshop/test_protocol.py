@@ -107,3 +107,18 @@ def test_the_messages_are_closed_and_frozen() -> None:
     for kind in (RunRequest, Answer):
         assert kind.model_config["frozen"]
         assert kind.model_config["extra"] == "forbid"
+
+
+async def test_whoever_waits_is_let_go_at_the_end(tmp_path: Path) -> None:
+    """Seen failing without the wait for connections: they outlived the server, and were told as errors."""
+    path = tmp_path / "workshop"
+    listener = await asyncio.to_thread(bound, path)
+    async with Server(Room("bwrap", proc=True), os.getuid()).listening(listener):
+        waiting, still = await asyncio.open_unix_connection(path)
+        answered, nonsense = await asyncio.open_unix_connection(path)
+        nonsense.write(ANSWERS["no JSON"])
+        assert await answered.read() == b"", "both are served by now"
+    async with asyncio.timeout(5):
+        assert await waiting.read() == b""
+    still.close()
+    nonsense.close()
