@@ -9,6 +9,7 @@ from contextlib import closing
 
 import aiohttp
 import httpx2
+import pytest
 from mcp.client.client import Client
 from mcp.client.streamable_http import streamable_http_client
 
@@ -26,6 +27,7 @@ async def noted(place: Place, title: str) -> None:
     assert notes[title] == "Eggs and flour"
 
 
+@pytest.mark.timeout(300)
 async def test_a_saved_skill_is_done_in_every_way(place: Place) -> None:
     async with place.service() as service:
         assert (await place.opengui("do", TASK))[0] == 0
