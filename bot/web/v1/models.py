@@ -343,18 +343,6 @@ class NewSchedule(_Sent):
         return self
 
 
-class WatchInfo(_Got):
-    """What a watch reads each time, and when that is told."""
-
-    name: str
-    type: str = Field(description="`number`, `text`, `yes-no` or `list`.")
-    unit: str
-    compare: str = Field(description="`below`, `above`, `becomes`, `contains` or `changes`.")
-    limit: str = Field(description="What it is compared with; empty for `changes`.")
-    told: str = Field(description="When it is told, in words.")
-    last: str | None = Field(description="The value that was read last.")
-
-
 class ScheduleInfo(_Got):
     """A schedule. Times are Unix seconds."""
 
@@ -363,12 +351,15 @@ class ScheduleInfo(_Got):
     zone: str
     text: str
     person: str
+    person_name: str
+    platform: str
+    options: dict[str, str]
     due: float
     paused: bool
     task: str | None
-    skill: str | None = Field(description="The skill that is followed each time.")
-    arguments: dict[str, str]
-    watch: WatchInfo | None = Field(description="What it reads; null for a schedule whose every result is told.")
+    allowed: dict[str, Any] | None = Field(description="What a person has allowed ahead for it.")
+    watch: dict[str, Any] | None = Field(description="What is read and compared each time, where it watches.")
+    last: dict[str, Any] | None = Field(description="The last reading.")
 
 
 class ModelInfo(_Got):
