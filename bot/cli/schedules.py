@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from zoneinfo import ZoneInfo
 
 from bot.cli.control import given_to_any
@@ -14,9 +14,6 @@ from bot.cli.remote import running_service
 from bot.cli.terminal import padded
 from bot.config.settings import Settings
 from bot.texts import say
-
-if TYPE_CHECKING:
-    from bot.domain.watch import Watch
 
 
 async def schedules(options: argparse.Namespace, settings: Settings) -> int:
@@ -43,24 +40,19 @@ async def _rows(settings: Settings) -> list[dict[str, Any]]:
     with DataDirectory(settings.data_dir):
         store = await Store.open(settings.data_dir)
         try:
-            return [schedule_json(one) | _watched(one.plan.watch) for one in await store.schedules.all()]
+            return [schedule_json(one) for one in await store.schedules.all()]
         finally:
             await store.close()
-
-
-def _watched(watch: Watch | None) -> dict[str, Any]:
-    if watch is None:
-        return {}
-    # Here and not above: few lists have one.
-    from bot.cards.watch import told_words  # noqa: PLC0415 - see above
-
-    return {"watch": {"name": watch.result.name, "told": told_words(watch)}}
 
 
 def _line(row: dict[str, Any]) -> str:
     due = datetime.fromtimestamp(row["due"], ZoneInfo(row["zone"]))
     when = say("cli.schedules.paused") if row["paused"] else f"{due:%Y-%m-%d %H:%M} ({row['zone']})"
     text = " ".join(row["text"].split())[:80]
-    if (watch := row["watch"]) is not None:
-        text += f" → {say('watch.line', name=watch['name'], when=watch['told'])}"
+    if row["watch"] is not None:
+        # Here and not above: few lists have one.
+        from bot.cards.watch import watch_line  # noqa: PLC0415 - see above
+        from bot.domain.watch import Watch  # noqa: PLC0415 - see above
+
+        text += f" → {watch_line(Watch.model_validate(row['watch']))}"
     return f"{row['schedule']:>5}  {padded(when, 32)}  {padded(row['rule'], 24)}  {row['person']}: {text}"

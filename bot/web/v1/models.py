@@ -360,18 +360,6 @@ class NewSchedule(_Sent):
         return self
 
 
-class WatchInfo(_Got):
-    """What a watch reads each time, and when that is told."""
-
-    name: str
-    type: str = Field(description="`number`, `text`, `yes-no` or `list`.")
-    unit: str
-    compare: str = Field(description="`below`, `above`, `becomes`, `contains` or `changes`.")
-    limit: str = Field(description="What it is compared with; empty for `changes`.")
-    told: str = Field(description="When it is told, in words.")
-    last: str | None = Field(description="The value that was read last.")
-
-
 class ScheduleInfo(_Got):
     """A schedule. Times are Unix seconds."""
 
@@ -387,9 +375,8 @@ class ScheduleInfo(_Got):
     paused: bool
     task: str | None
     allowed: dict[str, Any] | None = Field(description="What a person has allowed ahead for it.")
-    skill: str | None = Field(description="The skill that is followed each time.")
-    arguments: dict[str, str]
-    watch: WatchInfo | None = Field(description="What it reads; null for a schedule whose every result is told.")
+    watch: dict[str, Any] | None = Field(description="What is read and compared each time, where it watches.")
+    last: dict[str, Any] | None = Field(description="The last reading.")
 
 
 class ModelInfo(_Got):

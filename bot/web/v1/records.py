@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-import json
 from typing import Annotated
 
 from fastapi import APIRouter, Query
 
-from agent.result_value import Value
-from bot.cards.watch import told_words
 from bot.commands.request import Unknown, verdict
 from bot.commands.scheduling import may_see_schedule
 from bot.commands.skills import call_of
 from bot.domain.right import Right
 from bot.domain.schedule import Schedule
 from bot.domain.tier import QUOTAS
-from bot.domain.watch import Watch, value_text
 from bot.domain.zones import last_days
 from bot.people.subjects import Subject
 from bot.store.audit import AuditEntry
@@ -34,7 +30,6 @@ from bot.web.v1.models import (
     Statistics,
     UsageInfo,
     UsageSum,
-    WatchInfo,
     WhoInfo,
 )
 
@@ -58,27 +53,8 @@ def _schedule(one: Schedule) -> ScheduleInfo:
         paused=one.paused,
         task=one.task or None,
         allowed=None if plan.standing is None else plan.standing.model_dump(exclude={"schedule"}),
-        skill=plan.options.get("skill"),
-        arguments=json.loads(plan.options.get("arguments") or "{}"),
-        watch=None if plan.watch is None else _watch(plan.watch, one.readings.last),
-    )
-
-
-def _watch(watch: Watch, last: Value | None) -> WatchInfo:
-    condition = watch.condition
-    limit = condition.text
-    if condition.limit is not None:
-        limit = f"{condition.limit:f}"
-    elif condition.yes is not None:
-        limit = "yes" if condition.yes else "no"
-    return WatchInfo(
-        name=watch.result.name,
-        type=watch.result.type,
-        unit=watch.result.unit,
-        compare=condition.compare.value,
-        limit=limit,
-        told=told_words(watch),
-        last=None if last is None else value_text(last),
+        watch=None if plan.watch is None else plan.watch.model_dump(mode="json"),
+        last=None if one.readings.last is None else one.readings.last.model_dump(mode="json"),
     )
 
 

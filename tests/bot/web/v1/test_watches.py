@@ -11,25 +11,23 @@ async def test_a_watch_is_shown_and_begins_with_resume(api: ApiWorld) -> None:
     made = (await api.ask(secret, "POST", "/schedules", wish)).body
     assert made["paused"]
     assert made["text"] == "open Shop, read the price"
-    assert made["watch"] == {
-        "name": "price",
-        "type": "number",
-        "unit": "$",
-        "compare": "below",
-        "limit": "50",
-        "told": "it is below 50 $",
-        "last": None,
-    }
+    assert made["watch"]["result"] == {"name": "price", "type": "number", "unit": "$"}
+    assert (made["watch"]["condition"]["compare"], made["watch"]["condition"]["limit"]) == ("below", "50")
+    assert made["last"] is None
     assert not (await api.ask(secret, "POST", f"/schedules/{made['id']}/resume")).body["paused"]
     (listed,) = (await api.ask(secret, "GET", "/schedules")).body["data"]["items"]
-    assert listed["watch"]["compare"] == "below"
+    assert listed["watch"]["condition"]["compare"] == "below"
 
 
 async def test_a_schedule_follows_a_skill(api: ApiWorld) -> None:
     secret = await api.token("ci")
     wish = {"rule": "every day 07:30", "skill": "clear-notifications"}
     made = (await api.ask(secret, "POST", "/schedules", wish)).body
-    assert (made["skill"], made["arguments"], made["watch"]) == ("clear-notifications", {}, None)
+    assert (made["options"]["skill"], made["options"]["arguments"], made["watch"]) == (
+        "clear-notifications",
+        "{}",
+        None,
+    )
     unknown = await api.ask(secret, "POST", "/schedules", {"rule": "every 2h", "skill": "nowhere"})
     assert unknown.status == 409
     nothing = await api.ask(secret, "POST", "/schedules", {"rule": "every 2h"})
