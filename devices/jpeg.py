@@ -13,7 +13,7 @@ from devices.resizing import resized, resized_bytes
 
 QUALITY = 80
 """Text stays sharp. WebP takes eight times as long for half the bytes."""
-LIGHT_QUALITY = 8
+LIGHT_QUALITY = 7
 """Words can still be read, colours are in steps: a third of the bytes, for what is shown once more."""
 
 Fit = Callable[[Size], Size]

@@ -109,8 +109,8 @@ async def _do(phone: Device, method: str, parameters: list[object]) -> object:
             if phone.faults.no_tree:
                 raise MethodFailed(EXCEPTION, "java.util.concurrent.TimeoutException: no idle state")
             return phone.elements(compressed=compressed, hints=True)
-        case "setText", [dict(), str(text)]:
-            return _set_text(phone, parameters[0].get("resourceId", ""), text)
+        case "setText", [dict(selector), str(text)]:
+            return _set_text(phone, selector.get("resourceId", ""), text)
         case "takeScreenshot", [1, 80]:
             return await _picture(phone)
     raise MethodFailed(UNKNOWN_METHOD, "method not found")

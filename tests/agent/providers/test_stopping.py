@@ -30,13 +30,13 @@ class WatchedFaults(Faults):
     hanging: asyncio.Event = field(default_factory=asyncio.Event)
     left: asyncio.Event = field(default_factory=asyncio.Event)
 
-    async def before_command(self, line: str) -> None:
+    async def before_command(self, line: str) -> float:
         """Wait as the faults say."""
         hangs = bool(self.hang) and self.hang in line
         if hangs:
             self.hanging.set()
         try:
-            await Faults.before_command(self, line)  # no super(): the class is made anew for its slots
+            return await Faults.before_command(self, line)  # no super(): the class is made anew for its slots
         except asyncio.CancelledError:
             if hangs:
                 self.left.set()
