@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import random
+import resource
 import signal
 import sqlite3
 import sys
 import time
 from collections import Counter
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Final
@@ -21,12 +22,14 @@ from bot.cli.remote import Remote, running_service
 from bot.fleet.keys import HubKeys
 from tests.chaos.agent import restless
 from tests.chaos.records import damage, rows, tasks
-from tests.end_to_end.service import Place, Service
+from tests.end_to_end.service import OPENGUI, Place, Service
 from tests.fakes.model_server import ModelServer
 from tests.fixtures.warm_start import WarmProcess, start_opengui
 from tests.fleet.engine import Cable, Engine, cable_to, engine_at
 
 START_S: Final = 60.0
+FAKETIME: Final = Path("/usr/lib/x86_64-linux-gnu/faketime/libfaketime.so.1")
+"""Debian's libfaketime, where it is installed."""
 CALM_S: Final = 600.0
 LIVE: Final = 2
 """Tasks that the person has open at once."""
@@ -35,16 +38,31 @@ LIVE: Final = 2
 class HostProcess:
     """`opengui host` in a process of its own, as often as it is started."""
 
-    def __init__(self, place: Place, directory: Path) -> None:
+    def __init__(self, place: Place, directory: Path, settings: Mapping[str, str] | None = None) -> None:
         self._place = place
+        self._settings = settings or {}
         self.directory = directory
         self.log = ""
-        self._process: WarmProcess | None = None
+        self._process: WarmProcess | asyncio.subprocess.Process | None = None
         self._reading: asyncio.Task[None] | None = None
 
-    async def start(self, *more: str) -> None:
-        environment = self._place.environment({"DATA_DIR": str(self.directory), "ANDROID_SERIALS": self.serial})
-        self._process = await start_opengui(["host", *more], directory=self.directory, environment=environment)
+    async def start(self, *more: str, clock: str = "") -> None:
+        """With a `clock` such as "-5m" its time is another one than that of everybody else (libfaketime)."""
+        own = {"DATA_DIR": str(self.directory), "ANDROID_SERIALS": self.serial}
+        environment = self._place.environment({**self._settings, **own})
+        if clock:
+            faked = {"LD_PRELOAD": str(FAKETIME), "FAKETIME": clock, "FAKETIME_DONT_FAKE_MONOTONIC": "1"}
+            self._process = await asyncio.create_subprocess_exec(
+                *OPENGUI,
+                "host",
+                *more,
+                cwd=self.directory,
+                env=environment | faked,
+                stdout=asyncio.subprocess.PIPE,
+                stderr=asyncio.subprocess.STDOUT,
+            )
+        else:
+            self._process = await start_opengui(["host", *more], directory=self.directory, environment=environment)
         self._reading = asyncio.create_task(self._read(self._process))
         before = self.log.count("Working for the hub")
         async with asyncio.timeout(START_S):
@@ -54,6 +72,18 @@ class HostProcess:
     @property
     def serial(self) -> str:
         return self._place.phone.address
+
+    async def says(self, words: str) -> None:
+        """Returns once its log holds these words."""
+        async with asyncio.timeout(START_S):
+            while words not in self.log:
+                await asyncio.sleep(0.05)
+
+    def room(self, size: int | None) -> None:
+        """See `Service.room`."""
+        assert self._process is not None
+        _, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+        resource.prlimit(self._process.pid, resource.RLIMIT_FSIZE, (hard if size is None else size, hard))
 
     async def end(self, how: signal.Signals = signal.SIGKILL) -> None:
         process, self._process = self._process, None
@@ -68,7 +98,8 @@ class HostProcess:
         if self._reading is not None:
             await self._reading
 
-    async def _read(self, process: WarmProcess) -> None:
+    async def _read(self, process: WarmProcess | asyncio.subprocess.Process) -> None:
+        assert process.stdout is not None
         while line := await process.stdout.readline():
             self.log += line.decode()
 

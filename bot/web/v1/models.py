@@ -279,6 +279,7 @@ class PhoneInfoOut(_Got):
     app: str
     app_name: str
     virtual: bool
+    host: str = Field(description="The host that it is attached to, empty for the service's own machine.")
     task: str | None = Field(description="The task that works on it, where it may be shown.")
 
 
