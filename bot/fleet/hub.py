@@ -295,7 +295,9 @@ class Hub:
         self._later(self._take_pulse(delivery.subject.rpartition(".")[2], pulse))
 
     async def _take_pulse(self, name: str, pulse: Pulse) -> None:
-        if self._link is not None and await self.hosts.note_pulse(self._link, name, pulse):
+        # Before it has greeted this start of the hub it would give what it is told to the work of the last one.
+        greeted = pulse.epoch in {None, self._epoch}
+        if self._link is not None and await self.hosts.note_pulse(self._link, name, pulse, greeted=greeted):
             self.runs.works_on(name, frozenset(pulse.working))
 
     async def _asked(self, delivery: Delivery) -> None:
