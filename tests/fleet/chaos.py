@@ -22,14 +22,12 @@ from bot.cli.remote import Remote, running_service
 from bot.fleet.keys import HubKeys
 from tests.chaos.agent import restless
 from tests.chaos.records import damage, rows, tasks
-from tests.end_to_end.service import OPENGUI, Place, Service
+from tests.end_to_end.service import Place, Service
 from tests.fakes.model_server import ModelServer
 from tests.fixtures.warm_start import WarmProcess, start_opengui
 from tests.fleet.engine import Cable, Engine, cable_to, engine_at
 
 START_S: Final = 60.0
-FAKETIME: Final = Path("/usr/lib/x86_64-linux-gnu/faketime/libfaketime.so.1")
-"""Debian's libfaketime, where it is installed."""
 CALM_S: Final = 600.0
 LIVE: Final = 2
 """Tasks that the person has open at once."""
@@ -43,26 +41,13 @@ class HostProcess:
         self._settings = settings or {}
         self.directory = directory
         self.log = ""
-        self._process: WarmProcess | asyncio.subprocess.Process | None = None
+        self._process: WarmProcess | None = None
         self._reading: asyncio.Task[None] | None = None
 
-    async def start(self, *more: str, clock: str = "") -> None:
-        """With a `clock` such as "-5m" its time is another one than that of everybody else (libfaketime)."""
+    async def start(self, *more: str) -> None:
         own = {"DATA_DIR": str(self.directory), "ANDROID_SERIALS": self.serial}
         environment = self._place.environment({**self._settings, **own})
-        if clock:
-            faked = {"LD_PRELOAD": str(FAKETIME), "FAKETIME": clock, "FAKETIME_DONT_FAKE_MONOTONIC": "1"}
-            self._process = await asyncio.create_subprocess_exec(
-                *OPENGUI,
-                "host",
-                *more,
-                cwd=self.directory,
-                env=environment | faked,
-                stdout=asyncio.subprocess.PIPE,
-                stderr=asyncio.subprocess.STDOUT,
-            )
-        else:
-            self._process = await start_opengui(["host", *more], directory=self.directory, environment=environment)
+        self._process = await start_opengui(["host", *more], directory=self.directory, environment=environment)
         self._reading = asyncio.create_task(self._read(self._process))
         before = self.log.count("Working for the hub")
         async with asyncio.timeout(START_S):
@@ -98,8 +83,7 @@ class HostProcess:
         if self._reading is not None:
             await self._reading
 
-    async def _read(self, process: WarmProcess | asyncio.subprocess.Process) -> None:
-        assert process.stdout is not None
+    async def _read(self, process: WarmProcess) -> None:
         while line := await process.stdout.readline():
             self.log += line.decode()
 

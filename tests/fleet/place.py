@@ -32,8 +32,6 @@ class FleetPlace(Place):
 
     engine: Engine | None = None
     host: HostProcess | None = None
-    clock: str = ""
-    """How much the host's clock is ahead, such as "-5m"."""
     _joining: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     def service(self, **more: str) -> Service:
@@ -50,7 +48,7 @@ class FleetPlace(Place):
             assert code == 0, why
             own = {name: value for name, value in settings.items() if name.startswith(OF_A_HOST)}
             self.host = HostProcess(self, directory, own)
-            await self.host.start("--join", line.split("'")[1], clock=self.clock)
+            await self.host.start("--join", line.split("'")[1])
         async with asyncio.timeout(START_S):
             while not await self._usable():
                 await asyncio.sleep(0.05)
@@ -86,12 +84,12 @@ class _HubService(Service):
 
 
 @asynccontextmanager
-async def fleet_place_with(adb_server: AdbServer, directory: Path, *, clock: str = "") -> AsyncIterator[FleetPlace]:
+async def fleet_place_with(adb_server: AdbServer, directory: Path) -> AsyncIterator[FleetPlace]:
     """Such a place with one virtual phone attached to the host."""
     async with place_with(adb_server, directory) as local:
         local.data.mkdir()
         async with engine_at(directory, HubKeys.kept(local.data / "fleet-hub.json")) as engine:
-            made = FleetPlace(local.phone, local.adb, local.directory, engine=engine, clock=clock)
+            made = FleetPlace(local.phone, local.adb, local.directory, engine=engine)
             try:
                 yield made
             finally:

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from tests.end_to_end.brain import FINISH, call, on, tap
+from tests.end_to_end.brain import FINISH, call, tap
 from tests.end_to_end.test_telegram import bluetooth_is_on, town
 from tests.faults.service.test_running import finals, then
 from tests.fixtures.adb import AdbServer
-from tests.fleet.chaos import FAKETIME, HostProcess
+from tests.fleet.chaos import HostProcess
 from tests.fleet.place import fleet_place_with
 
 pytestmark = [pytest.mark.fleet, pytest.mark.slow]
@@ -36,25 +36,3 @@ async def test_a_full_disk_at_the_host_is_waited_for(adb_server: AdbServer, tmp_
             assert bluetooth_is_on(place)
             assert finals(here) == 1
             assert "Traceback" not in host().log
-
-
-@pytest.mark.skipif(not FAKETIME.exists(), reason="apt install libfaketime")
-@pytest.mark.parametrize("clock", ["-5m", "+5m"])
-async def test_clocks_may_be_five_minutes_apart(adb_server: AdbServer, tmp_path: Path, clock: str) -> None:
-    acts = [
-        call("open_app", name="Account"),
-        on("User name", "type", text="anna", submit=True),
-        on("6-digit code", "enter_secret", question="Which code came to your phone?", submit=True),
-        FINISH,
-    ]
-    async with (
-        fleet_place_with(adb_server, tmp_path, clock=clock) as place,
-        town(*acts) as here,
-        place.service(**here.settings),
-    ):
-        await here.fake.connected()
-        await here.fake.say(here.alice, here.group, "/do sign in as anna")
-        question = await here.bot_says("wants a password or code", here.group)
-        await here.fake.say(here.alice, here.group, "246810", reply_to=question)
-        await here.bot_says("It is done.", here.group)
-        assert place.phone.truth.signed_in == "anna"
