@@ -11,6 +11,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
@@ -23,7 +24,7 @@ from agent.ports.memory import MemoryOfThisProcess
 from agent.ports.runner import RunOrder
 from agent.run_id import RunId
 from benchmarks.row import Row
-from bot.fleet.engine import Address, Delivery, EngineAway, Link
+from bot.fleet.engine import Address, Delivery, EngineAway, Link, keep_connected
 from bot.fleet.hub import Hub
 from bot.fleet.keys import HostKeys, HubKeys
 from bot.fleet.messages import (
@@ -54,7 +55,8 @@ from tests.fakes.scripted_model import models
 from tests.fleet.engine import cable_to, engine_at
 from tests.fleet.rig import runner_on
 
-HOSTS: Final = 4
+PHONES: Final = 32
+"""Of one host: more than that outgrow a machine."""
 SIZES: Final = (128,)
 STEPS: Final = 8
 STEP_S: Final = 10.0
@@ -72,23 +74,32 @@ class SimulatedHost:
             PhoneThere(info=PhoneInfo(f"p{number}-{n}", f"p{number}-{n}", f"p{number}-{n}", Health.READY))
             for n in range(phones)
         )
+        self._link: Link | None = None
         self._beat: Beat | None = None
         self._heard = asyncio.Event()
         self._runs: dict[RunId, asyncio.Task[None]] = {}
 
     async def run(self) -> None:
         """Be there until this is cancelled."""
-        async with connected(self._address) as link:
-            self._link: Link = link
-            await link.listen(beats_to(self._name), self._on_beat)
-            await link.listen(delivery_of(self._name), self._on_order)
-            there = Presence(boot="b", number=1, speaks=SPEAKS, phones=self._phones)
-            await link.put(PRESENCE, self._name, there.model_dump_json().encode())
-            while True:
-                working = tuple(str(run) for run, task in self._runs.items() if not task.done())
-                pulse = Pulse(boot="b", number=1, working=working)
-                await link.publish(pulse_of(self._name), pulse.model_dump_json().encode())
-                await asyncio.sleep(2)
+        async with asyncio.TaskGroup() as group:
+            group.create_task(keep_connected(connected, self._address, self._begin))
+            group.create_task(self._pulse())
+
+    async def _begin(self, link: Link) -> None:
+        await link.listen(beats_to(self._name), self._on_beat)
+        await link.listen(delivery_of(self._name), self._on_order)
+        there = Presence(boot="b", number=1, speaks=SPEAKS, phones=self._phones)
+        await link.put(PRESENCE, self._name, there.model_dump_json().encode())
+        self._link = link
+
+    async def _pulse(self) -> None:
+        while True:
+            working = tuple(str(run) for run, task in self._runs.items() if not task.done())
+            pulse = Pulse(boot="b", number=1, working=working)
+            if self._link is not None:
+                with suppress(EngineAway):
+                    await self._link.publish(pulse_of(self._name), pulse.model_dump_json().encode())
+            await asyncio.sleep(2)
 
     async def _on_beat(self, delivery: Delivery) -> None:
         self._beat = Beat.model_validate_json(delivery.data)
@@ -104,6 +115,7 @@ class SimulatedHost:
     async def _tell(self, run: RunId, item: Told | PhoneWanted) -> None:
         while True:  # what is not known to be kept is told again, as a host does
             try:
+                assert self._link is not None, "it was given the run over a link"
                 return await self._link.store(events_of(self._name, run), item.model_dump_json().encode(), id="")
             except EngineAway:
                 await asyncio.sleep(1)
@@ -126,6 +138,11 @@ async def hosts(given: Sequence[str], phones: int) -> None:
     """The other process: these hosts, until it is ended."""
     made = [SimulatedHost(HostKeys(**json.loads(each)), n, phones) for n, each in enumerate(given)]
     await asyncio.gather(*(each.run() for each in made))
+
+
+def hosts_of(phones: int) -> int:
+    """How many hosts have so many phones."""
+    return -(-phones // PHONES)
 
 
 async def _until(such: Callable[[], bool]) -> None:
@@ -152,12 +169,12 @@ async def _point(count: int) -> tuple[str, float, float, float]:
             await hub.start()
             await _until(lambda: hub.online)
             joined = []
-            for n in range(HOSTS):
+            for n in range(hosts_of(count)):
                 code = (await hub.invite(f"host-{n}")).rpartition(".")[2]
                 joined.append(await join(engine.url, f"host-{n}", code))
             written = [json.dumps(vars(each) | {"url": cable.url}) for each in joined]
             child = await asyncio.create_subprocess_exec(
-                sys.executable, "-m", "benchmarks.fleet", str(count // HOSTS), *written
+                sys.executable, "-m", "benchmarks.fleet", str(PHONES), *written
             )
             try:
                 await _until(lambda: len([info for info in pool.list() if info.health.usable]) >= count)
@@ -168,7 +185,7 @@ async def _point(count: int) -> tuple[str, float, float, float]:
                 async def follow(number: int) -> None:
                     nonlocal events
                     await asyncio.sleep(random.uniform(0.0, STEP_S))
-                    phone = f"p{number % HOSTS}-{number // HOSTS}"
+                    phone = f"p{number // PHONES}-{number % PHONES}"
                     run = RunId(str(number))
                     async for event in runner.start(RunOrder(run=run, task="t", goal="g", phone=phone)):
                         events += 1
@@ -206,7 +223,8 @@ async def measured(sizes: Sequence[int] = SIZES) -> list[Row]:
         points.append(await _point(count))
         print(points[-1][0], flush=True)
     print(
-        f"Simulated runs on {HOSTS} hosts in another process, a step every {STEP_S:g} s; the cable is in the hub's.\n"
+        f"Simulated runs on hosts of {PHONES} phones in another process, a step every {STEP_S:g} s; the cable is in the"
+        " hub's.\n"
     )
     _, share, memory, late = points[0]
     return [

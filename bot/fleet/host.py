@@ -199,7 +199,7 @@ class Host:
 
     async def _say_pulse(self) -> None:
         if self._link is not None and self._number:
-            pulse = Pulse(boot=self._boot, number=self._number, working=self._runs.working)
+            pulse = Pulse(boot=self._boot, number=self._number, epoch=self._epoch, working=self._runs.working)
             await self._link.publish(pulse_of(self.keys.name), pulse.model_dump_json().encode())
 
     async def _pulse(self) -> None:

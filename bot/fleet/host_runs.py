@@ -111,7 +111,7 @@ class HostRuns:
     def hold_all(self) -> None:
         """The hub is not heard: every run goes on to its next safe point and stands still there."""
         for run in self._runs.values():
-            if run.alive and not run.held and self.runner is not None:
+            if run.alive and not run.held and not run.stopping.locked() and self.runner is not None:
                 run.held = True
                 logger.warning("The hub is not heard: run %s stands still at the next safe point.", run.id)
                 self._later(self._stand_still(run))
@@ -119,7 +119,7 @@ class HostRuns:
     async def _stand_still(self, run: _Run) -> None:
         assert self.runner is not None
         async with run.switching:
-            if run.held:
+            if run.held and run.alive:  # else whoever begins it next would find it paused
                 with suppress(TimeoutError):
                     await self.runner.signal(run.id, Pause())
 
@@ -198,7 +198,7 @@ class HostRuns:
                 await runner.signal(run.id, Pause())
             working.cancel()
             await asyncio.wait({working}, timeout=DROP_S)
-        run.working = None
+        run.working, run.held = None, False
         await runner.release(run.id)
 
     async def _drop_all(self) -> None:

@@ -110,9 +110,9 @@ class Hosts(Mapping[str, Host]):
             logger.info("The host %s is there.", name)
             self._watcher.host_changed(name)
 
-    async def note_pulse(self, link: Link, name: str, pulse: Pulse) -> bool:
+    async def note_pulse(self, link: Link, name: str, pulse: Pulse, *, greeted: bool) -> bool:
         """It says that it is there, with the presence of this number, which is read when it is another one than is
-        known. Whether its presence is known now. Raises EngineAway.
+        known. Whether it can be worked with: its presence is known, and it has greeted this start of the hub.
         """
         host = self._hosts.get(name)
         if host is None:
@@ -128,8 +128,9 @@ class Hosts(Mapping[str, Host]):
             if presence is None or self._hosts.get(name) is not host:
                 return False
             self._take_presence(host, presence)
-        self.note_heard(name)
-        return True
+        if greeted:
+            self.note_heard(name)
+        return greeted
 
     def _take_presence(self, host: Host, presence: Presence) -> None:
         anew = host.presence is not None and host.presence.boot != presence.boot
@@ -138,7 +139,7 @@ class Hosts(Mapping[str, Host]):
             logger.warning("The host %s speaks version %d, the hub %d.", host.name, presence.speaks, SPEAKS)
         if anew and not host.away:
             self._watcher.host_changed(host.name)
-        elif not host.away:
+        else:
             self._watcher.phones_changed()
 
     def look_who_is_away(self) -> None:

@@ -106,6 +106,7 @@ class Hub:
         self._orders: dict[RunId, RunOrder] = {}
         self.incoming = Incoming(table, self.known, self._follow)
         self._listeners: list[Callable[[], None]] = []
+        self._arrived = asyncio.Event()
         self.runs: HubRuns
 
     @property
@@ -118,7 +119,9 @@ class Hub:
         self._listeners.append(listener)
 
     async def start(self) -> None:
-        """Begin. Raises StoreError."""
+        """Begin, and wait for the hosts that have joined: what is due at once may need their phones. Whoever does not
+        answer by the time when it would count as away is not waited for. Raises StoreError.
+        """
         self._epoch = await self._table.begin_epoch()
         for host in await self._table.hosts():
             if host.revoked is None:
@@ -130,6 +133,11 @@ class Hub:
             asyncio.create_task(self._beat_on(), name="fleet beat"),
             asyncio.create_task(self.incoming.take_in(), name="fleet events"),
         ]
+        with suppress(TimeoutError):
+            async with asyncio.timeout(self._patience.away):
+                while any(host.away for host in self.hosts.values()):
+                    self._arrived.clear()
+                    await self._arrived.wait()
 
     async def stop(self) -> None:
         """Tell the hosts that nobody is here any more, and end."""
@@ -287,7 +295,9 @@ class Hub:
         self._later(self._take_pulse(delivery.subject.rpartition(".")[2], pulse))
 
     async def _take_pulse(self, name: str, pulse: Pulse) -> None:
-        if self._link is not None and await self.hosts.note_pulse(self._link, name, pulse):
+        # Before it has greeted this start of the hub it would give what it is told to the work of the last one.
+        greeted = pulse.epoch in {None, self._epoch}
+        if self._link is not None and await self.hosts.note_pulse(self._link, name, pulse, greeted=greeted):
             self.runs.works_on(name, frozenset(pulse.working))
 
     async def _asked(self, delivery: Delivery) -> None:
@@ -360,6 +370,7 @@ class Hub:
 
     def host_changed(self, name: str) -> None:
         """See HostWatcher. The host hears at once what holds for it."""
+        self._arrived.set()
         self.runs.host_changed(name)
         self.phones_changed()
         self._later(self.beat(name))

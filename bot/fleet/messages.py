@@ -150,10 +150,13 @@ class Presence(Message):
 
 
 class Pulse(Message):
-    """A host is there, its presence in the bucket has this number, and it is at work on these runs."""
+    """A host is there, its presence in the bucket has this number, and it is at work on these runs, by the rules of the
+    start of the hub with this `epoch`: 0 before it knows any, None from a host that does not say.
+    """
 
     boot: str
     number: int
+    epoch: int | None = None
     working: tuple[str, ...] = ()
 
 

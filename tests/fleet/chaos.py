@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import random
+import resource
 import signal
 import sqlite3
 import sys
 import time
 from collections import Counter
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Final
@@ -35,15 +36,17 @@ LIVE: Final = 2
 class HostProcess:
     """`opengui host` in a process of its own, as often as it is started."""
 
-    def __init__(self, place: Place, directory: Path) -> None:
+    def __init__(self, place: Place, directory: Path, settings: Mapping[str, str] | None = None) -> None:
         self._place = place
+        self._settings = settings or {}
         self.directory = directory
         self.log = ""
         self._process: WarmProcess | None = None
         self._reading: asyncio.Task[None] | None = None
 
     async def start(self, *more: str) -> None:
-        environment = self._place.environment({"DATA_DIR": str(self.directory), "ANDROID_SERIALS": self.serial})
+        own = {"DATA_DIR": str(self.directory), "ANDROID_SERIALS": self.serial}
+        environment = self._place.environment({**self._settings, **own})
         self._process = await start_opengui(["host", *more], directory=self.directory, environment=environment)
         self._reading = asyncio.create_task(self._read(self._process))
         before = self.log.count("Working for the hub")
@@ -54,6 +57,18 @@ class HostProcess:
     @property
     def serial(self) -> str:
         return self._place.phone.address
+
+    async def says(self, words: str) -> None:
+        """Returns once its log holds these words."""
+        async with asyncio.timeout(START_S):
+            while words not in self.log:
+                await asyncio.sleep(0.05)
+
+    def room(self, size: int | None) -> None:
+        """See `Service.room`."""
+        assert self._process is not None
+        _, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+        resource.prlimit(self._process.pid, resource.RLIMIT_FSIZE, (hard if size is None else size, hard))
 
     async def end(self, how: signal.Signals = signal.SIGKILL) -> None:
         process, self._process = self._process, None

@@ -293,7 +293,7 @@ class PhoneInfoOut(_Got):
     app_name: str
     virtual: bool
     serial: str
-    host: str
+    host: str = Field(description="The host that it is attached to, empty for the service's own machine.")
     lane: str = Field(description="How it is operated: fast, or plain for the reason beside it.")
     lane_reason: str
     pictures: str
