@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import asyncio
 import io
+import wave
 from http import HTTPStatus
 
 from PIL import Image
 
 from agent.model_roles import build_models, close_models
-from agent.models.base import Message, ModelRequest, Purpose
+from agent.models.base import Message, ModelRequest, Purpose, Role
 from agent.models.embedding import EmbeddingFailed
 from agent.models.endpoint import EndpointSettings
 from agent.models.errors import ModelError, ModelKeyRejected
+from agent.models.transcription import TranscriptionFailed
 from agent.picture import ImagePart
 from bot.checks.asking import json_at
-from bot.config.endpoints import dialect_of, embedder_of, model_settings
+from bot.config.endpoints import dialect_of, embedder_of, model_settings, transcriber_of
 from bot.config.settings import Settings, SettingsError
 from bot.domain.finding import Finding
 from bot.texts import say
@@ -66,6 +68,51 @@ async def embedding(settings: Settings) -> list[Finding]:
     finally:
         await embedder.close()
     return [Finding("model", "good", say("check.model.vectors", name=embedder.name))]
+
+
+async def transcription(settings: Settings) -> list[Finding]:
+    """Whether voice notes can be written down, where an endpoint is set for that. A second of silence is sent."""
+    transcriber = transcriber_of(settings)
+    if transcriber is None:
+        return []
+    try:
+        await transcriber.transcribe(_silence(), "silence.wav", 1.0)
+    except TranscriptionFailed as error:
+        text = say("check.model.no_voice", why=str(error))
+        return [Finding("model", "bad", text, say("check.model.own_fix"))]
+    finally:
+        await transcriber.close()
+    return [Finding("model", "good", say("check.model.voice", name=settings.transcribe_model))]
+
+
+async def of_role(settings: Settings, role: Role) -> list[Finding]:
+    """Whether the model of a role answers. One call with a few words is made."""
+    models = build_models(model_settings(settings))
+    model = models.for_role(role)
+    request = ModelRequest(Purpose.SUPERVISE, (Message("user", ("Answer with one word: ready",)),))
+    try:
+        async with asyncio.timeout(PICTURE_S):
+            await model.complete(request)
+    except ModelError as error:
+        text = say("check.model.no_role", model=model.name, why=said(sentence_of(error)))
+        return [Finding("model", "bad", text, say("check.model.own_fix"))]
+    except TimeoutError:
+        text = say("check.model.slow", model=model.name, seconds=f"{PICTURE_S:.0f}")
+        return [Finding("model", "bad", text, say("check.model.slow_fix"))]
+    finally:
+        await close_models(models)
+    return [Finding("model", "good", say("check.model.role", model=model.name))]
+
+
+def _silence() -> bytes:
+    """A second of it, as a WAV file."""
+    target = io.BytesIO()
+    with wave.open(target, "wb") as file:
+        file.setnchannels(1)
+        file.setsampwidth(2)
+        file.setframerate(16_000)
+        file.writeframes(bytes(32_000))
+    return target.getvalue()
 
 
 async def _listed(endpoint: EndpointSettings) -> Finding:

@@ -56,7 +56,7 @@ class Services:
     """What a message waits for that answers somebody at a place."""
     press_turns: Callable[[Place], Turn] = lambda _place: at_once
     """What the change of a pressed message waits for."""
-    transcriber: Transcriber | None = None
+    transcriber: Callable[[], Transcriber | None] = lambda: None
     """Writes down what people say, None where no endpoint for that is set."""
     standstill: Callable[[], str] = str
     """Why no work can go on at the moment, as a sentence; "" while it can."""

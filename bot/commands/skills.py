@@ -8,7 +8,7 @@ import re
 import secrets
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Final
 
 from agent.outcome import Outcome
@@ -117,11 +117,24 @@ async def save(request: Request, services: Services) -> Reply:
     found = _SAVE.fullmatch(request.call.rest.strip())
     if found is None:
         raise Refused(say("save.usage", prefix=request.prefix))
-    task = await task_named(found["task"], request, services)
+    draft = await drafted(request, services, found["task"], found["name"], arguments_in(found["values"] or "") or None)
+    name = draft.name
+    buttons = ((button(Deed.SAVE, draft.id, say("button.save_skill", name=name), style="primary"),),)
+    return Reply(
+        Message(heading=say("save.heading", name=name), body=_shown(draft.skill), footer=draft.id, buttons=buttons)
+    )
+
+
+async def drafted(
+    request: Request, services: Services, number: str, name: str, given: Mapping[str, str] | None
+) -> Draft:
+    """What would be saved of a task under this name, kept until a person confirms it; with the parameters that are
+    `given` with their values, with proposed ones for None. Raises Refused.
+    """
+    task = await task_named(number, request, services)
     require(request, services.policy, Right.USE, owner=task.person)
-    name = found["name"].lower()
+    name = name.lower()
     await _may_change(request, services, name)
-    given = arguments_in(found["values"] or "")
     try:
         made = await _drafted(task, services, given)
         saving.check(services.skills, name)
@@ -129,8 +142,7 @@ async def save(request: Request, services: Services) -> Reply:
         raise Refused(said(sentence_of(refused))) from refused
     draft = Draft(secrets.token_hex(8), request.person, name, task.id, made, services.clock())
     await services.store.skills.add_draft(draft)
-    buttons = ((button(Deed.SAVE, draft.id, say("button.save_skill", name=name), style="primary"),),)
-    return Reply(Message(heading=say("save.heading", name=name), body=_shown(made), footer=draft.id, buttons=buttons))
+    return draft
 
 
 async def confirm(request: Request, services: Services, number: str) -> Reply:
@@ -152,7 +164,7 @@ async def confirm(request: Request, services: Services, number: str) -> Reply:
     return plain(say("save.done", name=draft.name, version=version, example=f"{request.prefix}skill {example}"))
 
 
-async def _drafted(task: Task, services: Services, given: Mapping[str, str]) -> RecordedSkill:
+async def _drafted(task: Task, services: Services, given: Mapping[str, str] | None) -> RecordedSkill:
     """The skill as it would be saved. Raises NotSavable and Refused."""
     if task.state is not TaskState.ENDED or task.outcome not in {Outcome.SUCCEEDED, Outcome.UNVERIFIED}:
         raise Refused(say("save.not_done", task=task.called))
@@ -166,10 +178,10 @@ async def _drafted(task: Task, services: Services, given: Mapping[str, str]) -> 
         for row in rows
     ]
     steps, end = steps_of(done)
-    if not given and task.skill and services.skills.recording(task.skill, task.arguments) is not None:
+    if given is None and task.skill and services.skills.recording(task.skill, task.arguments) is not None:
         given = task.arguments
     parameters: tuple[Parameter, ...]
-    if given:
+    if given is not None:
         parameters = tuple(Parameter(name=name, example=value) for name, value in given.items())
     else:
         parameters = proposed(task.text, steps, [fact for row in rows for fact in row.effect])
@@ -191,12 +203,20 @@ def _shown(made: RecordedSkill) -> str:
     lines = [made.task, "", *(say("save.parameter", name=each.name, value=each.example) for each in made.parameters)]
     if not made.parameters:
         lines.append(say("save.no_parameters"))
-    fixed = [str(step.action["text"]) for step in made.steps if step.kind == "type" and "text" in step.action]
-    fixed = [text for text in fixed if "{" not in text and COVERED not in text][:FIXED_SHOWN]
-    lines += [say("save.always", text=shortened(text, 80)) for text in fixed]
-    by_model = sum(step.touches and step.anchor is None and not step.reads for step in made.steps)
-    lines.append(say("save.steps", number=len(made.steps), model=by_model))
+    lines += [say("save.always", text=shortened(text, 80)) for text in always_typed(made)]
+    lines.append(say("save.steps", number=len(made.steps), model=left_to_model(made)))
     return "\n".join(lines)
+
+
+def always_typed(made: RecordedSkill) -> list[str]:
+    """Texts that are typed at each run whatever its arguments are; the first few."""
+    typed = [str(step.action["text"]) for step in made.steps if step.kind == "type" and "text" in step.action]
+    return [text for text in typed if "{" not in text and COVERED not in text][:FIXED_SHOWN]
+
+
+def left_to_model(made: RecordedSkill) -> int:
+    """How many steps a model does, since nothing is known by which code would find its place again."""
+    return sum(step.touches and step.anchor is None and not step.reads for step in made.steps)
 
 
 async def _may_change(request: Request, services: Services, name: str) -> None:
@@ -228,6 +248,46 @@ async def _change(request: Request, services: Services, verb: str, name: str, ne
     return say("skills.renamed", name=name, new=new)
 
 
+@dataclass(frozen=True, slots=True)
+class SkillFigures:
+    """What the runs of a recorded skill have come to, and what they have saved against the run it was made of. `money`
+    is None where that had no price. `proven`: it has worked with other arguments than those it was made of.
+    """
+
+    runs: int
+    succeeded: int
+    seconds: float
+    tokens: int
+    money: float | None
+    proven: bool
+    again: str = ""
+    """The task from which a new version should be saved, since a model had to help often at one place; "" for none."""
+    step: int = 0
+    """That place, counted from 1."""
+
+
+async def figures_of(skill: Skill, services: Services) -> SkillFigures | None:
+    """What its runs have come to; None for a skill in words alone, and before the first run."""
+    recorded = skill.recorded
+    runs = () if recorded is None else await services.store.skills.runs(skill.name)
+    if recorded is None or not runs:
+        return None
+    done = [run for run in runs if run.outcome is Outcome.SUCCEEDED]
+    first = {each.name: each.example for each in recorded.parameters}
+    source = recorded.source
+    place = await _taken_over(services, runs[:TAKEOVERS_LOOKED])
+    return SkillFigures(
+        runs=len(runs),
+        succeeded=len(done),
+        seconds=sum(max(0.0, source.seconds - run.seconds) for run in done),
+        tokens=sum(source.tokens - run.tokens for run in done),
+        money=None if source.cost is None else sum(source.cost - (run.cost or 0.0) for run in done),
+        proven=any(json.loads(run.arguments) != first or not first for run in done),
+        again=done[0].task if place is not None and done else "",
+        step=0 if place is None else place + 1,
+    )
+
+
 async def _line(skill: Skill, services: Services) -> str:
     """One skill; of a recorded one its parameters, and what its runs have come to and saved."""
     words = f"{skill.name}: {skill.described(spoken())}"
@@ -236,22 +296,15 @@ async def _line(skill: Skill, services: Services) -> str:
         return words
     names = listed(each.name for each in recorded.parameters) or "-"
     words += "\n  " + say("skills.recorded", version=recorded.version, names=names)
-    runs = await services.store.skills.runs(skill.name)
-    if not runs:
+    found = await figures_of(skill, services)
+    if found is None:
         return words
-    done = [run for run in runs if run.outcome is Outcome.SUCCEEDED]
-    first = {each.name: each.example for each in recorded.parameters}
-    proven = any(json.loads(run.arguments) != first or not first for run in done)
-    source = recorded.source
-    saved = sum(max(0.0, source.seconds - run.seconds) for run in done)
-    words += " · " + say("skills.runs", number=len(runs), share=f"{len(done) / len(runs):.0%}")
-    words += " · " + say("skills.saved", time=duration(saved), tokens=sum(source.tokens - run.tokens for run in done))
-    if source.cost is not None:
-        words += f" · {sum(source.cost - (run.cost or 0.0) for run in done):.2f}"
-    words += f" · {say('skills.proven')}" if proven else ""
-    place = await _taken_over(services, runs[:TAKEOVERS_LOOKED])
-    if place is not None and done:
-        words += "\n  " + say("skills.new_version", step=place + 1, task=done[0].task, name=skill.name)
+    words += " · " + say("skills.runs", number=found.runs, share=f"{found.succeeded / found.runs:.0%}")
+    words += " · " + say("skills.saved", time=duration(found.seconds), tokens=found.tokens)
+    words += "" if found.money is None else f" · {found.money:.2f}"
+    words += f" · {say('skills.proven')}" if found.proven else ""
+    if found.again:
+        words += "\n  " + say("skills.new_version", step=found.step, task=found.again, name=skill.name)
     return words
 
 

@@ -47,7 +47,7 @@ class Ears:
             raise Refused(say("voice.question"))
         if request.stale:
             raise Refused(say("voice.late"))
-        transcriber = self._services.transcriber
+        transcriber = self._services.transcriber()
         if transcriber is None:
             raise Refused(say("voice.off"))
         if voice.seconds > VOICE_SECONDS or voice.size > VOICE_BYTES:

@@ -20,10 +20,19 @@ SETTINGS_NAME: Final = "settings.json"
 """The file in the data directory: an object of names, as the environment has them, and their values as text."""
 ADDRESS: Final = "vlm_base_url"
 KEY: Final = "vlm_api_key"
-FILED: Final = frozenset({ADDRESS, KEY, "vlm_model", "pairing"})
-"""What the file may say of any program; chat platforms add their own."""
-_ROLES: Final = ("basic", "reasoning")
+ROLES: Final = ("basic", "reasoning", "embed", "transcribe")
+"""What can have an endpoint of its own beside the model that works the phone."""
+ADDRESSES: Final[Mapping[str, str]] = {
+    KEY: ADDRESS,
+    **{f"{role}_api_key": f"{role}_base_url" for role in ROLES},
+}
+"""Each key, and the address that it is sent to."""
+_BORROWING: Final = ("basic", "reasoning")
 """Their keys go to the address of the model while they have none of their own."""
+FILED: Final = frozenset(
+    {*ADDRESSES, *ADDRESSES.values(), "vlm_model", *(f"{role}_model" for role in ROLES), "pairing"}
+)
+"""What the file may say of any program; chat platforms add their own."""
 
 logger = logging.getLogger(__name__)
 
@@ -77,12 +86,20 @@ def with_file(
                 unusable[name] = sentence_of(error)
             else:
                 used[name] = values[name]
-    moved = is_decided(environment, ADDRESS) and values.get(ADDRESS, "") != getattr(environment, ADDRESS)
-    if KEY in used and (moved or ADDRESS in unusable):
-        unusable[KEY] = words("settings.file_key")
-        del used[KEY]
-        settings = changed(environment, used) if used else environment
+    for key, address in ADDRESSES.items():
+        moved = is_decided(environment, address) and values.get(address, "") != getattr(environment, address)
+        if key in used and (moved or address in unusable or not own_address(settings, key)):
+            unusable[key] = words("settings.file_key")
+            del used[key]
+            settings = changed(environment, used) if used else environment
     return settings, unusable
+
+
+def own_address(settings: Settings, key: str) -> bool:
+    """Whether this key goes to an address of its own, be it that of OpenAI itself. One that goes to the model's address
+    as long as its own is empty would go along when that one changes.
+    """
+    return key.removesuffix("_api_key") not in _BORROWING or bool(getattr(settings, ADDRESSES[key]))
 
 
 def is_decided(environment: Settings, name: str) -> bool:
@@ -91,6 +108,7 @@ def is_decided(environment: Settings, name: str) -> bool:
     """
     if name in environment.model_fields_set:
         return True
-    roles = [role for role in _ROLES if not getattr(environment, f"{role}_base_url")]
-    keys = [KEY, *(f"{role}_api_key" for role in roles)]
-    return name == ADDRESS and any(getattr(environment, key).get_secret_value() for key in keys)
+    keys = [key for key, address in ADDRESSES.items() if address == name]
+    if name == ADDRESS:
+        keys += [f"{role}_api_key" for role in _BORROWING if not getattr(environment, f"{role}_base_url")]
+    return any(getattr(environment, key).get_secret_value() for key in keys)

@@ -16,7 +16,7 @@ from pydantic import SecretStr
 
 from bot.config.endpoints import dialect_of
 from bot.config.settings import Settings, SettingsError, changed
-from bot.config.settings_file import ADDRESS, FILED, KEY, SettingsFile, is_decided, with_file
+from bot.config.settings_file import ADDRESSES, FILED, SettingsFile, is_decided, with_file
 from bot.domain.address import Person
 from bot.domain.tier import QUOTAS
 from bot.store.audit import AuditKind
@@ -225,9 +225,10 @@ class RuntimeSettings:
         if fixed := [name.upper() for name in values if self.is_fixed(name)]:
             raise SettingsError(words("settings.fixed", names=", ".join(fixed)))
         filed = {name: value for name, value in {**self._filed, **values}.items() if value}
-        if values.get(KEY) and self.is_fixed(ADDRESS):
-            # It is noted which address the key is for: the environment may have another one some day.
-            filed[ADDRESS] = getattr(self.environment, ADDRESS)
+        for key, address in ADDRESSES.items():
+            if values.get(key) and self.is_fixed(address):
+                # It is noted which address the key is for: the environment may have another one some day.
+                filed[address] = getattr(self.environment, address)
         base, left_out = with_file(self.environment, filed, self._fields)
         for name in values:
             if name in left_out:

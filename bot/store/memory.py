@@ -43,7 +43,7 @@ _OWN: Final = "person IN (SELECT value FROM json_each(?1)) AND phone IN ('', ?2)
 
 
 class MemoryTable:
-    """Implements agent.ports.memory.Memory. `accounts` gives all accounts of a person; `embedder` is None for words
+    """Implements agent.ports.memory.Memory. `accounts` gives all accounts of a person; `embedder` gives None for words
     alone. Vectors that are missing are asked for at the next recall; an endpoint that fails costs only its findings.
     """
 
@@ -53,7 +53,7 @@ class MemoryTable:
         clock: Callable[[], float],
         *,
         accounts: Accounts = only_that,
-        embedder: Embedder | None = None,
+        embedder: Callable[[], Embedder | None] = lambda: None,
     ) -> None:
         self._database = database
         self._clock = clock
@@ -87,9 +87,9 @@ class MemoryTable:
             return ()
         own = self._own(person)
         rankings = [await self._by_words(own, about, phone)]
-        if self._embedder is not None:
+        if (embedder := self._embedder()) is not None:
             try:
-                rankings.append(await self._by_meaning(own, about, phone, self._embedder, limit))
+                rankings.append(await self._by_meaning(own, about, phone, embedder, limit))
             except EmbeddingFailed as error:
                 logger.warning("facts are recalled by words alone: %s", error)
         found = _together(rankings)[:limit]

@@ -110,7 +110,9 @@ class Store:
         await store.outbox.recover(clock(), patience=patience)
         return store
 
-    def memory(self, accounts: Accounts = only_that, embedder: Embedder | None = None) -> MemoryTable:
+    def memory(
+        self, accounts: Accounts = only_that, embedder: Callable[[], Embedder | None] = lambda: None
+    ) -> MemoryTable:
         """What people have told the service to remember."""
         return MemoryTable(self._database, self._clock, accounts=accounts, embedder=embedder)
 

@@ -30,7 +30,7 @@ from bot.views.tasks import Json
 from bot.web.auth import caller_of
 from bot.web.chat import WebChat
 from bot.web.dashboard import Dashboard
-from bot.web.http import RequestRefused, get, post, read_body, refuse
+from bot.web.http import BODY_LIMIT, RequestRefused, get, post, read_body, refuse
 from bot.web.viewers import PeopleOfPage, Viewer, Viewers
 from bot.web.views import (
     ConsoleChecks,
@@ -235,9 +235,9 @@ async def _changed(viewer: Viewer, reply: Reply, pressed: MessageRef) -> bool:
     return reply.shown is not None or reply.dead
 
 
-async def body_of(request: Request, model: type[Model]) -> Model:
-    """The request's JSON in its agreed form. Raises RequestRefused."""
-    data = await read_body(request)
+async def body_of(request: Request, model: type[Model], most: int = BODY_LIMIT) -> Model:
+    """The request's JSON in its agreed form, of so many bytes at most. Raises RequestRefused."""
+    data = await read_body(request, most)
     try:
         return model.model_validate_json(data)
     except ValidationError as error:

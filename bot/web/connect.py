@@ -22,7 +22,7 @@ from agent.members.loading import Team
 from bot.commands.request import Services
 from bot.config.endpoints import model_settings
 from bot.config.settings import Settings, SettingsError
-from bot.config.settings_file import ADDRESS, KEY
+from bot.config.settings_file import ADDRESSES, own_address
 from bot.domain.address import Person
 from bot.domain.finding import Finding
 from bot.domain.right import API_PLATFORM, Right
@@ -32,10 +32,10 @@ from bot.people.access import authorize
 from bot.people.subjects import Subject
 from bot.platform import Platform
 from bot.texts import say
-from bot.views.tasks import Json, schedule_json
+from bot.views.tasks import Json
 from bot.web.api import ID_LIMIT, body_of
 from bot.web.auth import caller_of
-from bot.web.connect_forms import MODEL, PRESETS, Form, forms, has_secret, kind_of, typed
+from bot.web.connect_forms import PRESETS, Form, forms, has_secret, kind_of, typed
 from bot.web.http import RequestRefused, get, post
 from bot.web.sessions import Way
 from bot.web.viewers import person_of, place_of
@@ -67,7 +67,7 @@ def admin_of(request: Request, services: Services) -> Person:
 
 class Connect:
     """Serves the forms. `online` tells whether a platform's chat answers (None: there is none), `team` reads the
-    members, `folders` are where the operator's own members and skills are.
+    members, whose own ones are in the folder `members`.
     """
 
     def __init__(
@@ -77,14 +77,14 @@ class Connect:
         *,
         online: Callable[[str], bool | None],
         team: Callable[[], Team],
-        folders: Mapping[str, Path],
+        members: Path,
     ) -> None:
         self._services = services
         self._live = services.live
         self._forms = forms(platforms)
         self._online = online
         self._team = team
-        self._folders = folders
+        self._members = members
         self._turn = asyncio.Lock()
 
     def routes(self) -> list[Route]:
@@ -98,22 +98,18 @@ class Connect:
     async def overview(self, request: Request) -> Response:
         """Everything that is connected, without secrets."""
         admin_of(request, self._services)
-        schedules = await self._services.store.schedules.all()
         team = await asyncio.to_thread(self._team)
+        own = await asyncio.to_thread(_names_in, self._members)
         found = {
             "offline": model_settings(self._live.now).offline,
             "forms": [self._form_json(form) for form in self._forms.values()],
             "presets": [asdict(preset) for preset in PRESETS],
             "members": [
-                {"name": one.name, "description": one.description, "tools": one.tools} for one in team.members.values()
+                {"name": one.name, "description": one.description, "tools": one.tools, "own": one.name in own}
+                for one in team.members.values()
             ],
-            "refused": [{"folder": one.folder, "why": said(one.why)} for one in team.refused],
-            "skills": [
-                {"name": one.name, "description": one.description, "apps": one.apps}
-                for one in self._services.skills.found.values()
-            ],
-            "folders": {name: str(path) for name, path in self._folders.items()},
-            "schedules": [schedule_json(one) for one in schedules],
+            "refused": [{"folder": Path(one.folder).name, "why": said(one.why)} for one in team.refused],
+            "folder": str(self._members),
             "people": self._people(),
             "waiting": self._waiting(),
             "pairing": self._services.rights.pairing is not None,
@@ -165,15 +161,19 @@ class Connect:
         live = self._live
         if locked := [name for name in values if live.is_fixed(name)]:
             raise RequestRefused(409, say("connect.fixed", names=", ".join(map(str.upper, locked))))
+        of = form.endpoint
+        if of is not None and values.get(of.key) and not own_address(live.now, of.key) and not values.get(of.address):
+            raise RequestRefused(409, say("connect.no_address"))
         try:
             tried = live.tried(values)
         except SettingsError as error:
             raise RequestRefused(409, said(sentence_of(error))) from None
         cover_secrets(tried)
-        if form.name == MODEL:
-            if urlsplit(tried.vlm_base_url).username is not None:
+        if of is not None:
+            before, address = typed(live.now, of.address), typed(tried, of.address)
+            if urlsplit(address).username is not None:
                 raise RequestRefused(409, say("connect.key_in_address"))
-            if tried.vlm_base_url != live.now.vlm_base_url and KEY not in values and has_secret(live.now, KEY):
+            if address != before and of.key not in values and has_secret(live.now, of.key):
                 raise RequestRefused(409, say("connect.key_again"))
         return tried
 
@@ -186,15 +186,16 @@ class Connect:
 
     def _form_json(self, form: Form) -> Json:
         now = self._live.now
-        told = {"name": form.name, "title": form.title(), "about": form.about(), "state": self._state(form)}
+        told: Json = {"name": form.name, "title": form.title(), "about": form.about(), "state": self._state(form)}
         if form.platform is not None and form.is_set(now):
             told["closing"] = form.platform.closing(now)
+        told["endpoint"] = None if form.endpoint is None else asdict(form.endpoint)
         return told | {"fields": [self._field_json(asked.field, asked.prompt()) for asked in form.asked]}
 
     def _field_json(self, field: str, label: str) -> Json:
         now, fixed = self._live.now, self._live.is_fixed(field)
         value = typed(now, field)
-        if fixed and field == ADDRESS:
+        if fixed and field in ADDRESSES.values():
             # A path in the environment's address can be a key.
             value = urlsplit(value).hostname or ""
         return {
@@ -210,7 +211,9 @@ class Connect:
         """How it stands: off, closed (with why), connecting or connected; of a model off or set."""
         now = self._live.now
         if form.platform is None:
-            return {"kind": "set" if form.is_set(now) else "off", "text": now.vlm_model if form.is_set(now) else ""}
+            assert form.endpoint is not None
+            is_set = form.is_set(now)
+            return {"kind": "set" if is_set else "off", "text": typed(now, form.endpoint.model) if is_set else ""}
         if refusal := form.platform.refusal(now):
             return {"kind": "closed", "text": said(refusal)}
         kinds = {None: "off", False: "connecting", True: "connected"}
@@ -247,6 +250,10 @@ class Connect:
             "expired": token.expires <= self._services.clock(),
             "used": token.used,
         }
+
+
+def _names_in(folder: Path) -> frozenset[str]:
+    return frozenset(path.name for path in folder.iterdir()) if folder.is_dir() else frozenset()
 
 
 def _right(who: str, right: Right, *, phone: str = "", given: bool = False) -> Json:

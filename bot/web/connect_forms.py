@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, Final
@@ -12,12 +12,25 @@ from pydantic import SecretStr
 from bot.checks import chats, model
 from bot.config.endpoints import model_settings
 from bot.config.settings import Settings
-from bot.config.settings_file import ADDRESS, KEY
+from bot.config.settings_file import ADDRESS, KEY, ROLES
 from bot.domain.finding import Finding
 from bot.platform import Asked, Platform
 from bot.texts import say
 
 MODEL: Final = "model"
+
+
+@dataclass(frozen=True, slots=True)
+class Endpoint:
+    """The settings that say where a model is: its address, its key, and its name there."""
+
+    address: str
+    key: str
+    model: str
+
+
+def _endpoint(prefix: str) -> Endpoint:
+    return Endpoint(f"{prefix}_base_url", f"{prefix}_api_key", f"{prefix}_model")
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,8 +59,8 @@ PRESETS: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """One thing to connect. `check` tries the settings as they would be used; what it finds first decides whether a
-    chat can be connected at all.
+    """One thing to connect: a chat by its platform, or a model by its endpoint. `check` tries the settings as they
+    would be used; what it finds first decides whether a chat can be connected at all.
     """
 
     name: str
@@ -57,11 +70,13 @@ class Form:
     check: Callable[[Settings], Awaitable[list[Finding]]]
     is_set: Callable[[Settings], bool]
     platform: Platform[Any] | None = None
+    endpoint: Endpoint | None = None
 
 
 def forms(platforms: Sequence[Platform[Any]]) -> dict[str, Form]:
-    """By name, the model first."""
-    return {MODEL: _model(), **{platform.name: _chat(platform) for platform in platforms}}
+    """By name, the models first."""
+    models = {form.name: form for form in (_model(), *map(_role, ROLES))}
+    return {**models, **{platform.name: _chat(platform) for platform in platforms}}
 
 
 def has_secret(settings: Settings, field: str) -> bool:
@@ -99,6 +114,39 @@ def _model() -> Form:
         ),
         model.findings,
         lambda settings: not model_settings(settings).offline,
+        endpoint=_endpoint("vlm"),
+    )
+
+
+_CHECKS: Final[Mapping[str, Callable[[Settings], Awaitable[list[Finding]]]]] = {
+    "basic": partial(model.of_role, role="basic"),
+    "reasoning": partial(model.of_role, role="reasoning"),
+    "embed": model.embedding,
+    "transcribe": model.transcription,
+}
+"""How each of ROLES is tried."""
+
+
+def _role(name: str) -> Form:
+    """What has an endpoint of its own where it is given one."""
+    of = _endpoint(name)
+    needed = (of.address, of.model) if name in {"basic", "reasoning"} else (of.address, of.key)
+
+    def is_set(settings: Settings) -> bool:
+        return any(has_secret(settings, field) or typed(settings, field) for field in needed)
+
+    return Form(
+        name,
+        lambda: say(f"connect.role.{name}"),
+        lambda: say(f"connect.role.{name}_about"),
+        (
+            Asked(of.address, lambda: say("setup.ask.vlm_base_url")),
+            Asked(of.key, lambda: say("setup.ask.vlm_api_key"), secret=True),
+            Asked(of.model, lambda: say("setup.ask.vlm_model")),
+        ),
+        _CHECKS[name],
+        is_set,
+        endpoint=of,
     )
 
 

@@ -30,6 +30,7 @@ from bot.people.rights import Rights
 from bot.platform import Platform, filed_by
 from bot.runtime.run_config import RunConfigs
 from bot.runtime.settings import RuntimeSettings
+from bot.runtime.side_endpoints import SideEndpoint
 from bot.store.checkpoints import LatestSaver, open_checkpoints
 from bot.store.directory import DataDirectory
 from bot.store.housekeeping import Housekeeper
@@ -141,10 +142,10 @@ async def open_core(
         offer = await look_for_workshop(settings.workshop)
         if offer.own is not None:
             stack.push_async_callback(offer.own.close)
-        embedder = embedder_of(settings)
-        if embedder is not None:
-            stack.push_async_callback(embedder.close)
-        memory = store.memory(lambda person: rights.policy.subjects(person), embedder)  # noqa: PLW0108 - links change
+        embedder = SideEndpoint("embed_", embedder_of, live.now)
+        stack.push_async_callback(embedder.close)
+        live.on_change(embedder.change)
+        memory = store.memory(lambda person: rights.policy.subjects(person), embedder.now)  # noqa: PLW0108 - links change
         skills = await asyncio.to_thread(skills_of, settings)
         foreign = await stack.enter_async_context(mcp_tools(settings.data_dir))
         toolbox = toolbox_of(

@@ -9,8 +9,15 @@ import signal
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from functools import partial
+from pathlib import Path
 from typing import Any
 
+from agent.front_matter import Folders
+from agent.members.loading import FILE as MEMBER_FILE
+from agent.members.loading import Member, load_team
+from agent.skills import saving
+from agent.skills.loading import FILE as SKILL_FILE
+from agent.skills.loading import load_skills
 from bot.checks.service import ServiceCheck
 from bot.commands import tasks
 from bot.commands.dispatcher import Commands
@@ -38,12 +45,14 @@ from bot.outbox.rate_limited_chat import ReplyTurns
 from bot.people.roles import asker
 from bot.people.subjects import Naming
 from bot.platform import Platform
+from bot.runtime.side_endpoints import SideEndpoint
 from bot.tasks.follow import TaskFollowers
 from bot.texts import words
 from bot.web.api import ConsoleServices
 from bot.web.chat import WebChat
 from bot.web.chat_completions import ChatCompletions
 from bot.web.connect import Connect
+from bot.web.connect_folders import ConnectFolders, FolderKind
 from bot.web.connect_phones import ConnectPhones
 from bot.web.errors import ConsoleError
 from bot.web.exposure import Exposure
@@ -52,19 +61,20 @@ from bot.web.hand import LiveHand
 from bot.web.log_lines import LogLines
 from bot.web.mcp.mount import McpMount
 from bot.web.server import Console
+from bot.web.skills import SkillPages
 from bot.web.tokens import TokenMaking
 from bot.web.v1.calls import ApiServices
 from bot.web.v1.chat import ApiChat
 from bot.web.v1.events import ConversationEvents
 from bot.web.v1.mount import ApiMount
-from bot.web.viewers import PeopleOfPage
+from bot.web.viewers import PeopleOfPage, Viewers
 from bot.wiring.chat_moves import ChatMoves
 from bot.wiring.connections import ConnectedChats, context_of
 from bot.wiring.core import Core, open_core
 from bot.wiring.dependencies import of_chats, of_core
 from bot.wiring.memory import settle
 from bot.wiring.team import AGENTS_NAME
-from bot.wiring.tools import SKILLS_NAME
+from bot.wiring.tools import SKILLS_NAME, TOOL_NAMES
 from devices.adb.server import ServerAddress
 from devices.adb.wifi import WifiPhones
 from devices.measuring import listening
@@ -119,7 +129,8 @@ async def _chats(
     paces = ChatRateLimits(steady)
     turns = ReplyTurns(paces, chats, WaitingClock(steady, asyncio.sleep))
     zone = zone_named(settings.time_zone)
-    transcriber = transcriber_of(settings)
+    transcriber = SideEndpoint("transcribe_", transcriber_of, core.live.now)
+    core.live.on_change(transcriber.change)
     services = Services(
         core.task_service,
         core.store,
@@ -132,7 +143,7 @@ async def _chats(
         zone,
         turns=turns,
         press_turns=turns.for_a_press,
-        transcriber=transcriber,
+        transcriber=transcriber.now,
         standstill=OutageNotice(core.task_service, waits).now,
         namings={platform.name: platform.naming for platform in platforms} | {API_PLATFORM: Naming(NAME)},
         skills=core.skills,
@@ -141,8 +152,7 @@ async def _chats(
     )
     commands = Commands(services, language=settings.language)
     async with AsyncExitStack() as stack:
-        if transcriber is not None:
-            stack.push_async_callback(transcriber.close)
+        stack.push_async_callback(transcriber.close)
         following = TaskFollowers(core.task_service)
         stack.callback(following.close)
         web = WebChat(core.store.console, core.store.frames)
@@ -195,13 +205,32 @@ async def _chats(
             platforms,
             online=connected.online,
             team=lambda: core.members.team,
-            folders={"members": settings.data_dir / AGENTS_NAME, "skills": settings.data_dir / SKILLS_NAME},
+            members=settings.data_dir / AGENTS_NAME,
         )
         alone = not connected.of(*named)
         await _console(
             core, web, people, commands, services, following, watch, checks, connect, stack, announce, alone=alone
         )
         yield
+
+
+def _folders(core: Core) -> dict[str, FolderKind]:
+    """The operator's own members and skills, as admins bring them in."""
+
+    def members(root: Path) -> Folders[Member]:
+        team = load_team(None, frozenset(core.toolbox.tools), absent=TOOL_NAMES, shipped=root)
+        return Folders(team.members, team.refused)
+
+    data = core.settings.data_dir
+    return {
+        "members": FolderKind(data / AGENTS_NAME, MEMBER_FILE, members, core.members.read_again),
+        "skills": FolderKind(
+            data / SKILLS_NAME,
+            SKILL_FILE,
+            lambda root: load_skills(root, shipped=False),
+            lambda: saving.refresh(core.skills),
+        ),
+    }
 
 
 async def _console(
@@ -239,6 +268,7 @@ async def _console(
         people=PeopleOfPage(services, people),
         model=lambda: "" if (name := core.terms.models.vision.name) == "offline" else name,
     )
+    viewers = Viewers(web, core.store.console, behind.people)
     settings = core.settings
     try:
         password = settings.console_password.get_secret_value()
@@ -255,6 +285,8 @@ async def _console(
                 *LogLines(ending).routes(),
                 *TokenMaking(services).routes(),
                 *connect.routes(),
+                *ConnectFolders(services, _folders(core)).routes(),
+                *SkillPages(services, viewers, commands, _folders(core)["skills"]).routes(),
                 *ConnectPhones(services, WifiPhones(ServerAddress(*core.settings.adb_servers[0]))).routes(),
                 *LiveHand(services, ending).routes(),
                 *FleetRoutes(None if core.fleet is None else core.fleet.hub).routes(),

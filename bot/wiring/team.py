@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import cache
 from typing import Final
 
 from langgraph.checkpoint.base import BaseCheckpointSaver
@@ -46,5 +45,6 @@ def members_of(
     settings: Settings, toolbox: Toolbox, store: Store, checkpoints: BaseCheckpointSaver[str], skills: Skills
 ) -> Members:
     """The team at work, with the tools that need no phone."""
-    team = cache(lambda: team_of(settings, frozenset(toolbox.tools)))
-    return Members(team, toolbox, store.frames.patient(), checkpoints, skills=skills)
+    return Members(
+        lambda: team_of(settings, frozenset(toolbox.tools)), toolbox, store.frames.patient(), checkpoints, skills=skills
+    )

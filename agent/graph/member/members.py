@@ -93,7 +93,7 @@ def build_member(checkpointer: BaseCheckpointSaver[str] | None) -> MemberGraph:
 
 
 class Members:
-    """The team at work. `team` gives the members of this moment: their folders are read when they are needed first."""
+    """The team at work. `team` reads the folders of the members, when they are needed first."""
 
     def __init__(
         self,
@@ -104,7 +104,8 @@ class Members:
         *,
         skills: Skills | None = None,
     ) -> None:
-        self._team = team
+        self._read = team
+        self._team: Team | None = None
         self.toolbox = toolbox
         self._frames = frames
         self._skills = skills or Skills()
@@ -113,7 +114,13 @@ class Members:
     @property
     def team(self) -> Team:
         """Who there is."""
-        return self._team()
+        if self._team is None:
+            self._team = self._read()
+        return self._team
+
+    def read_again(self) -> None:
+        """Read the folders now: one has come or gone. Blocks on the disk."""
+        self._team = self._read()
 
     async def look_up(self, order: MemberOrder, desk: Desk) -> str | None:
         """What a search of the web says to the order's goal, as marked blocks; "" where none is set up, None when it

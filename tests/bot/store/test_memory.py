@@ -111,7 +111,7 @@ class ByLength:
 
 async def test_an_endpoint_finds_what_shares_no_word_and_is_asked_once_for_each_fact(store: Store) -> None:
     near = ByLength()
-    memory = store.memory(embedder=near)
+    memory = store.memory(embedder=lambda: near)
     await memory.remember("web:1", "coffee")
     await memory.remember("web:1", "a long text about ships and harbours")
     assert [fact.text for fact in await memory.recall("web:1", "tea", limit=1)] == ["coffee"]
@@ -122,7 +122,7 @@ async def test_an_endpoint_finds_what_shares_no_word_and_is_asked_once_for_each_
 
 async def test_an_endpoint_that_fails_leaves_the_words(store: Store) -> None:
     near = ByLength()
-    memory = store.memory(embedder=near)
+    memory = store.memory(embedder=lambda: near)
     await memory.remember("web:1", "coffee with milk")
     near.broken = True
     assert [fact.text for fact in await memory.recall("web:1", "order a coffee")] == ["coffee with milk"]

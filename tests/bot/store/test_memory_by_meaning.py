@@ -38,7 +38,7 @@ async def embedder(endpoint: Embeddings) -> AsyncIterator[OpenAIEmbedder]:
 
 
 async def test_a_fact_is_found_by_what_it_means(endpoint: Embeddings, embedder: OpenAIEmbedder, store: Store) -> None:
-    memory = store.memory(embedder=embedder)
+    memory = store.memory(embedder=lambda: embedder)
     for fact in ("I drink espresso after lunch", "She eats no meat", "The rail card ends in May"):
         await memory.remember(ANN, fact)
     assert [fact.text for fact in await memory.recall(ANN, "订一杯咖啡", limit=1)] == ["I drink espresso after lunch"]
@@ -50,7 +50,7 @@ async def test_a_fact_is_found_by_what_it_means(endpoint: Embeddings, embedder: 
 async def test_facts_are_asked_for_in_bounded_calls_and_each_once(
     endpoint: Embeddings, embedder: OpenAIEmbedder, store: Store
 ) -> None:
-    memory = store.memory(embedder=embedder)
+    memory = store.memory(embedder=lambda: embedder)
     for number in range(AT_ONCE + 10):
         await memory.remember(ANN, f"fact number {number}")
     for _ in range(3):
@@ -78,7 +78,7 @@ async def test_an_endpoint_that_fails_costs_only_its_findings(
     store: Store,
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    memory = store.memory(embedder=embedder)
+    memory = store.memory(embedder=lambda: embedder)
     await memory.remember(ANN, "coffee with milk")
     endpoint.fault = fault
     assert [fact.text for fact in await memory.recall(ANN, "order a coffee")] == ["coffee with milk"]

@@ -104,8 +104,7 @@ async def connecting(directory: Path, **environment: str) -> AsyncIterator[Calle
     file.write_text("".join(f"{name}={value}\n" for name, value in lines.items()), encoding="utf-8")
     async with a_world(directory, settings=load_settings(file, model_of(installed()))) as world:
         network = Network()
-        folders = {"members": directory}
-        connect = Connect(world.services, installed(), online=lambda _: None, team=Team, folders=folders)
+        connect = Connect(world.services, installed(), online=lambda _: None, team=Team, members=directory)
         phones = ConnectPhones(world.services, network, clock=network.clock)
         (directory / "console").mkdir()
         async with open_world(directory / "console", beside=[*connect.routes(), *phones.routes()]) as console:

@@ -130,7 +130,7 @@ async def a_town(
     clock = clock or Clock()
     lists = Lists(frozenset({str(home.guild.id)}), frozenset({str(home.channel.id)}), frozenset({str(home.alice.id)}))
     async with a_world(path, clock=clock, policy=policy or Policy({"discord": lists})) as world:
-        world.commands = Commands(replace(world.services, transcriber=transcriber))
+        world.commands = Commands(replace(world.services, transcriber=lambda: transcriber))
         outbox = Outbox(world.task_service, world.store, world.chats, streaming, clock=clock, sleep=clock.sleep)
         chat = DiscordChat(
             TOKEN,

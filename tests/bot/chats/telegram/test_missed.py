@@ -33,7 +33,7 @@ async def service(
     lists = Lists(chats=frozenset({str(home.group.id)}), users=frozenset({str(home.alice.id)}))
     async with a_world(path, policy=Policy({"telegram": lists}), settings=settings) as world:
         if transcriber is not None:
-            world.commands = Commands(replace(world.services, transcriber=transcriber))
+            world.commands = Commands(replace(world.services, transcriber=lambda: transcriber))
         async with running(home, world.commands) as chat:
             world.chats["telegram"] = chat
             await home.fake.settled()
