@@ -147,7 +147,7 @@ def _bring(kind: FolderKind, upload: Upload) -> str:
             raise RequestRefused(409, said(read.refused[0].why))
         goal = kind.root / name
         if goal.exists() and not upload.replace:
-            raise _refused("there", name=name)
+            raise RequestRefused(412, say("connect.folder.there", name=name))
         if goal.is_symlink():
             raise _refused("link", file=name)
         if goal.exists():

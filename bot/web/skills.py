@@ -189,10 +189,11 @@ def _plan_json(one: Schedule) -> Json:
     told = schedule_json(one)
     watch = one.plan.watch
     if watch is not None:
-        last, known = one.readings.last, one.readings.before
+        last, told_before, told_last = one.readings.last, one.readings.before, one.readings.told
         told["reads"] = reads_words(watch)
         told["when"] = told_words(watch)
         told["value"] = "" if last is None else value_words(last)
-        told["before"] = "" if known is None else value_words(known)
+        told["before"] = "" if told_before is None else value_words(told_before)
+        told["told"] = "" if told_last is None else value_words(told_last)
         told["misses"] = one.readings.misses
     return told

@@ -4,7 +4,7 @@ import { returned } from "./again.js";
 import { Check } from "./check.js";
 import { Connect } from "./connect.js";
 import { Conversation, sides } from "./conversation.js";
-import { h, inOrder, setText } from "./dom.js";
+import { h, inOrder, setText, uniqueId } from "./dom.js";
 import { Entry } from "./entry.js";
 import { Fleet } from "./fleet.js";
 import { HandPage } from "./hand.js";
@@ -14,8 +14,10 @@ import { notice, offerNotices } from "./notify.js";
 import { KEYS, Palette } from "./palette.js";
 import { Replay } from "./replay.js";
 import { go, here } from "./route.js";
+import { SchedulePage } from "./schedules.js";
 import { Events, load, send, version } from "./service.js";
 import { PLACES, Side } from "./side.js";
+import { SkillPage } from "./skills.js";
 import { Title } from "./title.js";
 import { Consumption } from "./usage.js";
 import { say, translate } from "./words.js";
@@ -26,7 +28,7 @@ const TALK = new Set(["console", "task"]);
 const at = (id) => document.getElementById(id);
 translate(document);
 const model = new Model();
-const way = { post, toast, draw: () => draw() };
+const way = { post, toast, draw: () => draw(), say: (text, device) => post("/api/say", { text, thread: "", event: uniqueId(), files: [], device }) };
 const side = new Side({ places: at("places"), tasks: at("task-list"), phones: at("phone-list") });
 const headline = new Title({ title: at("title"), about: at("about"), whole: at("whole") });
 const conversation = new Conversation(model, at, way);
@@ -38,6 +40,8 @@ const pages = {
   usage: new Consumption(model),
   check: new Check(model, way),
   connect: new Connect(model, way),
+  skills: new SkillPage(model, way),
+  schedules: new SchedulePage(model, way),
 };
 const entry = new Entry({ root: at("entry"), app: at("app") }, () => {
   clearTimeout(begin.timer);

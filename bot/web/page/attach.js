@@ -19,7 +19,7 @@ export class Attachments {
       this.add([...parts.file.files]);
       parts.file.value = "";
     });
-    const carries = (event) => this.wanted && [...(event.dataTransfer?.types ?? [])].includes("Files");
+    const carries = (event) => this.wanted && !parts.button.closest("form").hidden && [...(event.dataTransfer?.types ?? [])].includes("Files");
     window.addEventListener("dragover", (event) => {
       if (!carries(event)) return;
       event.preventDefault();

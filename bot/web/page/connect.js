@@ -2,15 +2,32 @@
 
 import { ConnectForm } from "./connect_form.js";
 import { Phones } from "./connect_phones.js";
-import { Members, People, Schedules, Skills, Tokens } from "./connect_people.js";
+import { Members, People, Tokens } from "./connect_people.js";
 import { h, icon, setText } from "./dom.js";
 import { href } from "./route.js";
 import { load } from "./service.js";
 import { say } from "./words.js";
 
 const LOOK_MS = 4000;
-const OWN = [["phones", "phone", Phones], ["members", "people", Members], ["skills", "skill", Skills], ["schedules", "clock", Schedules],
+const OWN = [["phones", "phone", Phones], ["members", "people", Members],
   ["people", "people", People], ["tokens", "key", Tokens]];
+
+// The model that works the phone, and below it what can have an endpoint of its own.
+class Models {
+  constructor(forms, way) {
+    this.forms = forms.filter((form) => form.endpoint).map((form) => new ConnectForm(form.name, way));
+    this.root = h("div", { class: "connect-models" }, this.forms[0].root,
+      h("h2", { class: "connect-more" }, say("page.connect.roles")), ...this.forms.slice(1).map((form) => form.folded()));
+  }
+
+  take(found) {
+    for (const form of this.forms) form.take(found);
+  }
+
+  state() {
+    return this.forms[0].state();
+  }
+}
 
 export class Connect {
   constructor(model, way) {
@@ -62,7 +79,8 @@ export class Connect {
   // Chats are known from the service alone, so the list is made when it has answered.
   build() {
     if (this.sections.size) return;
-    const forms = this.found.forms.map(({ name, title }) => [name, title, name === "model" ? "spark" : "chat", new ConnectForm(name, this.way)]);
+    const forms = this.found.forms.filter((form) => form.name === "model" || !form.endpoint)
+      .map(({ name, title }) => name === "model" ? [name, title, "spark", new Models(this.found.forms, this.way)] : [name, title, "chat", new ConnectForm(name, this.way)]);
     const own = OWN.map(([name, sign, Section]) => [name, say(`page.connect.${name}.title`), sign, new Section(this.model, this.way)]);
     for (const [name, title, sign, section] of [...forms, ...own]) {
       this.sections.set(name, section);

@@ -5,9 +5,7 @@ import { send } from "./service.js";
 import { say } from "./words.js";
 
 const MARKS = { good: "✓", note: "·", bad: "✗" };
-const ADDRESS = "vlm_base_url";
-const KEY = "vlm_api_key";
-const MODEL_NAME = "vlm_model";
+const MODEL = "model";
 
 export class ConnectForm {
   constructor(name, way) {
@@ -18,17 +16,16 @@ export class ConnectForm {
     this.badge = h("span", { class: "badge" });
     this.about = h("p", { class: "note" });
     this.why = h("p", { class: "connect-why", hidden: true });
-    this.preset = h("select", { id: "connect-preset" });
+    this.preset = h("select", { id: `connect-preset-${name}` });
     this.inputs = h("div", { class: "connect-fields" });
     this.findings = h("ul", { class: "connect-findings", role: "status" });
     this.closing = h("p", { class: "note connect-closing", hidden: true });
-    const model = name === "model";
     this.keep = h("button", { class: "button primary", type: "submit" });
     this.test = h("button", { class: "button", type: "button", onclick: () => this.ask("test") }, say("page.connect.test"));
     this.anyway = h("button", { class: "button", type: "button", hidden: true, onclick: () => this.ask("save", { anyway: true }) }, say("page.connect.anyway"));
     this.end = h("button", { class: "button danger", type: "button", hidden: true, onclick: () => this.disconnect() }, say("page.connect.disconnect"));
-    const presets = model ? h("div", { class: "connect-field" }, h("label", { for: "connect-preset" }, say("page.connect.preset")), this.preset) : null;
-    this.form = h("form", { autocomplete: "off", "aria-labelledby": `connect-${name}` }, presets, this.inputs,
+    this.presetField = h("div", { class: "connect-field", hidden: true }, h("label", { for: `connect-preset-${name}` }, say("page.connect.preset")), this.preset);
+    this.form = h("form", { autocomplete: "off", "aria-labelledby": `connect-${name}` }, this.presetField, this.inputs,
       h("div", { class: "row" }, this.keep, this.test, this.anyway, this.end), this.findings);
     this.form.addEventListener("submit", (event) => {
       event.preventDefault();
@@ -39,40 +36,52 @@ export class ConnectForm {
       h("div", { class: "connect-head" }, this.title, this.badge), this.about, this.why, this.form, this.closing);
   }
 
+  // As one of several, below a line that opens it.
+  folded() {
+    const summary = h("summary", {}, this.title, this.badge);
+    this.root = h("details", { class: "panel connect-role" }, summary, h("div", { class: "connect-panel" }, this.about, this.form));
+    return this.root;
+  }
+
   take({ forms, presets }) {
     this.now = forms.find((form) => form.name === this.name);
+    this.of = this.now.endpoint;
+    this.presetField.hidden = !this.of;
     setText(this.title, this.now.title);
     this.link(this.about, this.now.about);
-    if (!this.preset.options.length && this.name === "model") {
+    if (!this.preset.options.length && this.of) {
       this.presets = presets;
       this.preset.append(h("option", { value: "" }, say("page.connect.choose")), ...presets.map((one, index) => h("option", { value: index }, one.title)));
     }
     const { kind, text } = this.now.state;
     const classes = { connected: "succeeded", set: "succeeded", connecting: "working", closed: "waiting", off: "" };
     this.badge.className = `badge ${classes[kind]}`;
-    setText(this.badge, say(`page.connect.state.${kind === "off" && this.name === "model" ? "offline" : kind}`));
+    setText(this.badge, this.state().text);
     this.why.hidden = kind !== "closed";
     setText(this.why, kind === "closed" ? text : "");
     this.link(this.closing, this.now.closing ?? "");
     this.closing.hidden = !this.now.closing;
     for (const field of this.now.fields) this.field(field);
-    this.preset.disabled = this.fields.get(ADDRESS)?.now.fixed ?? false;
+    this.preset.disabled = this.fields.get(this.of?.address)?.now.fixed ?? false;
     const fixed = this.now.fields.every((field) => field.fixed || field.kind === "switch");
     this.keep.hidden = fixed;
-    setText(this.keep, say(`page.connect.${this.name === "model" || kind !== "off" ? "save" : "connect"}`));
+    setText(this.keep, say(`page.connect.${this.of || kind !== "off" ? "save" : "connect"}`));
     const token = this.now.fields.find((field) => field.kind === "secret");
     this.end.hidden = kind === "off" || this.clearing(token).length === 0;
   }
 
   // What has to go so that it is not used any more; nothing where the environment has it.
   clearing(token) {
-    const needed = this.name === "model" ? this.now.fields.filter((field) => [ADDRESS, KEY].includes(field.name) && field.set) : [token];
+    // The model stays typed where it is no more than a name; of a role it alone would be an endpoint.
+    const parts = this.of ? [this.of.address, this.of.key, ...(this.name === MODEL ? [] : [this.of.model])] : [];
+    const needed = this.of ? this.now.fields.filter((field) => parts.includes(field.name) && field.set) : [token];
     return needed.some((field) => field.fixed) ? [] : needed;
   }
 
   state() {
     const { kind, text } = this.now.state;
-    return { kind, text: this.name === "model" && text ? text : say(`page.connect.state.${kind === "off" && this.name === "model" ? "offline" : kind}`) };
+    const off = this.name === MODEL ? "offline" : this.of ? "unset" : "off";
+    return { kind, text: this.of && text ? text : say(`page.connect.state.${kind === "off" ? off : kind}`) };
   }
 
   field(now) {
@@ -90,7 +99,7 @@ export class ConnectForm {
         this.anyway.hidden = true;
         this.findings.replaceChildren();
         this.hint(field);
-        if (now.name === ADDRESS) this.hint(this.fields.get(KEY));
+        if (now.name === this.of?.address) this.hint(this.fields.get(this.of.key));
       });
       this.fields.set(now.name, field);
       this.inputs.append(now.kind === "switch"
@@ -108,7 +117,7 @@ export class ConnectForm {
 
   hint(field) {
     const { name, kind, set, fixed } = field.now;
-    const moved = name === KEY && this.moved();
+    const moved = name === this.of?.key && this.moved();
     const key = fixed ? "fixed" : moved ? "key_again" : kind === "secret" && set ? "kept" : "";
     field.input.placeholder = kind === "secret" && set && !moved ? "••••••••••••" : "";
     setText(field.hint, key ? say(`page.connect.${key}`, { name: name.toUpperCase() }) : "");
@@ -117,22 +126,23 @@ export class ConnectForm {
 
   // Whether the address is another than the one that the kept key is for.
   moved() {
-    const address = this.fields.get(ADDRESS);
-    const key = this.fields.get(KEY);
+    const address = this.fields.get(this.of?.address);
+    const key = this.fields.get(this.of?.key);
     return Boolean(address && key?.now.set && address.input.value.trim() !== address.now.value);
   }
 
   fillIn() {
     const chosen = this.presets[Number(this.preset.value)];
     if (this.preset.value === "" || !chosen) return;
-    for (const [name, value] of [[ADDRESS, chosen.address], [MODEL_NAME, chosen.model]]) {
+    // Which model there is good for a role is for a person to say.
+    for (const [name, value] of [[this.of.address, chosen.address], ...(this.name === MODEL ? [[this.of.model, chosen.model]] : [])]) {
       const field = this.fields.get(name);
       if (field.now.fixed) continue;
       field.input.value = value;
       field.touched = true;
     }
-    this.hint(this.fields.get(KEY));
-    this.fields.get(KEY).input.focus();
+    this.hint(this.fields.get(this.of.key));
+    this.fields.get(this.of.key).input.focus();
   }
 
   // Only what was changed is sent. With another address its key goes along, be it none: the kept one stays where it is.
@@ -141,7 +151,7 @@ export class ConnectForm {
     for (const [name, { input, now, touched }] of this.fields) {
       if (now.fixed) continue;
       const value = now.kind === "switch" ? String(input.checked) : input.value.trim();
-      if (now.kind === "secret" ? value || (name === KEY && this.moved()) : touched && value !== now.value) values[name] = value;
+      if (now.kind === "secret" ? value || (name === this.of?.key && this.moved()) : touched && value !== now.value) values[name] = value;
     }
     return values;
   }
@@ -150,9 +160,9 @@ export class ConnectForm {
     await this.during(say(`page.connect.${what === "test" ? "testing" : "saving"}`), async () => {
       const { findings, saved } = await send(`/api/connect/${what}`, { form: this.name, values: this.values(), ...more });
       this.show(findings);
-      this.anyway.hidden = !(what === "save" && saved === false && this.name === "model");
+      this.anyway.hidden = !(what === "save" && saved === false && this.of);
       if (saved) await this.saved();
-      else if (saved === false) this.tell(say(`page.connect.${this.name === "model" ? "not_saved" : "not_connected"}`), "bad");
+      else if (saved === false) this.tell(say(`page.connect.${this.of ? "not_saved" : "not_connected"}`), "bad");
     });
   }
 

@@ -1,6 +1,8 @@
-// What belongs to people: members and skills, schedules, rights and tokens. Changes are commands, as typed in any chat.
+// What belongs to people: members of the team, rights and tokens. Changes are commands, as typed in any chat.
 
 import { h, setText } from "./dom.js";
+import { FolderDrop } from "./folder_drop.js";
+import { act, careful, choice, field } from "./forms.js";
 import { platformName } from "./model.js";
 import { send } from "./service.js";
 import { moment } from "./when.js";
@@ -51,7 +53,7 @@ class Listed {
   }
 
   button(label, name, does, danger = false) {
-    return h("button", { class: `button ${danger ? "danger" : ""}`, type: "button", "aria-label": say("page.connect.of", { action: label, name }), onclick: does }, label);
+    return act(label, name, does, danger ? "danger" : "");
   }
 
   form(label, give, done, ...fields) {
@@ -64,15 +66,11 @@ class Listed {
   }
 
   field(name, label, properties = {}) {
-    const id = `connect-${this.name}-${name}`;
-    return h("div", { class: "connect-field" }, h("label", { for: id }, label),
-      h("input", { id, name, required: true, maxlength: 2000, spellcheck: "false", autocomplete: "off", ...properties }));
+    return field(`connect-${this.name}-${name}`, label, { name, ...properties });
   }
 
   choice(name, label, options) {
-    const id = `connect-${this.name}-${name}`;
-    return h("div", { class: "connect-field" }, h("label", { for: id }, label),
-      h("select", { id, name }, ...options.map(([value, words]) => h("option", { value }, words))));
+    return choice(`connect-${this.name}-${name}`, label, options, { name });
   }
 }
 
@@ -84,46 +82,31 @@ function row(title, facts, ...actions) {
 export class Members extends Listed {
   constructor(model, way) {
     super("members", model, way);
-    this.folder = h("p", { class: "note connect-folder" });
+    this.folder = h("p", { class: "small" });
     this.refused = h("ul", { class: "connect-rows" });
-    this.root.append(this.refused, this.folder);
+    this.drop = new FolderDrop("members", () => this.way.reload());
+    this.root.append(this.refused, this.status, h("h3", {}, say("page.folder.bring")), this.drop.root, this.folder);
   }
 
-  take({ members, refused, folders }) {
-    this.list(members, ({ name, description, tools }) => row(name, [description, tools.length ? say("page.connect.members.tools", { tools: tools.join(", ") }) : ""]));
-    this.refused.replaceChildren(...refused.map(({ folder, why }) => row(folder, [say("page.connect.members.refused", { why })])));
-    setText(this.folder, say("page.connect.members.folder", { folder: folders.members }));
-  }
-}
-
-export class Skills extends Listed {
-  constructor(model, way) {
-    super("skills", model, way);
-    this.folder = h("p", { class: "note connect-folder" });
-    this.root.append(this.folder);
+  take({ members, refused, folder }) {
+    this.list(members, ({ name, description, tools, own }) => row(name, [description, tools.length ? say("page.connect.members.tools", { tools: tools.join(", ") }) : ""],
+      own ? careful(say("page.skills.delete"), say("page.skills.sure"), name, () => this.forget(name)) : null));
+    const mark = JSON.stringify(refused);
+    if (mark !== this.refusedMark) {
+      this.refused.replaceChildren(...refused.map(({ folder: name, why }) => row(name, [say("page.connect.members.refused", { why })],
+        careful(say("page.skills.delete"), say("page.skills.sure"), name, () => this.forget(name)))));
+    }
+    this.refusedMark = mark;
+    setText(this.folder, say("page.connect.members.folder", { folder }));
   }
 
-  take({ skills, folders }) {
-    this.list(skills, ({ name, description, apps }) => row(name, [description, apps.join(", ")]));
-    setText(this.folder, say("page.connect.skills.folder", { folder: folders.skills }));
-  }
-}
-
-export class Schedules extends Listed {
-  constructor(model, way) {
-    super("schedules", model, way);
-    const label = say("page.connect.schedules.add");
-    this.root.append(this.form(label, label, ({ when, what }) => this.command("schedule", `${when.value.trim()} do ${what.value.trim()}`),
-      this.field("when", say("page.connect.schedules.when"), { placeholder: "every day 08:00" }),
-      this.field("what", say("page.connect.schedules.what"))), this.status);
-  }
-
-  take({ schedules }) {
-    this.list(schedules, ({ schedule, rule, text, due, zone, paused, person, platform }) => row(text, [
-      [rule, paused ? say("page.connect.schedules.paused") : due ? say("page.connect.schedules.next", { time: moment(due), zone }) : "",
-        platform === "web" ? "" : say("page.task.given", { person, platform: platformName(platform) })].filter(Boolean).join(" · ")],
-    this.button(say(`page.connect.schedules.${paused ? "resume" : "pause"}`), text, () => this.command("schedules", `${paused ? "resume" : "pause"} ${schedule}`)),
-    this.button(say("page.connect.schedules.remove"), text, () => this.command("schedules", `remove ${schedule}`), true)));
+  async forget(name) {
+    try {
+      this.tell((await send("/api/connect/folders/delete", { kind: "members", name })).text);
+      await this.way.reload();
+    } catch (error) {
+      this.tell(error.message, true);
+    }
   }
 }
 

@@ -3,9 +3,11 @@
 import { frameUrl, h, icon, setText } from "./dom.js";
 import { badge } from "./message.js";
 import { show } from "./picture.js";
+import { saveSkill } from "./save_skill.js";
 import { duration, tokens } from "./when.js";
 import { counted, say } from "./words.js";
 
+const SAVABLE = new Set(["succeeded", "unverified"]);
 const RECAP = /^recap\.(gif|webp)$/i;
 
 // What a person wanted to know, and below it what was done; the second is "" where that is all.
@@ -64,7 +66,9 @@ export class Result {
       deed("share", say("page.result.share"), () => this.share()),
       ...(again ? [deed("again", again.label, () => this.act.press(this.entry, again))] : []),
       deed("edit", say("page.result.edit"), () => this.act.compose(task.text)),
-      deed("clock", say("page.result.daily"), () => this.act.compose(`/schedule every day 09:00 do ${task.text}`)));
+      deed("clock", say("page.result.daily"), () => this.act.compose(`/schedule every day 09:00 do ${task.text}`)),
+      // Of several phones there is no one way that could be done again.
+      ...(SAVABLE.has(task.outcome) && task.steps && task.phones <= 1 ? [deed("skill", say("page.result.save"), () => saveSkill(task, this.act))] : []));
   }
 
   play(playing) {

@@ -8,7 +8,7 @@ import { href } from "./route.js";
 import { ago } from "./when.js";
 import { say } from "./words.js";
 
-export const PLACES = [["console", "home"], ["tasks", "list"], ["phones", "phone"], ["usage", "chart"], ["connect", "plug"], ["check", "check"]];
+export const PLACES = [["console", "home"], ["tasks", "list"], ["phones", "phone"], ["skills", "skill"], ["schedules", "clock"], ["usage", "chart"], ["connect", "plug"], ["check", "check"]];
 const EARLIER = 12;
 
 export class Side {

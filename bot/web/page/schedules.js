@@ -1,0 +1,181 @@
+// Schedules, and watches: schedules that read one value and tell it only when it matters.
+
+import { arrange, h, setText } from "./dom.js";
+import { act, careful, choice, field, status, tell } from "./forms.js";
+import { platformName } from "./model.js";
+import { href } from "./route.js";
+import { load, send } from "./service.js";
+import { moment } from "./when.js";
+import { language, say } from "./words.js";
+
+const LOOK_MS = 5000;
+const RULES = ["every 30m", "every 2h", "every day 08:00", "every weekday 07:30", "at 18:00"];
+const CONDITIONS = ["changes", "below", "above", "contains", "becomes"];
+
+export class SchedulePage {
+  constructor(model, way) {
+    this.model = model;
+    this.way = way;
+    this.rows = new Map();
+    this.wrong = h("p", { class: "note", role: "alert", hidden: true });
+    this.watches = h("ul", { class: "watches" });
+    this.list = h("ul", { class: "connect-rows" });
+    this.none = h("div", { class: "empty", hidden: true }, h("h2", {}, say("page.schedules.none")), h("p", {}, say("page.schedules.none_hint")));
+    this.runs = h("section", { class: "panel connect-panel", "aria-labelledby": "schedules-runs", hidden: true }, h("h2", { id: "schedules-runs" }, say("page.schedules.runs")), this.list);
+    this.rules = h("datalist", { id: "schedule-rules" }, ...RULES.map((value) => h("option", { value })));
+    this.root = h("div", { class: "sheet" }, this.wrong, this.none, this.watches, this.runs,
+      h("section", { class: "panel connect-panel", "aria-labelledby": "schedules-new" }, h("h2", { id: "schedules-new" }, say("page.schedules.new")), this.rules, this.making()));
+  }
+
+  heading() {
+    return { title: say("page.place.schedules"), about: say("page.schedules.about") };
+  }
+
+  open() {
+    clearInterval(this.timer);
+    this.timer = setInterval(() => !document.hidden && this.fill(), LOOK_MS);
+    if (this.model.ready) this.fill();
+  }
+
+  close() {
+    clearInterval(this.timer);
+  }
+
+  told() {
+    if (!this.found) this.fill();
+  }
+
+  async fill() {
+    try {
+      this.found = await load("/api/plans");
+      this.wrong.hidden = true;
+      this.show();
+    } catch (error) {
+      if (error.status === 0) return;
+      setText(this.wrong, error.message);
+      this.wrong.hidden = false;
+    }
+  }
+
+  draw() {}
+
+  show() {
+    const { schedules } = this.found;
+    const [watches, plain] = [schedules.filter((one) => one.watch), schedules.filter((one) => !one.watch)];
+    arrange(this.watches, watches.map((one) => this.once(one, () => this.watch(one))));
+    arrange(this.list, plain.map((one) => this.once(one, () => this.schedule(one))));
+    this.runs.hidden = plain.length === 0;
+    this.none.hidden = schedules.length > 0;
+  }
+
+  // Made anew only when something of it has changed, so that a button keeps the focus.
+  once(one, make) {
+    const mark = JSON.stringify(one);
+    const known = this.rows.get(one.schedule);
+    if (known?.mark === mark) return known.root;
+    const root = make();
+    this.rows.set(one.schedule, { root, mark });
+    return root;
+  }
+
+  facts(one) {
+    const who = one.platform === "web" || one.platform === "page" ? "" : say("page.task.given", { person: one.person, platform: platformName(one.platform) });
+    const device = one.options.device ? this.model.phone(one.options.device)?.name ?? one.options.device : "";
+    return [one.rule, device, one.paused ? say("page.connect.schedules.paused") : one.due ? say("page.connect.schedules.next", { time: moment(one.due), zone: one.zone }) : "", who].filter(Boolean).join(" · ");
+  }
+
+  deeds(one, end) {
+    return h("div", { class: "row" },
+      act(say(`page.connect.schedules.${one.paused ? "resume" : "pause"}`), one.text, () => this.order(`${one.paused ? "resume" : "pause"} ${one.schedule}`)),
+      careful(end, say("page.schedules.sure"), one.text, () => this.order(`remove ${one.schedule}`)));
+  }
+
+  schedule(one) {
+    return h("li", {}, h("div", { class: "words" }, h("b", {}, one.text), h("small", {}, this.facts(one)),
+      one.task ? h("small", {}, h("a", { href: href("task", one.task) }, say("page.schedules.last"))) : null), this.deeds(one, say("page.connect.schedules.remove")));
+  }
+
+  watch(one) {
+    const value = one.value || say(one.misses ? "page.watch.not_found" : "page.watch.no_value");
+    return h("li", { class: `panel watch ${one.paused ? "paused" : ""}` },
+      h("div", { class: "watch-head" }, h("h3", {}, one.watch.result.name), h("span", { class: `badge ${one.paused ? "paused" : "working"}` }, say(`page.watch.${one.paused ? "paused" : "on"}`))),
+      h("p", { class: one.value ? "watch-value" : "watch-value unread" }, value),
+      one.before ? h("p", { class: "small" }, say("page.watch.changed", { before: one.before, now: one.told })) : null,
+      h("p", {}, say("page.watch.tells", { when: one.when })), h("p", { class: "watch-task" }, one.text), h("p", { class: "small" }, this.facts(one)),
+      h("div", { class: "row" }, one.task ? h("a", { class: "button", href: href("task", one.task) }, say("page.watch.reading")) : null, this.deeds(one, say("page.watch.stop"))));
+  }
+
+  making() {
+    const phone = choice("plan-phone", say("page.box.device"), [["", say("page.box.any_phone")]], { name: "phone" });
+    this.phone = phone.querySelector("select");
+    const tells = choice("plan-tells", say("page.schedules.tells"), [["always", say("page.schedules.always")], ...CONDITIONS.map((name) => [name, say(`page.watch.when.${name}`)])], { name: "tells" });
+    const what = field("plan-value", say("page.watch.what"), { name: "value", placeholder: say("page.watch.what_like") });
+    const limit = field("plan-limit", say("page.watch.limit"), { name: "limit", placeholder: "50" });
+    this.status = status();
+    this.review = h("div", { class: "watch-review", hidden: true });
+    const form = h("form", { autocomplete: "off", "aria-labelledby": "schedules-new" },
+      h("div", { class: "connect-inline" }, field("plan-rule", say("page.connect.schedules.when"), { name: "rule", list: "schedule-rules", placeholder: "every day 08:00" }), phone),
+      field("plan-what", say("page.connect.schedules.what"), { name: "what", placeholder: say("page.schedules.what_like") }),
+      h("div", { class: "connect-inline" }, tells, what, limit), h("div", { class: "row" }, h("button", { class: "button primary", type: "submit" }, say("page.connect.schedules.add"))), this.status, this.review);
+    const turn = () => {
+      const kind = form.elements.tells.value;
+      for (const [part, shown] of [[what, kind !== "always"], [limit, !["always", "changes"].includes(kind)]]) {
+        part.hidden = !shown;
+        part.querySelector("input").disabled = !shown;
+      }
+    };
+    form.addEventListener("change", turn);
+    form.addEventListener("focusin", () => this.phones());
+    turn();
+    form.addEventListener("submit", async (event) => {
+      event.preventDefault();
+      if (await this.make(form.elements)) {
+        form.reset();
+        turn();
+      }
+    });
+    return form;
+  }
+
+  phones() {
+    for (const device of this.model.devices) {
+      if (![...this.phone.options].some((option) => option.value === device.id)) this.phone.append(h("option", { value: device.id }, device.name));
+    }
+  }
+
+  async make({ rule, what, tells, value, limit, phone }) {
+    const options = phone.value ? { device: phone.value } : {};
+    const words = `${rule.value.trim()} do ${what.value.trim()}`;
+    if (tells.value === "always") return this.order(words, "schedule", options);
+    const known = new Set(this.found?.schedules.map((one) => one.schedule));
+    const told = say(`page.watch.say.${tells.value}`, { value: value.value.trim(), limit: limit.value.trim() });
+    if (!(await this.order(`${words}${language === "zh" ? "，" : " and tell me when "}${told}`, "watch", options))) return false;
+    const made = this.found.schedules.find((one) => one.watch && !known.has(one.schedule));
+    if (made) this.confirm(made);
+    return true;
+  }
+
+  // Nothing is watched before a person has seen what is read and when it is told.
+  confirm(one) {
+    const end = (order) => async () => {
+      if (await this.order(`${order} ${one.schedule}`)) this.review.hidden = true;
+    };
+    const begin = h("button", { class: "button primary", type: "button", onclick: end("resume") }, say("page.watch.begin"));
+    tell(this.status, "");
+    this.review.replaceChildren(h("h3", {}, say("page.watch.right")), h("p", {}, say("page.watch.reads", { what: one.reads })), h("p", {}, say("page.watch.tells", { when: one.when })),
+      h("p", { class: "small" }, `${one.rule} · ${one.text}`), h("div", { class: "row" }, begin, h("button", { class: "button", type: "button", onclick: end("remove") }, say("page.watch.discard"))));
+    this.review.hidden = false;
+    begin.focus();
+  }
+
+  async order(text, name = "schedules", options = {}) {
+    try {
+      tell(this.status, (await send("/api/skills/order", { name, text, options })).text);
+      await this.fill();
+      return true;
+    } catch (error) {
+      tell(this.status, error.message, true);
+      return false;
+    }
+  }
+}
