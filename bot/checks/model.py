@@ -5,12 +5,14 @@ from __future__ import annotations
 import asyncio
 import io
 import wave
+from dataclasses import replace
 from http import HTTPStatus
+from typing import Literal
 
 from PIL import Image
 
 from agent.model_roles import build_models, close_models
-from agent.models.base import Message, ModelRequest, Purpose, Role
+from agent.models.base import Message, ModelRequest, Purpose
 from agent.models.embedding import EmbeddingFailed
 from agent.models.endpoint import EndpointSettings
 from agent.models.errors import ModelError, ModelKeyRejected
@@ -85,10 +87,13 @@ async def transcription(settings: Settings) -> list[Finding]:
     return [Finding("model", "good", say("check.model.voice", name=settings.transcribe_model))]
 
 
-async def of_role(settings: Settings, role: Role) -> list[Finding]:
+async def of_role(settings: Settings, role: Literal["basic", "reasoning"]) -> list[Finding]:
     """Whether the model of a role answers. One call with a few words is made."""
-    models = build_models(model_settings(settings))
-    model = models.for_role(role)
+    endpoints = model_settings(settings)
+    own = (endpoints.basic if role == "basic" else endpoints.reasoning) or endpoints.vision
+    # By itself: without a model for the phone the pilot would answer in its place.
+    models = build_models(replace(endpoints, vision=own, basic=own, reasoning=own))
+    model = models.basic
     request = ModelRequest(Purpose.SUPERVISE, (Message("user", ("Answer with one word: ready",)),))
     try:
         async with asyncio.timeout(PICTURE_S):
@@ -101,7 +106,10 @@ async def of_role(settings: Settings, role: Role) -> list[Finding]:
         return [Finding("model", "bad", text, say("check.model.slow_fix"))]
     finally:
         await close_models(models)
-    return [Finding("model", "good", say("check.model.role", model=model.name))]
+    answers = Finding("model", "good", say("check.model.role", model=model.name))
+    if endpoints.offline:
+        return [answers, Finding("model", "note", say("check.model.role_unused"), say("check.model.offline_fix"))]
+    return [answers]
 
 
 def _silence() -> bytes:

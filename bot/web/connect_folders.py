@@ -105,7 +105,7 @@ class ConnectFolders:
             except OSError as error:
                 raise RequestRefused(503, say("connect.folder.unwritten", why=error.strerror or "")) from None
         await self._services.store.audit.note(AuditKind.SETTING, person, detail=f"{upload.kind}/{name}: brought in")
-        return JSONResponse({"name": name, "text": say(f"connect.folder.{upload.kind}_brought", name=name)})
+        return JSONResponse({"name": name, "text": say(f"connect.brought.{upload.kind}", name=name)})
 
     async def delete(self, request: Request) -> Response:
         """Take a folder of the operator's away, with everything in it."""

@@ -16,7 +16,8 @@ SPEAKING: Final = ("cards", "checks", "cli", "commands", "people")
 SENTENCE: Final = re.compile(r"[A-Za-z]{2,} [a-z]{2,} [a-z]+")
 BY_INTENT: Final = frozenset(
     {
-        "Which colour is this? One word.",  # to a model
+        "Which colour is this? One word.",
+        "Answer with one word: ready",  # to a model
         "adb -a nodaemon server start",  # a command
         "button data of ",  # to a programmer
         " has not ended",  # to a programmer

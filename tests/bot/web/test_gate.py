@@ -28,6 +28,12 @@ ENDPOINTS = [
     ("POST", "/api/answer"),
     ("POST", "/api/sign-out"),
     ("GET", "/api/sessions"),
+    ("GET", "/api/skills"),
+    ("POST", "/api/skills/draft"),
+    ("POST", "/api/skills/order"),
+    ("GET", "/api/plans"),
+    ("POST", "/api/connect/folders"),
+    ("POST", "/api/connect/folders/delete"),
     ("GET", "/api/unknown"),
 ]
 
