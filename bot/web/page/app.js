@@ -53,6 +53,7 @@ const palette = new Palette(at("palette"), model, PLACES, (text) => conversation
 const scrolled = new Map();
 let page = null;
 let unread = 0;
+let mark = ""; // the version of the page that is loaded
 
 function view() {
   return pages[here().name] ?? conversation;
@@ -93,9 +94,9 @@ function draw() {
   const heading = page.heading();
   headline.draw(heading, route);
   side.draw(model, route);
-  const mark = heading.task ? `${route.name} ${heading.task.task} ${standing(heading.task)}` : "";
-  if (at("badge").dataset.mark !== mark) {
-    at("badge").dataset.mark = mark;
+  const shown = heading.task ? `${route.name} ${heading.task.task} ${standing(heading.task)}` : "";
+  if (at("badge").dataset.mark !== shown) {
+    at("badge").dataset.mark = shown;
     at("badge").replaceChildren(...(heading.task ? sides(heading.task, route.name) : []));
   }
   const title = route.name === "console" ? say("page.title") : `${heading.title} · OpenGUI`;
@@ -229,5 +230,5 @@ async function begin() {
 
 wire();
 turn();
-const mark = await version();
 begin();
+mark = await version();
