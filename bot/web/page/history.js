@@ -5,7 +5,6 @@ import { arrange, h, setText } from "./dom.js";
 import { Finding } from "./finding.js";
 import { badge } from "./message.js";
 import { platformName, standing } from "./model.js";
-import { answerOf } from "./result.js";
 import { href, settle } from "./route.js";
 import { loadTasks } from "./service.js";
 import { duration, moment, tokens } from "./when.js";
@@ -138,7 +137,8 @@ export class History {
     const used = task.tokens.calls ? say("page.tokens", { number: tokens(task.tokens) }) : "";
     const who = task.platform === "web" ? "" : say("page.task.given", { person: task.person, platform: platformName(task.platform) });
     const facts = [phone, task.steps ? counted("step", task.steps) : "", took, used, who].filter(Boolean).join(" · ");
-    const answer = task.outcome === null ? "" : answerOf(task)[0].trim().split("\n")[0];
+    // Where nothing was said of the end, the badge alone says it.
+    const answer = (task.data || task.summary || "").trim().split("\n")[0];
     const replayed = task.outcome !== null && task.steps > 0;
     const link = known?.firstChild ?? h("a", { class: "past" });
     link.setAttribute("href", href(replayed ? "replay" : "task", task.task));

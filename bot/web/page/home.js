@@ -4,7 +4,7 @@ import { phonesOf } from "./conversation.js";
 import { frameUrl, h, setText } from "./dom.js";
 import { badge } from "./message.js";
 import { standing } from "./model.js";
-import { answerOf, factsOf } from "./result.js";
+import { factsOf } from "./result.js";
 import { href, known } from "./route.js";
 import { ago, duration } from "./when.js";
 import { counted, say } from "./words.js";
@@ -81,7 +81,7 @@ export class TaskCard {
     this.title.hidden = !titled;
     setText(this.title, task.text);
     const plan = task.todos.find((todo) => todo.state === "in progress");
-    setText(this.answer, task.outcome ? answerOf(task)[0] : question ? question.text : plan ? plan.title : "");
+    setText(this.answer, task.outcome ? task.data || task.summary : question ? question.text : plan ? plan.title : "");
     this.phone = phonesOf(task, model);
     const frame = question?.frame || task.frame;
     this.thumb.hidden = !frame;

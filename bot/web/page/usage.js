@@ -58,13 +58,14 @@ export class Consumption {
   }
 
   show({ rows, total }) {
+    this.sums.hidden = rows.length === 0;
     this.sums.replaceChildren(...sums(total).map(([name, value]) => h("div", {}, h("dt", {}, name), h("dd", {}, value))));
     if (rows.length === 0) {
       this.body.replaceChildren(h("div", { class: "empty" }, h("h2", {}, say("page.usage.none")), h("p", {}, say("page.usage.none_hint"))));
       return;
     }
     const named = rows.map((row) => ({ ...row, name: this.name(row) }));
-    const chart = this.by === "day" ? [h("div", { class: "panel" }, dayChart(everyDay(rows, this.days)))] : [];
+    const chart = this.by === "day" && total.tokens.input + total.tokens.output > 0 ? [h("div", { class: "panel" }, dayChart(everyDay(rows, this.days)))] : [];
     this.body.replaceChildren(...chart, table(this.by === "day" ? named.reverse() : named, say(`page.usage.by_${this.by}`)));
   }
 
@@ -97,7 +98,7 @@ function sums(total) {
     [say("page.stage.steps"), whole(total.steps)],
     [say("page.replay.time"), duration(total.seconds)],
     [say("page.replay.tokens"), tokens(total.tokens)],
-    [say("page.usage.cost"), total.tokens.cost === null ? say("page.usage.unknown") : money(total.tokens.cost)],
+    [say("page.usage.cost"), total.tokens.cost === null ? (total.tokens.input + total.tokens.output ? say("page.usage.unknown") : "–") : money(total.tokens.cost)],
   ];
 }
 
