@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from playwright.async_api import Page, Response, expect
+from playwright.async_api import Locator, Page, Response, expect
 
 from tests.end_to_end.brain import FINISH, brain, call, tap
 from tests.end_to_end.service import Place
@@ -23,7 +23,7 @@ async def section(page: Page, name: str) -> None:
     await page.locator(".connect-list").get_by_role("link", name=name).click()
 
 
-async def save(page: Page, button: str = "Save") -> None:
+async def save(page: Page | Locator, button: str = "Save") -> None:
     await page.get_by_role("button", name=button, exact=True).click()
 
 
@@ -44,17 +44,18 @@ async def test_model_and_telegram_are_connected_used_and_taken_away(place: Place
         async with place.service() as service, opened(service.console) as page:
             page.on("response", lambda one: answers.append(one) if "/api/connect" in one.url else None)
             await page.get_by_role("link", name="Connect", exact=True).click()
-            await page.get_by_label("Endpoint address").fill(model.base_url)
-            await page.get_by_label("Model name").fill("a-model")
-            await page.get_by_label("Key", exact=True).fill(WRONG)
-            await save(page, "Test")
-            await expect(page.locator(".connect-findings")).to_contain_text("rejected the API key")
-            await page.get_by_label("Key", exact=True).fill(KEY)
-            await save(page, "Test")
-            await expect(page.locator(".connect-findings")).to_contain_text("accepts pictures")
-            await save(page)
-            await expect(page.locator(".connect-findings")).to_contain_text("It applies from now on")
-            await expect(page.get_by_label("Key", exact=True)).to_have_value("")
+            form = page.get_by_role("region", name="Model", exact=True)
+            await form.get_by_label("Endpoint address").fill(model.base_url)
+            await form.get_by_label("Model name").fill("a-model")
+            await form.get_by_label("Key", exact=True).fill(WRONG)
+            await save(form, "Test")
+            await expect(form.locator(".connect-findings")).to_contain_text("rejected the API key")
+            await form.get_by_label("Key", exact=True).fill(KEY)
+            await save(form, "Test")
+            await expect(form.locator(".connect-findings")).to_contain_text("accepts pictures")
+            await save(form)
+            await expect(form.locator(".connect-findings")).to_contain_text("It applies from now on")
+            await expect(form.get_by_label("Key", exact=True)).to_have_value("")
 
             await page.get_by_role("link", name="Home", exact=True).click()
             await type_command(page, "do switch Bluetooth on")

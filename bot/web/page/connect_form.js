@@ -56,7 +56,7 @@ export class ConnectForm {
     const { kind, text } = this.now.state;
     const classes = { connected: "succeeded", set: "succeeded", connecting: "working", closed: "waiting", off: "" };
     this.badge.className = `badge ${classes[kind]}`;
-    setText(this.badge, this.state().text);
+    setText(this.badge, kind === "off" ? this.state().text : say(`page.connect.state.${kind}`));
     this.why.hidden = kind !== "closed";
     setText(this.why, kind === "closed" ? text : "");
     this.link(this.closing, this.now.closing ?? "");

@@ -98,7 +98,7 @@ export class SchedulePage {
   watch(one) {
     const value = one.value || say(one.misses ? "page.watch.not_found" : "page.watch.no_value");
     return h("li", { class: `panel watch ${one.paused ? "paused" : ""}` },
-      h("div", { class: "watch-head" }, h("h3", {}, one.watch.result.name), h("span", { class: `badge ${one.paused ? "paused" : "working"}` }, say(`page.watch.${one.paused ? "paused" : "on"}`))),
+      h("div", { class: "watch-head" }, h("h2", {}, one.watch.result.name), h("span", { class: `badge ${one.paused ? "paused" : "working"}` }, say(`page.watch.${one.paused ? "paused" : "on"}`))),
       h("p", { class: one.value ? "watch-value" : "watch-value unread" }, value),
       one.before ? h("p", { class: "small" }, say("page.watch.changed", { before: one.before, now: one.told })) : null,
       h("p", {}, say("page.watch.tells", { when: one.when })), h("p", { class: "watch-task" }, one.text), h("p", { class: "small" }, this.facts(one)),
