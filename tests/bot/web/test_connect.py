@@ -246,7 +246,7 @@ async def test_a_qr_code_is_good_for_one_phone_and_two_minutes(tmp_path: Path) -
 
 
 async def test_a_role_has_an_endpoint_of_its_own_and_its_key_goes_nowhere_else(tmp_path: Path) -> None:
-    """Seen failing without `own_address`: a key for reading was sent to the model's address, and along to its next."""
+    """Seen failing without the look at the address: the key alone was taken."""
     async with ModelServer(["ready"], key=CANARY) as model, connecting(tmp_path) as page:
         alone = await page.save("basic", basic_api_key=CANARY, basic_model="small")
         assert alone["status"] == 409

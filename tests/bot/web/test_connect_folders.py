@@ -141,7 +141,7 @@ async def test_a_member_is_in_the_team_at_once_and_checked_as_at_the_start(tmp_p
 
 @pytest.mark.parametrize("path", ["../tea/SKILL.md", "/tmp/tea/SKILL.md", "tea/../../SKILL.md", "C:\\tea\\SKILL.md"])
 async def test_nothing_leads_out_of_the_folder(tmp_path: Path, path: str) -> None:
-    """Seen failing without `_inside`: ../tea was written beside the folder of skills."""
+    """Seen failing without `_inside`: such a path was taken for another, and an absolute one brought in."""
     async with folders(tmp_path) as page:
         before = there(tmp_path)
         for status, words in (await page.bring("skills", {path: tea()}), await page.bring_zip(zipped({path: tea()}))):

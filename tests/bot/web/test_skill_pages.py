@@ -30,7 +30,7 @@ async def skill(browser: Browser, name: str) -> dict[str, Any] | None:
 
 
 async def test_whoever_saved_a_skill_changes_it_and_everybody_runs_it(api: ApiWorld) -> None:
-    """Seen failing with the operator asked for in the place of whoever looks: Ben deleted Anna's skill."""
+    """Seen failing with the operator asked for in the place of whoever looks."""
     anna = await Browser.enter(api, await api.token("anna", owner=ANNA))
     ben = await Browser.enter(api, await api.token("ben", owner=BEN))
     task = await saved_task(api.world)
