@@ -89,7 +89,7 @@ def with_file(
     for key, address in ADDRESSES.items():
         moved = is_decided(environment, address) and values.get(address, "") != getattr(environment, address)
         if key in used and (moved or address in unusable or not own_address(settings, key)):
-            unusable[key] = words("settings.file_key")
+            unusable[key] = words("settings.file_key", name=key.upper())
             del used[key]
             settings = changed(environment, used) if used else environment
     return settings, unusable

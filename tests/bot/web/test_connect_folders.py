@@ -164,6 +164,7 @@ async def test_nothing_leads_out_of_the_folder(tmp_path: Path, path: str) -> Non
         (zipped({"tea/SKILL.md": SKILL.format(name="Tea Time")}), "Tea Time"),
         (zipped({"tea/SKILL.md": tea(), "tea/x": "a file", "tea/x/y": "another"}), "changed"),
     ],
+    ids=lambda value: value if isinstance(value, str) else "zip",  # the bytes of a zip have the time in them
 )
 async def test_what_is_refused_changes_nothing_and_says_why(tmp_path: Path, data: bytes, words: str) -> None:
     """Seen failing without the limit: two megabytes of nothing were unpacked from two thousand bytes."""
