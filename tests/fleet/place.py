@@ -58,7 +58,7 @@ class FleetPlace(Place):
             async with running_service(self.data) as remote:
                 if remote is None:
                     return False
-                return any(phone["usable"] and phone["host"] == "shelf" for phone in await remote.listed("devices"))
+                return any(phone["usable"] and phone["host"] == "shelf" for phone in await remote.phones())
         return False
 
 
