@@ -123,11 +123,6 @@ class AutoGlmDialect:
         """Past pictures stay as they were: a prompt that only grows is read but once by an endpoint that keeps it."""
         return False
 
-    @property
-    def calls_elements(self) -> bool:
-        """Elements are not listed: the models point at places in the picture."""
-        return False
-
     def offering(self, _models: tuple[type[act.Action], ...], /) -> Self:
         """See Dialect: its words are given."""
         return self

@@ -59,14 +59,6 @@ class Dialect(Protocol):
         """Whether the pictures of past steps are sent with fewer bytes, at the same size: places stay what they are."""
         ...
 
-    @property
-    def calls_elements(self) -> bool:
-        """Whether its models touch elements by their numbers, where a list is shown. Where a phone tells its elements
-        slowly, all models are shown the picture at once; these say in words what they point at there, and are held to
-        that by the elements that come meanwhile (`Decision.named`).
-        """
-        ...
-
     def offering(self, models: tuple[type[Action], ...], /) -> Dialect:
         """A dialect for the given actions: those of agent.actions and others, all of which a model is told of.
 

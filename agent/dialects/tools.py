@@ -58,11 +58,6 @@ class ToolsDialect:
         """Past pictures stay as they were: a prompt that only grows is read but once by an endpoint that keeps it."""
         return False
 
-    @property
-    def calls_elements(self) -> bool:
-        """By their numbers, unless it speaks as `mobile_use`, which points."""
-        return not self._printed
-
     def offering(self, models: tuple[type[act.Action], ...], /) -> Self:
         """See Dialect. Where calls are printed, they are read, but not told of."""
         return type(self)(models, printed=self._printed)

@@ -200,11 +200,6 @@ class UiTarsDialect:
         """
         return True
 
-    @property
-    def calls_elements(self) -> bool:
-        """Elements are not listed: the models point at places in the picture."""
-        return False
-
     def offering(self, _models: tuple[type[act.Action], ...], /) -> Self:
         """See Dialect: its words are given."""
         return self

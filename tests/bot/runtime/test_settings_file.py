@@ -50,7 +50,7 @@ async def test_what_the_environment_says_cannot_be_written(tmp_path: Path) -> No
     """Seen failing without the look at `is_fixed`: the file said one thing and the service did another."""
     async with a_world(tmp_path, settings=base(tmp_path, vlm_model="fixed")) as world:
         live = world.services.live
-        with pytest.raises(SettingsError, match="VLM_MODEL is set by the environment"):
+        with pytest.raises(SettingsError, match="VLM_MODEL is set in the environment"):
             await live.write_file({"vlm_model": "other", "vlm_api_key": CANARY}, ADA)
         with pytest.raises(SettingsError) as refused:
             await live.write_file({"vlm_base_url": CANARY}, ADA)

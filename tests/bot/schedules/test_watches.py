@@ -250,7 +250,7 @@ async def test_a_model_says_the_form_once_and_the_person_sees_it(rig: Rig) -> No
     form = {"name": "temperature in Leeds", "type": "number", "unit": "°C", "compare": "above", "limit": "30 °C"}
     model = of_model(rig, form)
     told = await shown(rig, line)
-    assert "Each time it reads temperature in Leeds, one number in °C." in told
+    assert "Each time, it reads temperature in Leeds, one number in °C." in told
     assert "You are told when it is above 30 °C" in told
     assert len(model.asked(Purpose.PLAN)) == 1
     (kept,) = await rig.schedules()

@@ -72,7 +72,7 @@ async def test_a_folder_that_is_not_there_and_an_index_that_is_none(folder: Path
     with pytest.raises(StoreError, match="KNOWLEDGE_DIR"):
         await KnowledgeFolder(tmp_path / "nowhere", tmp_path / "index.sqlite3").search("anything", limit=3)
     (tmp_path / "bad.sqlite3").write_bytes(b"no database at all" * 100)
-    with pytest.raises(StoreError, match="made anew"):
+    with pytest.raises(StoreError, match="is rebuilt"):
         await KnowledgeFolder(folder, tmp_path / "bad.sqlite3").search("anything", limit=3)
 
 

@@ -110,7 +110,7 @@ async def test_a_skill_comes_as_a_folder_is_replaced_on_demand_and_goes(tmp_path
         assert sorted(path.name for path in (page.skills / "tea").iterdir()) == ["SKILL.md", "references"]
         status, words = await page.bring("skills", {"tea/SKILL.md": tea()})
         assert status == 412
-        assert "There is a folder tea already" in words
+        assert "There is already a folder tea" in words
         assert (page.skills / "tea/references").exists()
         assert (await page.bring("skills", {"tea/SKILL.md": tea()}, replace=True))[0] == 200
         assert not (page.skills / "tea/references").exists()
@@ -153,10 +153,10 @@ async def test_nothing_leads_out_of_the_folder(tmp_path: Path, path: str) -> Non
 @pytest.mark.parametrize(
     ("data", "words"),
     [
-        (b"no zip", "no zip file"),
-        (zipped({"tea/SKILL.md": tea()})[:60], "no zip file"),
+        (b"no zip", "not a readable zip"),
+        (zipped({"tea/SKILL.md": tea()})[:60], "not a readable zip"),
         (zipped({"tea/README.md": "?"}), "no SKILL.md"),
-        (zipped({"a/SKILL.md": tea("a"), "b/SKILL.md": tea("b")}), "more than one folder"),
+        (zipped({"a/SKILL.md": tea("a"), "b/SKILL.md": tea("b")}), "More than one folder"),
         (zipped({"tea/SKILL.md": tea(), "tea/big.md": bytes(MOST_BYTES)}), "more than 2 MB"),
         (zipped({"tea/SKILL.md": tea(), **{f"tea/{n}.md": "" for n in range(MOST_FILES)}}), "more than 50 files"),
         (zipped({"tea/SKILL.md": tea()}, link="tea/passwd"), "leads out"),

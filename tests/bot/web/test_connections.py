@@ -88,7 +88,7 @@ async def test_a_body_that_does_not_come_is_let_go(opened: Opened, token: bool) 
         said = SIGN_IN
         if token:
             bearer = f"Authorization: Bearer {address.query['token']}"
-            said = SIGN_IN.replace("sign-in", "files").replace("\r\nContent-Type", f"\r\n{bearer}\r\nContent-Type")
+            said = SIGN_IN.replace("sign-in", "say").replace("\r\nContent-Type", f"\r\n{bearer}\r\nContent-Type")
         reader, writer = await connected(address, said)
         head = (await reader.readuntil(b"\r\n\r\n")).decode()
         assert head.startswith("HTTP/1.1 408")
@@ -98,13 +98,13 @@ async def test_a_body_that_does_not_come_is_let_go(opened: Opened, token: bool) 
 
 
 async def test_what_takes_long_to_be_answered_is_not_cut_off(opened: Opened) -> None:
-    async with opened(Connections(arrives_within=0.1)) as address:
+    async with opened(Connections(arrives_within=0.4)) as address:
         headers = {"Authorization": f"Bearer {address.query['token']}"}
         async with aiohttp.ClientSession(address.origin(), headers=headers) as caller:
             async with caller.get("/api/events") as stream:
                 await stream.content.readuntil(b"event: state")
                 with pytest.raises(TimeoutError):
-                    async with asyncio.timeout(0.5):
+                    async with asyncio.timeout(0.8):
                         await stream.content.read()
             async with caller.post("/api/sign-out", json={}) as response:
                 assert response.status == 200
