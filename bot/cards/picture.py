@@ -144,7 +144,7 @@ async def sheet_picture(frames: Frames, references: Mapping[int, str]) -> Pictur
         return None
     try:
         return Picture("screens.jpg", await asyncio.to_thread(_sheet, screens))
-    except (UnidentifiedImageError, OSError, ValueError) as error:
+    except (UnidentifiedImageError, OSError, ValueError, MemoryError) as error:
         logger.warning("the frames of several phones cannot be shown: %s", type(error).__name__)
         return None
 
@@ -162,6 +162,6 @@ async def screen_picture(frames: Frames, reference: str | None, mark: tuple[int,
         return Picture("screen.jpg", drawn)
     except KeyError:
         logger.info("the frame %s is not kept any more", reference)
-    except (UnidentifiedImageError, OSError, ValueError) as error:
+    except (UnidentifiedImageError, OSError, ValueError, MemoryError) as error:
         logger.warning("the frame %s cannot be shown: %s", reference, type(error).__name__)
     return None

@@ -377,7 +377,7 @@ async def test_a_task_on_several_phones_goes_on_once_the_last_of_them_is_free(tm
         assert "goes on" not in done.toast
         assert await states(world, first, second) == [TaskState.PAUSED, TaskState.PAUSED]
         last = await world.press(data(other, "Done"), ANNA, message=other_ref)
-        assert f"task {task.id} goes on" in last.toast
+        assert f"task {task.id} continues" in last.toast
         assert await states(world, first, second) == [TaskState.WORKING, TaskState.WORKING]
 
 
@@ -392,7 +392,7 @@ async def test_one_of_several_phones_is_taken_over_and_the_other_works_on(tmp_pa
         assert [len(phone.sent) for phone in phones.values()] == [0, 1]
         assert touched.shown is not None
         done = await world.press(data(touched.shown, "Done"), ANNA, message=ref)
-        assert f"task {task.id} goes on" in done.toast
+        assert f"task {task.id} continues" in done.toast
         assert await states(world, first, second) == [TaskState.WORKING, TaskState.WORKING]
 
 
@@ -423,7 +423,7 @@ async def test_a_phone_at_work_is_taken_over_by_its_name(tmp_path: Path) -> None
         assert [len(phone.sent) for phone in phones.values()] == [0, 1]
         assert touched.shown is not None
         done = await world.press(data(touched.shown, "Done"), ANNA, message=ref)
-        assert f"task {task.id} goes on" in done.toast
+        assert f"task {task.id} continues" in done.toast
         assert await states(world, first, second) == [TaskState.WORKING, TaskState.WORKING]
         held = world.leases.holder("moto")
         assert held is not None

@@ -167,7 +167,7 @@ async def test_three_takeovers_at_one_place_offer_a_new_version(world: World) ->
             await world.until(task, lambda found, step=step: found.steps >= step)  # type: ignore[misc]
         await world.end(task)
         assert number < 2 or f"save {task.id} as buy-mug" in words(await world.type("skills"))
-    assert "help at step 2 three times or more" in words(await world.type("skills"))
+    assert "help at step 2 at least three times" in words(await world.type("skills"))
 
 
 async def test_a_schedule_gives_a_skill(world: World) -> None:

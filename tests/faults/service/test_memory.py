@@ -26,11 +26,14 @@ async def place(adb_server: AdbServer, tmp_path: Path) -> AsyncIterator[Place]:
 
 
 def tight(place: Place, services: list[Service]) -> Act:
-    """No more memory while the model is asked, and the next picture is larger than all before."""
+    """No more memory while the model is asked, and the next picture is larger than all before: once, though the step may
+    be asked anew.
+    """
 
     def happens() -> None:
-        services[0].memory(ALMOST_NONE)
-        place.phone.state.resize(UNFOLDED, UNFOLDED)
+        if place.phone.state.width != UNFOLDED:
+            services[0].memory(ALMOST_NONE)
+            place.phone.state.resize(UNFOLDED, UNFOLDED)
 
     return then(happens, switching(place))
 
