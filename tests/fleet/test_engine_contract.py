@@ -33,7 +33,7 @@ class Between:
         return Address(self.engine.url, name, f"_INBOX_{name}", seed=self.keys.user)
 
 
-@pytest.fixture(params=["fake", "real"])
+@pytest.fixture(params=["fake", pytest.param("real", marks=pytest.mark.fleet)])
 async def between(tmp_path: Path, request: pytest.FixtureRequest) -> AsyncIterator[Between]:
     keys = HubKeys.kept(tmp_path / "keys.json")
     async with AsyncExitStack() as stack:

@@ -86,7 +86,7 @@ async def test_a_pause_a_resume_and_a_stop(fleet: FleetRig) -> None:
     assert end.outcome is Outcome.CANCELLED
 
 
-async def test_a_cut_cable_stands_still_and_goes_on(hasty: FleetRig) -> None:
+async def test_a_cut_cable_stands_still_and_goes_on(hasty: FleetRig, caplog: pytest.LogCaptureFixture) -> None:
     """The host keeps what it does until the hub is heard again; nothing is told twice or lost."""
     have, model = models([OPEN, HANG, OPEN, FINISH])
     machine = await hasty.add_host("shelf", have)
@@ -95,6 +95,7 @@ async def test_a_cut_cable_stands_still_and_goes_on(hasty: FleetRig) -> None:
     await asyncio.wait_for(model.hanging.wait(), LIMIT)
     await machine.cable.cut()
     await hasty.until(lambda: any(isinstance(event, Told) and "shelf" in event.text for event in work.events))
+    await hasty.until(lambda: f"run {RUN} stands still" in caplog.text)
     sent = machine.inputs()
     await machine.cable.mend()
     end = await work.ended()
