@@ -55,8 +55,9 @@ def brain(*acts: Act) -> Callable[[Recorded], Answer]:
         if "You write captions" in request.text:
             return Answer(text="Working on the phone")
         step = _step(request)
-        # The first step has nothing before it that may still move: asked again, it is another task's.
-        if step != asked or step == 1 or "could not be used" in request.text:
+        # The first step has nothing before it that may still move: asked again, it is another task's. What has no step
+        # is the question whether the model is there.
+        if step != asked or step <= 1 or "could not be used" in request.text:
             asked, act = step, next(rest)
         answer = act(request)
         if answer.hang:
@@ -67,7 +68,7 @@ def brain(*acts: Act) -> Callable[[Recorded], Answer]:
 
 
 def _step(request: Recorded) -> int:
-    return int(re.findall(r"Step (\d+) of at most", request.text)[-1])
+    return int(next(reversed(re.findall(r"Step (\d+) of at most", request.text)), "0"))
 
 
 def _answer(tool: str, arguments: dict[str, object]) -> Answer:

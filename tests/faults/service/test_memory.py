@@ -26,9 +26,7 @@ async def place(adb_server: AdbServer, tmp_path: Path) -> AsyncIterator[Place]:
 
 
 def tight(place: Place, services: list[Service]) -> Act:
-    """No more memory while the model is asked, and the next picture is larger than all before: once, though the step may
-    be asked anew.
-    """
+    """No more memory while the model is asked first, and the next picture is larger than all before."""
 
     def happens() -> None:
         if place.phone.state.width != UNFOLDED:

@@ -91,8 +91,11 @@ async def test_a_model_that_is_away_is_waited_for(place: Place) -> None:
     """The card says so, and what was shown to the model meanwhile is looked at again before anything is done."""
     away = [lambda _: refused(503, "Overloaded.")] * 9
     asked = iter([*away, tap("Wi-Fi"), tap("Bluetooth")])
-    acts = [call("open_app", name="Settings"), lambda request: next(asked)(request), FINISH]
-    async with town(*acts) as here, place.service(**here.settings) as service:
+
+    def step(request: Recorded) -> Answer:
+        return next(asked)(request)
+
+    async with town(call("open_app", name="Settings"), step, FINISH) as here, place.service(**here.settings) as service:
         await here.fake.connected()
         await here.fake.say(here.alice, here.group, "/do switch Bluetooth on")
         await service.waits_for("model")
