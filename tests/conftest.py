@@ -4,6 +4,7 @@ import gc
 import os
 import sys
 import tempfile
+from collections import Counter
 from itertools import groupby
 from pathlib import Path
 
@@ -58,6 +59,8 @@ UNCOUNTED_FILES = frozenset({"test_attacks.py", "test_pixels.py", "test_random_t
 """Tests that run the same lines thousands of times, or whose lines run in other processes: what they run is not counted
 as covered, so that they are not traced, which would make them twice as slow.
 """
+COUNTED_CASES = 3
+"""Cases of a test that are traced: a contract has so many sides, a table many more that run the same lines."""
 
 _memory = Path("/proc/self/statm")
 _after_collection = 0
@@ -77,11 +80,15 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         more = max(0, size * (part + 1) // workers - len(parts))
         parts, working = parts + working[:more], working[more:]
     items[:] = parts + working
+    cases = Counter[str]()
     for item in items:
         started = PROCESSES & {*getattr(item, "fixturenames", ())}
         if started or SLOW_FOLDERS & {*_parts(item)} or item.path.name in SLOW_FILES:
             item.add_marker(pytest.mark.slow)
-        if UNCOUNTED_FOLDERS & {*_parts(item)} or item.path.name in UNCOUNTED_FILES:
+        test = item.nodeid.partition("[")[0]
+        cases[test] += 1
+        repeated = cases[test] > COUNTED_CASES
+        if repeated or UNCOUNTED_FOLDERS & {*_parts(item)} or item.path.name in UNCOUNTED_FILES:
             item.add_marker(pytest.mark.no_cover)
 
 

@@ -104,7 +104,8 @@ async def test_a_private_chat_is_quicker_than_a_group(tmp_path: Path) -> None:
             await post.until(lambda: post.world.clock.next_wake() is not None)
         await post.shown("Tapped number 11")
         times = [call.at for call in post.chat.calls[begun:] if call.verb in {"send", "edit"}]
-        assert all(later - earlier >= CAPABILITIES.edit_interval for earlier, later in itertools.pairwise(times))
+        pauses = [later - earlier for earlier, later in itertools.pairwise(times)]
+        assert min(pauses) >= CAPABILITIES.edit_interval - 1e-6, pauses
 
 
 async def test_several_steps_are_one_silent_message_in_the_tasks_thread(post: Post) -> None:

@@ -19,7 +19,7 @@ from tests.bot.chats.discord.town import a_town
 pytestmark = pytest.mark.usefixtures("virtual_time")
 
 SUPPRESSED = 1 << 2
-COVERED = re.compile(r"(?<!\\)<https?://[^\s<>]+>", re.IGNORECASE)
+COVERED = re.compile(r"(?<!\\)(?:\\\\)*<https?://[^\s<>]+>", re.IGNORECASE)
 """An address of which Discord makes no preview; one with a backslash in it is no link at all."""
 
 SCREEN = Picture("screen.png", b"one")
