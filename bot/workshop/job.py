@@ -172,8 +172,11 @@ def _memory(pid: int) -> int:
 
 def _entries(pid: int) -> int:
     """How many files and folders there are in the room's folder."""
+    root = Path(f"/proc/{pid}/root")
     try:
-        kept = os.statvfs(f"/proc/{pid}/root/work")
+        if root.samefile("/"):
+            return 0  # the room is not there yet, and a folder of this name on the machine is none of its own
+        kept = os.statvfs(root / "work")
     except OSError:
         return 0
     return kept.f_files - kept.f_ffree
