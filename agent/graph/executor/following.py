@@ -205,7 +205,8 @@ class Follower:
         if not way.tried:
             if step == len(self._steps):
                 return self._end() or (None if way.waits else self._wait_for_end())
-            if (found := self._fit(step)) is not None:
+            # What the model has just done may leave the page as it was, as a thing put in a cart: once is enough.
+            if not self._taken(self._steps[step], list(way.model)) and (found := self._fit(step)) is not None:
                 return self._do(step, found)
         if (later := self._later(step)) is not None:
             return later

@@ -1,0 +1,81 @@
+"""What a recording does on a screen after what the run has done before."""
+
+from __future__ import annotations
+
+import json
+
+from agent.graph.executor.following import Follower
+from agent.graph.executor.state import PastData
+from agent.observing import ScreenView, screen_of
+from agent.recorded_skills.skill_file import RecordedSkill, Source
+from agent.recorded_skills.step_record import Anchor, Landmark, RecordedAction
+from devices.geometry import Bounds, Size
+from devices.phone import Element, Observation
+
+SHOP = "org.example.shop"
+SIZE = Size(400, 800)
+BUTTONS = ("Add to cart", "Cart")
+
+
+def test_what_the_model_has_done_on_a_page_that_stays_is_not_done_again() -> None:
+    assert tapped([followed(0)]) == "Add to cart"
+    assert tapped([followed(0), by_model(tap("Add to cart"))]) == "Cart"
+    assert tapped([followed(0), by_model()]) == "Add to cart"
+
+
+def tapped(past: list[PastData]) -> str:
+    """The button that the recording taps on the page of the product."""
+    elements = tuple(
+        Element(Bounds(0, 100 * n, 400, 100 * n + 90), text=words, clickable=True, class_name="android.widget.Button")
+        for n, words in enumerate(BUTTONS)
+    )
+    observation = Observation(SIZE, None, elements, package=SHOP, activity="Product")
+    screen, targets = screen_of(observation, SIZE)
+    opened = RecordedAction(action={"kind": "open_app", "name": "Shop"})
+    skill = RecordedSkill(
+        format=1,
+        version=1,
+        task="Open Shop, tap Add to cart, tap Cart",
+        parameters=(),
+        steps=(opened, *map(tap, BUTTONS)),
+        end=RecordedAction(action={"kind": "finish"}, package=SHOP),
+        source=Source(task="7"),
+    )
+    reply = Follower(skill, {}, past, ScreenView(observation, screen, targets)).reply()
+    assert reply is not None
+    (call,) = reply.tool_calls
+    assert call.name == "tap"
+    return BUTTONS[json.loads(call.arguments)["element"]]
+
+
+def tap(words: str) -> RecordedAction:
+    """A recorded tap on one of the buttons."""
+    return RecordedAction(
+        action={"kind": "tap"},
+        package=SHOP,
+        activity="Product",
+        anchor=Anchor(package=SHOP, role="Button", words=words),
+        touches=True,
+        landmarks=tuple(Landmark(words=each) for each in BUTTONS),
+    )
+
+
+def followed(step: int) -> PastData:
+    """A step of the run that was done by the recording."""
+    return {**by_model(), "memo": {"followed": step, "how": "done", "version": 1}}
+
+
+def by_model(*actions: RecordedAction) -> PastData:
+    """A step of the run in which the model has done this."""
+    touched = [each.model_dump(mode="json") for each in actions]
+    return {
+        "number": 1,
+        "reply": "",
+        "thought": "",
+        "did": [],
+        "effect": [],
+        "app": SHOP,
+        "frame": None,
+        "fate": "done",
+        "touched": touched,
+    }
