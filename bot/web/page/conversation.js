@@ -4,7 +4,7 @@ import { h, uniqueId } from "./dom.js";
 import { pictures } from "./filmstrip.js";
 import { Welcome } from "./home.js";
 import { badge } from "./message.js";
-import { isCard, platformName, standing } from "./model.js";
+import { isCard, phonesOf, platformName, standing } from "./model.js";
 import { Viewer } from "./picture.js";
 import { go, href } from "./route.js";
 import { Say } from "./say.js";
@@ -231,12 +231,6 @@ export class Conversation {
 export function about(task, model) {
   const who = task.platform !== "web" ? say("page.task.given", { person: task.person, platform: platformName(task.platform) }) : "";
   return [say("page.task.number", { task: task.task }), phonesOf(task, model), who].filter(Boolean).join(" · ");
-}
-
-// The phone that a task has, by the name that it has now or had then, or how many phones it is for.
-export function phonesOf(task, model) {
-  if (task.phones > 1) return say("page.task.phones", { number: task.phones });
-  return model.phone(task.phone)?.name || task.phone_name || task.phone;
 }
 
 // What stands at the right of a task's title: the way to its other page, and where it stands.

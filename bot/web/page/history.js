@@ -1,10 +1,9 @@
 // All tasks with their outcomes, the latest first, a page at a time; or those that are looked for.
 
-import { phonesOf } from "./conversation.js";
 import { arrange, h, setText } from "./dom.js";
 import { Finding } from "./finding.js";
 import { badge } from "./message.js";
-import { platformName, standing } from "./model.js";
+import { phonesOf, platformName, standing } from "./model.js";
 import { href, settle } from "./route.js";
 import { loadTasks } from "./service.js";
 import { duration, moment, tokens } from "./when.js";

@@ -1,9 +1,8 @@
 // What the console itself shows beside its messages: what works here, examples, and each task with what came of it.
 
-import { phonesOf } from "./conversation.js";
 import { frameUrl, h, setText } from "./dom.js";
 import { badge } from "./message.js";
-import { standing } from "./model.js";
+import { phonesOf, standing } from "./model.js";
 import { factsOf } from "./result.js";
 import { href, known } from "./route.js";
 import { ago, duration } from "./when.js";

@@ -1,5 +1,7 @@
 // What the page knows: messages by id, tasks, phones, questions. The service is right; this only remembers.
 
+import { say } from "./words.js";
+
 const KEPT = 300; // tasks; those before are asked for where they are shown
 
 export class Model {
@@ -108,4 +110,10 @@ export function platformName(platform) {
 // One word for where a task stands: its outcome once it has one.
 export function standing(task) {
   return task.outcome ?? task.state;
+}
+
+// The phone that a task has, by the name that it has now or had then, or how many phones it is for.
+export function phonesOf(task, model) {
+  if (task.phones > 1) return say("page.task.phones", { number: task.phones });
+  return model.phone(task.phone)?.name || task.phone_name || task.phone;
 }

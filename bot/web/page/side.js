@@ -1,9 +1,8 @@
 // The list on the left: the pages, the tasks of now and of late, the phones.
 
-import { phonesOf } from "./conversation.js";
 import { arrange, h, icon, setText } from "./dom.js";
 import { named } from "./message.js";
-import { standing } from "./model.js";
+import { phonesOf, standing } from "./model.js";
 import { href } from "./route.js";
 import { ago } from "./when.js";
 import { say } from "./words.js";
