@@ -2,6 +2,9 @@
 
 import { locale, say, whole } from "./words.js";
 
+// Made once: each of them takes longer to make than a hundred to write.
+const dayAndTime = new Intl.DateTimeFormat(locale, { day: "numeric", month: "short", hour: "2-digit", minute: "2-digit" });
+
 export function duration(seconds) {
   const all = Math.max(0, Math.floor(seconds));
   if (all < 60) return say("page.time.seconds", { seconds: all });
@@ -18,7 +21,7 @@ export function ago(unix) {
 }
 
 export function moment(unix) {
-  return new Date(unix * 1000).toLocaleString(locale, { day: "numeric", month: "short", hour: "2-digit", minute: "2-digit" });
+  return dayAndTime.format(unix * 1000);
 }
 
 export function clock(unix) {

@@ -6,6 +6,7 @@ const words = answer?.words ?? {};
 export const language = answer?.language ?? "en";
 // Dates and numbers as the reader writes them, as far as that is the page's language.
 export const locale = navigator.language.startsWith(language) ? navigator.language : language;
+const numbers = new Intl.NumberFormat(locale);
 document.documentElement.lang = language === "zh" ? "zh-Hans" : language;
 
 // The sentence for a key, its {placeholders} filled in. An unknown key shows itself: the page stays usable.
@@ -23,7 +24,7 @@ export function counted(noun, number) {
 }
 
 export function whole(number) {
-  return number.toLocaleString(locale);
+  return numbers.format(number);
 }
 
 // Fills in what index.html leaves to the catalogue: data-say is the text, data-label the accessible name.
