@@ -62,13 +62,12 @@ from bot.web.hand import LiveHand
 from bot.web.log_lines import LogLines
 from bot.web.mcp.mount import McpMount
 from bot.web.server import Console
-from bot.web.skills import SkillPages
 from bot.web.tokens import TokenMaking
 from bot.web.v1.calls import ApiServices
 from bot.web.v1.chat import ApiChat
 from bot.web.v1.events import ConversationEvents
 from bot.web.v1.mount import ApiMount
-from bot.web.viewers import PeopleOfPage, Viewers
+from bot.web.viewers import PeopleOfPage
 from bot.wiring.chat_moves import ChatMoves
 from bot.wiring.connections import ConnectedChats, context_of
 from bot.wiring.core import Core, open_core
@@ -269,7 +268,6 @@ async def _console(
         people=PeopleOfPage(services, people),
         model=lambda: "" if (name := core.terms.models.vision.name) == "offline" else name,
     )
-    viewers = Viewers(web, core.store.console, behind.people)
     settings = core.settings
     try:
         password = settings.console_password.get_secret_value()
@@ -287,7 +285,6 @@ async def _console(
                 *TokenMaking(services).routes(),
                 *connect.routes(),
                 *ConnectFolders(services, _folders(core)).routes(),
-                *SkillPages(services, viewers, commands, _folders(core)["skills"]).routes(),
                 *ConnectPhones(services, WifiPhones(ServerAddress(*core.settings.adb_servers[0]))).routes(),
                 *LiveHand(services, ending).routes(),
                 *FleetRoutes(None if core.fleet is None else core.fleet.hub).routes(),

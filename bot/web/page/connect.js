@@ -4,6 +4,7 @@ import { ConnectForm } from "./connect_form.js";
 import { Phones } from "./connect_phones.js";
 import { Members, People, Tokens } from "./connect_people.js";
 import { h, icon, setText } from "./dom.js";
+import { Looking } from "./looking.js";
 import { href } from "./route.js";
 import { load } from "./service.js";
 import { say } from "./words.js";
@@ -29,11 +30,10 @@ class Models {
   }
 }
 
-export class Connect {
+export class Connect extends Looking {
   constructor(model, way) {
-    this.model = model;
+    super(model, LOOK_MS);
     this.way = { ...way, reload: () => this.fill() };
-    this.wrong = h("p", { class: "note", role: "alert", hidden: true });
     this.list = h("ul");
     this.section = h("div", { class: "connect-section" });
     this.root = h("div", { class: "sheet connect" }, this.wrong, h("div", { class: "connect-halves" },
@@ -49,31 +49,12 @@ export class Connect {
 
   open(name) {
     this.name = name || "model";
-    clearInterval(this.timer);
-    this.timer = setInterval(() => !document.hidden && this.fill(), LOOK_MS);
-    if (this.model.ready) this.fill();
+    super.open();
     if (this.found) this.show();
   }
 
-  close() {
-    clearInterval(this.timer);
-  }
-
-  // The service was away when it was asked, and is back.
-  told() {
-    if (!this.found) this.fill();
-  }
-
-  async fill() {
-    try {
-      this.found = await load("/api/connect");
-      this.wrong.hidden = true;
-      this.build();
-      this.show();
-    } catch (error) {
-      setText(this.wrong, error.message);
-      this.wrong.hidden = false;
-    }
+  ask() {
+    return load("/api/connect");
   }
 
   // Chats are known from the service alone, so the list is made when it has answered.
@@ -92,6 +73,7 @@ export class Connect {
   }
 
   show() {
+    this.build();
     const name = this.sections.has(this.name) ? this.name : "model";
     for (const [other, { link, state }] of this.links) {
       if (other === name) link.setAttribute("aria-current", "page");

@@ -36,7 +36,7 @@ export function saveSkill(task, way, name = "", done = null) {
     return row;
   };
   const show = (made) => {
-    draft = made.draft;
+    draft = made.id;
     const facts = [counted("step", made.steps), made.by_model ? say("page.save.by_model", { number: made.by_model }) : "", ...made.always.map((text) => say("page.save.always", { text }))];
     const add = h("button", { class: "link-button", type: "button", onclick: () => {
       add.before(parameter({ name: "", example: "" }, rows().length + 100));
@@ -54,13 +54,14 @@ export function saveSkill(task, way, name = "", done = null) {
     tell(said, draft ? "" : say("page.save.looking"));
     try {
       if (draft) {
-        way.toast((await send("/api/skills/order", { name: "save", options: { draft } })).text.split("\n")[0]);
+        const saved = await send(`/api/v1/skills/drafts/${draft}/save`, {});
+        way.toast(say("page.save.saved", saved));
         dialog.close();
         if (done) await done();
         else go("skills", input.value.trim());
       } else {
         const parameters = proposal.children.length ? Object.fromEntries(rows()) : null;
-        show(await send("/api/skills/draft", { task: task.task, name: input.value.trim(), parameters }));
+        show(await send("/api/v1/skills/drafts", { task: task.task, name: input.value.trim(), parameters }));
         tell(said, "");
       }
     } catch (error) {

@@ -1,23 +1,24 @@
 // Schedules, and watches: schedules that read one value and tell it only when it matters.
 
-import { arrange, h, setText } from "./dom.js";
+import { arrange, h } from "./dom.js";
 import { act, careful, choice, field, status, tell } from "./forms.js";
+import { Looking } from "./looking.js";
 import { platformName } from "./model.js";
 import { href } from "./route.js";
-import { load, send } from "./service.js";
+import { loadAll, remove, send } from "./service.js";
 import { moment } from "./when.js";
-import { language, say } from "./words.js";
+import { say } from "./words.js";
 
+const ALL = "/api/v1/schedules";
 const LOOK_MS = 5000;
 const RULES = ["every 30m", "every 2h", "every day 08:00", "every weekday 07:30", "at 18:00"];
 const CONDITIONS = ["changes", "below", "above", "contains", "becomes"];
 
-export class SchedulePage {
+export class SchedulePage extends Looking {
   constructor(model, way) {
-    this.model = model;
+    super(model, LOOK_MS);
     this.way = way;
     this.rows = new Map();
-    this.wrong = h("p", { class: "note", role: "alert", hidden: true });
     this.watches = h("ul", { class: "watches" });
     this.list = h("ul", { class: "connect-rows" });
     this.none = h("div", { class: "empty", hidden: true }, h("h2", {}, say("page.schedules.none")), h("p", {}, say("page.schedules.none_hint")));
@@ -31,36 +32,12 @@ export class SchedulePage {
     return { title: say("page.place.schedules"), about: say("page.schedules.about") };
   }
 
-  open() {
-    clearInterval(this.timer);
-    this.timer = setInterval(() => !document.hidden && this.fill(), LOOK_MS);
-    if (this.model.ready) this.fill();
+  ask() {
+    return loadAll(ALL);
   }
-
-  close() {
-    clearInterval(this.timer);
-  }
-
-  told() {
-    if (!this.found) this.fill();
-  }
-
-  async fill() {
-    try {
-      this.found = await load("/api/plans");
-      this.wrong.hidden = true;
-      this.show();
-    } catch (error) {
-      if (error.status === 0) return;
-      setText(this.wrong, error.message);
-      this.wrong.hidden = false;
-    }
-  }
-
-  draw() {}
 
   show() {
-    const { schedules } = this.found;
+    const schedules = this.found;
     const [watches, plain] = [schedules.filter((one) => one.watch), schedules.filter((one) => !one.watch)];
     arrange(this.watches, watches.map((one) => this.once(one, () => this.watch(one))));
     arrange(this.list, plain.map((one) => this.once(one, () => this.schedule(one))));
@@ -71,23 +48,23 @@ export class SchedulePage {
   // Made anew only when something of it has changed, so that a button keeps the focus.
   once(one, make) {
     const mark = JSON.stringify(one);
-    const known = this.rows.get(one.schedule);
+    const known = this.rows.get(one.id);
     if (known?.mark === mark) return known.root;
     const root = make();
-    this.rows.set(one.schedule, { root, mark });
+    this.rows.set(one.id, { root, mark });
     return root;
   }
 
   facts(one) {
-    const who = one.platform === "web" || one.platform === "page" ? "" : say("page.task.given", { person: one.person, platform: platformName(one.platform) });
+    const who = one.platform === "web" || one.platform === "page" ? "" : say("page.task.given", { person: one.person_name, platform: platformName(one.platform) });
     const device = one.options.device ? this.model.phone(one.options.device)?.name ?? one.options.device : "";
     return [one.rule, device, one.paused ? say("page.connect.schedules.paused") : one.due ? say("page.connect.schedules.next", { time: moment(one.due), zone: one.zone }) : "", who].filter(Boolean).join(" · ");
   }
 
   deeds(one, end) {
     return h("div", { class: "row" },
-      act(say(`page.connect.schedules.${one.paused ? "resume" : "pause"}`), one.text, () => this.order(`${one.paused ? "resume" : "pause"} ${one.schedule}`)),
-      careful(end, say("page.schedules.sure"), one.text, () => this.order(`remove ${one.schedule}`)));
+      act(say(`page.connect.schedules.${one.paused ? "resume" : "pause"}`), one.text, () => this.order(() => send(`${at(one)}/${one.paused ? "resume" : "pause"}`, {}))),
+      careful(end, say("page.schedules.sure"), one.text, () => this.end(one)));
   }
 
   schedule(one) {
@@ -96,12 +73,13 @@ export class SchedulePage {
   }
 
   watch(one) {
-    const value = one.value || say(one.misses ? "page.watch.not_found" : "page.watch.no_value");
+    const { value: found, before, now, when, misses } = one.readings;
+    const value = found || say(misses ? "page.watch.not_found" : "page.watch.no_value");
     return h("li", { class: `panel watch ${one.paused ? "paused" : ""}` },
       h("div", { class: "watch-head" }, h("h2", {}, one.watch.result.name), h("span", { class: `badge ${one.paused ? "paused" : "working"}` }, say(`page.watch.${one.paused ? "paused" : "on"}`))),
-      h("p", { class: one.value ? "watch-value" : "watch-value unread" }, value),
-      one.before ? h("p", { class: "small" }, say("page.watch.changed", { before: one.before, now: one.told })) : null,
-      h("p", {}, say("page.watch.tells", { when: one.when })), h("p", { class: "watch-task" }, one.text), h("p", { class: "small" }, this.facts(one)),
+      h("p", { class: found ? "watch-value" : "watch-value unread" }, value),
+      before ? h("p", { class: "small" }, say("page.watch.changed", { before, now })) : null,
+      h("p", {}, say("page.watch.tells", { when })), h("p", { class: "watch-task" }, one.text), h("p", { class: "small" }, this.facts(one)),
       h("div", { class: "row" }, one.task ? h("a", { class: "button", href: href("task", one.task) }, say("page.watch.reading")) : null, this.deeds(one, say("page.watch.stop"))));
   }
 
@@ -144,38 +122,43 @@ export class SchedulePage {
   }
 
   async make({ rule, what, tells, value, limit, phone }) {
-    const options = phone.value ? { device: phone.value } : {};
-    const words = `${rule.value.trim()} do ${what.value.trim()}`;
-    if (tells.value === "always") return this.order(words, "schedule", options);
-    const known = new Set(this.found?.schedules.map((one) => one.schedule));
-    const told = say(`page.watch.say.${tells.value}`, { value: value.value.trim(), limit: limit.value.trim() });
-    if (!(await this.order(`${words}${language === "zh" ? "，" : " and tell me when "}${told}`, "watch", options))) return false;
-    const made = this.found.schedules.find((one) => one.watch && !known.has(one.schedule));
-    if (made) this.confirm(made);
-    return true;
+    const watched = tells.value !== "always";
+    const told = watched ? say(`page.watch.say.${tells.value}`, { value: value.value.trim(), limit: limit.value.trim() }) : "";
+    const wish = { rule: rule.value.trim(), text: what.value.trim(), tell_me_when: told, phone: phone.value };
+    const made = await this.order(() => send(ALL, wish));
+    if (made && watched) this.confirm(made);
+    return made !== null;
   }
 
   // Nothing is watched before a person has seen what is read and when it is told.
   confirm(one) {
-    const end = (order) => async () => {
-      if (await this.order(`${order} ${one.schedule}`)) this.review.hidden = true;
+    const done = (order) => async () => {
+      if (await order()) this.review.hidden = true;
     };
-    const begin = h("button", { class: "button primary", type: "button", onclick: end("resume") }, say("page.watch.begin"));
+    const begin = h("button", { class: "button primary", type: "button", onclick: done(() => this.order(() => send(`${at(one)}/resume`, {}))) }, say("page.watch.begin"));
     tell(this.status, "");
-    this.review.replaceChildren(h("h3", {}, say("page.watch.right")), h("p", {}, say("page.watch.reads", { what: one.reads })), h("p", {}, say("page.watch.tells", { when: one.when })),
-      h("p", { class: "small" }, `${one.rule} · ${one.text}`), h("div", { class: "row" }, begin, h("button", { class: "button", type: "button", onclick: end("remove") }, say("page.watch.discard"))));
+    this.review.replaceChildren(h("h3", {}, say("page.watch.right")), h("p", {}, say("page.watch.reads", { what: one.readings.reads })), h("p", {}, say("page.watch.tells", { when: one.readings.when })),
+      h("p", { class: "small" }, `${one.rule} · ${one.text}`), h("div", { class: "row" }, begin, h("button", { class: "button", type: "button", onclick: done(() => this.end(one)) }, say("page.watch.discard"))));
     this.review.hidden = false;
     begin.focus();
   }
 
-  async order(text, name = "schedules", options = {}) {
+  end(one) {
+    return this.order(() => remove(at(one)), say("page.schedules.ended"));
+  }
+
+  // What was answered, or null where it was refused; what there is to say of it is told.
+  async order(give, done = "") {
     try {
-      tell(this.status, (await send("/api/skills/order", { name, text, options })).text);
+      const answer = await give();
+      tell(this.status, answer.told ?? done);
       await this.fill();
-      return true;
+      return answer;
     } catch (error) {
       tell(this.status, error.message, true);
-      return false;
+      return null;
     }
   }
 }
+
+const at = (one) => `${ALL}/${encodeURIComponent(one.id)}`;

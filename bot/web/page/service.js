@@ -35,6 +35,25 @@ export function send(path, body) {
   return request(path, { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) });
 }
 
+export function change(path, body) {
+  return request(path, { method: "PATCH", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) });
+}
+
+export function remove(path) {
+  return request(path, { method: "DELETE" });
+}
+
+// All of a list of the API, page by page.
+export async function loadAll(path) {
+  const found = [];
+  for (let cursor = ""; cursor !== null;) {
+    const { data } = await load(`${path}?limit=100&cursor=${encodeURIComponent(cursor)}`);
+    found.push(...data.items);
+    cursor = data.next_cursor;
+  }
+  return found;
+}
+
 // The bytes of one file for a later task; the answer has their reference as `content`.
 export function handIn(file) {
   return request("/api/v1/files", { method: "POST", headers: { "Content-Type": "application/octet-stream" }, body: file });
@@ -55,13 +74,8 @@ export async function loadTasks(wish, last) {
 }
 
 export async function loadSteps(id) {
-  const found = [];
-  for (let cursor = ""; cursor !== null;) {
-    const { data } = await load(`/api/v1/tasks/${encodeURIComponent(id)}/steps?limit=100&cursor=${cursor}`);
-    found.push(...data.items.map((step) => ({ ...step, frame: step.picture, app_name: step.app })));
-    cursor = data.next_cursor;
-  }
-  return found;
+  const steps = await loadAll(`/api/v1/tasks/${encodeURIComponent(id)}/steps`);
+  return steps.map((step) => ({ ...step, frame: step.picture, app_name: step.app }));
 }
 
 // Which version of the page the service has, "" while that is not known.

@@ -3,18 +3,18 @@
 import { arrange, h, icon, setText } from "./dom.js";
 import { FolderDrop } from "./folder_drop.js";
 import { act, careful, choice, field, status, tell } from "./forms.js";
+import { Looking } from "./looking.js";
 import { go, href } from "./route.js";
 import { saveSkill } from "./save_skill.js";
-import { load, send } from "./service.js";
+import { change, load, remove, send } from "./service.js";
 import { duration, tokens } from "./when.js";
 import { counted, say, whole } from "./words.js";
 
-export class SkillPage {
+export class SkillPage extends Looking {
   constructor(model, way) {
-    this.model = model;
+    super(model);
     this.way = way;
     this.cards = new Map();
-    this.wrong = h("p", { class: "note", role: "alert", hidden: true });
     this.list = h("ul", { class: "skills" });
     this.none = h("div", { class: "empty", hidden: true }, h("h2", {}, say("page.skills.none")), h("p", {}, say("page.skills.none_hint")));
     this.refused = h("ul", { class: "connect-rows" });
@@ -31,34 +31,25 @@ export class SkillPage {
 
   open(name) {
     this.opened = name;
-    if (this.model.ready) this.fill();
+    super.open();
   }
 
-  told() {
-    if (!this.found) this.fill();
-  }
-
-  async fill() {
-    try {
-      this.found = await load("/api/skills");
-      this.wrong.hidden = true;
-      this.show();
-    } catch (error) {
-      setText(this.wrong, error.message);
-      this.wrong.hidden = false;
-    }
+  async ask() {
+    const admin = this.model.may.includes("admin");
+    const [skills, refused] = await Promise.all([load("/api/v1/skills"), admin ? load("/api/v1/skills/refused") : null]);
+    return { skills: skills.data.items, refused };
   }
 
   show() {
-    const { skills, admin, refused = [], folder = "" } = this.found;
+    const { skills, refused } = this.found;
     // What was recorded here first: that is what one comes for.
-    const sorted = [...skills].sort((one, other) => Boolean(other.recorded) - Boolean(one.recorded) || one.name.localeCompare(other.name));
+    const sorted = [...skills].sort((one, other) => Boolean(other.recording) - Boolean(one.recording) || one.name.localeCompare(other.name));
     arrange(this.list, sorted.map((skill) => this.card(skill)));
-    this.none.hidden = skills.some((skill) => skill.recorded);
-    this.own.hidden = !admin;
-    this.refused.replaceChildren(...refused.map(({ folder: name, why }) => h("li", {}, h("div", { class: "words" }, h("b", {}, name), h("small", { class: "fix" }, say("page.connect.members.refused", { why }))),
+    this.none.hidden = skills.some((skill) => skill.recording);
+    this.own.hidden = refused === null;
+    this.refused.replaceChildren(...(refused?.data.items ?? []).map(({ folder: name, why }) => h("li", {}, h("div", { class: "words" }, h("b", {}, name), h("small", { class: "fix" }, say("page.connect.members.refused", { why }))),
       h("div", { class: "row" }, careful(say("page.skills.delete"), say("page.skills.sure"), name, () => this.forget(name))))));
-    setText(this.folder, say("page.skills.folder", { folder }));
+    setText(this.folder, say("page.skills.folder", { folder: refused?.root ?? "" }));
     const wanted = this.opened && this.cards.get(this.opened);
     if (wanted) {
       wanted.root.firstChild.open = true;
@@ -67,29 +58,27 @@ export class SkillPage {
     }
   }
 
-  draw() {}
-
   card(skill) {
     const mark = JSON.stringify([skill, this.model.devices.map((device) => [device.id, device.name])]);
     const known = this.cards.get(skill.name);
     if (known?.mark === mark) return known.root;
-    const { recorded, figures } = skill;
-    const facts = recorded ? [say("page.skills.version", { version: recorded.version }), counted("step", recorded.steps)] : [];
+    const { recording, figures } = skill;
+    const facts = recording ? [say("page.skills.version", { version: skill.version }), counted("step", recording.steps)] : [];
     const title = h("span", { class: "words" }, h("b", {}, skill.name), h("small", {}, skill.description));
     const share = figures ? figures.succeeded / figures.runs : null;
     const side = h("span", { class: "skill-side" },
-      recorded ? h("span", { class: `badge ${figures?.proven ? "succeeded" : ""}` }, figures?.proven ? say("page.skills.proven") : say("page.skills.recorded")) : null,
+      recording ? h("span", { class: `badge ${figures?.proven ? "succeeded" : ""}` }, figures?.proven ? say("page.skills.proven") : say("page.skills.recorded")) : null,
       share === null ? null : h("small", {}, `${Math.round(share * 100)} % · ${counted("run", figures.runs)}`));
     const body = h("div", { class: "skill-body" }, ...this.numbers(skill), this.runForm(skill),
-      facts.length ? h("p", { class: "small" }, [...facts, recorded.source.task ? say("page.skills.made_of", { task: recorded.source.task }) : ""].filter(Boolean).join(" · ")) : null,
+      facts.length ? h("p", { class: "small" }, [...facts, recording.task ? say("page.skills.made_of", { task: recording.task }) : ""].filter(Boolean).join(" · ")) : null,
       ...this.changes(skill));
-    const root = h("li", {}, h("details", { class: "skill", open: known?.root.firstChild.open ?? false }, h("summary", {}, icon(recorded ? "play" : "skill"), title, side), body));
+    const root = h("li", {}, h("details", { class: "skill", open: known?.root.firstChild.open ?? false }, h("summary", {}, icon(recording ? "play" : "skill"), title, side), body));
     this.cards.set(skill.name, { root, mark });
     return root;
   }
 
-  numbers({ figures, recorded }) {
-    if (!figures) return recorded ? [h("p", { class: "small" }, say("page.skills.not_run"))] : [];
+  numbers({ figures, recording }) {
+    if (!figures) return recording ? [h("p", { class: "small" }, say("page.skills.not_run"))] : [];
     const sums = [["success", `${Math.round((figures.succeeded / figures.runs) * 100)} %`], ["time", duration(figures.seconds)],
       ["tokens", tokens({ input: Math.max(0, figures.tokens), output: 0 })], ...(figures.money === null ? [] : [["money", whole(Math.round(figures.money * 100) / 100)]])];
     return [h("dl", { class: "sums" }, ...sums.map(([name, value]) => h("div", {}, h("dt", {}, say(`page.skills.${name}`)), h("dd", {}, value))))];
@@ -97,15 +86,15 @@ export class SkillPage {
 
   runForm(skill) {
     const id = `skill-${skill.name}`;
-    const parameters = skill.recorded?.parameters ?? [];
-    const fields = skill.recorded ? parameters.map((one) => field(`${id}-${one.name}`, one.name.replaceAll("_", " "), { name: one.name, placeholder: one.example, maxlength: 4000 }, one.about))
+    const { parameters } = skill;
+    const fields = skill.recording ? parameters.map((one) => field(`${id}-${one.name}`, one.name.replaceAll("_", " "), { name: one.name, placeholder: one.example, maxlength: 4000 }, one.about))
       : [field(`${id}-with`, say("page.skills.with"), { name: "with", required: false, placeholder: say("page.skills.with_like") })];
     const phone = this.model.devices.length > 1 ? choice(`${id}-phone`, say("page.box.device"), [["", say("page.box.any_phone")], ...this.model.devices.map((device) => [device.id, device.name])], { name: "phone" }) : null;
     const form = h("form", { class: "connect-inline", autocomplete: "off", "aria-label": say("page.connect.of", { action: say("page.skills.run"), name: skill.name }) }, ...fields, phone,
       h("button", { class: "button primary", type: "submit" }, say("page.skills.run")));
     form.addEventListener("submit", async (event) => {
       event.preventDefault();
-      const values = skill.recorded ? parameters.map((one) => `${one.name}=${quoted(form.elements[one.name].value.trim())}`) : [form.elements.with.value.trim()];
+      const values = skill.recording ? parameters.map((one) => `${one.name}=${quoted(form.elements[one.name].value.trim())}`) : [form.elements.with.value.trim()];
       const reply = await this.way.say(["/skill", skill.name, ...values].join(" ").trim(), form.elements.phone?.value ?? "");
       if (reply?.task) go("task", reply.task);
       else if (reply) go("console");
@@ -118,24 +107,25 @@ export class SkillPage {
     const said = status();
     const again = skill.figures?.again ? [h("p", { class: "connect-why" }, say("page.skills.again", { step: skill.figures.step }), " ",
       h("button", { class: "link-button", type: "button", onclick: () => saveSkill({ task: skill.figures.again }, this.way, skill.name, () => this.fill()) }, say("page.skills.again_save")))] : [];
-    if (!skill.recorded) return [h("div", { class: "row" }, careful(say("page.skills.delete"), say("page.skills.sure"), skill.name, () => this.forget(skill.name, said))), said];
+    if (!skill.recording) return [h("div", { class: "row" }, careful(say("page.skills.delete"), say("page.skills.sure"), skill.name, () => this.forget(skill.name, said))), said];
     const name = h("input", { class: "new-name", value: skill.name, maxlength: 64, pattern: "[a-z0-9]+(-[a-z0-9]+)*", "aria-label": say("page.skills.new_name"), spellcheck: "false", autocomplete: "off" });
     const renaming = h("form", { class: "row", hidden: true }, name, h("button", { class: "button primary", type: "submit" }, say("page.skills.rename")));
     renaming.addEventListener("submit", (event) => {
       event.preventDefault();
-      this.order("skills", `rename ${skill.name} ${name.value.trim()}`, said);
+      this.order(() => change(at(skill.name), { name: name.value.trim() }), say("page.skills.renamed", { name: name.value.trim() }), said);
     });
     const begin = act(say("page.skills.rename"), skill.name, () => {
       renaming.hidden = !renaming.hidden;
       if (!renaming.hidden) name.select();
     });
-    return [...again, h("div", { class: "row" }, begin, careful(say("page.skills.delete"), say("page.skills.sure"), skill.name, () => this.order("skills", `delete ${skill.name}`, said)),
-      skill.recorded.source.task ? h("a", { class: "button", href: href("task", skill.recorded.source.task) }, say("page.skills.source")) : null), renaming, said];
+    return [...again, h("div", { class: "row" }, begin, careful(say("page.skills.delete"), say("page.skills.sure"), skill.name, () => this.order(() => remove(at(skill.name)), say("page.skills.deleted", { name: skill.name }), said)),
+      skill.recording.task ? h("a", { class: "button", href: href("task", skill.recording.task) }, say("page.skills.source")) : null), renaming, said];
   }
 
-  async order(name, text, said) {
+  async order(give, done, said) {
     try {
-      this.way.toast((await send("/api/skills/order", { name, text })).text);
+      await give();
+      this.way.toast(done);
       await this.fill();
     } catch (error) {
       tell(said, error.message, true);
@@ -143,15 +133,12 @@ export class SkillPage {
   }
 
   // A folder that code cannot do again, or that cannot be read at all.
-  async forget(name, said = this.drop.status) {
-    try {
-      this.way.toast((await send("/api/connect/folders/delete", { kind: "skills", name })).text);
-      await this.fill();
-    } catch (error) {
-      tell(said, error.message, true);
-    }
+  forget(name, said = this.drop.status) {
+    return this.order(() => send("/api/connect/folders/delete", { kind: "skills", name }), say("page.skills.deleted", { name }), said);
   }
 }
+
+const at = (name) => `/api/v1/skills/${encodeURIComponent(name)}`;
 
 // A value as commands read it: in quotes that it does not have itself.
 function quoted(value) {

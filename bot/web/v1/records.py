@@ -6,12 +6,15 @@ from typing import Annotated
 
 from fastapi import APIRouter, Query
 
+from bot.cards.watch import reads_words, told_words, value_words
 from bot.commands.request import Unknown, verdict
 from bot.commands.scheduling import may_see_schedule
 from bot.commands.skills import call_of
+from bot.domain.outgoing import Reply
 from bot.domain.right import Right
 from bot.domain.schedule import Schedule
 from bot.domain.tier import QUOTAS
+from bot.domain.watch import Watch, WatchState
 from bot.domain.zones import last_days
 from bot.people.subjects import Subject
 from bot.store.audit import AuditEntry
@@ -26,6 +29,7 @@ from bot.web.v1.models import (
     Listed,
     NewSchedule,
     QuotaInfo,
+    ReadingsInfo,
     ScheduleInfo,
     Statistics,
     UsageInfo,
@@ -38,7 +42,7 @@ MOST_DAYS = 366
 router = APIRouter(tags=["records"])
 
 
-def _schedule(one: Schedule) -> ScheduleInfo:
+def _schedule(one: Schedule, told: str = "") -> ScheduleInfo:
     plan = one.plan
     return ScheduleInfo(
         id=one.id,
@@ -55,7 +59,22 @@ def _schedule(one: Schedule) -> ScheduleInfo:
         allowed=None if plan.standing is None else plan.standing.model_dump(exclude={"schedule"}),
         watch=None if plan.watch is None else plan.watch.model_dump(mode="json"),
         last=None if one.readings.last is None else one.readings.last.model_dump(mode="json"),
+        readings=None if plan.watch is None else _readings(plan.watch, one.readings),
+        told=told,
     )
+
+
+def _readings(watch: Watch, found: WatchState) -> ReadingsInfo:
+    value, now, before = ("" if one is None else value_words(one) for one in (found.last, found.told, found.before))
+    return ReadingsInfo(
+        reads=reads_words(watch), when=told_words(watch), value=value, now=now, before=before, misses=found.misses
+    )
+
+
+def _words(reply: Reply) -> str:
+    """What a command has said, as one text."""
+    message = reply.message
+    return "\n".join(filter(None, [message.heading, message.body] if message else [reply.toast]))
 
 
 async def _visible(calls: Calls) -> list[Schedule]:
@@ -81,31 +100,31 @@ async def create_schedule(wish: NewSchedule, calls: Caller) -> ScheduleInfo:
         call = call_of(wish.skill, wish.arguments, calls.services, options)
         options, text = dict(call.options), text or call.rest
     if wish.tell_me_when:
-        await calls.run("watch", options, f"{wish.rule} do {text} and tell me when {wish.tell_me_when}")
+        reply = await calls.run("watch", options, f"{wish.rule} do {text} and tell me when {wish.tell_me_when}")
     else:
-        await calls.run("schedule", options, f"{wish.rule} do {text}")
+        reply = await calls.run("schedule", options, f"{wish.rule} do {text}")
     made = [one for one in await _visible(calls) if one.id not in known] or await _visible(calls)
-    return _schedule(max(made, key=lambda one: int(one.id)))
+    return _schedule(max(made, key=lambda one: int(one.id)), _words(reply))
 
 
-async def _changed(calls: Calls, schedule: str, verb: str) -> None:
+async def _changed(calls: Calls, schedule: str, verb: str) -> str:
     if schedule not in {one.id for one in await _visible(calls)}:
         raise Unknown(say("api.no_schedule"))
-    await calls.run("schedules", rest=f"{verb} {schedule}")
+    return _words(await calls.run("schedules", rest=f"{verb} {schedule}"))
 
 
 @router.post("/schedules/{schedule}/pause")
 async def pause_schedule(schedule: Id, calls: Caller) -> ScheduleInfo:
     """Let it rest."""
-    await _changed(calls, schedule, "pause")
-    return next(_schedule(one) for one in await _visible(calls) if one.id == schedule)
+    told = await _changed(calls, schedule, "pause")
+    return next(_schedule(one, told) for one in await _visible(calls) if one.id == schedule)
 
 
 @router.post("/schedules/{schedule}/resume")
 async def resume_schedule(schedule: Id, calls: Caller) -> ScheduleInfo:
     """Let it go on; what was due meanwhile is not made up for."""
-    await _changed(calls, schedule, "resume")
-    return next(_schedule(one) for one in await _visible(calls) if one.id == schedule)
+    told = await _changed(calls, schedule, "resume")
+    return next(_schedule(one, told) for one in await _visible(calls) if one.id == schedule)
 
 
 @router.delete("/schedules/{schedule}", status_code=204)

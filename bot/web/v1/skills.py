@@ -1,31 +1,137 @@
-"""Skills: which there are, and what each is done with."""
+"""Skills: which there are and what each is done with, and tasks that are saved as recorded ones."""
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import Sequence
+from dataclasses import asdict
+
 from fastapi import APIRouter
 
+from agent.recorded_skills.skill_file import Parameter
+from agent.skills import saving
+from agent.skills.loading import Skill, load_skills
+from bot.commands.request import Unknown, verdict
+from bot.commands.skills import always_typed, drafted, figures_of, left_to_model
 from bot.domain.right import Right
-from bot.web.v1.asking import Caller, page
-from bot.web.v1.models import Listed, ParameterInfo, SkillInfo
+from bot.texts import listed, say, spoken
+from bot.web.v1.asking import Caller, Id, page
+from bot.web.v1.calls import Calls
+from bot.web.v1.models import (
+    DraftInfo,
+    Listed,
+    NewDraft,
+    ParameterInfo,
+    RecordingInfo,
+    RefusedSkill,
+    RefusedSkills,
+    SkillFiguresInfo,
+    SkillInfo,
+    SkillName,
+)
+from devices.wording import said
 
 router = APIRouter(tags=["skills"])
+
+
+def _parameters(found: Sequence[Parameter]) -> list[ParameterInfo]:
+    return [ParameterInfo(name=each.name, example=each.example, about=each.about) for each in found]
+
+
+async def _may_change(calls: Calls, skill: Skill) -> bool:
+    services = calls.services
+    if skill.folder.parent != services.skills.own:
+        return False
+    if verdict(calls.asked(), services.policy, Right.ADMIN).allowed:
+        return True
+    owner = None if skill.recorded is None else await services.store.skills.owner(skill.name)
+    return owner is not None and services.policy.same(owner, calls.person)
+
+
+async def _info(calls: Calls, skill: Skill) -> SkillInfo:
+    recorded = skill.recorded
+    figures = await figures_of(skill, calls.services)
+    return SkillInfo(
+        name=skill.name,
+        description=skill.described(spoken()),
+        apps=list(skill.apps),
+        version=None if recorded is None else recorded.version,
+        parameters=[] if recorded is None else _parameters(recorded.parameters),
+        may_change=await _may_change(calls, skill),
+        recording=None
+        if recorded is None
+        else RecordingInfo(text=recorded.task, task=recorded.source.task, steps=len(recorded.steps)),
+        figures=None if figures is None else SkillFiguresInfo(**asdict(figures)),
+    )
 
 
 @router.get("/skills")
 async def list_skills(calls: Caller) -> Listed[SkillInfo]:
     """All of them; a task follows one by its name, with its arguments."""
     calls.require(Right.USE)
-    infos = [
-        SkillInfo(
-            name=skill.name,
-            description=skill.description,
-            apps=list(skill.apps),
-            version=None if skill.recorded is None else skill.recorded.version,
-            parameters=[
-                ParameterInfo(name=each.name, example=each.example, about=each.about)
-                for each in (() if skill.recorded is None else skill.recorded.parameters)
-            ],
-        )
-        for skill in calls.services.skills.found.values()
-    ]
+    skills = calls.services.skills
+    if skills.own is not None:
+        await asyncio.to_thread(saving.refresh, skills)  # a folder may have been put there by hand
+    infos = [await _info(calls, skill) for skill in skills.found.values()]
     return page(infos, max(1, len(infos)), None)
+
+
+@router.get("/skills/refused")
+async def list_refused_skills(calls: Caller) -> RefusedSkills:
+    """The folders among the service's own that are no skills; for admins."""
+    calls.require(Right.ADMIN)
+    own = calls.services.skills.own
+    found = () if own is None else (await asyncio.to_thread(load_skills, own, shipped=False)).refused
+    infos = [RefusedSkill(folder=one.folder.rpartition("/")[2], why=said(one.why)) for one in found]
+    return RefusedSkills(data=page(infos, max(1, len(infos)), None).data, root="" if own is None else str(own))
+
+
+@router.post("/skills/drafts", status_code=201)
+async def draft_skill(wish: NewDraft, calls: Caller) -> DraftInfo:
+    """Show what would be saved of a task that has succeeded; nothing is saved yet."""
+    calls.require(Right.USE)
+    draft = await drafted(calls.asked(), calls.services, wish.task, wish.name, wish.parameters)
+    made = draft.skill
+    return DraftInfo(
+        id=draft.id,
+        name=draft.name,
+        text=made.task,
+        parameters=_parameters(made.parameters),
+        steps=len(made.steps),
+        by_model=left_to_model(made),
+        always=always_typed(made),
+    )
+
+
+@router.post("/skills/drafts/{draft}/save", status_code=201)
+async def save_skill(draft: Id, calls: Caller) -> SkillInfo:
+    """Save what was shown, and nothing else: a new skill, or the next version of one's own."""
+    calls.require(Right.USE)
+    found = await calls.services.store.skills.draft(draft, now=calls.services.clock())
+    if found is None:
+        raise Unknown(say("save.gone"))
+    await calls.run("save", {"draft": draft})
+    return await _info(calls, calls.services.skills.found[found.name])
+
+
+def _known(calls: Calls, name: str) -> str:
+    """Its name as it is kept. Raises Unknown."""
+    calls.require(Right.USE)
+    found = calls.services.skills.found
+    if name.lower() not in found:
+        raise Unknown(say("skills.unknown", name=name[:40], names=listed(found) or "-"))
+    return name.lower()
+
+
+@router.patch("/skills/{skill}")
+async def rename_skill(skill: Id, wish: SkillName, calls: Caller) -> SkillInfo:
+    """Give it another name; one's own, for admins any that was saved here."""
+    new = wish.name.lower()
+    await calls.run("skills", rest=f"rename {_known(calls, skill)} {new}")
+    return await _info(calls, calls.services.skills.found[new])
+
+
+@router.delete("/skills/{skill}", status_code=204)
+async def delete_skill(skill: Id, calls: Caller) -> None:
+    """Delete it with what its runs have come to; one's own, for admins any that was saved here."""
+    await calls.run("skills", rest=f"delete {_known(calls, skill)}")

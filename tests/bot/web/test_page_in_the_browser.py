@@ -105,7 +105,7 @@ async def test_who_is_away_is_called_and_the_title_counts(world: World, browser:
 async def test_two_hundred_tasks_are_painted_cold_in_half_a_second(world: World, browser: Browser) -> None:
     """From the address to the painted list, with nothing in the browser's cache; on a busy machine as much longer as
     there is work waiting for each processor. At a load of 5 to 7 each it was 0.9 to 1.2 s with fifty modules, and is
-    0.4 to 0.6 s with one file; the page itself works 0.1 s of that. What it waits for is counted, which no load changes.
+    0.4 to 0.6 s with one file; the page itself works 0.1 s of that. What it waits for is counted: no load changes it.
     """
     world.tables.tasks = [ended(str(number), Outcome.SUCCEEDED, steps=3) for number in range(200, 0, -1)]
     took, waited = [], []

@@ -19,12 +19,14 @@ BODIES = {
     "/tasks/{task}/steer": {"text": "x"},
     "/tasks/{task}/answer": {"text": "x"},
     "/conversations/{conversation}": {"title": "x"},
+    "/skills/drafts": {"task": "1", "name": "x"},
+    "/skills/{skill}": {"name": "x"},
     "/phones/{phone}/tap": {"x": 500, "y": 50},
     "/phones/{phone}/type": {"text": "x"},
     "/phones/{phone}/key": {"key": "home"},
     "/phones/{phone}/app": {"name": "Settings"},
 }
-ADMINS = {"/people", "/audit"}
+ADMINS = {"/people", "/audit", "/skills/refused"}
 
 
 async def routes_of(api: ApiWorld) -> list[tuple[str, str]]:
@@ -41,7 +43,7 @@ async def test_every_route_asks_for_a_token_of_its_own(api: ApiWorld) -> None:
     gone = await api.token("gone")
     await api.world.rights.revoke_token("gone", ANNA)
     for method, path in await routes_of(api):
-        named = path.format(conversation="1", task="1", phone="pixel", picture="1", schedule="1")
+        named = path.format(conversation="1", task="1", phone="pixel", picture="1", schedule="1", skill="x", draft="x")
         for wrong in ("", "wrong", api.start[:-1], gone, secret[:-1]):
             found = await api.ask(wrong, method, named, BODIES.get(path))
             assert (found.status, found.body["code"]) == (401, "no_token"), (method, path, wrong)
@@ -65,7 +67,9 @@ async def test_no_route_gives_away_what_is_somebody_elses(api: ApiWorld) -> None
     task = (await api.ask(own, "POST", "/tasks", {"text": "open settings"})).body["id"]
     schedule = (await api.ask(own, "POST", "/schedules", {"rule": "every 2h", "text": "x"})).body["id"]
     for method, path in await routes_of(api):
-        named = path.format(conversation=conversation, task=task, phone="pixel", picture="1", schedule=schedule)
+        named = path.format(
+            conversation=conversation, task=task, phone="pixel", picture="1", schedule=schedule, skill="mug", draft="x"
+        )
         if "{conversation}" in path or "{task}" in path or "{schedule}" in path:
             found = await api.ask(other, method, named, BODIES.get(path))
             assert (found.status, found.body["code"]) == (404, "unknown"), (method, path, found.body)

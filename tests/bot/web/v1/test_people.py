@@ -44,7 +44,9 @@ class Browser:
         url = self.api.url.with_path(path.partition("?")[0]).with_query(path.partition("?")[2])
         async with self.api.session.request(method, url, json=body, headers=self.headers) as told:
             data = await told.read()
-            return Answer(told.status, json.loads(data) if told.content_type == "application/json" else data, {})
+            return Answer(
+                told.status, json.loads(data) if data and told.content_type == "application/json" else data, {}
+            )
 
     async def say(self, text: str, event: str) -> Answer:
         return await self.ask("POST", "/api/say", {"text": text, "event": event})

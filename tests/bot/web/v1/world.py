@@ -6,7 +6,6 @@ import json
 from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import Any, Self
 
@@ -14,7 +13,6 @@ import aiohttp
 from yarl import URL
 
 from agent.guards.policy import Policy
-from agent.skills.loading import load_skills
 from bot.commands.spec import BY_NAME
 from bot.domain.address import Person
 from bot.domain.right import PAGE_PLATFORM, Right
@@ -24,7 +22,6 @@ from bot.tasks.operating import Operating
 from bot.web.api import ConsoleServices
 from bot.web.chat import OPERATOR, WebChat
 from bot.web.chat_completions import ChatCompletions
-from bot.web.connect_folders import FolderKind
 from bot.web.connections import Connections
 from bot.web.exposure import Exposure
 from bot.web.fleet import FleetRoutes
@@ -32,13 +29,12 @@ from bot.web.hand import LiveHand
 from bot.web.log_lines import LogLines
 from bot.web.mcp.mount import McpMount
 from bot.web.server import Console
-from bot.web.skills import SkillPages
 from bot.web.tokens import TokenMaking
 from bot.web.v1.calls import ApiServices
 from bot.web.v1.chat import ApiChat
 from bot.web.v1.events import ConversationEvents
 from bot.web.v1.mount import ApiMount
-from bot.web.viewers import PeopleOfPage, Viewers
+from bot.web.viewers import PeopleOfPage
 from devices.phone import Phone, PhoneInfo, Phones
 from tests.bot.tasks.test_operating import TouchedPhone
 from tests.bot.web.standins import Checks
@@ -179,9 +175,6 @@ async def open_api(directory: Path, connections: Connections | None = None) -> A
         touched = TouchablePhones(world.phones)
         operating = Operating(leases, touched, Policy.default(), store.journal)
         api = ApiServices(world.services, events, operating)
-        viewers = Viewers(behind.chat, store.console, behind.people)
-        assert world.services.skills.own is not None
-        own = FolderKind(world.services.skills.own, "SKILL.md", partial(load_skills, shipped=False), lambda: None)
         console = Console(
             Exposure("127.0.0.1"),
             0,
@@ -193,7 +186,6 @@ async def open_api(directory: Path, connections: Connections | None = None) -> A
                 *LogLines(stopping).routes(),
                 *FleetRoutes(None).routes(),
                 *LiveHand(world.services, stopping).routes(),
-                *SkillPages(world.services, viewers, world.commands, own).routes(),
                 *ApiMount(api, stopping).routes(),
                 *ChatCompletions(api, following).routes(),
                 *McpMount(api, following, stopping, sessions=5).routes(),
