@@ -18,8 +18,8 @@ async def test_a_watch_is_shown_and_begins_with_resume(api: ApiWorld) -> None:
     assert made["watch"]["result"] == {"name": "price", "type": "number", "unit": "$"}
     assert (made["watch"]["condition"]["compare"], made["watch"]["condition"]["limit"]) == ("below", "50")
     assert made["last"] is None
-    assert (made["readings"]["when"], made["readings"]["value"]) == ("it is below $50", "")
-    assert "below $50" in made["told"]
+    assert (made["readings"]["when"], made["readings"]["value"]) == ("it is below 50 $", "")
+    assert "below 50 $" in made["told"]
     assert not (await api.ask(secret, "POST", f"/schedules/{made['id']}/resume")).body["paused"]
     (listed,) = (await api.ask(secret, "GET", "/schedules")).body["data"]["items"]
     assert listed["watch"]["condition"]["compare"] == "below"
