@@ -11,6 +11,7 @@ import re
 import subprocess
 import sys
 import tomllib
+from collections.abc import Set as AbstractSet
 from pathlib import Path
 
 import grimp
@@ -133,6 +134,7 @@ def troubles() -> str:
     program does not say.
     """
     places = tomllib.loads((REPOSITORY / "docs" / "troubleshooting.toml").read_text(encoding="utf-8"))
+    places["doctor"] |= mended({key for messages in places.values() for key in messages})
     lines = []
     for place, messages in places.items():
         lines += [f"## {place.capitalize()}", "", "| message | what to do |", "|---|---|"]
@@ -140,6 +142,14 @@ def troubles() -> str:
             lines.append(f"| {re.sub('{.*?}', '…', catalogue()[key])} | {remedy} |")
         lines.append("")
     return "\n".join(lines)
+
+
+def mended(told: AbstractSet[str]) -> dict[str, str]:
+    """What the doctor finds and how the catalogue says it is mended, without what is told already."""
+    fixes = {key.removesuffix("_fix"): fix for key, fix in catalogue().items() if key.endswith("_fix")}
+    # The two of adb are what is said when all is well; what is wrong with it stands under Phones.
+    found = {key: fix for key, fix in fixes.items() if re.match(r"check\.(?!adb\.)", key) and key in catalogue()}
+    return {key: re.sub("{.*?}", "…", fix) for key, fix in found.items() if key not in told}
 
 
 def commands() -> str:

@@ -8,6 +8,7 @@ import importlib.util
 import re
 import subprocess
 import sys
+import tomllib
 from functools import cache
 from pathlib import Path
 from types import ModuleType
@@ -21,6 +22,7 @@ from agent.outcome import Outcome
 from bot.chats.installed import installed, model_of
 from bot.cli.exits import OF_OUTCOME
 from bot.commands.spec import COMMANDS
+from bot.texts import catalogue
 from devices.virtual_phone.apps import APPS
 from devices.virtual_phone.faults import Faults
 from devices.virtual_phone.options import add_options
@@ -238,3 +240,36 @@ def test_pictures_are_small_and_shown_somewhere() -> None:
     for picture in (DOCS / "pictures").glob("*.png"):
         assert picture.stat().st_size < LARGEST_PICTURE
         assert picture.name in shown, picture.name
+
+
+def troubles() -> set[str]:
+    """The messages that troubleshooting.md explains, by their keys."""
+    places = tomllib.loads(words("docs/troubleshooting.toml"))
+    told = {key for messages in places.values() for key in messages}
+    return told | set(generator().mended(told))
+
+
+def test_whatever_stops_a_start_is_explained() -> None:
+    """Sentences of the settings and of the store; the rest are parts of others."""
+    parts = {"settings.lines", "store.no_rights", "store.shared"}
+    said = {key for key in catalogue() if re.fullmatch(r"(settings|store)\.\w+", key)}
+    assert said - parts - troubles() == set()
+
+
+def test_whatever_the_doctor_finds_wrong_is_explained() -> None:
+    found = set()
+    for source in [*(REPOSITORY / "bot/checks").glob("*.py"), *(REPOSITORY / "bot/cli/doctor").glob("*.py")]:
+        for call in ast.walk(ast.parse(source.read_text(encoding="utf-8"))):
+            match call:
+                case ast.Call(
+                    func=ast.Name("Finding"),
+                    args=[
+                        _,
+                        ast.Constant("bad"),
+                        ast.Call(func=ast.Name("say"), args=[ast.Constant(str(key)), *_]),
+                        *_,
+                    ],
+                ):
+                    found.add(key)
+    assert len(found) > 10
+    assert found - troubles() == set()

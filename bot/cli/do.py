@@ -23,7 +23,6 @@ from bot.cli.terminal import STYLE_OF, Style, painted
 from bot.config.settings import Settings
 from bot.domain.incoming import Attachment
 from bot.tasks.files import BadFiles, check
-from bot.tasks.follow import Heard, line_of
 from bot.texts import say
 
 if TYPE_CHECKING:
@@ -38,19 +37,19 @@ async def do(options: argparse.Namespace, settings: Settings) -> int:
     """Hand the task to the running service, or do it here."""
     options.began = time.monotonic()
     if not options.task.strip():
-        _complain(say("cli.do.empty", example=say("cli.do.example")))
+        _complain(options.command, say("cli.do.empty", example=say("cli.do.example")))
         return USAGE
     try:
         files = await asyncio.to_thread(_read, options.file)
         answers = [*options.answer, *await asyncio.to_thread(_answers, options.answer_file)]
     except OSError as error:
-        _complain(say("cli.do.unread", file=error.filename, reason=error.strerror))
+        _complain(options.command, say("cli.do.unread", file=error.filename, reason=error.strerror))
         return USAGE
     except UnicodeDecodeError:
-        _complain(say("cli.do.no_text"))
+        _complain(options.command, say("cli.do.no_text"))
         return USAGE
     except BadFiles as error:
-        _complain(str(error))
+        _complain(options.command, str(error))
         return USAGE
     async with running_service(settings.data_dir) as remote:
         if remote is not None:
@@ -123,7 +122,7 @@ async def _follow(
     finally:
         if prompt is not None:
             await prompt.close()
-    _complain(say("cli.do.stopping"))
+    _complain(options.command, say("cli.do.stopping"))
     return UNAVAILABLE
 
 
@@ -132,8 +131,11 @@ async def _refused(door: Local | Remote, options: argparse.Namespace, why: str) 
     wished = {name.strip().casefold() for name in options.device.split(",")} if options.device else set()
     named = [row for row in await door.phones() if not wished or _is_called(row, wished)]
     if any(row["usable"] for row in named) or (options.device and not named):
-        _complain(why)
+        _complain(options.command, why)
         return USAGE
+    # Here and not above: it brings the task service and the agent, of which a refusal alone needs a line.
+    from bot.tasks.follow import Heard, line_of  # noqa: PLC0415 - see above
+
     _show(line_of(Heard(TaskEnded(outcome=Outcome.BLOCKED, summary=why))), options)
     return OF_OUTCOME[Outcome.BLOCKED]
 
@@ -142,8 +144,8 @@ def _is_called(row: dict[str, Any], names: set[str]) -> bool:
     return not names.isdisjoint({str(row[key]).casefold() for key in ("id", "serial", "name")})
 
 
-def _complain(why: str) -> None:
-    print(say("cli.failed", prog="opengui do", why=why), file=sys.stderr)
+def _complain(command: str, why: str) -> None:
+    print(say("cli.failed", prog=f"opengui {command}", why=why), file=sys.stderr)
 
 
 def _show(line: dict[str, Any], options: argparse.Namespace) -> None:
@@ -180,7 +182,7 @@ async def _ask(
     _show(question, options)
     refusal = await door.answer(question["question"], answer)
     if refusal:
-        _complain(refusal)
+        _complain(options.command, refusal)
         await door.answer(question["question"], None)
 
 

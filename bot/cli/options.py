@@ -6,8 +6,9 @@ import argparse
 import math
 import sys
 from collections.abc import Iterable
+from difflib import get_close_matches
 from pathlib import Path
-from typing import Final, NoReturn
+from typing import Any, Final, NoReturn
 
 from bot.cli.exits import USAGE
 from bot.config.places import PROJECT
@@ -19,6 +20,8 @@ SOCKET: Final = Path("/run/opengui-workshop/socket")
 
 
 ENV_FILE: Final = "--env-file"
+COMMAND: Final = "name"
+"""What the parsed line calls the command."""
 
 
 class _Help(argparse.HelpFormatter):
@@ -63,6 +66,15 @@ class _Parser(argparse.ArgumentParser):
         self.print_usage(sys.stderr)
         self.exit(USAGE, f"{say('cli.wrong', prog=self.prog, problem=message)}\n")
 
+    def _check_value(self, action: argparse.Action, value: Any) -> None:  # noqa: ANN401 - as argparse has it
+        """A command that is not there is answered with the nearest one, not with the names of forty."""
+        if action.dest == COMMAND and action.choices is not None and value not in action.choices:
+            near = get_close_matches(value, action.choices, n=1, cutoff=0.7)
+            known = say("cli.unknown_near", name=value, near=near[0]) if near else say("cli.unknown", name=value)
+            self.print_usage(sys.stderr)
+            self.exit(USAGE, f"{say('cli.failed', prog=self.prog, why=known)}\n")
+        super()._check_value(action, value)
+
 
 def _number(text: str) -> int:
     """A number from 1. Raises ArgumentTypeError."""
@@ -88,7 +100,7 @@ def parser() -> argparse.ArgumentParser:
     whole.add_argument(ENV_FILE, dest="settings_file", type=Path, metavar="FILE", help=say("cli.option.env_file"))
     whole.add_argument("--version", action=_Version, nargs=0, help=say("cli.option.version"))
     commands = whole.add_subparsers(
-        title=say("cli.section.commands"), required=True, metavar="COMMAND", dest="name", parser_class=_Parser
+        title=say("cli.section.commands"), required=True, metavar="COMMAND", dest=COMMAND, parser_class=_Parser
     )
 
     def add(name: str) -> argparse.ArgumentParser:
