@@ -22,7 +22,7 @@ from agent.graph.executor.foreign_words import is_foreign, names_by
 from agent.graph.executor.state import ExecutorState, PastData, fate_of
 from agent.guards.binding import words_of
 from agent.models.base import PILOT, Delta, Model, ModelReply, ModelRequest, Purpose, ToolCall, Usage
-from agent.observing import ScreenView
+from agent.observing import MAX_LINES, ScreenView
 from agent.recorded_skills.anchors import (
     Found,
     Likeness,
@@ -63,6 +63,7 @@ _SENT: Final = (
     " It was sent before, and it is not known whether it arrived: see first whether it has happened, and go on with "
     "what comes next if so. Never do it a second time where you cannot tell."
 )
+_NO_PICTURE: Final = " No screenshot is sent this time: the list names all that can be touched here."
 _AT_END: Final = (
     "A recorded skill was followed to its end, but the last screen is not as it was then{marks}. See whether the task "
     "is done; finish then, or do what is missing."
@@ -78,11 +79,21 @@ _WAYS: Final = frozenset({"wait", "back", "reopen", "scroll"})
 class FollowingModel:
     """Implements Model around the acting one."""
 
-    def __init__(self, model: Model, follower: Follower, names: Callable[[], Awaitable[Asked]] | None = None) -> None:
-        """`names` asks what the words of the recording are called on this phone; None where nobody can say."""
+    def __init__(
+        self,
+        model: Model,
+        follower: Follower,
+        names: Callable[[], Awaitable[Asked]] | None = None,
+        *,
+        bare_lists: bool = False,
+    ) -> None:
+        """`names` asks what the words of the recording are called on this phone; None where nobody can say.
+        `bare_lists` tells that the model points by the numbers of a list, so that it may do without a picture.
+        """
         self._model = model
         self._follower = follower
         self._names = names
+        self._bare_lists = bare_lists
 
     @property
     def name(self) -> str:
@@ -106,8 +117,14 @@ class FollowingModel:
 
     def _hinted(self, request: ModelRequest) -> ModelRequest:
         hint = self._follower.hint()
-        last = request.messages[-1]
-        messages = (*request.messages[:-1], replace(last, parts=(hint, *last.parts)))
+        messages = request.messages
+        if self._bare_lists and self._follower.is_told_by_list:
+            hint += _NO_PICTURE
+            messages = tuple(
+                replace(each, parts=tuple(part for part in each.parts if isinstance(part, str))) for each in messages
+            )
+        last = messages[-1]
+        messages = (*messages[:-1], replace(last, parts=(hint, *last.parts)))
         scene = request.scene
         return replace(request, messages=messages, scene=scene and replace(scene, told=(*scene.told, hint)))
 
@@ -138,7 +155,7 @@ def following(model: Model, state: ExecutorState, context: RunContext, view: Scr
             basic, follower.words, follower.shown, conversation=f"{state['run']}-names", task=context.run.task
         )
 
-    return FollowingModel(model, follower, names)
+    return FollowingModel(model, follower, names, bare_lists=context.dialect.name == "tools")
 
 
 def is_proven(state: ExecutorState) -> bool:
@@ -241,6 +258,20 @@ class Follower:
     def shown(self) -> list[str]:
         """The words of this screen."""
         return list(dict.fromkeys(words for e in self._seen.elements or () if (words := words_of(e))))
+
+    @property
+    def is_told_by_list(self) -> bool:
+        """Whether a model can do this step by the list of elements alone: all that can be touched has words, and it is
+        the first try. A picture is half of what a call costs.
+        """
+        seen = self._seen
+        if self._way.asked or seen.secure or not seen.complete or not seen.elements:
+            return False
+        able = [e for e in seen.elements if e.clickable or e.checkable or e.editable]
+        said = [e for e in seen.elements if e.label]
+        return len(self._view.targets) < MAX_LINES and all(
+            e.label or any(e.bounds.holds(other.bounds.centre) for other in said) for e in able
+        )
 
     def hint(self) -> str:
         """What a model is told that has to do this step."""
