@@ -14,7 +14,7 @@ from agent.graph.executor.acting import BEGUN, TOOL_BEGUN, begin, run_tool, send
 from agent.graph.executor.action_spec import AnySpec, InputAction, PersonAction, PhoneContext, PhoneTool
 from agent.graph.executor.anchors import anchor_of
 from agent.graph.executor.context import RunContext
-from agent.graph.executor.following import RECORDED
+from agent.graph.executor.follower import RECORDED
 from agent.graph.executor.gate import (
     aim_again,
     field_aim,
