@@ -27,7 +27,7 @@ from devices.adb.ownership import Ownership
 from devices.adb.pictures import Frame, never
 from devices.adb.preparation import Preparation
 from devices.adb.reading import ScreenReading, same_elements, same_facts
-from devices.adb.settling import FIRST_CHANGE, FIRST_CHANGE_OF_LAUNCH, Probe, Watched, loads
+from devices.adb.settling import FIRST_CHANGE, FIRST_CHANGE_OF_LAUNCH, GAP, Probe, Watched, loads
 from devices.adb.shell import Shell, together
 from devices.adb.state import State, read_state
 from devices.adb.ui_tree import FIRST_LIMIT, Trees, focused_text
@@ -179,7 +179,7 @@ class AdbPhone:
         if expected and screen is None:
             await self._inputs.wait_for_expected()
         if screen is None:
-            seen = await self._watch(watched)
+            seen = await self._watch_pair(watched)
         elif self._trees.slow:
             seen = await self._watch_late(watched, screen, tree_left, elements=elements)
         else:
@@ -222,6 +222,40 @@ class AdbPhone:
         finally:
             await reading.drop()
         return await self._observation(rest.frame, elements, state, settled=rest.settled, brief=reading.brief)
+
+    async def _watch_pair(self, watched: Watched) -> Observation:
+        """The screen when it has come to rest, by two pictures of which the second begins before the first has come.
+
+        The elements are asked beside the second one. Those that have come before the first picture has may be of the
+        screen before it; those that take longer are what the phone told at the end of that time.
+        """
+        reading, size = ScreenReading(self._trees, self._shell), self._seen.size
+        first = True
+
+        async def begin_beside() -> None:
+            await asyncio.sleep(GAP)
+            if size is not None and not reading.begun:
+                reading.begin(size, brief=True)
+
+        def shown(frame: Frame, new: bool) -> None:
+            nonlocal first
+            known = reading.begun and reading.size == frame.size and not reading.has_elements
+            if first and known:
+                reading.begin_state()
+            elif first or new:
+                reading.begin(frame.size)
+            first = False
+
+        beside = asyncio.create_task(begin_beside())
+        try:
+            rest = await watched.rest(glance=False, shown=shown, clock=self._clock, paired=True)
+            if not reading.begun or reading.size != rest.frame.size or reading.brief:
+                reading.begin(rest.frame.size)
+            elements, state = await reading.result()
+        finally:
+            beside.cancel()
+            await reading.drop()
+        return await self._observation(rest.frame, elements, state, settled=rest.settled)
 
     async def _watch_late(
         self, watched: Watched, screen: Size, left: tuple[Element, ...] | None, *, elements: bool

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
@@ -79,6 +80,7 @@ async def settle(
     first_change: float,
     patience: float,
     glance: bool = False,
+    paired: bool = False,
     shown: Callable[[Frame, bool], None] = lambda _frame, _new: None,
     clock: Callable[[], float] = time.monotonic,
 ) -> Rest:
@@ -87,6 +89,9 @@ async def settle(
     A screen that does not change within `first_change` seconds rests already. Ends after `patience` seconds with what
     there is; with `glance`, at the first frame when that shows a change. `shown` is called with each frame that the
     loop goes on from, and whether it is another than the one before. Raises what `capture` raises.
+
+    With `paired` the second capture begins GAP after the first, also while that is still on its way: most screens stand
+    still by then, and a frame may take a quarter of a second.
 
     More than the small picture, which takes most of a frame's processor time, is made of a frame that shows something
     new, and of one after so long that it may be the last.
@@ -100,24 +105,38 @@ async def settle(
         over = not changed and clock() - began >= min(first_change, patience)
         return over or not Probe.of_small(small, size).same_as(previous)
 
-    while True:
-        taken = clock()
-        frame = await capture(wanted)
-        probe = Probe.of_small(frame.small, frame.size)
-        same = probe.same_as(previous)
-        now = clock()
-        last = frame if frame.shows else last
-        if last is not None and same and (changed or now - began >= first_change):
-            return Rest(last, settled=True)
-        if glance and not same:
-            return Rest(frame, settled=False)
-        glance = False
-        changed = changed or not same
-        shown(frame, not same)
-        if last is not None and now - began >= patience:
-            return Rest(last, settled=False)
-        previous = probe
-        await asyncio.sleep(max(0.0, taken + GAP - now))
+    async def capture_second() -> Frame:
+        await asyncio.sleep(GAP)
+        return await capture(wanted)
+
+    second = asyncio.create_task(capture_second()) if paired else None
+    try:
+        for number in itertools.count():
+            taken = clock()
+            frame = await (second if second is not None and number == 1 else capture(wanted))
+            probe = Probe.of_small(frame.small, frame.size)
+            same = probe.same_as(previous)
+            now = clock()
+            last = frame if frame.shows else last
+            if last is not None and same and (changed or now - began >= first_change):
+                return Rest(last, settled=True)
+            if glance and not same:
+                return Rest(frame, settled=False)
+            glance = False
+            changed = changed or not same
+            shown(frame, not same)
+            if last is not None and now - began >= patience:
+                return Rest(last, settled=False)
+            previous = probe
+            if number or second is None:
+                await asyncio.sleep(max(0.0, taken + GAP - now))
+    finally:
+        if second is not None and not second.done():
+            second.cancel()
+            await asyncio.wait({second})
+        if second is not None and not second.cancelled():
+            second.exception()  # it was of no interest any more
+    raise AssertionError("it goes on until the screen rests")
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +148,9 @@ class Watched:
     first_change: float
     patience: float
 
-    async def rest(self, *, glance: bool, shown: Callable[[Frame, bool], None], clock: Callable[[], float]) -> Rest:
+    async def rest(
+        self, *, glance: bool, shown: Callable[[Frame, bool], None], clock: Callable[[], float], paired: bool = False
+    ) -> Rest:
         """See `settle`."""
         return await settle(
             self.capture,
@@ -137,6 +158,7 @@ class Watched:
             first_change=self.first_change,
             patience=self.patience,
             glance=glance,
+            paired=paired,
             shown=shown,
             clock=clock,
         )

@@ -45,6 +45,9 @@ UNTOLD_TRIES: Final = 2
 LIGHT_PICTURES: Final = 8
 """How many pictures of past steps are kept as they are sent again; no model is trained on a larger window."""
 
+LATELY: Final = 0.1
+"""Seconds for which a look at a screen at rest is the newest that can be had: another one takes longer to come."""
+
 Result = TypeVar("Result")
 
 
@@ -65,6 +68,8 @@ class Looks:
     light: Recent[str, bytes] = field(default_factory=lambda: Recent(LIGHT_PICTURES))
     backoff: SpeculationBackoff = field(default_factory=SpeculationBackoff)
     step_began: float = field(default_factory=time.monotonic)
+    came: float = -LATELY
+    """When elements of a screen at rest came last, in seconds of the loop's clock."""
     waits_for_lists: bool = False
     """Whether the model has shown that it does not point well: then it is shown no picture without its list."""
     untold: dict[str, int] = field(default_factory=dict)
@@ -134,6 +139,11 @@ class PhoneScreen:
     def pending(self) -> EarlyLook | None:
         """The early look after the last action, until it is known that it stood still, or what it became."""
         return self._looks.pending
+
+    @property
+    def is_new(self) -> bool:
+        """Whether the view has only just come, with its elements: whoever looked again would be told the same."""
+        return asyncio.get_running_loop().time() - self._looks.came < LATELY
 
     @property
     def step_began(self) -> float:
@@ -236,6 +246,8 @@ class PhoneScreen:
         if moving and (mask.may_show(seen.package) or mask.observation(seen) is not seen):
             moving, seen = False, await self._change(before, patience, settle=True)
         looks.fresh = seen
+        if seen.settled and seen.complete and seen.elements is not None:
+            looks.came = asyncio.get_running_loop().time()
         if moving:
             looks.pending = EarlyLook(key, before.without_picture(), seen.without_picture(), patience)
         return mask.observation(seen)

@@ -14,6 +14,7 @@ from agent.graph.executor.acting import BEGUN, TOOL_BEGUN, begin, run_tool, send
 from agent.graph.executor.action_spec import AnySpec, InputAction, PersonAction, PhoneContext, PhoneTool
 from agent.graph.executor.anchors import anchor_of
 from agent.graph.executor.context import RunContext
+from agent.graph.executor.follower import RECORDED
 from agent.graph.executor.gate import (
     aim_again,
     field_aim,
@@ -307,12 +308,15 @@ async def _run_input(step: OpenStep, it: Resolved) -> Done:
     if it.where.point is not None:
         spot = it.where.point.mapped(it.sight.observation.size, it.sight.screen.space)
         step.changed["mark"] = [spot.x, spot.y]
-    judged = _judged(step, it, it.sight, it.physical) if it.looked is None else None
+    own = step.state["reply"].get("finish_reason") == RECORDED
+    # A recording answers at once: where nothing has taken time since the look, it is itself the last word.
+    again = it.looked is None and not (own and step.index == 0 and step.context.screen.is_new)
+    judged = _judged(step, it, it.sight, it.physical) if again else None
     clock = asyncio.get_running_loop().time
     began = clock()
-    sent = await send_input(
-        step.context, step.key, it.physical, it.sight, last=step.is_last, looked=it.looked, judged=judged
-    )
+    # No call of a model goes on beside a look after a step of a recording: it is shown at rest.
+    last = step.is_last and not own
+    sent = await send_input(step.context, step.key, it.physical, it.sight, last=last, looked=it.looked, judged=judged)
     moves = isinstance(it.action, Swipe | Drag | Scroll)  # between points, which are others on another screen
     step.keep(
         it,

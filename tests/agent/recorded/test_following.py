@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from agent.graph.executor.following import Follower
+from agent.graph.executor.follower import Follower
 from agent.graph.executor.state import PastData
 from agent.observing import ScreenView, screen_of
 from agent.recorded_skills.skill_file import RecordedSkill, Source

@@ -10,7 +10,7 @@ from langgraph.runtime import Runtime
 from agent.actions import Finish
 from agent.dialects.base import BadReply
 from agent.graph.executor.context import RunContext
-from agent.graph.executor.following import RECORDED
+from agent.graph.executor.follower import RECORDED
 from agent.graph.executor.state import ExecutorState, past_line, reply_of
 from agent.models.base import Message, Model, ModelReply, ModelRequest, Purpose
 from agent.models.errors import ModelError

@@ -17,7 +17,8 @@ from agent.dialects.base import BadReply, Decision
 from agent.dialects.tools import ToolsDialect
 from agent.effect_facts import PlainText, effects_data
 from agent.graph.executor.context import RunContext
-from agent.graph.executor.following import RECORDED, is_proven
+from agent.graph.executor.follower import RECORDED
+from agent.graph.executor.following import is_proven
 from agent.graph.executor.state import (
     ExecutorState,
     ended,

@@ -1,0 +1,161 @@
+"""Whether what was recorded fits a screen: the element that a step touches there, whether it is done already, and
+whether what a model has done is the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from agent.graph.executor.foreign_words import is_foreign
+from agent.recorded_skills.anchors import (
+    Found,
+    Likeness,
+    checked_now,
+    find,
+    folded,
+    likeness,
+    names_one,
+    uncounted,
+    words_at,
+)
+from agent.recorded_skills.skill_file import FIELDS
+from agent.recorded_skills.step_record import Anchor, Landmark, RecordedAction, filled
+from devices.phone import Observation
+
+
+class Fitting:
+    """One screen, and what recorded words are called on it."""
+
+    def __init__(self, values: Mapping[str, str], seen: Observation) -> None:
+        """`values` are those of the parameters in this run."""
+        self._values = values
+        self._seen = seen
+        self.scrolled = False
+        """Whether the page was scrolled for the next step: its landmarks may be out of sight."""
+        self.renamed: dict[str, str] = {}
+        """What recorded words are called now, by the folded word: what a model has touched in this run in their place,
+        or has said when it was asked for the names of another language.
+        """
+
+    def is_set(self, step: RecordedAction) -> bool:
+        """Whether a switch is set here as the step would set it."""
+        if step.kind != "tap" or step.anchor is None or step.anchor.checked is None:
+            return False
+        found = self.fitting(step)
+        if found is None:
+            return False
+        now = checked_now(found, self._seen)
+        return now is not None and now is not step.anchor.checked
+
+    def is_unset(self, step: RecordedAction) -> bool:
+        """Whether a switch is to be seen here that the step was to set, and is not set."""
+        if step.kind != "tap" or step.anchor is None or step.anchor.checked is None:
+            return False
+        found = self._find(step.anchor)
+        return found is not None and checked_now(found, self._seen) is step.anchor.checked
+
+    def fit(self, step: RecordedAction, *, strictly: bool = False) -> Found | bool | None:
+        """What the step touches here, True for one that touches nothing and fits, None where it does not fit."""
+        if step.kind not in FIELDS or (step.touches and step.anchor is None and not step.reads):
+            return None
+        if step.kind in {"open_app", "open_url"}:
+            return None if strictly else True
+        if step.anchor is not None:
+            return self.fitting(step)
+        if step.kind == "type" or step.package != self._seen.package:
+            return None
+        if any(not words_at(place, self._seen, self._values) for place in step.reads):
+            return None
+        like = self.likeness(step.landmarks)
+        return (
+            True if like in {Likeness.SAME, Likeness.TRANSLATED} or (like is Likeness.UNTOLD and not strictly) else None
+        )
+
+    def fitting(self, step: RecordedAction) -> Found | None:
+        """The element that the step touches, on a screen that is the recorded one."""
+        assert step.anchor is not None
+        if step.package != self._seen.package:
+            return None
+        found = self._find(step.anchor)
+        if found is None or not found.element.enabled:
+            return None
+        like = self.likeness(step.landmarks)
+        if found.renamed:
+            translated = like is Likeness.TRANSLATED and step.activity == self._seen.activity
+            return found if like is Likeness.SAME or translated else None
+        return found if like is not Likeness.OTHER or self.scrolled else None
+
+    def _find(self, anchor: Anchor) -> Found | None:
+        """The element that the anchor means, by its recorded words, else by what they are called now."""
+        found = find(anchor, self._seen, self._values)
+        if found is not None and not found.renamed:
+            return found
+        words, beside = self._name_of(anchor.words), self._name_of(anchor.beside)
+        named = find(anchor.model_copy(update={"words": words, "beside": beside}), self._seen, self._values)
+        return found if named is None or named.renamed else named
+
+    def _name_of(self, words: str) -> str:
+        """What recorded words are called now, with the values of this run."""
+        now = filled(words, self._values)
+        return self.renamed.get(folded(now)) or self.renamed.get(folded(uncounted(now)), now)
+
+    def taken(self, step: RecordedAction, free: list[RecordedAction]) -> bool:
+        """Whether one of these actions of a model is this step; it is taken from them, and its name is kept."""
+        same = next((each for each in free if self._is_alike(step, each)), None)
+        if same is None:
+            return False
+        free[:] = free[free.index(same) + 1 :]
+        if step.anchor is not None and same.anchor is not None and step.anchor.words and same.anchor.words:
+            words = filled(step.anchor.words, self._values)
+            if folded(words) != folded(same.anchor.words):
+                self.renamed[folded(words)] = same.anchor.words
+        return True
+
+    def likeness(self, marks: Sequence[Landmark]) -> Likeness:
+        """How much this screen is like the one with these landmarks, by the names that they have now."""
+        return likeness(marks, self._seen, self._values, self.renamed)
+
+    def _is_alike(self, step: RecordedAction, done: RecordedAction) -> bool:
+        """Whether what a model did is what the step does: of one kind, on the same screen, with the same text."""
+        if step.kind != done.kind or done.dialog is not step.dialog:
+            return False
+        if step.kind == "type" and "text" in step.action:
+            return folded(self.text(step, "text")) == folded(str(done.action.get("text", "")))
+        if step.kind in {"open_app", "open_url"} or step.kind not in FIELDS:
+            return True
+        if step.package != done.package:
+            return False
+        if step.anchor is not None and done.anchor is not None:
+            if names_one(step.anchor.id) and done.anchor.id == step.anchor.id:
+                return True
+            words = {folded(filled(step.anchor.words, self._values)), folded(self._name_of(step.anchor.words))}
+            if folded(done.anchor.words) in words - {""}:
+                return True
+        ours = {folded(self._name_of(mark.words)) for mark in step.landmarks}
+        theirs = {folded(mark.words) for mark in done.landmarks}
+        if not ours & theirs and is_foreign(ours, theirs):
+            return step.activity == done.activity and _is_same_kind(step, done)
+        return not ours or not theirs or 2 * len(ours & theirs) >= min(len(ours), len(theirs))
+
+    def shows(self, text: str) -> bool:
+        """Whether a field has this text already."""
+        wanted = folded(text)
+        return bool(wanted) and any(e.editable and folded(e.text) == wanted for e in self._seen.elements or ())
+
+    def text(self, step: RecordedAction, name: str) -> str:
+        """What a field of the recorded action has in this run."""
+        return filled(str(step.action.get(name, "")), self._values)
+
+
+def _is_same_kind(step: RecordedAction, done: RecordedAction) -> bool:
+    """Whether both touched a control of one kind in the same sort of place: what is left to go by without words."""
+    ours, theirs = step.anchor, done.anchor
+    if ours is None or theirs is None:
+        return False
+    return (ours.role, ours.listed, ours.editable, ours.checked is None, step.chosen) == (
+        theirs.role,
+        theirs.listed,
+        theirs.editable,
+        theirs.checked is None,
+        done.chosen,
+    )

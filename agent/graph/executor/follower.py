@@ -1,0 +1,286 @@
+"""One recording at one step of a run: which of its actions fits this screen, and how it is looked for."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from agent.effect_facts import NothingChanged, effects_of
+from agent.graph.executor.fitting import Fitting
+from agent.graph.executor.foreign_words import is_foreign
+from agent.graph.executor.hints import Hints
+from agent.graph.executor.state import PastData
+from agent.graph.executor.walked import MOST_BACKS, walked
+from agent.guards.binding import words_of
+from agent.models.base import ModelReply, ToolCall
+from agent.observing import MAX_LINES, ScreenView
+from agent.recorded_skills.anchors import Found, Likeness, folded, uncounted, words_at
+from agent.recorded_skills.skill_file import FIELDS, RecordedSkill
+from agent.recorded_skills.step_record import RecordedAction, filled
+from agent.scene import Scene
+from agent.wording import sentence
+from devices.phone import Element
+
+RECORDED: Final = "recorded"
+"""How a reply ends that no endpoint has written."""
+PATIENCE: Final = 3.0
+"""Times as long as it took in the recording, that the next screen is waited for."""
+LEAST_WAIT_S, MOST_WAIT_S = 3.0, 30.0
+MOST_SCROLLS: Final = 8
+"""In one direction, before a model is asked where something is."""
+AHEAD: Final = 6
+"""Recorded steps that are looked at after a model has acted: it may have done several at once."""
+_WAYS: Final = frozenset({"wait", "back", "reopen", "scroll"})
+"""What is done while the next recorded step does not fit yet."""
+
+
+class Follower:
+    """One recording at one step of a run."""
+
+    def __init__(
+        self, skill: RecordedSkill, arguments: Mapping[str, str], past: Sequence[PastData], view: ScreenView
+    ) -> None:
+        self._skill = skill
+        self._values = dict(arguments)
+        self._steps = skill.steps
+        self._view = view
+        self._seen = view.observation
+        self._hints = Hints(skill, self._values)
+        self._fitting = Fitting(self._values, self._seen)
+        self._way = walked(skill, past, self._fitting)
+        self._fitting.scrolled = bool(self._way.scrolls)
+        self._open = self._way.step
+        """The first step that nobody has done, as far as is known: what a model is told of."""
+
+    @property
+    def place(self) -> int:
+        """The number of the recorded step that is next, from 1."""
+        return min(self._open + 1, len(self._steps))
+
+    @property
+    def all(self) -> int:
+        """How many steps the recording has."""
+        return len(self._steps)
+
+    def reply(self) -> ModelReply | None:
+        """What the recording does on this screen; None where a model has to be asked."""
+        way, seen = self._way, self._seen
+        if self._way.other_version or seen.elements is None or not seen.complete:
+            return None
+        step = self._unset(way.step)
+        if not way.tried:
+            if step == len(self._steps):
+                return self._end() or (None if way.waits else self._wait_for_end())
+            # What the model has just done may leave the page as it was, as a thing put in a cart: once is enough.
+            recorded = self._steps[step]
+            if (
+                not self._fitting.taken(recorded, list(way.model))
+                and (found := self._fitting.fit(recorded)) is not None
+            ):
+                return self._do(step, found)
+        if (later := self._later(step)) is not None:
+            return later
+        if way.tried or way.asked or not self._followable(step):
+            return None
+        return self._scroll(step) or (self._back(step) if way.waits else self._wait(step))
+
+    def needs_names(self, reply: ModelReply | None) -> bool:
+        """Whether the recording does not fit here because the phone speaks another language, and nobody was asked yet
+        what its words are called in it.
+        """
+        way = self._way
+        if way.names_asked or way.other_version or (reply is not None and reply.memo.get("how") not in _WAYS):
+            return False
+        package = self._steps[self._open].package if self._open < len(self._steps) else self._skill.end.package
+        return package == self._seen.package and is_foreign(self.words, self.shown)
+
+    def learn(self, names: Mapping[str, str]) -> None:
+        """Take what recorded words are called now. What a model has touched in their place counts more."""
+        self._way.names_asked = True
+        self._fitting.renamed = {**names, **self._fitting.renamed}
+
+    @property
+    def words(self) -> list[str]:
+        """The words that are looked for from here on, with the values of this run."""
+        steps = (*self._steps[self._open :], self._skill.end)
+        anchors = [each for step in steps for each in (step.anchor, *step.reads) if each is not None]
+        said = [words for each in anchors for words in (each.words, each.beside)]
+        said += [mark.words for step in steps for mark in step.landmarks]
+        return list(dict.fromkeys(uncounted(filled(words, self._values)) for words in said if words))
+
+    @property
+    def shown(self) -> list[str]:
+        """The words of this screen."""
+        return list(dict.fromkeys(words for e in self._seen.elements or () if (words := words_of(e))))
+
+    @property
+    def is_over(self) -> bool:
+        """Whether all recorded steps are done."""
+        return self._open >= len(self._steps)
+
+    @property
+    def is_told_by_list(self) -> bool:
+        """Whether a model can do this step by the list of elements alone: all that can be touched has words, nothing
+        has to be read, and it is the first try of what has surely not been done. A picture is half of a call's cost.
+        """
+        seen, way = self._seen, self._way
+        if way.asked or way.unsure or seen.secure or not seen.complete or not seen.elements:
+            return False
+        step = self._skill.end if self.is_over else self._steps[self._open]
+        fields = FIELDS.get(step.kind)
+        if step.reads or fields is None or (fields and step.action.keys() == {"kind"}):
+            return False
+        able = [e for e in seen.elements if e.clickable or e.checkable or e.editable]
+        said = [e for e in seen.elements if e.label]
+        return len(self._view.targets) < MAX_LINES and all(
+            e.label or any(e.bounds.holds(other.bounds.centre) for other in said) for e in able
+        )
+
+    def hint(self) -> str:
+        """What a model is told that has to do this step."""
+        return self._hints.hint(self._open, unsure=self._way.unsure)
+
+    def for_pilot(self, scene: Scene) -> Scene:
+        """The scene for who reads literal instructions: the one step, and what was done of it."""
+        return self._hints.for_pilot(self._open, scene, asked=self._way.asked)
+
+    def _unset(self, step: int) -> int:
+        """The first step from here on that is not there already, as a switch that is set as the step would set it."""
+        while step < len(self._steps) and self._fitting.is_set(self._steps[step]):
+            step += 1
+        return step
+
+    def _followable(self, step: int) -> bool:
+        action = self._steps[step]
+        return (action.kind in FIELDS and action.action.keys() - {"kind"} != set()) or action.anchor is not None
+
+    def _later(self, step: int) -> ModelReply | None:
+        """A later step that fits, where those before it are done or not needed here."""
+        way = self._way
+        free = list(way.model)
+        for number in range(step, min(step + AHEAD, len(self._steps))):
+            if not self._is_done(self._steps[number], free):
+                return None
+            following = self._open = number + 1
+            if following == len(self._steps):
+                return self._end(strictly=True)
+            if (found := self._fitting.fit(self._steps[following], strictly=True)) is not None:
+                return self._do(following, found)
+        return None
+
+    def _is_done(self, step: RecordedAction, free: list[RecordedAction]) -> bool:
+        """Whether the model has done the same, or it needs not be done; what it has done counts for one step."""
+        if step.dialog and step.kind == "tap":
+            return True
+        if self._fitting.is_set(step):
+            return True
+        if step.kind == "type" and self._fitting.shows(self._fitting.text(step, "text")):
+            return True
+        return self._fitting.taken(step, free)
+
+    def _do(self, number: int, found: Found | bool) -> ModelReply:
+        step = self._steps[number]
+        fields = {
+            key: filled(value, self._values) if isinstance(value, str) else value for key, value in step.action.items()
+        }
+        fields.pop("kind")
+        if step.reads:
+            fields["text"] = "\n".join(words_at(place, self._seen, self._values) for place in step.reads)
+        if isinstance(found, Found):
+            if step.touches or not found.element.focused:  # else it was typed where the focus was, and is
+                fields |= self._target(found.element)
+            if step.kind == "type" and self._holds_other(found.element, step):
+                fields["clear"] = True
+        return self._answer(step.kind, number, "done", fields)
+
+    def _holds_other(self, element: Element, step: RecordedAction) -> bool:
+        """Whether the field has another text than it had: the recorded one must not be added to that."""
+        assert step.anchor is not None
+        return bool(element.text) and folded(element.text) not in {folded(element.hint), folded(step.anchor.words)}
+
+    def _target(self, element: Element) -> dict[str, Any]:
+        for number, target in enumerate(self._view.targets):
+            if target is element:
+                return {"element": number}
+        place = element.bounds.clipped(self._seen.size).centre.mapped(self._seen.size, self._view.screen.space)
+        return {"x": place.x, "y": place.y}
+
+    def _end(self, *, strictly: bool = False) -> ModelReply | None:
+        """The end, where the last screen is as it was; `proven` where it has words to tell."""
+        end = self._skill.end
+        if end.touches or end.package != self._seen.package:
+            return None
+        like = self._fitting.likeness(end.landmarks)
+        if like is Likeness.OTHER or (strictly and like is Likeness.UNTOLD):
+            return None
+        data = [words_at(place, self._seen, self._values) for place in end.reads]
+        if not all(data) or any(self._fitting.is_unset(step) for step in self._steps):
+            return None
+        summary = sentence("ended.followed", task=self._skill.asked(self._values))
+        fields = {"status": "success", "summary": summary, **({"data": "\n".join(data)} if data else {})}
+        return self._answer("finish", len(self._steps), "end", fields, proven=like is Likeness.SAME)
+
+    def _wait_for_end(self) -> ModelReply:
+        marks = [filled(mark.words, self._values) for mark in self._skill.end.landmarks]
+        shown = {folded(e.label) for e in self._seen.elements or ()}
+        missing = next((mark for mark in marks if folded(mark) not in shown), "")
+        return self._waiting(len(self._steps), missing)
+
+    def _wait(self, number: int) -> ModelReply:
+        anchor = self._steps[number].anchor
+        return self._waiting(number, "" if anchor is None else filled(anchor.words, self._values))
+
+    def _waiting(self, number: int, text: str) -> ModelReply:
+        took = self._steps[number - 1].seconds if number else 0.0
+        seconds = min(MOST_WAIT_S, max(LEAST_WAIT_S, PATIENCE * took))
+        there = any(folded(text) == folded(e.label) for e in self._seen.elements or ())
+        what = {"what": "text", "text": text} if text and not there else {"what": "change"}
+        return self._answer("wait_for", number, "wait", {"seconds": seconds, **what})
+
+    def _back(self, number: int) -> ModelReply | None:
+        """One page back, where an app was opened that shows the page on which it was left; where that led out of it,
+        it is opened anew.
+        """
+        if not number or self._steps[number - 1].kind != "open_app" or self._way.backs >= MOST_BACKS:
+            return None
+        if self._steps[number].package == self._seen.package:
+            return self._answer("key", number, "back", {"key": "back"})
+        if not self._way.backs:
+            return None
+        opened = self._steps[number - 1].action
+        return self._answer("open_app", number, "reopen", {"name": filled(str(opened["name"]), self._values)})
+
+    def _scroll(self, number: int) -> ModelReply | None:
+        """One page on, where the next anchor stood in a list: down to the end, then up to the beginning."""
+        step, way = self._steps[number], self._way
+        if step.anchor is None or not step.anchor.listed or step.package != self._seen.package:
+            return None
+        like = self._fitting.likeness(step.landmarks)
+        if like is Likeness.OTHER and not way.scrolls:
+            return None
+        lists = [e for e in self._seen.elements or () if e.scrollable]
+        if not lists:
+            return None
+        stops = [n for n, each in enumerate(way.scrolls) if _changed_nothing(each)]
+        if len(stops) > 1 or len(way.scrolls) >= 2 * MOST_SCROLLS:
+            return None
+        down = not stops and len(way.scrolls) < MOST_SCROLLS
+        largest = max(lists, key=lambda e: e.bounds.area)
+        fields = {"direction": "down" if down else "up", **self._target(largest)}
+        return self._answer("scroll", number, "scroll", fields)
+
+    def _answer(
+        self, kind: str, number: int, how: str, fields: Mapping[str, Any], *, proven: bool = False
+    ) -> ModelReply:
+        memo = {"followed": number, "how": how, "version": self._skill.version, "proven": proven}
+        return ModelReply("", (call(kind, fields),), model=RECORDED, finish_reason=RECORDED, memo=memo)
+
+
+def _changed_nothing(past: PastData) -> bool:
+    return any(isinstance(fact, NothingChanged) for fact in effects_of(past["effect"]))
+
+
+def call(kind: str, fields: Mapping[str, Any]) -> ToolCall:
+    """A call of a tool that no model has made."""
+    return ToolCall(RECORDED, kind, json.dumps(dict(fields), ensure_ascii=False))
