@@ -6,7 +6,7 @@ import argparse
 import asyncio
 import os
 import sys
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 
 from benchmarks import api, fleet, foreign, members, scale, settling, single, skills, stopping, tools, workshop
 from benchmarks.row import HEADING, Row
@@ -18,8 +18,8 @@ async def _single(options: Options) -> list[Row]:
     return await single.measured(options.runs, options.model_seconds)
 
 
-async def _foreign(options: Options) -> list[Row]:
-    return await foreign.measured(options.runs, options.model_seconds)
+def _foreign(options: Options) -> AsyncIterator[Row]:
+    return foreign.measured(options.runs, options.model_seconds, options.line)
 
 
 async def _scale(options: Options) -> list[Row]:
@@ -67,7 +67,7 @@ async def _fleet(options: Options) -> list[Row]:
     return await fleet.measured(options.runs_at_once)
 
 
-PARTS: Mapping[str, Callable[[Options], Awaitable[list[Row]]]] = {
+PARTS: Mapping[str, Callable[[Options], Awaitable[list[Row]] | AsyncIterator[Row]]] = {
     "single": _single,
     "foreign": _foreign,
     "settle": _settle,
@@ -83,13 +83,25 @@ PARTS: Mapping[str, Callable[[Options], Awaitable[list[Row]]]] = {
 
 
 async def main(options: Options) -> int:
-    """Measure and print; the exit code."""
+    """Measure and print, each row as soon as it is known and all together at the end; the exit code."""
     rows: list[Row] = []
     for name, part in PARTS.items():
         if options.only in {"", name}:
-            rows += await part(options)
-    print(HEADING, *rows, f"\nLoad of the machine {os.getloadavg()[0]:.1f}.", sep="\n")
+            async for row in _each(part(options)):
+                print(row, flush=True)
+                rows.append(row)
+    print("", HEADING, *rows, f"\nLoad of the machine {os.getloadavg()[0]:.1f}.", sep="\n")
     return 0 if all(row.met for row in rows) else 1
+
+
+async def _each(part: Awaitable[list[Row]] | AsyncIterator[Row]) -> AsyncIterator[Row]:
+    """The rows of a part, which gives them as they come or all at its end."""
+    if isinstance(part, AsyncIterator):
+        async for row in part:
+            yield row
+    else:
+        for row in await part:
+            yield row
 
 
 def _sizes(text: str) -> tuple[int, ...]:
@@ -99,6 +111,7 @@ def _sizes(text: str) -> tuple[int, ...]:
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(prog="benchmarks", description=__doc__)
     parser.add_argument("--only", choices=("", *PARTS), default="", help="one part of it")
+    parser.add_argument("--line", default="", help="of foreign only the lines with this in their name, such as tools")
     parser.add_argument("--runs", type=int, default=3, help="tasks whose figures are put together")
     parser.add_argument("--model-seconds", type=float, default=1.0, help="how long the model takes for an answer")
     parser.add_argument("--phones", type=_sizes, default=scale.SIZES, help="sizes for scale, such as 1,4")
