@@ -45,6 +45,12 @@ async def findings(settings: Settings, hosts: Sequence[dict[str, Any]]) -> list[
         found = [Finding("service", "bad", why, say("check.fleet.away_fix"))]
     for host in hosts:
         text = say("fleet.line", name=host["name"], state=host["state"], phones=len(host["phones"]))
-        fix = "" if host["usable"] else say("fleet.away_fix")
+        fix = "" if host["usable"] else _fix_of(host)
         found.append(Finding("service", "good" if host["usable"] else "bad", text, fix))
     return found
+
+
+def _fix_of(host: dict[str, Any]) -> str:
+    if host["blocked"]:
+        return say("fleet.blocked_fix", host=host["name"])
+    return say("fleet.version_fix") if host["other_version"] else say("fleet.away_fix")
