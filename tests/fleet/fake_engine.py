@@ -333,8 +333,8 @@ class FakeEngine:
             del self._links[-number]
         if "error" in answer:
             raise EngineRefused("the engine does not let this machine in")
-        claims = claims_of(answer["jwt"])
-        return str(claims["name"]), claims["nats"]
+        user = claims_of(answer["jwt"])
+        return str(user["name"]), user["nats"]
 
     def _require_reached(self, name: str) -> None:
         if not self._up or name in self._cut:
