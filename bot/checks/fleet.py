@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from bot.config.settings import Settings
 from bot.domain.finding import Finding
-from bot.fleet.messages import HOST_KEYS, HUB_KEYS, inbox_of
+from bot.fleet.messages import HOST_KEYS, HUB_KEYS, SPEAKS, Hello, asked_by, inbox_of, read_reply, understands
 from bot.texts import say
+
+if TYPE_CHECKING:
+    from bot.fleet.engine import Address, Link
 
 
 async def findings(settings: Settings, hosts: Sequence[dict[str, Any]]) -> list[Finding]:
@@ -34,8 +37,10 @@ async def findings(settings: Settings, hosts: Sequence[dict[str, Any]]) -> list[
     except KeysLost as lost:
         return [Finding("service", "bad", say("settings.fleet_keys", why=str(lost)))]
     try:
-        async with connected(address):
+        async with connected(address) as link:
             found = [Finding("service", "good", say("check.fleet.good", url=address.url))]
+            if not settings.fleet_url:
+                found += await _hub_of(link, address)
     except EngineRefused:
         here = bool(settings.fleet_url)
         fix = say("check.fleet.hub_refused_fix") if here else say("check.fleet.host_refused_fix")
@@ -45,6 +50,25 @@ async def findings(settings: Settings, hosts: Sequence[dict[str, Any]]) -> list[
         found = [Finding("service", "bad", why, say("check.fleet.away_fix"))]
     for host in hosts:
         text = say("fleet.line", name=host["name"], state=host["state"], phones=len(host["phones"]))
-        fix = "" if host["usable"] else say("fleet.away_fix")
+        fix = "" if host["usable"] else _fix_of(host)
         found.append(Finding("service", "good" if host["usable"] else "bad", text, fix))
     return found
+
+
+async def _hub_of(link: Link, address: Address) -> list[Finding]:
+    """What is wrong with the hub as its host sees it. Raises EngineAway."""
+    answer = await link.request(asked_by(address.name), Hello().model_dump_json().encode())
+    try:
+        theirs = int(read_reply(answer)[0].data["speaks"])
+    except (ValueError, TypeError, KeyError):
+        theirs = 0
+    if understands(theirs):
+        return []
+    text = say("check.fleet.hub_version", theirs=theirs, ours=SPEAKS)
+    return [Finding("service", "bad", text, say("fleet.version_fix"))]
+
+
+def _fix_of(host: dict[str, Any]) -> str:
+    if host["blocked"]:
+        return say("fleet.blocked_fix", host=host["name"])
+    return say("fleet.version_fix") if host["other_version"] else say("fleet.away_fix")

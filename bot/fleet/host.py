@@ -98,6 +98,8 @@ class Host:
         self._told_phones: tuple[PhoneThere, ...] | None = None
         self._link: Link | None = None
         self._epoch = 0
+        self._told_epoch = 0
+        """The start of the hub of which was said that its version is another one."""
         self._beat: Beat | None = None
         self._heard = float("-inf")
         self._answers: OrderedDict[str, asyncio.Task[bytes]] = OrderedDict()
@@ -258,7 +260,9 @@ class Host:
             logger.info("The hub did not say by which rules it works: %s", error)
             return False
         if not understands(speaks):
-            logger.error("The hub speaks version %d and this host %d; update the older one.", speaks, self._speaks)
+            if epoch != self._told_epoch:
+                logger.error("The hub speaks version %d and this host %d; update the older one.", speaks, self._speaks)
+            self._told_epoch = epoch
             return False
         await self._runs.use(self._make_runner(policy, self))
         if not self._epoch:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
-from typing import Protocol
+from dataclasses import dataclass, field, replace
+from typing import Final, Protocol
 
 from pydantic import ValidationError
 
@@ -14,6 +14,8 @@ from bot.fleet.messages import PRESENCE, SPEAKS, Patience, PhoneThere, Presence,
 from bot.store.fleet import KnownHost
 
 logger = logging.getLogger(__name__)
+
+ECHOES: Final = 2
 
 
 @dataclass
@@ -29,6 +31,10 @@ class Host:
     """When it went away."""
     reading: bool = False
     """Whether its presence is read now."""
+    former: set[str] = field(default_factory=set)
+    """Starts of it that are over, as another one was heard after them."""
+    echoes: int = 0
+    """How often one of those has spoken all the same."""
 
     @property
     def name(self) -> str:
@@ -43,7 +49,13 @@ class Host:
     @property
     def usable(self) -> bool:
         """Whether it can be given work now."""
-        return not self.away and self.presence is not None and understands(self.presence.speaks)
+        known = self.presence is not None and understands(self.presence.speaks)
+        return known and not self.away and not self.blocked
+
+    @property
+    def blocked(self) -> bool:
+        """Whether nobody is let in with its key, because two machines have used it."""
+        return self.known.blocked is not None
 
     def phones(self) -> tuple[PhoneThere, ...]:
         """The phones that it told of last."""
@@ -59,6 +71,10 @@ class HostWatcher(Protocol):
 
     def phones_changed(self) -> None:
         """A host has other phones now, or tells something else of them."""
+        ...
+
+    def key_copied(self, name: str) -> None:
+        """Two machines speak with the key of this host."""
         ...
 
 
@@ -102,7 +118,7 @@ class Hosts(Mapping[str, Host]):
     def note_heard(self, name: str) -> None:
         """It has just said something."""
         host = self._hosts.get(name)
-        if host is None:
+        if host is None or host.blocked:
             return
         host.heard = steady_now()
         if host.away and host.presence is not None:
@@ -115,7 +131,7 @@ class Hosts(Mapping[str, Host]):
         known. Whether it can be worked with: its presence is known, and it has greeted this start of the hub.
         """
         host = self._hosts.get(name)
-        if host is None:
+        if host is None or host.blocked or self._is_copied(host, pulse):
             return False
         if host.presence is None or (host.presence.boot, host.presence.number) != (pulse.boot, pulse.number):
             if host.reading:
@@ -132,8 +148,28 @@ class Hosts(Mapping[str, Host]):
             self.note_heard(name)
         return greeted
 
+    def _is_copied(self, host: Host, pulse: Pulse) -> bool:
+        """Whether a start of it that was over speaks again. One such word may have been late; two were not."""
+        if pulse.boot not in host.former:
+            return False
+        host.echoes += 1
+        if host.echoes < ECHOES:
+            return False
+        self._watcher.key_copied(host.name)
+        return True
+
+    def block(self, name: str, *, now: float) -> None:
+        """Nobody is let in with its key any more; its work is out of reach from now on."""
+        host = self._hosts[name]
+        host.known = replace(host.known, blocked=now)
+        host.away = host.lost = True
+        self._watcher.host_changed(name)
+
     def _take_presence(self, host: Host, presence: Presence) -> None:
         anew = host.presence is not None and host.presence.boot != presence.boot
+        if host.presence is not None and anew:
+            host.former.add(host.presence.boot)
+            host.former.discard(presence.boot)
         host.presence = presence
         if not understands(presence.speaks):
             logger.warning("The host %s speaks version %d, the hub %d.", host.name, presence.speaks, SPEAKS)

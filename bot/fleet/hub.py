@@ -52,7 +52,7 @@ from bot.fleet.messages import (
     read_reply,
 )
 from bot.fleet.nats_engine import connected
-from bot.fleet.sign_in import SignIn, delivery_of
+from bot.fleet.sign_in import SignIn, delivery_of, disconnect
 from bot.store.fleet import FleetTable, KnownRun
 from bot.store.frames import FrameFiles
 from bot.texts import spoken
@@ -161,20 +161,22 @@ class Hub:
         """End a host: it is not let in again, and what it says from now on counts for nothing. False for no host."""
         known = await self._table.revoke(name, now=time.time())
         was_there = self.hosts.remove(name)
-        await self._disconnect(name)
+        await disconnect(self._connect, self._system, name)
         self.host_changed(name)
         return known or was_there
 
-    async def _disconnect(self, name: str) -> None:
-        server, number = self._sign_in.connections.pop(name, ("", 0))
-        if not server:
+    def key_copied(self, name: str) -> None:
+        """See HostWatcher. Nobody can tell which of them is the right one, so neither is let in."""
+        if self.hosts[name].blocked:
             return
-        try:
-            async with self._connect(self._system) as link:
-                body = f'{{"cid": {number}}}'.encode()
-                await link.request(f"$SYS.REQ.SERVER.{server}.KICK", body)
-        except EngineAway as away:
-            logger.warning("The connection of the host %s was not closed, but nothing it says counts: %s", name, away)
+        now = time.time()
+        self.hosts.block(name, now=now)
+        logger.error("Two machines use the key of the host %s: neither is let in. Revoke it, and invite it anew.", name)
+        self._later(self._shut_out(name, now))
+
+    async def _shut_out(self, name: str, now: float) -> None:
+        await self._table.block(name, now=now)
+        await disconnect(self._connect, self._system, name)
 
     # what the hub says
 
@@ -195,6 +197,8 @@ class Hub:
     async def order(self, host: str, order: RunOrder) -> None:
         """Give a run to a host. One that does not arrive is sent again when the host is back."""
         self._orders[order.run] = order
+        if host not in self.hosts or self.hosts[host].blocked:
+            return
         sent = OrderSent(host=host, epoch=self._epoch, number=self._number + 1, language=spoken(), order=order)
         with suppress(EngineAway):
             await self.beat(host)
@@ -281,6 +285,8 @@ class Hub:
         if joined is None:
             return
         logger.info("The host %s has joined.", joined.name)
+        if joined.name in self.hosts:
+            await disconnect(self._connect, self._system, joined.name)  # whoever had the name before
         self.hosts.add(joined)
         assert self._link is not None
         await self._deliver_orders(self._link, joined.name)
@@ -303,7 +309,8 @@ class Hub:
     async def _asked(self, delivery: Delivery) -> None:
         name = delivery.subject.rpartition(".")[2]
         # The reply goes where the host says, so that must be its own inbox and nobody else's.
-        if name not in self.hosts or not delivery.reply.startswith(f"{inbox_of(name)}."):
+        known = name in self.hosts and not self.hosts[name].blocked
+        if not known or not delivery.reply.startswith(f"{inbox_of(name)}."):
             logger.warning("What was asked in the name of the host %s was not answered.", name)
             return
         self._later(self._answer(name, delivery))
@@ -346,7 +353,7 @@ class Hub:
                 await self._beat_one(name)
 
     async def _beat_one(self, host: str) -> None:
-        if self._link is None or host not in self.hosts:
+        if self._link is None or host not in self.hosts or self.hosts[host].blocked:
             return
         self._number += 1
         own = {there.info.id for there in self.hosts[host].phones()}

@@ -163,11 +163,14 @@ async def connected(address: Address) -> AsyncIterator[Link]:
     """Implements Connect."""
     client = Client()
     link = NatsLink(client)
+    faults: list[Exception] = []
 
     async def closed() -> None:
         link.closed.set()
 
     async def fault(error: Exception) -> None:
+        if not faults:
+            faults.append(error)
         logger.debug("the engine says: %s", type(error).__name__)
 
     options: dict[str, Any] = {}
@@ -182,7 +185,9 @@ async def connected(address: Address) -> AsyncIterator[Link]:
                 name=address.name,
                 inbox_prefix=address.inbox,
                 allow_reconnect=False,
-                max_reconnect_attempts=0,
+                # With 0 it goes on for ever where nobody listens, and only the limit above would end it.
+                max_reconnect_attempts=1,
+                reconnect_time_wait=0,
                 connect_timeout=CONNECT_S,
                 ping_interval=PING_S,
                 max_outstanding_pings=2,
@@ -200,7 +205,9 @@ async def connected(address: Address) -> AsyncIterator[Link]:
         await _close(client)
         if "authorization" in str(error).lower():
             raise EngineRefused("the engine does not let this machine in") from error
-        raise EngineAway(_worded(error)) from error
+        # That there is no other server says nothing: what went wrong with this one does.
+        why = faults[0] if faults and isinstance(error, nats.errors.NoServersError) else error
+        raise EngineAway(_worded(why)) from error
     try:
         yield link
     finally:

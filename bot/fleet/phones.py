@@ -122,6 +122,11 @@ class FleetPhones:
                 if host.speaks is not None and not understands(host.speaks):
                     why = words("fleet.version", host=host.name, theirs=host.speaks, ours=SPEAKS)
                     info = replace(info, health=Health.OFFLINE, reason=why, fix=words("fleet.version_fix"))
+                elif host.blocked:
+                    why = words("fleet.blocked_phone", host=host.name)
+                    info = replace(
+                        info, health=Health.OFFLINE, reason=why, fix=words("fleet.blocked_fix", host=host.name)
+                    )
                 elif not host.usable:
                     why = words("fleet.away_phone", host=host.name)
                     info = replace(info, health=Health.OFFLINE, reason=why, fix=words("fleet.away_fix"))

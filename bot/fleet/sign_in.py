@@ -6,6 +6,7 @@ may say its public keys, once.
 
 from __future__ import annotations
 
+import json
 import logging
 import time
 from typing import Any, Final
@@ -86,8 +87,6 @@ class SignIn:
     def __init__(self, keys: HubKeys, table: FleetTable) -> None:
         self._keys = keys
         self._table = table
-        self.connections: dict[str, tuple[str, int]] = {}
-        """By host: the engine's server and the number of the connection there, of the last sign-in."""
 
     async def listen(self, link: Link) -> None:
         """Answer on this link from now on."""
@@ -120,7 +119,7 @@ class SignIn:
         except (ValueError, KeyError, TypeError) as error:
             logger.warning("The engine asked about somebody in a way that is not understood: %s", error)
             return
-        let_in = await self._let_in(options, client, server)
+        let_in = await self._let_in(options, client)
         answer: dict[str, Any] = {"type": "authorization_response", "version": 2}
         if let_in is None:
             answer["error"] = "not let in"
@@ -133,9 +132,7 @@ class SignIn:
         claims = {"sub": user, "aud": server, "nats": answer}
         await delivery.answer(signed_claims(claims, self._keys.issuer).encode())
 
-    async def _let_in(
-        self, options: dict[str, Any], client: dict[str, Any], server: str
-    ) -> tuple[str, dict[str, Any]] | None:
+    async def _let_in(self, options: dict[str, Any], client: dict[str, Any]) -> tuple[str, dict[str, Any]] | None:
         """As whom, and with which permissions; None for nobody."""
         if options.get("user") == "join":
             code = str(options.get("pass", ""))
@@ -147,8 +144,26 @@ class SignIn:
         if known is None or known.revoked is not None or not nonce or not is_signed(key, nonce, signature):
             logger.warning("Somebody who is no host of this fleet was not let in to the engine.")
             return None
-        self.connections[known.name] = (server, int(client.get("id", 0)))
+        if known.blocked is not None:
+            logger.warning("The host %s is not let in: two machines have used its key.", known.name)
+            return None
         return known.name, permissions_of(known.name)
+
+
+async def disconnect(connect: Connect, system: Address, host: str) -> None:
+    """Close every connection that was let in as this host. `system` is the hub's way into the engine's own account.
+
+    The engine is asked which there are: there may be two with one key, or some of before the hub's last start.
+    """
+    asked = json.dumps({"auth": True, "user": host, "limit": 1024}).encode()
+    try:
+        async with connect(system) as link:
+            told = json.loads(await link.request("$SYS.REQ.SERVER.PING.CONNZ", asked))["data"]
+            for connection in told["connections"]:
+                body = json.dumps({"cid": connection["cid"]}).encode()
+                await link.request(f"$SYS.REQ.SERVER.{told['server_id']}.KICK", body)
+    except EngineAway as away:
+        logger.warning("The connections of the host %s were not closed, but nothing it says counts: %s", host, away)
 
 
 def server_configuration(

@@ -14,13 +14,16 @@ from bot.store.waiting import PATIENCE_S
 
 @dataclass(frozen=True, slots=True)
 class KnownHost:
-    """A host that has joined. `nkey` and `seal` are its public keys; `joined` and `revoked` are Unix seconds."""
+    """A host that has joined. `nkey` and `seal` are its public keys; `joined`, `revoked` and `blocked`, the moment when
+    two machines were found to use its key, are Unix seconds.
+    """
 
     name: str
     nkey: str
     seal: str
     joined: float
     revoked: float | None = None
+    blocked: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +56,9 @@ class FleetTable:
 
     async def hosts(self) -> tuple[KnownHost, ...]:
         """Every host that ever joined, by name; one that joined anew under its name is there once."""
-        rows = await self._database.fetch("SELECT name, nkey, seal, joined, revoked FROM fleet_hosts ORDER BY name")
+        rows = await self._database.fetch(
+            "SELECT name, nkey, seal, joined, revoked, blocked FROM fleet_hosts ORDER BY name"
+        )
         return tuple(_host(row) for row in rows)
 
     async def invite(self, digest: str, name: str, *, expires: float, now: float) -> None:
@@ -102,6 +107,14 @@ class FleetTable:
             return bool(rows)
 
         return await self._database.write(work)
+
+    async def block(self, name: str, *, now: float) -> None:
+        """Let nobody in with the key of this host, until it is invited anew."""
+
+        async def work(transaction: Transaction) -> None:
+            await transaction.fetch("UPDATE fleet_hosts SET blocked = ? WHERE name = ?", (now, name))
+
+        await self._database.write(work, patience=PATIENCE_S)
 
     async def runs(self) -> tuple[KnownRun, ...]:
         """Every run that is known."""
@@ -189,4 +202,4 @@ class FleetTable:
 
 
 def _host(row: sqlite3.Row) -> KnownHost:
-    return KnownHost(row["name"], row["nkey"], row["seal"], row["joined"], row["revoked"])
+    return KnownHost(row["name"], row["nkey"], row["seal"], row["joined"], row["revoked"], row["blocked"])

@@ -10,6 +10,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
+from bot.fleet.engine import steady_now
 from bot.fleet.messages import HOST_NAME, SPEAKS, understands
 from bot.texts import say
 from bot.web.api import body_of
@@ -78,14 +79,20 @@ class FleetRoutes:
 
 
 def _host(host: Host) -> dict[str, object]:
-    if host.speaks is not None and not understands(host.speaks):
+    other_version = host.speaks is not None and not understands(host.speaks)
+    if other_version and not host.blocked:
         state = say("fleet.other_version", theirs=host.speaks, ours=SPEAKS)
+    elif host.blocked:
+        state = say("fleet.blocked")
     else:
         state = say("fleet.gone") if host.away else say("fleet.here")
     return {
         "name": host.name,
         "state": state,
         "usable": host.usable,
+        "blocked": host.blocked,
+        "other_version": other_version,
+        "heard": None if host.heard is None else round(steady_now() - host.heard, 1),
         "joined": host.known.joined,
         "version": "" if host.presence is None else host.presence.version,
         "phones": [there.info.id for there in host.phones()],

@@ -26,6 +26,7 @@ from tests.end_to_end.service import Place, Service
 from tests.fakes.model_server import ModelServer
 from tests.fixtures.warm_start import WarmProcess, start_opengui
 from tests.fleet.engine import Cable, Engine, cable_to, engine_at
+from tests.fleet.other_program import OtherProgram
 
 START_S: Final = 60.0
 CALM_S: Final = 600.0
@@ -34,29 +35,38 @@ LIVE: Final = 2
 
 
 class HostProcess:
-    """`opengui host` in a process of its own, as often as it is started."""
+    """`opengui host` in a process of its own, as often as it is started; `program` if it is not the one at hand."""
 
-    def __init__(self, place: Place, directory: Path, settings: Mapping[str, str] | None = None) -> None:
+    def __init__(
+        self,
+        place: Place,
+        directory: Path,
+        settings: Mapping[str, str] | None = None,
+        program: OtherProgram | None = None,
+    ) -> None:
         self._place = place
         self._settings = settings or {}
         self.directory = directory
+        self.program = program
+        self.serial = place.phone.address
         self.log = ""
-        self._process: WarmProcess | None = None
+        self._process: WarmProcess | asyncio.subprocess.Process | None = None
         self._reading: asyncio.Task[None] | None = None
 
-    async def start(self, *more: str) -> None:
+    async def start(self, *more: str, until: str = "Working for the hub") -> None:
+        """Returns when it has said that it is at work, or these words."""
         own = {"DATA_DIR": str(self.directory), "ANDROID_SERIALS": self.serial}
         environment = self._place.environment({**self._settings, **own})
-        self._process = await start_opengui(["host", *more], directory=self.directory, environment=environment)
-        self._reading = asyncio.create_task(self._read(self._process))
-        before = self.log.count("Working for the hub")
+        before = self.log.count(until)
+        if self.program is None:
+            self._process = await start_opengui(["host", *more], directory=self.directory, environment=environment)
+        else:
+            self._process = await self.program.begin(["host", *more], environment)
+        assert self._process.stdout is not None
+        self._reading = asyncio.create_task(self._read(self._process.stdout))
         async with asyncio.timeout(START_S):
-            while self.log.count("Working for the hub") == before and self._process.returncode is None:
+            while self.log.count(until) == before and self._process.returncode is None:
                 await asyncio.sleep(0.05)
-
-    @property
-    def serial(self) -> str:
-        return self._place.phone.address
 
     async def says(self, words: str) -> None:
         """Returns once its log holds these words."""
@@ -79,12 +89,13 @@ class HostProcess:
             async with asyncio.timeout(30):
                 await process.wait()
         finally:
-            process.kill()
+            with suppress(ProcessLookupError):
+                process.kill()
         if self._reading is not None:
             await self._reading
 
-    async def _read(self, process: WarmProcess) -> None:
-        while line := await process.stdout.readline():
+    async def _read(self, told: asyncio.StreamReader) -> None:
+        while line := await told.readline():
             self.log += line.decode()
 
 
@@ -135,12 +146,14 @@ class Chaos:
         await self.hub.__aenter__()
 
     async def usable(self) -> None:
-        """Returns when the hub can use the host."""
+        """Returns when the hub can use the host, and has heard it since now: a short cut is over before it is noticed."""
+        began = time.monotonic()
         async with asyncio.timeout(START_S):
             while True:
                 with suppress(aiohttp.ClientError, ServiceGone, OSError):
                     async with running_service(self._place.data) as remote:
-                        if remote is not None and any(host["usable"] for host in await remote.hosts()):
+                        hosts = [] if remote is None else await remote.hosts()
+                        if any(host["usable"] and host["heard"] < time.monotonic() - began for host in hosts):
                             return
                 await asyncio.sleep(0.1)
 

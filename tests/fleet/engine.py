@@ -9,8 +9,9 @@ import socket
 import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Final, Literal
 
 from bot.fleet.keys import HubKeys
 from bot.fleet.sign_in import server_configuration
@@ -26,21 +27,42 @@ def free_port() -> int:
         return port
 
 
+@dataclass(frozen=True)
+class Way:
+    """How a server is reached: by `tls` or `wss`, with this certificate and its key, as a name that stands in it."""
+
+    scheme: Literal["tls", "wss"]
+    certificate: Path
+    key: Path
+    name: str = "localhost"
+
+
 class Engine:
     """The nats-server of a hub with these keys. `kill` ends it without a word; it keeps its streams."""
 
-    def __init__(self, directory: Path, keys: HubKeys) -> None:
+    def __init__(self, directory: Path, keys: HubKeys, way: Way | None = None) -> None:
         self.port = free_port()
+        self._way = way
+        self._websocket = free_port()
         self._file = directory / "nats.conf"
         self._log = directory / "nats.log"
         self._file.write_text(
-            server_configuration(keys, store=str(directory / "jetstream"), port=self.port, host="127.0.0.1")
+            server_configuration(
+                keys,
+                store=str(directory / "jetstream"),
+                port=self.port,
+                host="127.0.0.1",
+                tls=("", "") if way is None else (str(way.certificate), str(way.key)),
+                websocket=0 if way is None else self._websocket,
+            )
         )
         self._process: asyncio.subprocess.Process | None = None
 
     @property
     def url(self) -> str:
-        return f"nats://127.0.0.1:{self.port}"
+        if self._way is None:
+            return f"nats://127.0.0.1:{self.port}"
+        return f"{self._way.scheme}://{self._way.name}:{self.port if self._way.scheme == 'tls' else self._websocket}"
 
     @property
     def log(self) -> str:
@@ -67,9 +89,9 @@ class Engine:
 
 
 @asynccontextmanager
-async def engine_at(directory: Path, keys: HubKeys) -> AsyncIterator[Engine]:
+async def engine_at(directory: Path, keys: HubKeys, way: Way | None = None) -> AsyncIterator[Engine]:
     """A server that runs until the block ends."""
-    engine = Engine(directory, keys)
+    engine = Engine(directory, keys, way)
     await engine.start()
     try:
         yield engine

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import base64
 import itertools
+import json
 import logging
 from collections import defaultdict
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -84,8 +85,9 @@ class FakeDelivery:
 class FakeLink:
     """Implements Link."""
 
-    def __init__(self, engine: FakeEngine, address: Address, permissions: dict[str, Any]) -> None:
+    def __init__(self, engine: FakeEngine, address: Address, permissions: dict[str, Any], user: str = "") -> None:
         self.engine = engine
+        self.user = user
         self._address = address
         self._permissions = permissions
         self._closed = asyncio.Event()
@@ -228,9 +230,9 @@ class FakeEngine:
         """Implements Connect."""
         number = next(self._numbers)
         self._require_reached(address.name)
-        permissions = await self._permissions_of(address, number)
+        user, permissions = await self._permissions_of(address, number)
         self._require_reached(address.name)
-        link = self._links[number] = FakeLink(self, address, permissions)
+        link = self._links[number] = FakeLink(self, address, permissions, user)
         try:
             yield link
         finally:
@@ -255,6 +257,11 @@ class FakeEngine:
     def say(self, sender: FakeLink | None, subject: str, data: bytes, *, reply: str = "") -> bool:
         """Whether anybody has heard it."""
         del sender
+        if subject == "$SYS.REQ.SERVER.PING.CONNZ":
+            asked = json.loads(data)
+            found = [{"cid": number} for number, link in self._links.items() if link.user == asked["user"]]
+            told = {"data": {"server_id": "server", "connections": found}}
+            return self.say(None, reply, json.dumps(told).encode())
         if subject.startswith("$SYS.REQ.SERVER.") and subject.endswith(".KICK"):
             kicked = self._links.get(int(data.partition(b":")[2].strip(b" }")))
             if kicked is not None:
@@ -299,12 +306,12 @@ class FakeEngine:
             if matches(pattern, reader.deliver):
                 heard.put_nowait(FakeDelivery(stored.subject, stored.data, "", link, stored))
 
-    async def _permissions_of(self, address: Address, number: int) -> dict[str, Any]:
+    async def _permissions_of(self, address: Address, number: int) -> tuple[str, dict[str, Any]]:
         options: dict[str, Any] = {}
         nonce = f"nonce-{number}"
         if address.seed:
             if public_of(address.seed) in self._own:
-                return EVERYTHING
+                return "", EVERYTHING
             signature = nkeys.from_seed(bytearray(address.seed.encode())).sign(nonce.encode())
             options = {"nkey": public_of(address.seed), "sig": base64.b64encode(signature).decode()}
         if address.code:
@@ -326,8 +333,8 @@ class FakeEngine:
             del self._links[-number]
         if "error" in answer:
             raise EngineRefused("the engine does not let this machine in")
-        permissions: dict[str, Any] = claims_of(answer["jwt"])["nats"]
-        return permissions
+        user = claims_of(answer["jwt"])
+        return str(user["name"]), user["nats"]
 
     def _require_reached(self, name: str) -> None:
         if not self._up or name in self._cut:

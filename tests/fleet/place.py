@@ -20,7 +20,8 @@ from bot.fleet.keys import HubKeys
 from tests.end_to_end.service import START_S, Place, Service, place_with
 from tests.fixtures.adb import AdbServer
 from tests.fleet.chaos import HostProcess
-from tests.fleet.engine import Engine, engine_at
+from tests.fleet.engine import Engine, Way, engine_at
+from tests.fleet.other_program import OtherProgram
 
 OF_A_HOST = ("VLM_", "GUARD")
 """Settings of a host, by how they begin. Chats and people are the hub's."""
@@ -32,6 +33,8 @@ class FleetPlace(Place):
 
     engine: Engine | None = None
     host: HostProcess | None = None
+    program: OtherProgram | None = None
+    """What the host runs, if it is not the program at hand."""
     _joining: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     def service(self, **more: str) -> Service:
@@ -47,7 +50,7 @@ class FleetPlace(Place):
             code, line, why = await self.opengui("fleet", "invite", "shelf")
             assert code == 0, why
             own = {name: value for name, value in settings.items() if name.startswith(OF_A_HOST)}
-            self.host = HostProcess(self, directory, own)
+            self.host = HostProcess(self, directory, own, self.program)
             await self.host.start("--join", line.split("'")[1])
         async with asyncio.timeout(START_S):
             while not await self._usable():
@@ -84,11 +87,13 @@ class _HubService(Service):
 
 
 @asynccontextmanager
-async def fleet_place_with(adb_server: AdbServer, directory: Path) -> AsyncIterator[FleetPlace]:
-    """Such a place with one virtual phone attached to the host."""
+async def fleet_place_with(
+    adb_server: AdbServer, directory: Path, *, way: Way | None = None
+) -> AsyncIterator[FleetPlace]:
+    """Such a place with one virtual phone attached to the host. `way` is how hub and host reach the engine."""
     async with place_with(adb_server, directory) as local:
         local.data.mkdir()
-        async with engine_at(directory, HubKeys.kept(local.data / "fleet-hub.json")) as engine:
+        async with engine_at(directory, HubKeys.kept(local.data / "fleet-hub.json"), way) as engine:
             made = FleetPlace(local.phone, local.adb, local.directory, engine=engine)
             try:
                 yield made
