@@ -117,6 +117,50 @@ RENAMED: Final = {
     "Location": "Whereabouts",
 }
 """What an update calls things. A model knows that they mean the same; the stand-in for one has this dictionary."""
+SPANISH: Final = {
+    "Add to cart": "Añadir al carrito",
+    "Cart": "Carrito",
+    "Checkout": "Tramitar pedido",
+    "Place order": "Realizar pedido",
+    "Order placed": "Pedido realizado",
+    "Shop": "Tienda",
+    "Notes": "Notas",
+    "New note": "Nueva nota",
+    "Title": "Título",
+    "Note": "Nota",
+    "Save": "Guardar",
+    "Delete": "Eliminar",
+    "Share": "Compartir",
+    "Messages": "Mensajes",
+    "New message": "Mensaje nuevo",
+    "To": "Para",
+    "Text message": "Mensaje de texto",
+    "Send": "Enviar",
+    "Settings": "Ajustes",
+    "Search settings": "Buscar en ajustes",
+    "Storage": "Almacenamiento",
+    "Apps": "Aplicaciones",
+    "Images": "Imágenes",
+    "System": "Sistema",
+    "Documents": "Documentos",
+    "Sound & vibration": "Sonido y vibración",
+    "Display": "Pantalla",
+    "Adaptive brightness": "Brillo automático",
+    "Notifications": "Notificaciones",
+    "Do Not Disturb": "No molestar",
+    "Battery Saver": "Ahorro de batería",
+    "Aeroplane mode": "Modo avión",
+    "Location": "Ubicación",
+    "Auto-rotate screen": "Girar automáticamente",
+    "Dark theme": "Tema oscuro",
+    "On": "Activado",
+    "Off": "Desactivado",
+    "Account": "Cuenta",
+    "User name": "Nombre de usuario",
+    "Next": "Siguiente",
+    "Back": "Atrás",
+}
+"""What a phone in a language of the same letters calls things."""
 DISMISSING: Final = ("Not now", "Later", "OK")
 
 
@@ -177,6 +221,8 @@ class Reader:
     """What it was told and has done: it does nothing twice."""
     end_with: ModelReply | None = None
     """What it answers in place of acting."""
+    knows: Mapping[str, str] = field(default_factory=dict)
+    """What else it knows of what things are called now."""
 
     async def complete(self, request: ModelRequest, *, on_delta: Callable[[Delta], None] | None = None) -> ModelReply:
         del on_delta
@@ -216,7 +262,14 @@ class Reader:
         if not told:
             return "finish", {"status": "success", "summary": "All of it was done."}
         kind, words = told[0].split(" ", 1)[0], _quoted(told[0].partition(" on the ")[2])
-        known = {words, RENAMED.get(words, words), *_in_chinese([words, words.partition(",")[0]])}
+        bare = words.partition(",")[0]
+        known = {
+            words,
+            RENAMED.get(words, words),
+            self.knows.get(words, words),
+            self.knows.get(bare, bare),
+            *_in_chinese([words, bare]),
+        }
         found = [line for line in lines if line.text and (line.text in known or line.text.partition(",")[0] in known)]
         if not found:
             return "scroll", {"direction": "down"}
@@ -321,7 +374,7 @@ class Stage:
         change = change.of(played)
         skill, _ = await self.recorded(played, ids=ids)
         library = library_of(played.name, skill)
-        reader = Reader()
+        reader = Reader(knows=change.redesign.renamed)
         async with phone(change) as rig:
             wanted = order(skill.asked(values), task="9").model_copy(
                 update={"skill": played.name, "arguments": dict(values), "max_steps": 60}
@@ -405,7 +458,8 @@ async def _until_saved(rig: Rig, number: int, work: Work) -> None:
 
 
 def _run(rig: Changed, work: Work, end: TaskEnded, calls: int) -> Run:
-    touched = tuple(_english(_first_words(each)) for each in rig.phone.hand.touched if each.taken)
+    renamed = rig.phone.state.redesign.renamed
+    touched = tuple(_english(_first_words(each), renamed) for each in rig.phone.hand.touched if each.taken)
     kept = left(rig.before, rig.phone.truth)
     return Run(end.outcome, calls, len(work.steps), end.usage.tokens, kept, touched, end.data, end.summary)
 
@@ -415,10 +469,10 @@ def _first_words(touched: Touched) -> str:
     return next((words for words in touched.words if len(words) > 1), touched.identifier)
 
 
-def _english(words: str) -> str:
+def _english(words: str, renamed: Mapping[str, str]) -> str:
     """What the recording would call it: other languages and an update's names read back."""
     back = {chinese_words: english for english, chinese_words in chinese().items()}
-    names = {new: old for old, new in RENAMED.items()}
+    names = {new: old for old, new in (*RENAMED.items(), *renamed.items())}
     said = back.get(words, words)
     said = names.get(said, said)
     head, comma, count = said.partition(", ")

@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+import asyncio
+from typing import Any
+
 import pytest
 
 from agent.events import Asked, Step
+from agent.graph.executor.screen import LATELY
 from agent.models.base import Models, Purpose
 from agent.outcome import Outcome
+from agent.ports.journal import ActionKey
 from agent.questions import DENY
 from agent.recorded_skills.skill_file import RecordedSkill
 from benchmarks.skills import extra_touches, is_right
-from tests.agent.graph.rig import Work, order
-from tests.agent.recorded.stage import BY_NAME, Change, Played, Reader, Run, Stage, changes, library_of, phone
+from devices.virtual_phone.state import Redesign
+from tests.agent.graph.rig import Rig, Work, order
+from tests.agent.recorded.stage import BY_NAME, SPANISH, Change, Played, Reader, Run, Stage, changes, library_of, phone
+from tests.fakes.ports import MemoryJournal
 from tests.fakes.scripted_model import call
 
 UNCHANGED = Change("unchanged")
@@ -130,3 +137,42 @@ async def test_a_folder_that_says_otherwise_skips_no_question(stage: Stage) -> N
         assert "9.50" in asked.question.text
         assert not rig.phone.truth.orders
         await work.kill()
+
+
+class _SlowDisk(MemoryJournal):
+    """A journal that takes its time before a press, while the app writes something else on the button."""
+
+    def __init__(self, rig: Rig) -> None:
+        super().__init__()
+        self._rig = rig
+
+    async def begin(self, key: ActionKey, action: dict[str, Any], *, fence: int) -> bool:
+        begun = await super().begin(key, action, fence=fence)
+        if self._rig.phone.truth.page == "product":
+            await asyncio.sleep(2 * LATELY)
+            self._rig.phone.state.redesign = Redesign(renamed={"Add to cart": "Pay now"})
+        return begun
+
+
+@pytest.mark.usefixtures("virtual_time")
+async def test_what_has_changed_since_the_look_is_not_touched(stage: Stage) -> None:
+    """Seen failing with every look taken for the last word: "Pay now" was touched."""
+    played = BY_NAME["add-mug"]
+    skill, _ = await stage.recorded(played)
+    library, reader = library_of(played.name, skill), Reader()
+    reader.end_with = call("finish", status="failure", summary="It says something else.")
+    async with phone(UNCHANGED) as rig:
+        rig.journal = _SlowDisk(rig)
+        wish = {"skill": played.name, "arguments": dict(played.first)}
+        agent = rig.agent(Models(reader, reader, reader), skills=library, main={"skills": library})
+        await Work(agent, order("add", task="9").model_copy(update=wish)).ended()
+        assert not rig.phone.truth.cart
+
+
+@pytest.mark.usefixtures("virtual_time")
+@pytest.mark.parametrize("ids", [True, False])
+async def test_a_language_of_the_same_letters_goes_to_the_model_and_never_wrong(stage: Stage, ids: bool) -> None:
+    spanish = Change("spanish", redesign=Redesign(not ids, renamed=dict(SPANISH)))
+    for name in ("note", "order-mug", "storage", "switch-4"):
+        run = await right(stage, BY_NAME[name], spanish, dict(BY_NAME[name].first), ids=ids)
+        assert run.calls

@@ -26,7 +26,7 @@ def price(text: str) -> NumberValue:
 
 
 async def test_a_recorded_skill_reads_another_price_without_a_call() -> None:
-    """A watch that sees no change costs nothing."""
+    """A watch that sees no change costs nothing. Seen failing where who reads the request was asked all the same."""
     played = BY_NAME["price"]
     skill, _ = await Stage().recorded(played)
     library, reader = library_of("price", skill), Reader()

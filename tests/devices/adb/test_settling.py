@@ -1,4 +1,5 @@
-from collections.abc import Iterator
+import asyncio
+from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import replace
 
 import pytest
@@ -111,3 +112,40 @@ async def test_a_glance_at_nothing_new_goes_on_until_the_screen_rests() -> None:
     assert rest.settled
     assert rest.frame.image is C
     assert told == [(True, False), (False, True), (False, True)]
+
+
+@pytest.mark.usefixtures("virtual_time")
+async def test_the_second_of_a_pair_begins_before_the_first_has_come() -> None:
+    """So a screen that stands still is known after one frame and a gap, and one that moves is looked at further."""
+    loop, begun = asyncio.get_running_loop(), list[float]()
+
+    def slow(*images: Image.Image) -> Callable[[Wanted], Awaitable[Frame]]:
+        camera = Camera(*images, whole=True)
+
+        async def capture(wanted: Wanted) -> Frame:
+            begun.append(loop.time())
+            frame = await camera.capture(wanted)
+            await asyncio.sleep(0.25)
+            return frame
+
+        return capture
+
+    began = loop.time()
+    rest = await settle(slow(B), Probe.of(A), first_change=5, patience=9, paired=True, clock=loop.time)
+    assert rest.settled
+    assert loop.time() - began < 0.4
+    assert begun[1] - begun[0] >= 0.1
+    begun.clear()
+    rest = await settle(slow(B, C), Probe.of(A), first_change=5, patience=9, paired=True, clock=loop.time)
+    assert rest.settled
+    assert rest.frame.image is C
+    assert len(begun) == 3
+
+
+async def test_of_a_pair_that_cannot_be_taken_both_are_ended() -> None:
+    async def broken(_wanted: Wanted) -> Frame:
+        raise ConnectionError
+
+    with pytest.raises(ConnectionError):
+        await settle(broken, Probe.of(A), first_change=1, patience=1, paired=True)
+    assert asyncio.all_tasks() == {asyncio.current_task()}
