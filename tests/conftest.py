@@ -5,6 +5,7 @@ import os
 import sys
 import tempfile
 from collections import Counter
+from collections.abc import Generator
 from itertools import groupby
 from pathlib import Path
 
@@ -27,6 +28,8 @@ for _name in ("XDG_DATA_HOME", "XDG_CONFIG_HOME"):
 # else compile all of it again, which takes as long as a tenth of the tests.
 sys.dont_write_bytecode = False
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+
+gc.disable()  # until all tests are collected: what is loaded is no garbage
 
 keep_small()  # as the service does; with a heap for each thread a worker grows to gigabytes
 
@@ -98,6 +101,18 @@ def _waits(item: pytest.Item) -> bool:
 
 def _parts(item: pytest.Item) -> tuple[str, ...]:
     return item.path.relative_to(item.config.rootpath).parts
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """What is there when all tests are collected, the program and the tests, stays until the end: the garbage
+    collector need not look through it in every test, a second each time.
+    """
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 def pytest_runtest_logfinish() -> None:
