@@ -84,9 +84,10 @@ async def settle(
 ) -> Rest:
     """Captures until the screen rests: first a change against `before`, then two frames in a row that agree.
 
-    A screen that does not change within `first_change` seconds rests already. Ends after `patience` seconds with what
-    there is; with `glance`, at the first frame when that shows a change. `shown` is called with each frame that the
-    loop goes on from, and whether it is another than the one before. Raises what `capture` raises.
+    A screen that does not change within `first_change` seconds rests already, when a frame shows it that was begun in
+    the second half of them or later. Ends after `patience` seconds with what there is; with `glance`, at the first
+    frame when that shows a change. `shown` is called with each frame that the loop goes on from, and whether it is
+    another than the one before. Raises what `capture` raises.
 
     More than the small picture, which takes most of a frame's processor time, is made of a frame that shows something
     new, and of one after so long that it may be the last.
@@ -107,7 +108,9 @@ async def settle(
         same = probe.same_as(previous)
         now = clock()
         last = frame if frame.shows else last
-        if last is not None and same and (changed or now - began >= first_change):
+        # A frame that took long may show how it was before the effect: one that was begun that early proves nothing.
+        late = now - began >= first_change and taken - began >= first_change / 2
+        if last is not None and same and (changed or late):
             return Rest(last, settled=True)
         if glance and not same:
             return Rest(frame, settled=False)
