@@ -49,6 +49,8 @@ SLOW_FILES = frozenset(
     | {"test_loading.py", "test_memory.py", "test_moves.py", "test_password.py", "test_pipes.py", "test_process.py"}
     | {"test_quoting.py", "test_random_texts.py", "test_restore.py", "test_runner_contract.py", "test_scheduler.py"}
     | {"test_server.py", "test_terminals.py", "test_unit.py"}
+    | {"test_borders.py", "test_computing.py", "test_default.py", "test_package.py", "test_replay.py", "test_runs.py"}
+    | {"test_watches.py"}
 )
 """Tests that start programs or servers, have a whole agent work on a phone, wait by the clock on the wall, or try a
 great many random texts.
