@@ -5,6 +5,7 @@ import os
 import sys
 import tempfile
 from collections import Counter
+from collections.abc import Generator
 from itertools import groupby
 from pathlib import Path
 
@@ -28,6 +29,8 @@ for _name in ("XDG_DATA_HOME", "XDG_CONFIG_HOME"):
 sys.dont_write_bytecode = False
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
+gc.disable()  # until all tests are collected: what is loaded is no garbage
+
 keep_small()  # as the service does; with a heap for each thread a worker grows to gigabytes
 
 GROWTH = 64 * 1024 * 1024
@@ -46,6 +49,8 @@ SLOW_FILES = frozenset(
     | {"test_loading.py", "test_memory.py", "test_moves.py", "test_password.py", "test_pipes.py", "test_process.py"}
     | {"test_quoting.py", "test_random_texts.py", "test_restore.py", "test_runner_contract.py", "test_scheduler.py"}
     | {"test_server.py", "test_terminals.py", "test_unit.py"}
+    | {"test_borders.py", "test_computing.py", "test_default.py", "test_package.py", "test_replay.py", "test_runs.py"}
+    | {"test_watches.py"}
 )
 """Tests that start programs or servers, have a whole agent work on a phone, wait by the clock on the wall, or try a
 great many random texts.
@@ -98,6 +103,18 @@ def _waits(item: pytest.Item) -> bool:
 
 def _parts(item: pytest.Item) -> tuple[str, ...]:
     return item.path.relative_to(item.config.rootpath).parts
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """What is there when all tests are collected, the program and the tests, stays until the end: the garbage
+    collector need not look through it in every test, a second each time.
+    """
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 def pytest_runtest_logfinish() -> None:

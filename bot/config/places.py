@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tomllib
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Final
 
@@ -42,8 +43,27 @@ def places(here: Path | None = None) -> Places:
 
 
 def _is_checkout(folder: Path) -> bool:
+    file = folder / "pyproject.toml"
     try:
-        project = tomllib.loads((folder / "pyproject.toml").read_text(encoding="utf-8")).get("project", {})
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError):
+        return _is_ours(file.absolute(), _stamp(file))
+    except OSError:
+        return False
+
+
+Stamp = tuple[int, int, int, int]
+"""What changes with a file: device, inode, time in ns, size."""
+
+
+def _stamp(file: Path) -> Stamp:
+    told = file.stat()
+    return told.st_dev, told.st_ino, told.st_mtime_ns, told.st_size
+
+
+@lru_cache(maxsize=8)
+def _is_ours(file: Path, stamp: Stamp) -> bool:  # noqa: ARG001 - a changed file is read again
+    """Whether this is our pyproject.toml. Kept: to read it takes 2 ms, and settings are made often."""
+    try:
+        project = tomllib.loads(file.read_text(encoding="utf-8")).get("project", {})
+    except (UnicodeDecodeError, tomllib.TOMLDecodeError):
         return False
     return isinstance(project, dict) and project.get("name") == PROJECT

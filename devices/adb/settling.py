@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import itertools
 import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
@@ -86,9 +85,10 @@ async def settle(
 ) -> Rest:
     """Captures until the screen rests: first a change against `before`, then two frames in a row that agree.
 
-    A screen that does not change within `first_change` seconds rests already. Ends after `patience` seconds with what
-    there is; with `glance`, at the first frame when that shows a change. `shown` is called with each frame that the
-    loop goes on from, and whether it is another than the one before. Raises what `capture` raises.
+    A screen that does not change within `first_change` seconds rests already, when a frame shows it that was begun in
+    the second half of them or later. Ends after `patience` seconds with what there is; with `glance`, at the first
+    frame when that shows a change. `shown` is called with each frame that the loop goes on from, and whether it is
+    another than the one before. Raises what `capture` raises.
 
     With `paired` the second capture begins GAP after the first, also while that is still on its way: most screens stand
     still by then, and a frame may take a quarter of a second.
@@ -105,20 +105,23 @@ async def settle(
         over = not changed and clock() - began >= min(first_change, patience)
         return over or not Probe.of_small(small, size).same_as(previous)
 
-    async def capture_second() -> Frame:
-        await asyncio.sleep(GAP)
-        return await capture(wanted)
+    async def captured(pause: float) -> tuple[float, Frame]:
+        await asyncio.sleep(pause)
+        return clock(), await capture(wanted)
 
-    second = asyncio.create_task(capture_second()) if paired else None
+    second = asyncio.create_task(captured(GAP)) if paired else None
+    ahead = [second] if second is not None else []
+    coming: Awaitable[tuple[float, Frame]] = captured(0.0)
     try:
-        for number in itertools.count():
-            taken = clock()
-            frame = await (second if second is not None and number == 1 else capture(wanted))
+        while True:
+            taken, frame = await coming
             probe = Probe.of_small(frame.small, frame.size)
             same = probe.same_as(previous)
             now = clock()
             last = frame if frame.shows else last
-            if last is not None and same and (changed or now - began >= first_change):
+            # A frame that took long may show how it was before the effect: one begun that early proves nothing.
+            late = now - began >= first_change and taken - began >= first_change / 2
+            if last is not None and same and (changed or late):
                 return Rest(last, settled=True)
             if glance and not same:
                 return Rest(frame, settled=False)
@@ -128,15 +131,13 @@ async def settle(
             if last is not None and now - began >= patience:
                 return Rest(last, settled=False)
             previous = probe
-            if number or second is None:
-                await asyncio.sleep(max(0.0, taken + GAP - now))
+            coming = ahead.pop() if ahead else captured(max(0.0, taken + GAP - now))
     finally:
-        if second is not None and not second.done():
+        if second is not None:
             second.cancel()
             await asyncio.wait({second})
-        if second is not None and not second.cancelled():
-            second.exception()  # it was of no interest any more
-    raise AssertionError("it goes on until the screen rests")
+            if not second.cancelled():
+                second.exception()  # it was of no interest any more
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,9 +5,10 @@ from __future__ import annotations
 import asyncio
 import io
 import itertools
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
+from functools import cache
 from pathlib import Path
 
 from PIL import Image
@@ -20,7 +21,7 @@ from agent.ports.agent import TaskOrder
 from agent.questions import Answer, Question, QuestionKind
 from agent.run_id import RunId
 from agent.skills.library import Skills
-from agent.skills.loading import load_skills
+from agent.skills.loading import Skill, load_skills
 from agent.standing_yes import Recipient
 from bot.chats.installed import installed
 from bot.commands.dispatcher import Commands
@@ -388,6 +389,12 @@ def png() -> bytes:
     return target.getvalue()
 
 
+@cache
+def shipped_skills() -> Mapping[str, Skill]:
+    """Read once: they stay as they are."""
+    return load_skills().found
+
+
 @asynccontextmanager
 async def a_world(
     path: Path,
@@ -436,7 +443,7 @@ async def a_world(
             chats,
             clock=clock,
             namings=namings,
-            skills=Skills(load_skills().found, path / "skills"),
+            skills=Skills(dict(shipped_skills()), path / "skills"),
         )
         world = World(
             store, task_service, agent, seen, secrets, chat, chats, Commands(services), clock, rights, services, leases

@@ -6,6 +6,7 @@ import json
 import logging
 from collections.abc import Callable
 from contextlib import suppress
+from functools import cache
 from typing import Any, Final
 
 from langchain_core.runnables import RunnableConfig
@@ -84,12 +85,18 @@ class MemberEnded(BaseModel):
 
 def build_member(checkpointer: BaseCheckpointSaver[str] | None) -> MemberGraph:
     """The compiled graph. Its routes are in the nodes' return types."""
+    return _compiled().copy({"checkpointer": checkpointer})
+
+
+@cache
+def _compiled() -> MemberGraph:
+    """Without a checkpointer; nodes hold nothing of a run."""
     graph = StateGraph(MemberState, context_schema=MemberContext)
     graph.add_node("member_model", member_model)
     graph.add_node("member_tools", member_tools)
     graph.add_node("member_question", member_question)
     graph.add_edge(START, "member_model")
-    return graph.compile(checkpointer=checkpointer, name="member")
+    return graph.compile(name="member")
 
 
 class Members:
