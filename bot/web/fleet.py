@@ -57,7 +57,7 @@ class FleetRoutes:
         if isinstance(hub, Response):
             return hub
         name = (await body_of(request, HostNamed)).name
-        if not re.fullmatch(HOST_NAME, name) or name in {"hub", "join"}:
+        if not may_be_called(name):
             return refuse(409, say("fleet.bad_name"))
         return JSONResponse({"join": await hub.invite(name)}, headers={"Cache-Control": "no-store"})
 
@@ -77,14 +77,22 @@ class FleetRoutes:
         return self._hub if self._hub is not None else refuse(409, say("fleet.not_hub"))
 
 
-def _host(host: Host) -> dict[str, object]:
+def may_be_called(name: str) -> bool:
+    """Whether a host may have this name."""
+    return re.fullmatch(HOST_NAME, name) is not None and name not in {"hub", "join"}
+
+
+def state_of(host: Host) -> str:
+    """How a host stands, in words."""
     if host.speaks is not None and not understands(host.speaks):
-        state = say("fleet.other_version", theirs=host.speaks, ours=SPEAKS)
-    else:
-        state = say("fleet.gone") if host.away else say("fleet.here")
+        return say("fleet.other_version", theirs=host.speaks, ours=SPEAKS)
+    return say("fleet.gone") if host.away else say("fleet.here")
+
+
+def _host(host: Host) -> dict[str, object]:
     return {
         "name": host.name,
-        "state": state,
+        "state": state_of(host),
         "usable": host.usable,
         "joined": host.known.joined,
         "version": "" if host.presence is None else host.presence.version,
