@@ -58,7 +58,7 @@ class FleetRoutes:
         if isinstance(hub, Response):
             return hub
         name = (await body_of(request, HostNamed)).name
-        if not re.fullmatch(HOST_NAME, name) or name in {"hub", "join"}:
+        if not may_be_called(name):
             return refuse(409, say("fleet.bad_name"))
         return JSONResponse({"join": await hub.invite(name)}, headers={"Cache-Control": "no-store"})
 
@@ -78,20 +78,31 @@ class FleetRoutes:
         return self._hub if self._hub is not None else refuse(409, say("fleet.not_hub"))
 
 
+def may_be_called(name: str) -> bool:
+    """Whether a host may have this name."""
+    return re.fullmatch(HOST_NAME, name) is not None and name not in {"hub", "join"}
+
+
+def state_of(host: Host) -> str:
+    """How a host stands, in words."""
+    if host.blocked:
+        return say("fleet.blocked")
+    if _has_other_version(host):
+        return say("fleet.other_version", theirs=host.speaks, ours=SPEAKS)
+    return say("fleet.gone") if host.away else say("fleet.here")
+
+
+def _has_other_version(host: Host) -> bool:
+    return host.speaks is not None and not understands(host.speaks)
+
+
 def _host(host: Host) -> dict[str, object]:
-    other_version = host.speaks is not None and not understands(host.speaks)
-    if other_version and not host.blocked:
-        state = say("fleet.other_version", theirs=host.speaks, ours=SPEAKS)
-    elif host.blocked:
-        state = say("fleet.blocked")
-    else:
-        state = say("fleet.gone") if host.away else say("fleet.here")
     return {
         "name": host.name,
-        "state": state,
+        "state": state_of(host),
         "usable": host.usable,
         "blocked": host.blocked,
-        "other_version": other_version,
+        "other_version": _has_other_version(host),
         "heard": None if host.heard is None else round(steady_now() - host.heard, 1),
         "joined": host.known.joined,
         "version": "" if host.presence is None else host.presence.version,

@@ -252,7 +252,8 @@ async def _console(
     events = ConversationEvents(core.task_service, core.store)
     await events.start()
     stack.push_async_callback(events.stop)
-    api = ApiServices(services, events, core.operating, core.toolbox.offered)
+    hub = None if core.fleet is None else core.fleet.hub
+    api = ApiServices(services, events, core.operating, core.toolbox.offered, hub)
     behind = ConsoleServices(
         chat=web,
         log=core.store.console,
@@ -287,7 +288,7 @@ async def _console(
                 *ConnectFolders(services, _folders(core)).routes(),
                 *ConnectPhones(services, WifiPhones(ServerAddress(*core.settings.adb_servers[0]))).routes(),
                 *LiveHand(services, ending).routes(),
-                *FleetRoutes(None if core.fleet is None else core.fleet.hub).routes(),
+                *FleetRoutes(hub).routes(),
                 *ApiMount(api, ending).routes(),
                 *ChatCompletions(api, following).routes(),
                 *McpMount(api, following, ending).routes(),

@@ -1,6 +1,7 @@
 // Connect: what the service works with, one section each: the model, chats, phones, and what belongs to people.
 
 import { ConnectForm } from "./connect_form.js";
+import { Hosts } from "./connect_hosts.js";
 import { Phones } from "./connect_phones.js";
 import { Members, People, Tokens } from "./connect_people.js";
 import { h, icon, setText } from "./dom.js";
@@ -10,7 +11,7 @@ import { load } from "./service.js";
 import { say } from "./words.js";
 
 const LOOK_MS = 4000;
-const OWN = [["phones", "phone", Phones], ["members", "people", Members],
+const OWN = [["phones", "phone", Phones], ["hosts", "plug", Hosts], ["members", "people", Members],
   ["people", "people", People], ["tokens", "key", Tokens]];
 
 // The model that works the phone, and below it what can have an endpoint of its own.

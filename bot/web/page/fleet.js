@@ -65,9 +65,9 @@ export class Fleet {
     if (!card) {
       const part = (tag, name) => h(tag, { class: name });
       card = { screen: new Screen(), name: h("h2"), battery: part("span", "battery"), state: part("span", "state"), reason: part("p", "reason"),
-        fix: part("p", "fix"), user: part("p", "user"), facts: part("p", "small"), app: "", turn: 0 };
+        fix: part("p", "fix"), user: part("p", "user"), facts: part("p", "small"), link: part("a", "button hand-link"), app: "", turn: 0 };
       card.root = h("li", { class: "phone panel" }, card.screen.root,
-        h("div", { class: "words" }, h("div", { class: "head" }, card.name, card.battery), card.state, card.user, card.reason, card.fix, card.facts, h("a", { class: "button hand-link", href: href("hand", device.id) }, say("page.hand.open"))));
+        h("div", { class: "words" }, h("div", { class: "head" }, card.name, card.battery), card.state, card.user, card.reason, card.fix, card.facts, card.link));
       this.cards.set(device.id, card);
     }
     const { working, waiting } = this.model.workOf(device);
@@ -80,6 +80,10 @@ export class Fleet {
     setText(card.state, !device.usable ? say(`page.health.${device.state.replaceAll(" ", "_")}`) : asked ? say("page.side.asks") : working ? named(working.state) : say(`page.health.${device.state.replaceAll(" ", "_")}`));
     setText(card.reason, device.reason);
     setText(card.fix, device.fix);
+    // One that cannot be reached cannot be touched; what to do about it stands above, and in Connect step by step.
+    card.link.hidden = !device.usable && !this.model.may.includes("admin");
+    card.link.setAttribute("href", device.usable ? href("hand", device.id) : href("connect", "phones"));
+    setText(card.link, say(device.usable ? "page.hand.open" : "page.hand.connect"));
     this.picture(card, device, working);
     this.facts(card, device);
     this.user(card.user, working, waiting);

@@ -263,8 +263,9 @@ export class HandPage {
     this.model = model;
     this.hand = new Hand({ done: () => go("phones"), over: (words) => this.over(words) });
     this.words = h("p");
-    this.gone = h("div", { class: "empty", hidden: true }, this.words,
-      h("button", { type: "button", class: "button primary", onclick: () => this.again() }, say("page.hand.take")));
+    this.fix = h("p");
+    this.take = h("button", { type: "button", class: "button primary", onclick: () => this.again() }, say("page.hand.take"));
+    this.gone = h("div", { class: "empty", hidden: true }, this.words, this.fix, this.take);
     this.root = h("div", { class: "sheet hand-page" }, this.gone, this.hand.root);
   }
 
@@ -278,10 +279,12 @@ export class HandPage {
     this.draw();
   }
 
-  // The page may be opened before it is known which phones there are.
+  // The page may be opened before it is known which phones there are. One that cannot be reached is taken once it can.
   draw() {
-    if (!this.wanted || !this.model.ready || !this.model.phone(this.wanted)) return;
-    this.again();
+    const phone = this.wanted && this.model.ready ? this.model.phone(this.wanted) : null;
+    if (!phone) return;
+    if (phone.usable) this.again();
+    else this.over(phone.reason || say(`page.health.${phone.state.replaceAll(" ", "_")}`), phone.fix);
   }
 
   again() {
@@ -290,10 +293,13 @@ export class HandPage {
     this.hand.open(this.id);
   }
 
-  over(words) {
+  // Why it is not in one's hands; with a `fix` that is done at the phone, and nothing here helps.
+  over(words, fix = "") {
     this.hand.close();
     this.gone.hidden = false;
+    this.take.hidden = Boolean(this.wanted);
     setText(this.words, words);
+    setText(this.fix, fix);
   }
 
   focus() {

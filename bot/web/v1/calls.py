@@ -5,7 +5,7 @@ from __future__ import annotations
 import secrets
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from agent.models.base import PILOT
 from agent.ports.agent import AS_SET, Guidance
@@ -27,6 +27,9 @@ from bot.texts import say, spoken
 from bot.web.auth import Caller
 from bot.web.v1.events import ConversationEvents, owner_text
 
+if TYPE_CHECKING:
+    from bot.fleet.hub import Hub
+
 
 @dataclass(frozen=True, slots=True)
 class ApiServices:
@@ -37,6 +40,8 @@ class ApiServices:
     operating: Operating
     tools: Callable[[], Sequence[Tool[Any]]] = tuple
     """Those that there are now for work that needs no phone."""
+    hub: Hub | None = None
+    """What knows the hosts; None where there are none."""
 
 
 class Calls:

@@ -534,3 +534,33 @@ class AuditInfo(_Got):
     name: str
     task: str | None
     detail: Any
+
+
+class HostInfo(_Got):
+    """A machine with phones that works for this service."""
+
+    name: str
+    state: str = Field(description="How it stands, in words.")
+    usable: bool = Field(description="Whether it can be given work now.")
+    joined: float
+    version: str = Field(description="Of the program there; empty while it is not known.")
+    phones: list[str]
+
+
+class Hosts(Listed[HostInfo]):
+    """The hosts that have joined. `switched_on` is false where this service takes none; `FLEET_URL` switches it on."""
+
+    switched_on: bool
+
+
+class NewHost(_Sent):
+    """A host that is invited: 1 to 32 lowercase letters, digits and dashes."""
+
+    name: str = Field(min_length=1, max_length=NAME_LIMIT)
+
+
+class Invitation(_Got):
+    """What a host joins with, once. It is not told again."""
+
+    command: str = Field(description="What is run on the machine with the phones.")
+    minutes: int = Field(description="How long it can be used.")

@@ -19,6 +19,7 @@ BODIES = {
     "/tasks/{task}/steer": {"text": "x"},
     "/tasks/{task}/answer": {"text": "x"},
     "/conversations/{conversation}": {"title": "x"},
+    "/hosts": {"name": "x"},
     "/skills/drafts": {"task": "1", "name": "x"},
     "/skills/{skill}": {"name": "x"},
     "/phones/{phone}/tap": {"x": 500, "y": 50},
@@ -26,7 +27,17 @@ BODIES = {
     "/phones/{phone}/key": {"key": "home"},
     "/phones/{phone}/app": {"name": "Settings"},
 }
-ADMINS = {"/people", "/audit", "/skills/refused"}
+NOWHERE = {
+    "conversation": "1",
+    "task": "1",
+    "phone": "pixel",
+    "picture": "1",
+    "schedule": "1",
+    "skill": "x",
+    "draft": "x",
+    "host": "x",
+}
+ADMINS = {"/people", "/audit", "/skills/refused", "/hosts", "/hosts/{host}"}
 
 
 async def routes_of(api: ApiWorld) -> list[tuple[str, str]]:
@@ -43,7 +54,9 @@ async def test_every_route_asks_for_a_token_of_its_own(api: ApiWorld) -> None:
     gone = await api.token("gone")
     await api.world.rights.revoke_token("gone", ANNA)
     for method, path in await routes_of(api):
-        named = path.format(conversation="1", task="1", phone="pixel", picture="1", schedule="1", skill="x", draft="x")
+        named = path.format(
+            conversation="1", task="1", phone="pixel", picture="1", schedule="1", skill="x", draft="x", host="x"
+        )
         for wrong in ("", "wrong", api.start[:-1], gone, secret[:-1]):
             found = await api.ask(wrong, method, named, BODIES.get(path))
             assert (found.status, found.body["code"]) == (401, "no_token"), (method, path, wrong)
@@ -68,7 +81,14 @@ async def test_no_route_gives_away_what_is_somebody_elses(api: ApiWorld) -> None
     schedule = (await api.ask(own, "POST", "/schedules", {"rule": "every 2h", "text": "x"})).body["id"]
     for method, path in await routes_of(api):
         named = path.format(
-            conversation=conversation, task=task, phone="pixel", picture="1", schedule=schedule, skill="mug", draft="x"
+            conversation=conversation,
+            task=task,
+            phone="pixel",
+            picture="1",
+            schedule=schedule,
+            skill="mug",
+            draft="x",
+            host="x",
         )
         if "{conversation}" in path or "{task}" in path or "{schedule}" in path:
             found = await api.ask(other, method, named, BODIES.get(path))
@@ -80,7 +100,7 @@ async def test_no_route_gives_away_what_is_somebody_elses(api: ApiWorld) -> None
             found = await api.ask(use, method, named, BODIES[path])
             assert (found.status, found.body["code"]) == (403, "not_allowed"), (method, path, found.body)
         if path in ADMINS:
-            assert (await api.ask(other, method, named)).body["code"] == "not_allowed"
+            assert (await api.ask(other, method, named, BODIES.get(path))).body["code"] == "not_allowed"
     assert (await api.ask(own, "GET", f"/tasks/{task}")).body["state"] == "queued"
     assert api.touched.sent == []
 

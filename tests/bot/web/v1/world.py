@@ -16,6 +16,7 @@ from agent.guards.policy import Policy
 from bot.commands.spec import BY_NAME
 from bot.domain.address import Person
 from bot.domain.right import PAGE_PLATFORM, Right
+from bot.fleet.hub import Hub
 from bot.tasks.follow import TaskFollowers
 from bot.tasks.leases import PhoneLeases
 from bot.tasks.operating import Operating
@@ -145,7 +146,9 @@ class Stream:
 
 
 @asynccontextmanager
-async def open_api(directory: Path, connections: Connections | None = None) -> AsyncIterator[ApiWorld]:
+async def open_api(
+    directory: Path, connections: Connections | None = None, hub: Hub | None = None
+) -> AsyncIterator[ApiWorld]:
     """A running service on any free port."""
     async with AsyncExitStack() as stack:
         world = await stack.enter_async_context(a_world(directory, a_phone("Pixel"), a_phone("Moto")))
@@ -174,7 +177,7 @@ async def open_api(directory: Path, connections: Connections | None = None) -> A
         leases = PhoneLeases(store.leases, world.phones)
         touched = TouchablePhones(world.phones)
         operating = Operating(leases, touched, Policy.default(), store.journal)
-        api = ApiServices(world.services, events, operating)
+        api = ApiServices(world.services, events, operating, hub=hub)
         console = Console(
             Exposure("127.0.0.1"),
             0,
@@ -184,7 +187,7 @@ async def open_api(directory: Path, connections: Connections | None = None) -> A
             beside=lambda stopping: [
                 *TokenMaking(world.services).routes(),
                 *LogLines(stopping).routes(),
-                *FleetRoutes(None).routes(),
+                *FleetRoutes(hub).routes(),
                 *LiveHand(world.services, stopping).routes(),
                 *ApiMount(api, stopping).routes(),
                 *ChatCompletions(api, following).routes(),

@@ -1,0 +1,71 @@
+"""Hosts: machines with phones that work for this service. Whoever invites one gives it the tasks of everybody."""
+
+from __future__ import annotations
+
+import shlex
+from typing import TYPE_CHECKING
+
+from fastapi import APIRouter
+
+from bot.commands.request import Refused, Unknown
+from bot.domain.right import Right
+from bot.store.audit import AuditKind
+from bot.texts import say
+from bot.web.fleet import may_be_called, state_of
+from bot.web.v1.asking import Caller, Id, page
+from bot.web.v1.calls import Calls
+from bot.web.v1.models import HostInfo, Hosts, Invitation, NewHost
+
+if TYPE_CHECKING:
+    from bot.fleet.hub import Hub
+
+VALID_MINUTES = 10
+"""As `Hub.invite` has it."""
+
+router = APIRouter(tags=["hosts"])
+
+
+def _hub(calls: Calls) -> Hub:
+    """What knows the hosts. Raises NotAllowed, and Refused where there are none."""
+    calls.require(Right.ADMIN)
+    if calls.behind.hub is None:
+        raise Refused(say("fleet.not_hub"))
+    return calls.behind.hub
+
+
+@router.get("/hosts")
+async def list_hosts(calls: Caller) -> Hosts:
+    """Those that have joined, with their phones."""
+    calls.require(Right.ADMIN)
+    hub = calls.behind.hub
+    infos = [
+        HostInfo(
+            name=host.name,
+            state=state_of(host),
+            usable=host.usable,
+            joined=host.known.joined,
+            version="" if host.presence is None else host.presence.version,
+            phones=[there.info.name for there in host.phones()],
+        )
+        for host in (() if hub is None else hub.hosts.values())
+    ]
+    return Hosts(data=page(infos, max(1, len(infos)), None).data, switched_on=hub is not None)
+
+
+@router.post("/hosts", status_code=201)
+async def invite_host(wish: NewHost, calls: Caller) -> Invitation:
+    """Make the command with which a machine joins under this name, once and within ten minutes."""
+    hub = _hub(calls)
+    if not may_be_called(wish.name):
+        raise Refused(say("fleet.bad_name"))
+    join = await hub.invite(wish.name)
+    await calls.services.store.audit.note(AuditKind.SETTING, calls.person, detail=f"hosts/{wish.name}: invited")
+    return Invitation(command=f"opengui host --join {shlex.quote(join)}", minutes=VALID_MINUTES)
+
+
+@router.delete("/hosts/{host}", status_code=204)
+async def revoke_host(host: Id, calls: Caller) -> None:
+    """End a host: it is not let in again, and what it says from now on counts for nothing."""
+    if not await _hub(calls).revoke(host):
+        raise Unknown(say("fleet.unknown", name=host))
+    await calls.services.store.audit.note(AuditKind.SETTING, calls.person, detail=f"hosts/{host}: revoked")

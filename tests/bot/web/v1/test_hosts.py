@@ -1,0 +1,44 @@
+"""Hosts over the API: an admin invites one with a command that is shown once, and it is seen once it has joined."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+
+from bot.domain.right import Right
+from tests.bot.web.v1.world import ApiWorld, open_api
+from tests.fakes.scripted_model import models
+from tests.fleet.rig import fleet_rig
+
+
+async def test_an_admin_invites_a_host_and_ends_it(tmp_path: Path) -> None:
+    for name in ("fleet", "hub"):
+        (tmp_path / name).mkdir()
+    async with fleet_rig(tmp_path / "fleet", "fake") as fleet, open_api(tmp_path / "hub", hub=fleet.hub) as api:
+        boss = await api.token("boss", Right.ADMIN)
+        assert (await api.ask(boss, "GET", "/hosts")).body["switched_on"]
+        assert (await api.ask(boss, "POST", "/hosts", {"name": "Not A Name"})).status == 409
+        made = await api.ask(boss, "POST", "/hosts", {"name": "basement"})
+        assert (made.status, made.body["minutes"], made.headers["Cache-Control"]) == (201, 10, "no-store")
+        *words, address = shlex.split(made.body["command"])
+        assert words == ["opengui", "host", "--join"]
+        code = address.partition("#basement.")[2]
+        assert code
+        await fleet.add_host("shelf", models([])[0])
+        await fleet.there("shelf")
+        found = (await api.ask(boss, "GET", "/hosts")).body["data"]["items"]
+        assert [(host["name"], host["usable"], len(host["phones"])) for host in found] == [("shelf", True, 1)]
+        assert (await api.ask(boss, "DELETE", "/hosts/nowhere")).status == 404
+        assert (await api.ask(boss, "DELETE", "/hosts/shelf")).status == 204
+        assert (await api.ask(boss, "GET", "/hosts")).body["data"]["items"] == []
+        audit = (await api.ask(boss, "GET", "/audit")).body["data"]["items"]
+        told = [one["detail"] for one in audit if one["kind"] == "setting"]
+        assert told == ["hosts/shelf: revoked", "hosts/basement: invited"]
+        assert code not in str(audit)
+
+
+async def test_without_hosts_it_is_said_how_to_have_them(api: ApiWorld) -> None:
+    boss = await api.token("boss", Right.ADMIN)
+    assert not (await api.ask(boss, "GET", "/hosts")).body["switched_on"]
+    refused = await api.ask(boss, "POST", "/hosts", {"name": "basement"})
+    assert (refused.status, "FLEET_URL" in refused.body["message"]) == (409, True)
