@@ -144,7 +144,7 @@ class FleetPhones:
             self._change = asyncio.Event()
 
     def note_app(self, phone_id: str, app: str) -> None:
-        """This app was in front when the host was asked last."""
+        """Remember which app was in front when the host was asked last."""
         if phone_id in self._found:
             self._found[phone_id] = replace(self._found[phone_id], app=app)
 
