@@ -182,7 +182,9 @@ class PhoneCalls:
                 return Reply(data=told), picture
             case "glance":
                 image = await phone.glance()
-                return Reply(), b"" if image is None else await asyncio.to_thread(jpeg_of, image)
+                # The presence tells the app up to a beat later, and a touch has to meet the one that is pictured.
+                told_app = Reply(data={"app": phone.info.app})
+                return told_app, b"" if image is None else await asyncio.to_thread(jpeg_of, image)
             case "act":
                 return await self._act(phone, asked)
             case "prepare" | "restore":

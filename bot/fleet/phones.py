@@ -143,6 +143,11 @@ class FleetPhones:
             self._change.set()
             self._change = asyncio.Event()
 
+    def note_app(self, phone_id: str, app: str) -> None:
+        """Remember which app was in front when the host was asked last."""
+        if phone_id in self._found:
+            self._found[phone_id] = replace(self._found[phone_id], app=app)
+
     def info_of(self, phone_id: str) -> PhoneInfo | None:
         """What is known of a phone now."""
         return self._found.get(phone_id)
@@ -189,7 +194,9 @@ class HostedPhone:
 
     async def glance(self) -> Image.Image | None:
         """See Phone."""
-        _, picture = await self._call("glance", {})
+        reply, picture = await self._call("glance", {})
+        if isinstance(reply.data, dict) and "app" in reply.data:
+            self._phones.note_app(self._id, str(reply.data["app"]))
         return await asyncio.to_thread(image_of, picture) if picture else None
 
     async def act(

@@ -178,7 +178,7 @@ async def test_a_task_is_taken_over_and_goes_on_in_the_page(place: Place) -> Non
         await canvas.wait_for()
         asked, kept = len(workshop.model.requests), len(list(place.data.rglob("frames/*/*")))
         await tap(canvas, 0.5, 0.37)  # Bluetooth
-        assert place.phone.truth.toggles["bluetooth"]
+        await held_up(lambda: place.phone.truth.toggles["bluetooth"])
         assert (len(workshop.model.requests), len(list(place.data.rglob("frames/*/*")))) == (asked, kept)
         await stage.get_by_role("button", name="Done").click()
         await expect(page.locator(".message", has_text="It is done.").last).to_be_visible(timeout=60_000)

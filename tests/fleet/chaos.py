@@ -146,7 +146,7 @@ class Chaos:
         await self.hub.__aenter__()
 
     async def usable(self) -> None:
-        """Returns when the hub can use the host, and has heard it since now: a short cut is over before it is noticed."""
+        """Returns when the hub can use the host and has heard it since now: a short cut may not be noticed at all."""
         began = time.monotonic()
         async with asyncio.timeout(START_S):
             while True:

@@ -21,6 +21,7 @@ from tests.end_to_end.test_hand import (
     test_a_task_is_taken_over_and_goes_on_in_the_page,
     test_an_idle_phone_is_touched_in_the_page,
 )
+from tests.end_to_end.test_skill import test_a_saved_skill_is_done_in_every_way
 from tests.end_to_end.test_telegram import (
     test_a_code_is_answered_by_a_reply_after_a_kill,
     test_a_message_changes_the_phone_and_the_chat_tells_it,
@@ -43,6 +44,7 @@ __all__ = [
     "test_a_phone_is_touched_from_telegram",
     "test_a_photo_goes_to_the_phone_and_comes_back",
     "test_a_price_is_watched_and_told_once",
+    "test_a_saved_skill_is_done_in_every_way",
     "test_a_stream_is_taken_up_again_after_a_kill",
     "test_a_task_is_taken_over_and_goes_on_in_the_page",
     "test_an_approval_is_given_by_a_button",

@@ -63,7 +63,7 @@ async def test_a_task_is_done_over_tls_and_who_does_not_know_the_certificate_is_
             code, _, why = await place.opengui("host", "--join", wrong, DATA_DIR=second)
             assert code != 0
             assert "certificate" in why
-            # A server that asks for TLS is spoken to by TLS, whatever the address says; a WebSocket is one or the other.
+            # A server that asks for TLS is spoken to by TLS, whatever the address says; a WebSocket is either or.
             plain = joining.replace(f"{scheme}://", "nats://" if scheme == "tls" else "ws://")
             code, _, why = await place.opengui("host", "--join", plain, **stranger)
             assert code != 0
