@@ -22,6 +22,8 @@ SPEAKS: Final = 1
 """The version of what is said here. Hub and host may be one apart."""
 HOST_NAME: Final = r"^[a-z0-9](?:[a-z0-9-]{0,30}[a-z0-9])?$"
 """What a host may be called: a word that can stand in a subject."""
+INVITATION_MINUTES: Final = 10
+"""How long a host may join with an invitation."""
 
 HUB_KEYS: Final = "fleet-hub.json"
 HOST_KEYS: Final = "fleet-host.json"

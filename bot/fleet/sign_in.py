@@ -16,6 +16,7 @@ from pydantic import ValidationError
 from bot.fleet.engine import Address, Connect, Delivery, EngineAway, EngineRefused, Link
 from bot.fleet.keys import HostKeys, HubKeys, claims_of, digest_of, is_signed, public_of, signed_claims
 from bot.fleet.messages import (
+    INVITATION_MINUTES,
     JOIN,
     ORDERS,
     PRESENCE,
@@ -37,7 +38,6 @@ logger = logging.getLogger(__name__)
 CALLOUT: Final = "$SYS.REQ.USER.AUTH"
 ACCOUNT: Final = "FLEET"
 """The engine's account in which hub and hosts are."""
-INVITATION_S: Final = 600.0
 JOIN_INBOX: Final = "_INBOX_join"
 
 
@@ -95,7 +95,7 @@ class SignIn:
     async def invite(self, name: str, code: str) -> None:
         """Let a host in under this name with this code, once and for ten minutes."""
         now = time.time()
-        await self._table.invite(digest_of(code), name, expires=now + INVITATION_S, now=now)
+        await self._table.invite(digest_of(code), name, expires=now + INVITATION_MINUTES * 60, now=now)
 
     async def join(self, delivery: Delivery) -> KnownHost | None:
         """Take in the host that says its keys, and tell it so; None when its code does not hold."""

@@ -91,6 +91,8 @@ def _modules(read: Mapping[str, bytes], name: str, before: dict[str, bytes]) -> 
         needs += b"const { %b } = $%b;\n" % (names, other.partition(b".")[0])
     exports = b", ".join(_EXPORT.findall(text))
     body = needs + _EXPORT.sub(b"", _IMPORT.sub(b"", text))
+    if left := re.search(rb"^(?:import|export)\b.*", body, re.MULTILINE):
+        raise ValueError(f"{name} imports or exports in a form that is not known here: {left[0].decode()}")
     del before[name]  # it comes behind what it needs
     before[name] = b"const $%b = await (async () => {\n%breturn { %b };\n})();" % (
         name.partition(".")[0].encode(),

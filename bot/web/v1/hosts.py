@@ -9,6 +9,7 @@ from fastapi import APIRouter
 
 from bot.commands.request import Refused, Unknown
 from bot.domain.right import Right
+from bot.fleet.messages import INVITATION_MINUTES
 from bot.store.audit import AuditKind
 from bot.texts import say
 from bot.web.fleet import may_be_called, state_of
@@ -18,9 +19,6 @@ from bot.web.v1.models import HostInfo, Hosts, Invitation, NewHost
 
 if TYPE_CHECKING:
     from bot.fleet.hub import Hub
-
-VALID_MINUTES = 10
-"""As `Hub.invite` has it."""
 
 router = APIRouter(tags=["hosts"])
 
@@ -60,7 +58,7 @@ async def invite_host(wish: NewHost, calls: Caller) -> Invitation:
         raise Refused(say("fleet.bad_name"))
     join = await hub.invite(wish.name)
     await calls.services.store.audit.note(AuditKind.SETTING, calls.person, detail=f"hosts/{wish.name}: invited")
-    return Invitation(command=f"opengui host --join {shlex.quote(join)}", minutes=VALID_MINUTES)
+    return Invitation(command=f"opengui host --join {shlex.quote(join)}", minutes=INVITATION_MINUTES)
 
 
 @router.delete("/hosts/{host}", status_code=204)
