@@ -47,8 +47,9 @@ async def doctor(place: FleetPlace, data: Path, **settings: str) -> str:
 
 
 async def test_a_stolen_key_shuts_both_machines_out_until_the_right_one_is_invited_anew(place: FleetPlace) -> None:
-    """Also over a restart of the hub, and when the thief is alone. Seen to fail without the look at starts that are
-    over: then orders went to both.
+    """Also over a restart of the hub, and when the thief is alone.
+
+    Seen to fail without the look at starts that are over.
     """
     assert place.engine is not None
     fleet = {"FLEET_URL": place.engine.url}
