@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import math
+import zlib
 from collections.abc import Callable
 from contextlib import suppress
 
@@ -66,6 +67,7 @@ class CardSlot:
         moves = card is not None and (self._is_old(card) or card.message.address != task.place)
         if self._shown.get(task.id) == message and not moves:
             return False
+        former = card
         if card is not None and moves:
             await self._retire(card, task)
             card = None
@@ -77,7 +79,7 @@ class CardSlot:
                 card = None
         if card is None:
             place = await place_of(task, self._line.chat, self._task_service)
-            await self._send(task, place, message)
+            await self._send(task, place, message, former)
         self._shown[task.id] = message
         return True
 
@@ -133,9 +135,13 @@ class CardSlot:
         except ChatError as error:
             logger.info("the old card of task %s stays as it is: %s", task.id, error)
 
-    async def _send(self, task: Task, place: Address, message: Message) -> None:
+    async def _send(self, task: Task, place: Address, message: Message, former: CardRef | None) -> None:
+        """Each card has one nonce, by the one that it stands for: sent again, it comes once, and it is never taken for
+        one that was deleted.
+        """
         made = self._clock()
-        ref = await self._line.send(place, message, nonce=f"c{task.id}-{int(made)}")
+        number = 0 if former is None else zlib.crc32(former.message.message.encode())
+        ref = await self._line.send(place, message, nonce=f"c{task.id}-{number:x}")
         self._unkept[task.id] = CardRef(ref, made)
         await self._card(task.id)
 

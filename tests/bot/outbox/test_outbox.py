@@ -338,6 +338,8 @@ async def test_a_card_that_somebody_deleted_is_made_anew(post: Post) -> None:
     await post.world.step(task, 1)
     await post.sent("Tapped Search")
     assert (await post.new_card(task, card)).message in post.chat.refs()
+    nonces = [call.nonce for call in post.calls("send")]
+    assert len(set(nonces)) == len(nonces), "a chat would take it for the one that was deleted"
 
 
 async def test_a_card_moves_before_it_gets_too_old(post: Post) -> None:
