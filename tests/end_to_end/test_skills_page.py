@@ -7,9 +7,9 @@ import re
 import pytest
 from playwright.async_api import expect
 
-from tests.bot.web.test_page_home import AXE
 from tests.end_to_end.service import Place
 from tests.end_to_end.test_page import LIMIT_MS, opened, type_command
+from tests.fixtures.axe import looks_right_everywhere
 
 pytestmark = pytest.mark.page
 
@@ -39,9 +39,7 @@ async def test_a_result_is_saved_as_a_skill_and_run_from_its_form(place: Place) 
         await page.evaluate("location.hash = '#skills-note-it'")
         await expect(card).to_contain_text("100 % · 1 run")
         await expect(card).to_contain_text("proven")
-        await page.evaluate(AXE.read_text())
-        found = await page.evaluate("axe.run(document, { resultTypes: ['violations'] })")
-        assert [(one["id"], [node["target"] for node in one["nodes"]]) for one in found["violations"]] == []
+        await looks_right_everywhere(page, "a skill")
         await card.get_by_role("button", name="Rename: note-it").click()
         await card.get_by_label("New name").fill("write-note")
         await card.get_by_role("button", name="Rename", exact=True).click()
@@ -74,9 +72,7 @@ async def test_a_value_is_watched_once_a_person_has_seen_what_is_read(place: Pla
         await page.get_by_role("button", name="Add schedule").click()
         await expect(page.locator(".connect-status.wrong")).not_to_be_empty()
         await expect(page.get_by_label("What to do")).to_have_value("open settings")
-        await page.evaluate(AXE.read_text())
-        found = await page.evaluate("axe.run(document, { resultTypes: ['violations'] })")
-        assert [(one["id"], [node["target"] for node in one["nodes"]]) for one in found["violations"]] == []
+        await looks_right_everywhere(page, "a watch")
         await watch.get_by_role("button", name=re.compile("^Stop watching")).click()
         await watch.get_by_role("button", name=re.compile("^End for good")).click()
         await expect(page.get_by_role("heading", name="Nothing is planned yet")).to_be_visible()
@@ -102,9 +98,7 @@ async def test_a_folder_is_dropped_on_the_page(place: Place) -> None:
         await choose.set_input_files(folder)
         await expect(page.get_by_text("There is no AGENTS.md in it.")).to_be_visible()
         # Every section, as it looks to a screen reader.
-        await page.evaluate(AXE.read_text())
-        for name in ("model", "phones", "members", "people", "tokens"):
+        for name in ("model", "phones", "members", "people", "tokens", "hosts"):
             await page.evaluate("name => { location.hash = `#connect-${name}`; }", name)
             await expect(page.locator(f"#connect-{name}")).to_be_visible()
-            found = await page.evaluate("axe.run(document, { resultTypes: ['violations'] })")
-            assert [(name, one["id"], [n["target"] for n in one["nodes"]]) for one in found["violations"]] == []
+            await looks_right_everywhere(page, name)

@@ -42,7 +42,7 @@ export function saveSkill(task, way, name = "", done = null) {
       add.before(parameter({ name: "", example: "" }, rows().length + 100));
       stale();
     } }, say("page.save.add"));
-    proposal.replaceChildren(h("blockquote", { class: "save-task" }, made.task), ...(made.parameters.length ? [] : [h("p", { class: "note" }, say("page.save.fixed"))]),
+    proposal.replaceChildren(h("blockquote", { class: "save-task" }, made.text), ...(made.parameters.length ? [] : [h("p", { class: "note" }, say("page.save.fixed"))]),
       ...made.parameters.map(parameter), add, h("p", { class: "small" }, facts.filter(Boolean).join(" · ")));
     give.textContent = say("page.save.save", { name: made.name });
   };

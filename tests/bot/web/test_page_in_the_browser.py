@@ -15,9 +15,9 @@ from bot.domain.outgoing import Message, Picture
 from bot.domain.task import TaskState
 from bot.web.chat import HOME, address
 from tests.bot.web.standins import ended, picture, question, task
-from tests.bot.web.test_page_home import AXE
 from tests.bot.web.test_page_replay import step
 from tests.bot.web.world import World
+from tests.fixtures.axe import violations
 
 pytestmark = pytest.mark.page
 
@@ -145,13 +145,11 @@ async def test_axe_finds_nothing_on_a_narrow_screen(world: World, browser: Brows
     world.tables.steps = [replace(step(1, None), task="4")]
     world.tables.tasks = [task("5", state=TaskState.WAITING), ended("4", Outcome.SUCCEEDED, steps=1)]
     world.tables.questions = [replace(question(QuestionKind.SECRET, "5", ref), expires=time.time() + 900)]
-    await page.evaluate(AXE.read_text())
     for name in ("", "task-5", "task-4", "replay-4", "tasks", "phones", "usage", "check", "menu"):
         if name == "menu":
             await page.get_by_role("button", name="Menu", exact=True).click()
         else:
             await page.evaluate("name => { location.hash = '#' + name; }", name)
         await expect(page.locator("#title")).not_to_be_empty()
-        found = await page.evaluate("axe.run(document, { resultTypes: ['violations'] })")
-        assert [(name, one["id"], [node["target"] for node in one["nodes"]]) for one in found["violations"]] == []
+        assert (name, await violations(page)) == (name, [])
         assert await page.evaluate("document.documentElement.scrollWidth") <= 360, name

@@ -6,6 +6,7 @@ import asyncio
 import json
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import asynccontextmanager
+from importlib import resources
 from pathlib import Path
 from typing import Any
 
@@ -155,6 +156,9 @@ async def test_a_phone_that_was_given_to_others_is_not_filmed_any_more(looking: 
 
 @pytest.mark.page
 async def test_what_is_seen_late_is_not_touched_and_what_moves_by_itself_is(page: Page) -> None:
+    # The page has it in the one file of its modules: here it comes by itself.
+    source = resources.files("bot.web").joinpath("page/video.js").read_text("utf-8")
+    await page.route("**/page/video.js", lambda route: route.fulfill(body=source, content_type="text/javascript"))
     found = await page.evaluate(
         """async () => {
           const { Video, plays } = await import("/page/video.js");
