@@ -8,7 +8,7 @@ from __future__ import annotations
 import ast
 import asyncio
 from collections import deque
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal
 
@@ -19,6 +19,7 @@ from agent.effect_facts import Worded
 from agent.tools.shortening import in_a_line
 from agent.tools.spec import ActionError, Done, Tool, ToolContext, ungated
 from agent.wording import Texts
+from devices.threads import ThreadPool
 
 if TYPE_CHECKING:
     from pydantic_monty import Monty
@@ -30,7 +31,7 @@ MAX_PRINTED: Final = 20_000
 """Characters that a program may print; the rest is dropped."""
 KILLED_AFTER_S: Final = 4.0
 """A process that does not keep to its own limits is ended from here."""
-_THREADS: Final = ThreadPoolExecutor(4, thread_name_prefix="computing")
+_THREADS: Final = ThreadPool(4, "computing")
 _AHEAD: Final[deque[Monty]] = deque()
 """A process that was started ahead, after the first program: starting one is most of the time that a sum takes. Each is
 used for one program.

@@ -7,7 +7,6 @@ import io
 import logging
 import time
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 
 from PIL import Image, UnidentifiedImageError
 
@@ -16,6 +15,7 @@ from bot.cards.picture import STRIP_PART, screen_picture, write_number
 from bot.domain.outgoing import Picture
 from bot.domain.task import StepRow
 from devices.resizing import resized
+from devices.threads import ThreadPool
 
 FRAMES = 24
 """Steps that are shown at most, spread evenly over the run; the last one is always among them."""
@@ -33,7 +33,7 @@ MAKING_SECONDS = 4.0
 """After that the final message goes out without a recap: it never waits longer for it."""
 
 logger = logging.getLogger(__name__)
-_ONE_AT_A_TIME = ThreadPoolExecutor(1, thread_name_prefix="recap")
+_ONE_AT_A_TIME = ThreadPool(1, "recap")
 """Many tasks that end at once do not take every processor."""
 
 

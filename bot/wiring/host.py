@@ -28,6 +28,7 @@ from bot.tasks.secrets import MemorySecrets
 from bot.wiring.core import phones_of
 from bot.wiring.team import skills_of
 from bot.wiring.tools import actions_of, mcp_tools, toolbox_of
+from devices.threads import start_threads
 
 logger = logging.getLogger(__name__)
 
@@ -35,6 +36,7 @@ logger = logging.getLogger(__name__)
 @asynccontextmanager
 async def open_host(settings: Settings, keys: HostKeys, policy: Policy) -> AsyncIterator[Host]:
     """A host with its own store and phones, to be run while the block lasts. Raises as `open_core` does."""
+    start_threads()
     async with AsyncExitStack() as stack:
         stack.enter_context(DataDirectory(settings.data_dir))
         store = await Store.open(

@@ -78,6 +78,7 @@ from bot.wiring.tools import TOOL_NAMES
 from devices.adb.server import ServerAddress
 from devices.adb.wifi import WifiPhones
 from devices.measuring import listening
+from devices.threads import start_threads
 
 logger = logging.getLogger(__name__)
 
@@ -92,6 +93,7 @@ async def serve(settings: Settings, platforms: Sequence[Platform[Any]], *, annou
     Raises SettingsError or StoreError when the service cannot start, and UnreachableError when nobody could reach it. A
     chat that cannot be started is logged; the rest runs.
     """
+    start_threads()
     stopping = asyncio.Event()
     loop = asyncio.get_running_loop()
     for each in (signal.SIGINT, signal.SIGTERM):

@@ -12,7 +12,6 @@ import socket
 import threading
 import time
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
 
 import adbutils
@@ -22,6 +21,7 @@ from devices.adb.adb_errors import error_for
 from devices.adb.serials import target
 from devices.adb.server import ServerAddress
 from devices.errors import PhoneGone, PhoneTimeout
+from devices.threads import ThreadPool
 from devices.wording import words
 
 Answer = TypeVar("Answer")
@@ -36,7 +36,7 @@ GATHERED = 2 << 20
 """Bytes that are waited for before the thread that reads a picture is woken, and then read at once: each time costs.
 Linux takes at most half of tcp_rmem, which is 3 MB."""
 
-_threads = ThreadPoolExecutor(MAX_THREADS, thread_name_prefix="adb")
+_threads = ThreadPool(MAX_THREADS, "adb")
 
 
 class _Socket(adbutils.AdbConnection):  # type: ignore[misc]  # adbutils has no type marker

@@ -1,0 +1,28 @@
+"""Threads that run before they are needed."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+
+from devices.threads import ThreadPool, start_threads
+
+
+async def test_no_thread_is_started_after_the_start() -> None:
+    """Neither of the loop nor of a pool, however much is to be done at once."""
+    pool = ThreadPool(3, "a test")
+    start_threads()
+    there = set(threading.enumerate())
+    loop, begun, over = asyncio.get_running_loop(), threading.Semaphore(0), threading.Event()
+
+    def work() -> threading.Thread:
+        begun.release()
+        over.wait()
+        return threading.current_thread()
+
+    working = [loop.run_in_executor(pool, work), *(asyncio.ensure_future(asyncio.to_thread(work)) for _ in range(40))]
+    await loop.run_in_executor(pool, lambda: [begun.acquire() for _ in range(4)])
+    over.set()
+    assert set(await asyncio.gather(*working)) <= there
+    assert set(threading.enumerate()) == there
+    pool.shutdown()
