@@ -104,7 +104,7 @@ export function tellsEnd(entry) {
 }
 
 export function platformName(platform) {
-  return platform.charAt(0).toUpperCase() + platform.slice(1);
+  return platform === "api" ? "API" : platform.charAt(0).toUpperCase() + platform.slice(1);
 }
 
 // One word for where a task stands: its outcome once it has one.

@@ -195,5 +195,5 @@ async def test_a_folder_from_elsewhere_is_brought_in_with_the_same_checks(tmp_pa
 
 async def test_an_unknown_skill_begins_nothing(world: World) -> None:
     reply = await world.type("skill juggle")
-    assert 'There is no skill "juggle", so nothing was started. Skills: clear-notifications' in words(reply)
+    assert 'There is no skill "juggle". Skills: clear-notifications' in words(reply)
     assert not reply.task
