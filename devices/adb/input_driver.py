@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from devices.adb.apps import Apps, launch_command, refusal, view_command
 from devices.adb.fastlane.lane import FastLane
+from devices.adb.input_commands import commands_for
 from devices.adb.input_results import Launch, Typing, field_at, field_by_name, holds_text, known_length, read_back
 from devices.adb.preparation import Preparation
 from devices.adb.quoting import command, with_receipt
@@ -23,8 +24,6 @@ from devices.adb.ui_tree import Trees, field_text
 from devices.errors import InputRejected, PhoneError, PhoneUnavailable, ScreenChanged, UntypableText
 from devices.geometry import Point, Size
 from devices.inputs import (
-    MAX_SWIPE_MS,
-    MIN_SWIPE_MS,
     Input,
     Key,
     LongPress,
@@ -37,66 +36,6 @@ from devices.inputs import (
 )
 from devices.phone import Done, Element
 from devices.wording import sentence_of, words
-
-KEYCODES = {
-    Key.HOME: "KEYCODE_HOME",
-    Key.BACK: "KEYCODE_BACK",
-    Key.RECENTS: "KEYCODE_APP_SWITCH",
-    Key.ENTER: "KEYCODE_ENTER",
-    Key.DELETE: "KEYCODE_DEL",
-    Key.TAB: "KEYCODE_TAB",
-    Key.ESCAPE: "KEYCODE_ESCAPE",
-    Key.UP: "KEYCODE_DPAD_UP",
-    Key.DOWN: "KEYCODE_DPAD_DOWN",
-    Key.LEFT: "KEYCODE_DPAD_LEFT",
-    Key.RIGHT: "KEYCODE_DPAD_RIGHT",
-    Key.VOLUME_UP: "KEYCODE_VOLUME_UP",
-    Key.VOLUME_DOWN: "KEYCODE_VOLUME_DOWN",
-    Key.POWER: "KEYCODE_POWER",
-    Key.WAKE: "KEYCODE_WAKEUP",
-    Key.MENU: "KEYCODE_MENU",
-    Key.SEARCH: "KEYCODE_SEARCH",
-}
-MAX_PRESS_MS = 5000
-
-
-def commands_for(what: Tap | LongPress | Swipe | PressKey, screen: Size | None) -> tuple[str, ...]:
-    """The command lines that do this, one after the other. Raises InputRejected for what cannot be done.
-
-    `screen` is the size of the last frame; a point outside it is refused rather than moved. None: not known yet.
-    """
-    match what:
-        case Tap(at, times):
-            if times not in {1, 2}:
-                raise InputRejected(words("phone.rejected.times", times=times))
-            return (command("input", "tap", *_inside(at, screen)),) * times
-        case LongPress(at, duration_ms):
-            x, y = _inside(at, screen)
-            if not MIN_SWIPE_MS <= duration_ms <= MAX_PRESS_MS:
-                low, high = MIN_SWIPE_MS, MAX_PRESS_MS
-                raise InputRejected(words("phone.rejected.press_time", low=low, high=high, value=duration_ms))
-            return (command("input", "swipe", x, y, x, y, duration_ms),)
-        case Swipe(start, end, duration_ms, hold):
-            line = (*_inside(start, screen), *_inside(end, screen))
-            if not MIN_SWIPE_MS <= duration_ms <= MAX_SWIPE_MS:
-                low, high = MIN_SWIPE_MS, MAX_SWIPE_MS
-                raise InputRejected(words("phone.rejected.swipe_time", low=low, high=high, value=duration_ms))
-            return (command("input", "draganddrop" if hold else "swipe", *line, duration_ms),)
-        case PressKey(Key.NOTIFICATIONS):
-            return ("cmd statusbar expand-notifications",)
-        case PressKey(key):
-            return (command("input", "keyevent", KEYCODES[key]),)
-
-
-def _inside(at: Point, screen: Size | None) -> tuple[int, int]:
-    if at.x < 0 or at.y < 0 or (screen is not None and not screen.holds(at)):
-        if screen is None:
-            raise InputRejected(words("phone.rejected.outside", x=at.x, y=at.y))
-        raise InputRejected(
-            words("phone.rejected.outside_of", x=at.x, y=at.y, width=screen.width, height=screen.height)
-        )
-    return at.x, at.y
-
 
 logger = logging.getLogger(__name__)
 

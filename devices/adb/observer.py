@@ -1,0 +1,317 @@
+"""Looks at a phone: one observation of picture, elements and state, when the screen rests or as soon as it changes."""
+
+from __future__ import annotations
+
+import asyncio
+import dataclasses
+from collections.abc import Callable
+from functools import partial
+
+from PIL import Image
+
+from devices.adb.app_title import Titles
+from devices.adb.camera import Camera
+from devices.adb.input_driver import InputDriver, Seen
+from devices.adb.known_screens import KnownScreens
+from devices.adb.pictures import Frame, never
+from devices.adb.reading import ScreenReading, same_elements, same_facts
+from devices.adb.settling import FIRST_CHANGE, FIRST_CHANGE_OF_LAUNCH, GAP, Probe, Watched, loads
+from devices.adb.shell import Shell, together
+from devices.adb.state import State, read_state
+from devices.adb.ui_tree import Trees, focused_text
+from devices.errors import ScreenChanged
+from devices.geometry import Size
+from devices.inputs import Input, OpenApp, OpenUrl
+from devices.jpeg import Fit
+from devices.phone import Element, Judged, Observation
+from devices.thumbnail import black as all_black
+from devices.wording import words
+
+
+class Observer:
+    """All looks at one phone. It remembers the last one, which the next input is judged by."""
+
+    def __init__(
+        self,
+        shell: Shell,
+        camera: Camera,
+        trees: Trees,
+        inputs: InputDriver,
+        titles: Titles,
+        learn: Callable[[State], None],
+        clock: Callable[[], float],
+    ) -> None:
+        """`learn` is told how the phone is whenever a look has asked for all of it, `clock` tells seconds."""
+        self._shell = shell
+        self._camera = camera
+        self._trees = trees
+        self._inputs = inputs
+        self._titles = titles
+        self._learn = learn
+        self._clock = clock
+        self._seen = Seen()
+        self._known = KnownScreens()
+        self._late: ScreenReading | None = None
+        """The elements of an early look, as long as they are on their way."""
+        self._launched = False
+
+    @property
+    def size(self) -> Size | None:
+        """Of the last picture; None before the first."""
+        return self._seen.size
+
+    async def take_seen(self, what: Input) -> Seen:
+        """The last look, for the input that is sent now; after that nobody knows the phone's state."""
+        await self.drop_late()
+        self._launched = isinstance(what, OpenApp | OpenUrl)
+        seen, self._seen = self._seen, dataclasses.replace(self._seen, state=None)
+        return seen
+
+    async def observe(
+        self, after: Observation | None, *, patience: float, settle: bool, elements: bool, fit: Fit | None
+    ) -> Observation:
+        """See `Phone.observe`. Elements and state are asked while a frame is captured that shows whether they hold."""
+        await self.drop_late()
+        tree_left = self._inputs.take_left()
+        if after is None:
+            return await self._look(fit)
+        first_change = FIRST_CHANGE_OF_LAUNCH if self._launched else FIRST_CHANGE
+        self._launched = False
+        watched = Watched(partial(self._camera.capture, fit=fit), _probe(after), first_change, patience)
+        until = asyncio.get_running_loop().time() + patience
+        screen = None if settle or after.small is None else self._seen.size
+        expected = self._inputs.expected
+        if expected and screen is None:
+            await self._inputs.wait_for_expected()
+        if screen is None:
+            seen = await self._watch_pair(watched)
+        elif self._trees.slow:
+            seen = await self._watch_late(watched, screen, tree_left, elements=elements)
+        else:
+            # Whoever is shown an early look asks for the elements again before anything is done (`confirmed`).
+            seen = await self._watch(watched, screen, tree_left)
+        if expected and screen is not None and seen.package != expected:  # the old screen moved, or another window came
+            await self.drop_late()
+            await self._inputs.wait_for_expected()
+            seen = await self._watch(watched)
+        while not seen.secure and loads(seen.elements):
+            await self.drop_late()
+            left = until - asyncio.get_running_loop().time()
+            if left <= 0:
+                break
+            seen = await self._watch(Watched(watched.capture, _probe(seen), left, left))
+        if not seen.complete:
+            return seen
+        return dataclasses.replace(seen, done=self._inputs.take_done(seen.elements, seen.package))
+
+    async def _watch(
+        self, watched: Watched, early: Size | None = None, left: tuple[Element, ...] | None = None
+    ) -> Observation:
+        """The screen when it has come to rest, or with its size for an `early` look when it begins to change.
+
+        `left` are the elements as the input left them: those of an early look, if they were read.
+        """
+        reading = ScreenReading(self._trees, self._shell)
+
+        def shown(frame: Frame, new: bool) -> None:
+            if new or not reading.begun or reading.brief:
+                reading.begin(frame.size)
+
+        try:
+            if early is not None:
+                reading.begin(early, left, brief=True)
+            rest = await watched.rest(glance=early is not None, shown=shown, clock=self._clock)
+            if not reading.begun or reading.size != rest.frame.size or (rest.settled and reading.brief):
+                reading.begin(rest.frame.size)
+            elements, state = await reading.result()
+        finally:
+            await reading.drop()
+        return await self._observation(rest.frame, elements, state, settled=rest.settled, brief=reading.brief)
+
+    async def _watch_pair(self, watched: Watched) -> Observation:
+        """The screen when it has come to rest, by two pictures of which the second begins before the first has come.
+
+        The elements are asked beside the second one. Those that have come before the first picture has may be of the
+        screen before it; those that take longer are what the phone told at the end of that time.
+        """
+        reading, size = ScreenReading(self._trees, self._shell), self._seen.size
+        first = True
+
+        async def begin_beside() -> None:
+            await asyncio.sleep(GAP)
+            if size is not None and not reading.begun:
+                reading.begin(size, brief=True)
+
+        def shown(frame: Frame, new: bool) -> None:
+            nonlocal first
+            known = reading.begun and reading.size == frame.size and not reading.has_elements
+            if first and known:
+                reading.begin_state()
+            elif first or new:
+                reading.begin(frame.size)
+            first = False
+
+        beside = asyncio.create_task(begin_beside())
+        try:
+            rest = await watched.rest(glance=False, shown=shown, clock=self._clock, paired=True)
+            if not reading.begun or reading.size != rest.frame.size or reading.brief:
+                reading.begin(rest.frame.size)
+            elements, state = await reading.result()
+        finally:
+            beside.cancel()
+            await reading.drop()
+        return await self._observation(rest.frame, elements, state, settled=rest.settled)
+
+    async def _watch_late(
+        self, watched: Watched, screen: Size, left: tuple[Element, ...] | None, *, elements: bool
+    ) -> Observation:
+        """The screen when it begins to change, or has come to rest, before it has told its elements.
+
+        They are read on, for `confirmed`; `elements` are waited for unless the screen is known by its looks.
+        """
+        reading = ScreenReading(self._trees, self._shell)
+
+        def shown(frame: Frame, new: bool) -> None:
+            if new:
+                reading.begin(frame.size, brief=True)
+
+        try:
+            reading.begin(screen, brief=True)
+            frame = (await watched.rest(glance=True, shown=shown, clock=self._clock)).frame
+            if reading.size != frame.size or reading.has_elements:
+                # What was told before this picture was captured may be of another screen.
+                reading.begin(frame.size, brief=True)
+            state = await reading.state()
+            told = left if left is not None else self._known.elements_of(frame, state)
+            if frame.black or (elements and told is None):
+                told = await reading.elements()
+            if not frame.black:
+                self._late, reading = reading, ScreenReading(self._trees, self._shell)
+        finally:
+            await reading.drop()
+        if frame.black:
+            return await self._observation(frame, told, await read_state(self._shell), settled=True)
+        return await self._observation(frame, told, state, settled=False, brief=True, complete=False)
+
+    async def confirmed(self, since: Observation) -> Observation | None:
+        """See `Phone.confirmed`. State and elements are told again, too: a picture alone does not tell the app.
+
+        Elements that come slowly are read once: they belong to the picture of then when another one, captured after
+        they were told, still shows the same.
+        """
+        if since.small is None:
+            await self.drop_late()
+            return None
+        reading, self._late = self._late, None
+        if reading is None or reading.size != since.size:
+            reading = ScreenReading(self._trees, self._shell)
+            reading.begin(since.size)
+        try:
+            if not since.complete:
+                await reading.elements()
+                reading.begin_state()
+            frame = await self._camera.capture(never)
+            if not Probe.of_small(frame.small, frame.size).same_as(_probe(since)):
+                return None
+            elements, state = await reading.result()
+        finally:
+            await reading.drop()
+        unproven = not since.complete and elements is None and since.elements is not None
+        before = self._seen.state
+        if unproven or not same_facts(since, state) or not same_elements(since.elements, elements, since.size):
+            return None
+        if not since.complete and ((before is not None and not before.same_window(state)) or loads(elements)):
+            return None
+        told = since.elements if elements is None else elements
+        # A window may get the input a moment after it is drawn: what is true now belongs to that picture.
+        self._seen = Seen(since.size, told or (), state)
+        self._learn(state)
+        self._known.add(frame, state, told)
+        if since.complete:
+            return dataclasses.replace(since, settled=True)
+        done = self._inputs.take_done(told, since.package)
+        return dataclasses.replace(
+            since, elements=told, settled=True, complete=True, done=done, focused_text=focused_text(told)
+        )
+
+    async def drop_late(self) -> None:
+        """End the reading that an early look has left on its way."""
+        late, self._late = self._late, None
+        if late is not None:
+            await late.drop()
+
+    async def glance(self) -> Image.Image | None:
+        """See `Phone.glance`. The state is asked after the picture: one that was locked in between is not shown."""
+        frame = await self._camera.capture()
+        state = await read_state(self._shell)
+        self._learn(state)
+        hidden = state.locked or not state.screen_on or frame.black
+        return None if hidden else frame.image
+
+    async def _look(self, fit: Fit | None) -> Observation:
+        screen = self._seen.size
+        async with together() as group:
+            frame = group.create_task(self._camera.capture(fit=fit))
+            state = group.create_task(read_state(self._shell))
+            elements = group.create_task(self._trees.read(screen, insist=True)) if screen else None
+        size = frame.result().size
+        if elements is None or size != screen:
+            told = await self._trees.read(size, insist=True)
+            return await self._observation(frame.result(), told, state.result(), settled=True)
+        return await self._observation(frame.result(), elements.result(), state.result(), settled=True)
+
+    async def _observation(
+        self,
+        frame: Frame,
+        elements: tuple[Element, ...] | None,
+        state: State,
+        *,
+        settled: bool,
+        brief: bool = False,
+        complete: bool = True,
+    ) -> Observation:
+        """What was seen; a `brief` state does not tell how the phone is."""
+        black = frame.black
+        if black and elements is None and state.screen_on:
+            elements = await self._trees.read(frame.size, insist=True)  # all there is to see
+        self._seen = Seen(frame.size, elements or (), state)
+        if not brief:
+            self._learn(state)
+        if complete:
+            self._known.add(frame, state, elements)
+        self._titles.met(state.package)
+        return Observation(
+            size=frame.size,
+            image=None if black else frame.image,
+            jpeg=None if black else frame.jpeg,
+            elements=elements,
+            package=state.package,
+            app_name=self._titles.of(state.package),
+            activity=state.activity,
+            keyboard_shown=state.keyboard_shown,
+            rotation=state.rotation,
+            locked=state.locked,
+            screen_on=state.screen_on,
+            secure=black,
+            settled=settled,
+            complete=complete,
+            focused_text=focused_text(elements),
+            small=None if black else frame.small,
+        )
+
+    async def check_judged(self, judged: Judged, screen: Size | None) -> None:
+        """Raises ScreenChanged when the screen does not say any more by what an input was judged."""
+        elements = await self._trees.quick(screen) if screen is not None else None
+        if elements is None and (screen is None or not judged.pictured):
+            return
+        if elements is None and screen is not None:
+            if judged.shows_same((await self._camera.capture(never)).small):
+                return
+            elements = await self._trees.read(screen)
+        if elements is None or not judged.tells_same(elements):
+            raise ScreenChanged(words("phone.rejected.another"))
+
+
+def _probe(seen: Observation) -> Probe:
+    """For comparing with what was seen. A secure screen had no picture: what was seen of it was black."""
+    return Probe.of_small(seen.small or all_black(seen.size.width, seen.size.height), seen.size)
