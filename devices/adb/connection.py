@@ -102,13 +102,16 @@ class Call(adbutils.AdbClient):  # type: ignore[misc]  # adbutils has no type ma
         """A socket to the adb server."""
         return _Socket(self.host, self.port, self.remaining)
 
-    def open(self, service: str) -> adbutils.AdbConnection:
-        """A stream to a service of the phone, such as `shell,v2:…`; raises AdbError when adb or the phone refuses."""
+    def open(self, service: str, *, acts: bool = True) -> adbutils.AdbConnection:
+        """A stream to a service of the phone, such as `shell,v2:…`; raises AdbError when adb or the phone refuses.
+
+        `acts` says whether opening it does something on the phone already.
+        """
         connection = self.make_connection()
         connection.send_command(f"host:tport:serial:{self.target}")
         connection.check_okay()
         connection.read_exact(8)
-        self.sent = True
+        self.sent = acts
         connection.conn.settimeout(self.remaining)
         connection.conn.sendall(f"{len(service.encode()):04x}{service}".encode())
         connection.check_okay()
