@@ -174,7 +174,8 @@ def _decoded(data: bytes) -> Image.Image:
     try:
         with Image.open(io.BytesIO(data), formats=("PNG", "JPEG")) as picture:
             _possible(picture)
-            return picture.convert("RGB")
+            picture.load()
+            return picture if picture.mode == "RGB" else picture.convert("RGB")  # which would copy ten megabytes
     except _UNREADABLE as broken:
         raise CaptureFailed(words("phone.error.broken_picture")) from broken
 
