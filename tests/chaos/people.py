@@ -157,9 +157,12 @@ class OnDiscord(People):
         return self.fake.gateway.connected
 
     def seen(self) -> Iterator[Seen]:
-        for place in (self.channel, *self.fake.threads(self.channel)):
-            for message in self.fake.from_bot(place):
-                yield Seen(message.id, message.content, self.fake.buttons(message))
+        """What stands in a task's thread does not repeat the task, after which the thread is named."""
+        for message in self.fake.from_bot(self.channel):
+            yield Seen(message.id, message.content, self.fake.buttons(message))
+        for thread in self.fake.threads(self.channel):
+            for message in self.fake.from_bot(thread):
+                yield Seen(message.id, f"{thread.name}\n{message.content}", self.fake.buttons(message))
 
     async def say(self, job: str) -> None:
         self.fake.say(self.user, self.channel, f"!opengui do {job}")
