@@ -22,7 +22,7 @@ from bot.texts import say
 from bot.web.auth import caller_of
 from bot.web.v1 import conversations, fleet, hosts, records, skills, tasks
 from bot.web.v1.calls import ApiServices
-from bot.web.v1.models import Problem
+from bot.web.v1.models.base import Problem
 from bot.web.v1.problems import CODES, problem
 
 logger = logging.getLogger(__name__)

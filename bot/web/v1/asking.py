@@ -9,7 +9,7 @@ from fastapi import Depends, Path, Query, Request
 
 from bot.web.auth import caller_of
 from bot.web.v1.calls import ApiServices, Calls
-from bot.web.v1.models import MOST_ON_A_PAGE, NAME_LIMIT, Item, Listed, Page
+from bot.web.v1.models.base import MOST_ON_A_PAGE, NAME_LIMIT, Item, Listed, Page
 
 Row = TypeVar("Row")
 

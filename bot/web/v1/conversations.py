@@ -24,10 +24,10 @@ from bot.web.http import Streamed, Write
 from bot.web.v1.asking import Caller, Cursor, Id, Limit, NumberCursor, page
 from bot.web.v1.calls import Calls
 from bot.web.v1.events import AT_ONCE, HEARTBEAT_EVERY, PATIENCE_S, owner_text, piece_told, told
-from bot.web.v1.models import (
+from bot.web.v1.models.base import Listed
+from bot.web.v1.models.conversations import (
     ConversationChange,
     ConversationInfo,
-    Listed,
     MessageInfo,
     NewConversation,
     NewMessage,

@@ -15,8 +15,8 @@ from bot.views.tasks import phone_json
 from bot.web.pictures import HEADERS
 from bot.web.v1.asking import Caller, Id, page
 from bot.web.v1.calls import Calls
-from bot.web.v1.models import (
-    Listed,
+from bot.web.v1.models.base import Listed
+from bot.web.v1.models.fleet import (
     ModelInfo,
     OpenedApp,
     PhoneInfoOut,

@@ -15,7 +15,7 @@ from bot.texts import say
 from bot.web.fleet import may_be_called, state_of
 from bot.web.v1.asking import Caller, Id, page
 from bot.web.v1.calls import Calls
-from bot.web.v1.models import HostInfo, Hosts, Invitation, NewHost
+from bot.web.v1.models.fleet import HostInfo, Hosts, Invitation, NewHost
 
 if TYPE_CHECKING:
     from bot.fleet.hub import Hub

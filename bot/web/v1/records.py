@@ -23,10 +23,10 @@ from bot.texts import say
 from bot.views.tasks import totals_json, usage_json
 from bot.web.v1.asking import Caller, Id, Limit, NumberCursor, page
 from bot.web.v1.calls import Calls
-from bot.web.v1.models import (
+from bot.web.v1.models.base import Listed
+from bot.web.v1.models.records import (
     AuditInfo,
     GrantInfo,
-    Listed,
     NewSchedule,
     QuotaInfo,
     ReadingsInfo,

@@ -17,9 +17,9 @@ from bot.domain.right import Right
 from bot.texts import listed, say, spoken
 from bot.web.v1.asking import Caller, Id, page
 from bot.web.v1.calls import Calls
-from bot.web.v1.models import (
+from bot.web.v1.models.base import Listed
+from bot.web.v1.models.skills import (
     DraftInfo,
-    Listed,
     NewDraft,
     ParameterInfo,
     RecordingInfo,

@@ -21,11 +21,10 @@ from bot.views.tasks import effect_words, tokens_json
 from bot.web.pictures import HEADERS, REFERENCE, picture_type
 from bot.web.v1.asking import Caller, Id, Limit, NumberCursor, page
 from bot.web.v1.calls import Calls
-from bot.web.v1.models import (
-    NAME_LIMIT,
+from bot.web.v1.models.base import NAME_LIMIT, Listed
+from bot.web.v1.models.tasks import (
     AnswerTo,
     FileInfo,
-    Listed,
     MaybeNote,
     NewTask,
     Note,

@@ -1,0 +1,1 @@
+"""What programs send and get. The API's document is made from these."""

@@ -1,0 +1,71 @@
+"""Conversations and their messages, as programs send and get them."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import Field
+
+from bot.web.v1.models.base import Got, Name, Sent, Text
+
+TITLE_LIMIT = 200
+PROMPT_LIMIT = 4_000
+"""Characters of a conversation's system prompt, about 1,000 tokens: it stands in every prompt."""
+
+_MODEL = "One of GET /models: it decides, plans and works where no phone is needed. Empty for those that are set."
+_PROMPT = "Standing instructions for all tasks that are given here from now on. They allow nothing."
+
+
+class NewConversation(Sent):
+    """A place where tasks are given."""
+
+    title: str = Field(default="", max_length=TITLE_LIMIT)
+    model: Name = Field(default="", description=_MODEL)
+    system_prompt: str = Field(default="", max_length=PROMPT_LIMIT, description=_PROMPT)
+
+
+class ConversationChange(Sent):
+    """What is changed in a conversation; what is left out stays."""
+
+    title: str | None = Field(default=None, max_length=TITLE_LIMIT)
+    model: Name | None = Field(default=None, description=_MODEL)
+    system_prompt: str | None = Field(default=None, max_length=PROMPT_LIMIT, description=_PROMPT)
+
+
+class ConversationInfo(Got):
+    """A conversation. Times are Unix seconds."""
+
+    id: str
+    title: str
+    model: str
+    system_prompt: str
+    created: float
+
+
+class NewMessage(Sent):
+    """Something that is said in a conversation: an answer while a question is open, a note while a task is worked on,
+    else a new task.
+    """
+
+    text: Text
+    phone: Name = Field(default="", description="The phone of a new task, by name or id; empty for any free one.")
+    quick: bool = Field(default=False, description="Go straight to the phone, without a plan.")
+
+
+class MessageInfo(Got):
+    """A message of a conversation."""
+
+    id: int
+    role: Literal["user", "assistant"]
+    text: str
+    task: str | None = Field(description="The task that it is about.")
+    question: str | None = Field(description="The question that it asks.")
+    sent: float
+
+
+class Taken(Got):
+    """What became of a message."""
+
+    message: MessageInfo
+    became: Literal["task", "answer", "note"]
+    task: str

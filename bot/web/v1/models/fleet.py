@@ -1,0 +1,116 @@
+"""Phones, touches by hand, hosts, and the models and tools that are set, as programs send and get them."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import Field, Strict
+
+from bot.web.v1.models.base import NAME_LIMIT, TEXT_LIMIT, Got, Listed, Name, Sent
+from devices.inputs import Key
+
+
+class PhoneInfoOut(Got):
+    """A phone."""
+
+    id: str
+    name: str
+    state: str
+    usable: bool
+    reason: str
+    fix: str
+    model: str
+    android: str
+    size: list[int] | None
+    battery: int | None
+    app: str
+    app_name: str
+    virtual: bool
+    serial: str
+    host: str = Field(description="The host that it is attached to, empty for the service's own machine.")
+    lane: str = Field(description="How it is operated: fast, or plain for the reason beside it.")
+    lane_reason: str
+    pictures: str
+    task: str | None = Field(description="The task that works on it, where it may be shown.")
+
+
+class _Touch(Sent):
+    allow: Name = Field(default="", description="`details.allow` of the refusal that asked for an approval.")
+
+
+class TapAt(_Touch):
+    """A touch, in the phone's own pixels."""
+
+    x: int = Field(ge=0, le=20_000)
+    y: int = Field(ge=0, le=20_000)
+
+
+class TypedText(_Touch):
+    """Text for the focused field. What goes into a field for a password is kept nowhere."""
+
+    text: str = Field(min_length=1, max_length=TEXT_LIMIT, repr=False)
+    clear: bool = False
+    submit: bool = False
+
+
+class PressedKey(_Touch):
+    """A key of the phone."""
+
+    key: Annotated[Key, Strict(False)]
+
+
+class OpenedApp(_Touch):
+    """An app, by its name on the launcher or its package."""
+
+    name: str = Field(min_length=1, max_length=200)
+
+
+class TouchedInfo(Got):
+    """What an input met: the app that was in front, and the label of what is there."""
+
+    app: str
+    target: str
+
+
+class ModelInfo(Got):
+    """A model that is set, and what it is used for."""
+
+    role: str
+    name: str
+
+
+class ToolInfo(Got):
+    """A tool that is used where no phone is needed."""
+
+    name: str
+    about: str
+
+
+class HostInfo(Got):
+    """A machine with phones that works for this service."""
+
+    name: str
+    state: str = Field(description="How it stands, in words.")
+    usable: bool = Field(description="Whether it can be given work now.")
+    joined: float
+    version: str = Field(description="Of the program there; empty while it is not known.")
+    phones: list[str]
+
+
+class Hosts(Listed[HostInfo]):
+    """The hosts that have joined. `switched_on` is false where this service takes none; `FLEET_URL` switches it on."""
+
+    switched_on: bool
+
+
+class NewHost(Sent):
+    """A host that is invited: 1 to 32 lowercase letters, digits and dashes."""
+
+    name: str = Field(min_length=1, max_length=NAME_LIMIT)
+
+
+class Invitation(Got):
+    """What a host joins with, once. It is not told again."""
+
+    command: str = Field(description="What is run on the machine with the phones.")
+    minutes: int = Field(description="How long it can be used.")

@@ -1,0 +1,129 @@
+"""Schedules, use, quotas, rights and the audit, as programs send and get them."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+from pydantic import Field, model_validator
+
+from bot.domain.watch_words import MOST_CONDITION
+from bot.web.v1.models.base import NAME_LIMIT, TEXT_LIMIT, Arguments, Got, Listed, Name, Sent
+
+
+class NewSchedule(Sent):
+    """A task that is given again at set times: in words, or a skill with its arguments. With `tell_me_when` it is a
+    watch, which is paused until POST /schedules/{id}/resume says yes to what was understood of those words.
+    """
+
+    rule: str = Field(min_length=1, max_length=NAME_LIMIT, description="`every 2h`, `at 18:00`, `cron 0 8 * * 1-5`.")
+    text: str = Field(default="", max_length=TEXT_LIMIT, description="Left out where a skill is named.")
+    skill: Name = Field(default="", description="The name of the skill that is followed each time.")
+    arguments: Arguments = Field(default_factory=dict, description="What the skill is done with, by parameter.")
+    tell_me_when: str = Field(
+        default="", max_length=MOST_CONDITION, description="Makes it a watch: `the price is below $50`, `it changes`."
+    )
+    phone: Name = ""
+    zone: Name = ""
+
+    @model_validator(mode="after")
+    def _of_something(self) -> Self:
+        if not (self.text.strip() or self.skill):
+            raise ValueError("a text or a skill is needed")
+        return self
+
+
+class ReadingsInfo(Got):
+    """What a watch reads, in words; a value that is not there yet is empty."""
+
+    reads: str
+    when: str = Field(description="When it is told.")
+    value: str = Field(description="The last one that was read.")
+    now: str = Field(description="The last one that was told.")
+    before: str = Field(description="The one before that.")
+    misses: int = Field(description="How often in a row nothing was found.")
+
+
+class ScheduleInfo(Got):
+    """A schedule. Times are Unix seconds."""
+
+    id: str
+    rule: str
+    zone: str
+    text: str
+    person: str
+    person_name: str
+    platform: str
+    options: dict[str, str]
+    due: float
+    paused: bool
+    task: str | None
+    allowed: dict[str, Any] | None = Field(description="What a person has allowed ahead for it.")
+    watch: dict[str, Any] | None = Field(description="What is read and compared each time, where it watches.")
+    last: dict[str, Any] | None = Field(description="The last reading.")
+    readings: ReadingsInfo | None = Field(description="The same in words, where it watches.")
+    told: str = Field(default="", description="What there is to say of it when it was made or changed.")
+
+
+class UsageSum(Got):
+    """What tasks have used."""
+
+    tasks: int
+    steps: int
+    seconds: float
+    tokens: dict[str, Any]
+    unpriced: int
+    voice: dict[str, Any]
+
+
+class UsageInfo(UsageSum):
+    """What one day, person, phone, role or model has used."""
+
+    key: str
+    label: str
+
+
+class Statistics(Listed[UsageInfo]):
+    """What was used, by group, and the sum."""
+
+    total: UsageSum
+
+
+class QuotaInfo(Got):
+    """What is used of one's tier today; `tier` is null for who is not limited."""
+
+    tier: str | None
+    ends: float | None = None
+    used: dict[str, float] = Field(default_factory=dict)
+    limits: dict[str, float | None] = Field(default_factory=dict)
+
+
+class WhoInfo(Got):
+    """Who asks."""
+
+    token: str = Field(description="Its name; empty for the operator, who needs none.")
+    person: str
+    name: str
+    rights: list[str]
+    phones: list[str] = Field(description="The only phones that the rights are for; empty for all.")
+    expires: float | None
+
+
+class GrantInfo(Got):
+    """A right that somebody has."""
+
+    person: str
+    right: str
+    phone: str
+    from_settings: bool
+
+
+class AuditInfo(Got):
+    """One thing that somebody did."""
+
+    id: int
+    at: float
+    kind: str
+    person: str
+    name: str
+    task: str | None
+    detail: Any

@@ -1,0 +1,145 @@
+"""Tasks, their steps, questions and files, as programs send and get them."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+from pydantic import Field, model_validator
+
+from agent.files import GivenFile
+from bot.tasks.files import MAX_FILES
+from bot.web.v1.models.base import TEXT_LIMIT, Arguments, Got, Name, Sent, Text
+
+
+class NewTask(Sent):
+    """A task: in words, or a skill with its arguments."""
+
+    text: str = Field(default="", max_length=TEXT_LIMIT, description="Left out where a skill is named.")
+    skill: Name = Field(default="", description="The name of the skill that is to be followed.")
+    arguments: Arguments = Field(default_factory=dict, description="What the skill is to be done with, by parameter.")
+    phone: Name = Field(default="", description="By name or id; several as `a,b`, or `all`; empty for any free one.")
+    quick: bool = Field(default=False, description="Go straight to the phone, without a plan.")
+    conversation: Name = Field(default="", description="Where it is given, so that its events are told there.")
+    files: list[GivenFile] = Field(default_factory=list, max_length=MAX_FILES, description="What POST /files gave.")
+
+    @model_validator(mode="after")
+    def _of_something(self) -> Self:
+        if not (self.text.strip() or self.skill):
+            raise ValueError("a text or a skill is needed")
+        return self
+
+
+class OpenQuestionInfo(Got):
+    """A question that waits for an answer."""
+
+    id: str
+    kind: str
+    text: str
+    choices: list[str]
+    detail: str
+    picture: str | None
+    expires: float
+
+
+class TodoInfo(Got):
+    """A part of a task, and who of the team does it; the executor is the one with the phone."""
+
+    title: str
+    member: str
+    state: str
+    note: str
+
+
+class SourceInfo(Got):
+    """A page that was read for a task."""
+
+    title: str
+    url: str
+
+
+class TaskInfo(Got):
+    """A task. Times are Unix seconds."""
+
+    id: str
+    state: str
+    outcome: str | None
+    text: str
+    summary: str
+    data: str | None
+    sources: list[SourceInfo] = Field(description="The pages that were read for it.")
+    todos: list[TodoInfo] = Field(description="Its parts as they were last planned.")
+    phone: str
+    phone_name: str
+    phones: int
+    person: str
+    person_name: str
+    platform: str = Field(description="Where it was given.")
+    thread: str | None = Field(description="Its thread in one's own chat; null when it lives elsewhere.")
+    anchor: str = Field(description="The message of one's own chat that asked for it; empty for none.")
+    follows: str = Field(description="The task that it follows up; empty for none.")
+    conversation: str | None
+    quick: bool
+    steps: int
+    max_steps: int
+    place_in_queue: int | None
+    tokens: dict[str, Any]
+    created: float
+    started: float | None
+    ended: float | None
+    picture: str | None
+    questions: list[OpenQuestionInfo] = Field(description="Those that wait for an answer.")
+
+
+class Note(Sent):
+    """Words for a task."""
+
+    text: Text
+
+
+class MaybeNote(Sent):
+    """Words for a task that goes on, or none."""
+
+    text: str = Field(default="", max_length=TEXT_LIMIT)
+
+
+class AnswerTo(Sent):
+    """An answer. `allow` and `deny` answer an approval."""
+
+    text: Text = Field(repr=False)
+    question: Name = Field(default="", description="Which one; needed where several are open.")
+
+
+class StepInfo(Got):
+    """A step of a task."""
+
+    index: int
+    part: str = Field(description="The part of the task that did it, where several phones work on it.")
+    subtask: int
+    step: int
+    max_steps: int
+    phone: str
+    summary: str
+    thought: str
+    action: dict[str, Any]
+    effect: str
+    denied: bool = Field(description="Whether a person did not allow it.")
+    app: str
+    package: str
+    picture: str | None
+    mark: list[int] | None
+    tokens: dict[str, Any]
+    seconds: float
+    at: float
+
+
+class PictureInfo(Got):
+    """A picture of a task: GET /pictures/{id} has its bytes."""
+
+    id: str
+    step: int
+
+
+class FileInfo(Got):
+    """A file that was taken in for a later task."""
+
+    content: str
