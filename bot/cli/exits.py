@@ -25,7 +25,7 @@ OF_OUTCOME: Final = {
 
 
 class Refused(Exception):
-    """The task was not taken in."""
+    """What was asked for cannot be done as it was asked."""
 
 
 class ServiceGone(Exception):

@@ -66,14 +66,14 @@ class Remote:
         body |= {name: wanted for name, wanted in wishes.items() if wanted}
         async with self._session.post("/api/do", json=body) as response:
             if response.status != 200:
-                raise Refused(await _sentence(response))
+                raise await _refusal(response)
             async for line in response.content:
                 yield json.loads(line)
 
     async def _hand_in(self, file: Attachment) -> str:
         async with self._session.post("/api/v1/files", data=io.BytesIO(file.data)) as response:
             if response.status != 201:
-                raise Refused(await _sentence(response))
+                raise await _refusal(response)
             return str((await response.json())["content"])
 
     async def answer(self, question: str, text: str | None) -> str:
@@ -97,7 +97,7 @@ class Remote:
         """Make a token; what it is, with its secret. Raises Refused."""
         async with self._session.post("/api/tokens", json=wish) as response:
             if response.status != 200:
-                raise Refused(await _sentence(response))
+                raise await _refusal(response)
             made: dict[str, Any] = await response.json()
             return made
 
@@ -105,7 +105,7 @@ class Remote:
         """Invite or revoke a host. Raises Refused."""
         async with self._session.post(f"/api/fleet/{what}", json={"name": host}) as response:
             if response.status != 200:
-                raise Refused(await _sentence(response))
+                raise await _refusal(response)
             done: dict[str, Any] = await response.json()
             return done
 
@@ -113,10 +113,8 @@ class Remote:
         """Give a command as the operator; what it says. Raises Refused and ServiceGone."""
         body = {"name": name, "options": options, "text": text}
         async with self._session.post("/api/command", json=body) as response:
-            if response.status == 409:
-                raise Refused(await _sentence(response))
             if response.status != 200:
-                raise ServiceGone(await _sentence(response))
+                raise await _refusal(response)
             answer = await response.json()
             return Said(answer["text"], b64decode(answer.get("picture", "")), tuple(answer.get("buttons", ())))
 
@@ -131,7 +129,7 @@ class Remote:
         path = f"/api/v1/tasks/{quote(name, safe='')}"
         async with self._session.get(path) as response:
             if response.status != 200:
-                raise Refused(await _sentence(response))
+                raise await _refusal(response)
             found = _task(await response.json())
         steps = await self._listed(f"{path}/steps", limit="100")
         return found, [
@@ -244,6 +242,12 @@ async def _answer(response: aiohttp.ClientResponse) -> dict[str, Any]:
         raise ServiceGone(await _sentence(response))
     found: dict[str, Any] = await response.json()
     return found
+
+
+async def _refusal(response: aiohttp.ClientResponse) -> Refused | ServiceGone:
+    """Why it does not do it: by what was asked (4xx), or because it cannot do it now."""
+    why = await _sentence(response)
+    return Refused(why) if response.status < 500 else ServiceGone(why)
 
 
 async def _sentence(response: aiohttp.ClientResponse) -> str:

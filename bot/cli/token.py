@@ -6,14 +6,14 @@ import argparse
 import sys
 from datetime import datetime
 
-from bot.cli.exits import OK, UNAVAILABLE, Refused
+from bot.cli.exits import OK, UNAVAILABLE
 from bot.cli.remote import running_service
 from bot.config.settings import Settings
 from bot.texts import say
 
 
 async def token(options: argparse.Namespace, settings: Settings) -> int:
-    """Ask the running service, which keeps the tokens. The secret alone goes to standard output."""
+    """Ask the running service, which keeps the tokens. The secret alone goes to standard output. Raises Refused."""
     async with running_service(settings.data_dir) as remote:
         if remote is None:
             print(say("cli.failed", prog="opengui token", why=say("cli.token.away")), file=sys.stderr)
@@ -21,18 +21,14 @@ async def token(options: argparse.Namespace, settings: Settings) -> int:
         if options.what == "revoke":
             print((await remote.command("tokens", f"revoke {options.token}")).text)
             return OK
-        try:
-            made = await remote.add_token(
-                name=options.token,
-                rights=options.right or ["use"],
-                phones=options.phone,
-                days=options.days,
-                person=options.person,
-                approves_by_mcp=options.approves_by_mcp,
-            )
-        except Refused as refused:
-            print(say("cli.failed", prog="opengui token", why=refused), file=sys.stderr)
-            return UNAVAILABLE
+        made = await remote.add_token(
+            name=options.token,
+            rights=options.right or ["use"],
+            phones=options.phone,
+            days=options.days,
+            person=options.person,
+            approves_by_mcp=options.approves_by_mcp,
+        )
     until = f"{datetime.fromtimestamp(made['expires']).astimezone():%Y-%m-%d %H:%M}"
     print(say("cli.token.made", name=made["name"], until=until), file=sys.stderr)
     print(made["secret"])

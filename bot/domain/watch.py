@@ -77,6 +77,8 @@ class WatchState(_Frozen):
 
     last: Value | None = None
     """The value that was read last."""
+    read: float | None = None
+    """When that was, in Unix seconds; of a reading of a former version it is not known."""
     told: Value | None = None
     """The value that counts as known to the person: the first one read, then each that was told as a change."""
     before: Value | None = None
@@ -102,14 +104,14 @@ class TaskWatch(_Frozen):
         return self.verdict is not None and self.verdict.finding is not Finding.SILENT
 
 
-def judge(watch: Watch, state: WatchState, value: Value | None) -> tuple[Verdict, WatchState]:
-    """What is told of a reading (None: nothing was found), and what is remembered of it."""
+def judge(watch: Watch, state: WatchState, value: Value | None, now: float) -> tuple[Verdict, WatchState]:
+    """What is told of a reading at `now` (None: nothing was found), and what is remembered of it."""
     if value is None:
         misses = state.misses + 1
         finding = Finding.LOST if misses == MISSES else Finding.SILENT
         return Verdict(finding=finding), state.model_copy(update={"misses": misses})
     state = state.model_copy(update={"misses": 0})
-    after = state.model_copy(update={"last": value})
+    after = state.model_copy(update={"last": value, "read": now})
     if watch.condition.compare is Compare.CHANGES:
         return _change(state, after, value)
     if is_met(watch.condition, value):

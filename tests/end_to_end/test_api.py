@@ -33,6 +33,8 @@ async def token(place: Place, *options: str) -> str:
 async def test_every_example_of_the_document_works(place: Place, tmp_path: Path) -> None:
     async with place.service() as service:
         secret = await token(place, "home", "--right", "operate", "--right", "approve")
+        unusable = await place.opengui("token", "add", "A B")
+        assert (unusable[0], unusable[1]) == (64, "")
         url = service.console.partition("/?")[0]
         listed = await place.opengui("tokens")
         assert "home: approve" in listed[1]

@@ -11,9 +11,11 @@ from contextlib import asynccontextmanager
 import pytest
 from playwright.async_api import Page, async_playwright, expect
 
+from devices.virtual_phone.adbd import LinkState
 from tests.end_to_end.brain import FINISH, call
 from tests.end_to_end.service import Place
 from tests.end_to_end.workshop import workshop_at
+from tests.fixtures.axe import looks_right_everywhere
 
 pytestmark = pytest.mark.page
 
@@ -78,6 +80,23 @@ async def test_a_newcomer_sees_it_work(place: Place) -> None:
         await expect(page.locator("#view .screen img")).to_be_visible()
         await page.keyboard.press("ArrowRight")
         await expect(page.locator("#view")).to_contain_text("Step 2 of")
+
+
+async def test_a_phone_that_does_not_trust_the_computer_says_what_to_do(place: Place) -> None:
+    await place.phone.set_link(LinkState.UNAUTHORIZED)
+    await place.adb.wait_for(place.phone.address, "unauthorized")
+    async with place.service() as service, opened(service.console) as page:
+        await expect(page.locator("#phone-list")).to_contain_text("The phone does not trust this computer yet.")
+        await page.get_by_role("link", name="Phones", exact=True).click()
+        card = page.locator("#view .phone")
+        await expect(card).to_contain_text("accept 'Allow USB debugging' and tick 'Always allow'")
+        await looks_right_everywhere(page, "an unauthorized phone")
+        await card.get_by_role("link", name="How to connect it").click()
+        await expect(page.locator("#connect-phones")).to_be_visible()
+        await expect(page.locator(".connect-rows .fix")).to_contain_text("accept 'Allow USB debugging'")
+        await looks_right_everywhere(page, "how to connect it")
+        await place.phone.set_link(LinkState.OPEN)
+        await expect(page.locator(".connect-rows .badge").first).to_have_text("ready", timeout=LIMIT_MS)
 
 
 async def test_a_question_is_answered_on_the_page(place: Place) -> None:

@@ -9,6 +9,7 @@ from playwright.async_api import expect
 
 from tests.end_to_end.service import Place
 from tests.end_to_end.test_page import LIMIT_MS, opened, type_command
+from tests.end_to_end.test_watch import is_due
 from tests.fixtures.axe import looks_right_everywhere
 
 pytestmark = pytest.mark.page
@@ -67,6 +68,13 @@ async def test_a_value_is_watched_once_a_person_has_seen_what_is_read(place: Pla
         await page.get_by_role("button", name="Watch it").click()
         await expect(watch.locator(".badge")).to_have_text("watching")
         await expect(watch).to_contain_text("You are told when it is below 5.")
+        await is_due(place)
+        await expect(watch.locator(".watch-value")).to_have_text("9.50 $", timeout=LIMIT_MS)
+        await expect(watch).to_contain_text(re.compile(r"Read \w+ \w+, \d\d:\d\d"))
+        # The shop is left open on the mug, where nothing is called so: the value stays, with what came after it.
+        await is_due(place)
+        await expect(watch).to_contain_text("The latest reading did not find it.", timeout=LIMIT_MS)
+        await expect(watch.locator(".watch-value")).to_have_text("9.50 $")
         await page.get_by_label("When").fill("sometimes")
         await page.get_by_label("What to do").fill("open settings")
         await page.get_by_role("button", name="Add schedule").click()

@@ -132,7 +132,8 @@ export class Conversation {
       if (task) await Promise.all(this.around(task).filter((one) => this.lacks(one)).map((one) => this.steps(one)));
     } catch (error) {
       this.loaded.delete(thread);
-      if (error.status !== 0) this.way.toast(error.message);
+      // That nobody is signed in, or that the service is away, stands above.
+      if (error.status !== 0 && error.status !== 401) this.way.toast(error.message);
     }
     this.way.draw();
   }

@@ -19,7 +19,8 @@ export class Fleet {
     this.rows = new Map();
     this.turn = 0;
     this.grid = h("ul", { class: "fleet" });
-    this.none = h("div", { class: "empty", hidden: true }, h("h2", {}, say("page.phones.none")), h("p", {}, say("page.phones.none_hint")));
+    this.none = h("div", { class: "empty", hidden: true }, h("h2", {}, say("page.phones.none")), h("p", {}, say("page.phones.none_hint")),
+      this.how = h("a", { class: "button hand-link", href: href("connect", "phones") }, say("page.hand.connect")));
     this.queue = h("ol", { class: "queue" });
     this.empty = h("p", { class: "note" }, say("page.queue.none"));
     this.root = h("div", { class: "sheet wide" }, this.none, this.grid,
@@ -53,6 +54,7 @@ export class Fleet {
 
   draw() {
     const { devices, work } = this.model;
+    this.how.hidden = !this.model.may.includes("admin");
     this.none.hidden = devices.length > 0 || !this.model.ready;
     arrange(this.grid, devices.map((device) => this.card(device)));
     const waiting = work.filter((one) => one.state === "queued").sort((one, other) => (one.place ?? 1e9) - (other.place ?? 1e9) || one.created - other.created);

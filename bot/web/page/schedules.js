@@ -12,6 +12,7 @@ import { say } from "./words.js";
 const ALL = "/api/v1/schedules";
 const LOOK_MS = 5000;
 const RULES = ["every 30m", "every 2h", "every day 08:00", "every weekday 07:30", "at 18:00"];
+const ZONE = Intl.DateTimeFormat().resolvedOptions().timeZone;
 const CONDITIONS = ["changes", "below", "above", "contains", "becomes"];
 
 export class SchedulePage extends Looking {
@@ -58,12 +59,14 @@ export class SchedulePage extends Looking {
   facts(one) {
     const who = one.platform === "web" || one.platform === "page" ? "" : say("page.task.given", { person: one.person_name, platform: platformName(one.platform) });
     const device = one.options.device ? this.model.phone(one.options.device)?.name ?? one.options.device : "";
-    return [one.rule, device, one.paused ? say("page.connect.schedules.paused") : one.due ? say("page.connect.schedules.next", { time: moment(one.due), zone: one.zone }) : "", who].filter(Boolean).join(" · ");
+    // A rule with a time of day is in its own zone; when it comes next is told in the reader's.
+    const rule = /\d:\d/.test(one.rule) && one.zone !== ZONE ? `${one.rule} (${one.zone})` : one.rule;
+    return [rule, device, one.paused ? say("page.connect.schedules.paused") : one.due ? say("page.connect.schedules.next", { time: moment(one.due) }) : "", who].filter(Boolean).join(" · ");
   }
 
   deeds(one, end) {
     return h("div", { class: "row" },
-      act(say(`page.connect.schedules.${one.paused ? "resume" : "pause"}`), one.text, () => this.order(() => send(`${at(one)}/${one.paused ? "resume" : "pause"}`, {}))),
+      act(say(`page.connect.schedules.${one.paused ? "resume" : "pause"}`), one.text, () => this.turn(one, one.paused ? "resume" : "pause")),
       careful(end, say("page.schedules.sure"), one.text, () => this.end(one)));
   }
 
@@ -73,11 +76,13 @@ export class SchedulePage extends Looking {
   }
 
   watch(one) {
-    const { value: found, before, now, when, misses } = one.readings;
+    const { value: found, read, before, now, when, misses } = one.readings;
     const value = found || say(misses ? "page.watch.not_found" : "page.watch.no_value");
     return h("li", { class: `panel watch ${one.paused ? "paused" : ""}` },
       h("div", { class: "watch-head" }, h("h2", {}, one.watch.result.name), h("span", { class: `badge ${one.paused ? "paused" : "working"}` }, say(`page.watch.${one.paused ? "paused" : "on"}`))),
       h("p", { class: found ? "watch-value" : "watch-value unread" }, value),
+      found && read ? h("p", { class: "small" }, say("page.watch.read", { time: moment(read) })) : null,
+      found && misses ? h("p", { class: "small missed" }, say("page.watch.missed")) : null,
       before ? h("p", { class: "small" }, say("page.watch.changed", { before, now })) : null,
       h("p", {}, say("page.watch.tells", { when })), h("p", { class: "watch-task" }, one.text), h("p", { class: "small" }, this.facts(one)),
       h("div", { class: "row" }, one.task ? h("a", { class: "button", href: href("task", one.task) }, say("page.watch.reading")) : null, this.deeds(one, say("page.watch.stop"))));
@@ -135,12 +140,17 @@ export class SchedulePage extends Looking {
     const done = (order) => async () => {
       if (await order()) this.review.hidden = true;
     };
-    const begin = h("button", { class: "button primary", type: "button", onclick: done(() => this.order(() => send(`${at(one)}/resume`, {}))) }, say("page.watch.begin"));
+    const begin = h("button", { class: "button primary", type: "button", onclick: done(() => this.turn(one, "resume")) }, say("page.watch.begin"));
     tell(this.status, "");
     this.review.replaceChildren(h("h3", {}, say("page.watch.right")), h("p", {}, say("page.watch.reads", { what: one.readings.reads })), h("p", {}, say("page.watch.tells", { when: one.readings.when })),
       h("p", { class: "small" }, `${one.rule} · ${one.text}`), h("div", { class: "row" }, begin, h("button", { class: "button", type: "button", onclick: done(() => this.end(one)) }, say("page.watch.discard"))));
     this.review.hidden = false;
     begin.focus();
+  }
+
+  // Its row says then how it stands, and when it comes next in the reader's own time.
+  turn(one, deed) {
+    return this.order(async () => ({ ...(await send(`${at(one)}/${deed}`, {})), told: "" }));
   }
 
   end(one) {

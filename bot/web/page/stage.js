@@ -33,6 +33,7 @@ export class Stage {
     this.card = card;
     const content = card?.content;
     const reference = asked?.frame || content?.picture || task.frame || "";
+    this.root.classList.toggle("blank", task.outcome !== null && !reference);
     this.screen.root.disabled = !reference;
     const none = say(`page.stage.${task.outcome ? "never" : task.state === "queued" ? "queued" : "none"}`);
     this.screen.root.setAttribute("aria-label", reference ? say("page.stage.enlarge") : none);

@@ -150,7 +150,8 @@ export class Talk {
   }
 
   toEnd() {
-    this.parts.talk.scrollTop = this.parts.talk.scrollHeight;
+    // What a newcomer reads begins at its top.
+    this.parts.talk.scrollTop = this.parts.messages.childElementCount ? this.parts.talk.scrollHeight : 0;
     this.parts.latest.hidden = true;
   }
 }

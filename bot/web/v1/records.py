@@ -67,7 +67,13 @@ def _schedule(one: Schedule, told: str = "") -> ScheduleInfo:
 def _readings(watch: Watch, found: WatchState) -> ReadingsInfo:
     value, now, before = ("" if one is None else value_words(one) for one in (found.last, found.told, found.before))
     return ReadingsInfo(
-        reads=reads_words(watch), when=told_words(watch), value=value, now=now, before=before, misses=found.misses
+        reads=reads_words(watch),
+        when=told_words(watch),
+        value=value,
+        read=found.read,
+        now=now,
+        before=before,
+        misses=found.misses,
     )
 
 

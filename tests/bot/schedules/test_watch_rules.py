@@ -25,7 +25,7 @@ def all_of(watch: Watch, values: list[Value | None]) -> list[Verdict]:
     """What came of each reading; what is remembered goes through JSON in between, as in the store."""
     state, found = WatchState(), []
     for value in values:
-        verdict, state = judge(watch, WatchState.model_validate_json(state.model_dump_json()), value)
+        verdict, state = judge(watch, WatchState.model_validate_json(state.model_dump_json()), value, 0.0)
         found.append(verdict)
     return found
 

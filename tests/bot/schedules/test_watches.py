@@ -142,6 +142,16 @@ async def test_what_was_not_run_is_no_reading_and_told_by_the_same_rule(rig: Rig
     await rig.world.end(task)
 
 
+async def test_the_time_of_a_reading_is_that_of_the_last_value(rig: Rig) -> None:
+    await begun(rig)
+    ended = await reading(rig, "60")
+    found = (await rig.schedules())[0].readings
+    assert found.read == ended.ended
+    await reading(rig, None)
+    after = (await rig.schedules())[0].readings
+    assert (after.read, after.misses) == (found.read, 1)
+
+
 async def test_a_cancelled_reading_says_nothing_and_counts_for_nothing(rig: Rig) -> None:
     await begun(rig)
     for _ in range(3):

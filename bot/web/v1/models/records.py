@@ -38,6 +38,7 @@ class ReadingsInfo(Got):
     reads: str
     when: str = Field(description="When it is told.")
     value: str = Field(description="The last one that was read.")
+    read: float | None = Field(description="When that was, in Unix seconds; null where it is not known.")
     now: str = Field(description="The last one that was told.")
     before: str = Field(description="The one before that.")
     misses: int = Field(description="How often in a row nothing was found.")
