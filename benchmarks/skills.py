@@ -30,6 +30,7 @@ from tests.agent.recorded.stage import (
     library_of,
     phone,
     shuffled,
+    spanish,
     wanted,
 )
 from tests.fixtures.virtual_time import VirtualTimeLoop
@@ -72,10 +73,10 @@ class Counted:
     tokens: int = 0
 
 
-async def _changed(stage: Stage, name: str, *, ids: bool) -> Counted:
-    found = Counted()
+async def _changed(stage: Stage, to: Change, *, ids: bool) -> Counted:
+    found, name = Counted(), to.name
     for played in SKILLS:
-        change, values = changes(ids=ids)[name], dict(played.first)
+        change, values = to, dict(played.first)
         _, first = await stage.recorded(played, ids=ids)
         run = await stage.played(played, change, values, ids=ids)
         right = is_right(run, first, played, values, change.of(played)) and run.calls <= MOST_CALLS
@@ -141,19 +142,27 @@ async def _step_seconds(stage: Stage) -> float:
     return median(after - before for before, after in pairwise(times[1:]))
 
 
+def _otherwise(what: str, found: Counted, most: float) -> Row:
+    return Row(f"{what}: otherwise", 100 * found.wrong / len(SKILLS), most, "%")
+
+
 async def _measured() -> list[Row]:
     stage, rows = Stage(), []
     touches = tokens = runs = 0
     for name in changes(ids=True):
         for ids in (True, False):
-            found = await _changed(stage, name, ids=ids)
+            found = await _changed(stage, changes(ids=ids)[name], ids=ids)
             touches, tokens, runs = touches + found.touches, tokens + found.tokens, runs + 1
             what = f"skills: {name}, {'with' if ids else 'without'} ids"
-            share = 100 * found.wrong / len(SKILLS)
-            rows.append(Row(f"{what}: otherwise", share, 0 if name == "unchanged" else 5, "%"))
+            rows.append(_otherwise(what, found, 0 if name == "unchanged" else 5))
             if name == "unchanged":
                 rows.append(Row(f"{what}: model calls", found.calls, 0, ""))
-            print(rows[-1], flush=True)
+            print(rows[-1], f"{found.calls} calls, {found.tokens} tokens", flush=True)
+    for ids in (True, False):  # not among the kinds of change that tokens are counted over
+        found = await _changed(stage, spanish(ids=ids), ids=ids)
+        touches += found.touches
+        rows.append(_otherwise(f"skills: a language of the same letters, {'with' if ids else 'without'} ids", found, 5))
+        print(rows[-1], f"{found.calls} calls", flush=True)
     rows.append(Row("skills: touches of something else than meant", touches, 0, ""))
     led = sum([(await stage.led(played)).tokens for played in SKILLS])
     rows.append(

@@ -73,6 +73,8 @@ class PhoneInfo:
     lane: str = ""
     lane_reason: str = ""
     pictures: str = ""
+    locale: str = ""
+    """The language that it is set to, such as "zh-Hans-CN", as of when it was last asked how it is; "" if untold."""
     capabilities: Capabilities = Capabilities()
     host: str = ""
     """The machine that it is attached to; "" for the one that runs the service."""

@@ -93,6 +93,11 @@ class RecordedSkill(BaseModel):
             raise ValueError("a parameter stands in no step")
         return self
 
+    @property
+    def locale(self) -> str:
+        """The language of the phone that it was recorded on; "" where that is not known."""
+        return next((step.locale for step in self.steps if step.locale), "")
+
     def missing(self, arguments: Mapping[str, str]) -> tuple[str, ...]:
         """The parameters that these arguments do not give."""
         return tuple(each.name for each in self.parameters if not arguments.get(each.name, "").strip())

@@ -66,6 +66,8 @@ class RecordedAction(BaseModel):
     """Whether a tool had looked something up before it: a text that no person has said came from there."""
     reads: tuple[Anchor, ...] = ()
     """Where the words of a note or a result stood on the screen."""
+    locale: str = ""
+    """The language that the phone was set to, such as "en-US"; "" where it was not known."""
     seconds: float = Field(default=0.0, ge=0)
     """How long it took until the screen stood still after it."""
 

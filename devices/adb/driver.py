@@ -111,6 +111,7 @@ class AdbPhone:
             model=identity.model or self._info.model,
             android=identity.android or self._info.android,
             size=identity.size or self._info.size,
+            locale=identity.locale or self._info.locale,
         )
         self._learn(identity.state)
 

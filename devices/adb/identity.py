@@ -23,6 +23,7 @@ _QUESTIONS = (
     "echo @@id; settings get secure android_id; echo @@model; getprop ro.product.model; "
     "echo @@android; getprop ro.build.version.release; echo @@size; wm size; "
     "echo @@serial; getprop ro.serialno; echo @@boot; cat /proc/sys/kernel/random/boot_id; "
+    "echo @@locale; getprop persist.sys.locale; echo @@sold; getprop ro.product.locale; "
     "echo @@booted; getprop sys.boot_completed; getprop dev.bootcomplete; "
     f"echo @@kept; settings list global | grep {KEPT_PREFIX}; "
 )
@@ -47,6 +48,8 @@ class Identity:
     kept: tuple[str, ...] = ()
     serial: str = ""
     boot: str = ""
+    locale: str = ""
+    """The language that it is set to, else the one that it was sold with."""
 
     def same_phone(self, other: Identity) -> bool:
         """Whether two answers at one time can be of one phone, which both links lead to; by what both tell."""
@@ -94,4 +97,5 @@ def parse_identity(output: str) -> Identity:
         kept=tuple(_KEPT.findall(output)),
         serial=line("serial"),
         boot=line("boot"),
+        locale=line("locale") or line("sold"),
     )

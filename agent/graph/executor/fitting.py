@@ -26,8 +26,9 @@ from devices.phone import Observation
 class Fitting:
     """One screen, and what recorded words are called on it."""
 
-    def __init__(self, values: Mapping[str, str], seen: Observation) -> None:
-        """`values` are those of the parameters in this run."""
+    def __init__(self, values: Mapping[str, str], seen: Observation, *, foreign: bool = False) -> None:
+        """`values` are those of the parameters in this run; `foreign` where the phone is set to another language."""
+        self._foreign = foreign
         self._values = values
         self._seen = seen
         self.scrolled = False
@@ -133,7 +134,7 @@ class Fitting:
                 return True
         ours = {folded(self._name_of(mark.words)) for mark in step.landmarks}
         theirs = {folded(mark.words) for mark in done.landmarks}
-        if not ours & theirs and is_foreign(ours, theirs):
+        if not ours & theirs and (self._foreign or is_foreign(ours, theirs)):
             return step.activity == done.activity and _is_same_kind(step, done)
         return not ours or not theirs or 2 * len(ours & theirs) >= min(len(ours), len(theirs))
 

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from agent.effect_facts import NothingChanged, effects_of
 from agent.graph.executor.fitting import Fitting
-from agent.graph.executor.foreign_words import is_foreign
+from agent.graph.executor.foreign_words import is_foreign, is_other_language
 from agent.graph.executor.hints import Hints
 from agent.graph.executor.state import PastData
 from agent.graph.executor.walked import MOST_BACKS, walked
@@ -39,15 +39,23 @@ class Follower:
     """One recording at one step of a run."""
 
     def __init__(
-        self, skill: RecordedSkill, arguments: Mapping[str, str], past: Sequence[PastData], view: ScreenView
+        self,
+        skill: RecordedSkill,
+        arguments: Mapping[str, str],
+        past: Sequence[PastData],
+        view: ScreenView,
+        *,
+        locale: str = "",
     ) -> None:
+        """`locale` is the language that the phone is set to."""
         self._skill = skill
         self._values = dict(arguments)
         self._steps = skill.steps
         self._view = view
         self._seen = view.observation
         self._hints = Hints(skill, self._values)
-        self._fitting = Fitting(self._values, self._seen)
+        self._other_language = is_other_language(skill.locale, locale)
+        self._fitting = Fitting(self._values, self._seen, foreign=self._other_language)
         self._way = walked(skill, past, self._fitting)
         self._fitting.scrolled = bool(self._way.scrolls)
         self._open = self._way.step
@@ -92,8 +100,16 @@ class Follower:
         way = self._way
         if way.names_asked or way.other_version or (reply is not None and reply.memo.get("how") not in _WAYS):
             return False
-        package = self._steps[self._open].package if self._open < len(self._steps) else self._skill.end.package
-        return package == self._seen.package and is_foreign(self.words, self.shown)
+        return self._is_foreign
+
+    @property
+    def _is_foreign(self) -> bool:
+        """Whether this page of the recorded app is in another language than the recording."""
+        step = self._skill.end if self.is_over else self._steps[self._open]
+        if step.package != self._seen.package:
+            return False
+        by_settings = self._other_language and self._fitting.likeness(step.landmarks) is not Likeness.SAME
+        return by_settings or is_foreign(self.words, self.shown)
 
     def learn(self, names: Mapping[str, str]) -> None:
         """Take what recorded words are called now. What a model has touched in their place counts more."""

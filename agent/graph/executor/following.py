@@ -97,7 +97,7 @@ def following(model: Model, state: ExecutorState, context: RunContext, view: Scr
     skill = context.live.recorded
     if skill is None or state.get("steers") or state.get("said"):
         return model
-    follower = Follower(skill, context.live.arguments, state["past"], view)
+    follower = Follower(skill, context.live.arguments, state["past"], view, locale=context.phone.info.locale)
     basic = context.models.for_purpose(Purpose.SUMMARIZE)
     if basic.name == PILOT:
         return FollowingModel(model, follower)

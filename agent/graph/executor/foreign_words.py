@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
+import re
 import unicodedata
 from collections import Counter
 from collections.abc import Collection, Iterable
@@ -48,7 +49,7 @@ class Names(BaseModel):
 
 def is_foreign(recorded: Iterable[str], shown: Iterable[str]) -> bool:
     """Whether what is shown is written in other letters than what was recorded. Languages that share their letters are
-    not told from each other.
+    told from each other by the phone's settings alone (`is_other_language`).
     """
     own = Counter(script for words in recorded for script in _scripts(words))
     labels = [scripts for words in shown if (scripts := _scripts(words))]
@@ -56,6 +57,12 @@ def is_foreign(recorded: Iterable[str], shown: Iterable[str]) -> bool:
         return False
     main = own.most_common(1)[0][0]
     return sum(main in scripts for scripts in labels) < OWN_SHARE * len(labels)
+
+
+def is_other_language(recorded: str, now: str) -> bool:
+    """Whether two locales, such as "en-US" and "es_ES", are of two languages; one that is not known is of none."""
+    ours, theirs = (re.split("[-_]", locale, maxsplit=1)[0].casefold() for locale in (recorded, now))
+    return bool(ours and theirs) and ours != theirs
 
 
 async def names_by(

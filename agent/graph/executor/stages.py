@@ -139,6 +139,7 @@ class OpenStep:
                 touches = direction is None
             looks_up = isinstance(it.spec, Tool) and it.spec.repeatable
             made = recorded(data, seen, target, touches=touches, seconds=seconds, looks_up=looks_up)
+        made = made.model_copy(update={"locale": self.context.phone.info.locale})
         self.touched.append(made.model_dump(mode="json"))
         self.changed["touched"] = self.touched
 

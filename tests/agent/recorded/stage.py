@@ -209,6 +209,11 @@ def changes(*, ids: bool) -> dict[str, Change]:
     return {each.name: each if each.redesign != Redesign() else replace(each, redesign=bare) for each in made}
 
 
+def spanish(*, ids: bool) -> Change:
+    """A phone in a language of the same letters, which only its settings tell."""
+    return Change("spanish", locale="es-ES", redesign=Redesign(not ids, renamed=dict(SPANISH)))
+
+
 @dataclass
 class Reader:
     """A model that sees nothing but its request: it closes what lies over the page, finds what the hint names by its
@@ -231,7 +236,7 @@ class Reader:
 
     def _answer(self, request: ModelRequest) -> ModelReply:
         if request.purpose is Purpose.SUMMARIZE and request.conversation.endswith("-names"):
-            return ModelReply(_names(request))
+            return ModelReply(_names(request, self.knows))
         if request.purpose in {Purpose.SUMMARIZE, Purpose.CAPTION}:
             return ModelReply("")
         if request.purpose is Purpose.VERIFY:
@@ -305,14 +310,14 @@ def _quoted(text: str) -> str:
     return ""
 
 
-def _names(request: ModelRequest) -> str:
-    """What recorded words are called in Chinese. Of a word that is not on the screen that it is shown, it says every
-    third otherwise than the app does, as a model that has never seen that page.
+def _names(request: ModelRequest, knows: Mapping[str, str]) -> str:
+    """What recorded words are called in what it knows, or in Chinese. Of a word that is not on the screen that it is
+    shown, it says every third otherwise than the app does, as a model that has never seen that page.
     """
     facts = json.loads(str(request.messages[-1].parts[0]).partition("\n\n")[0])
     names = []
     for words in facts["recorded"]:
-        now = chinese().get(words, words)
+        now = knows.get(words) or chinese().get(words, words)
         wrong = now not in facts["screen"] and len(words) % 3 == 0
         names.append({"recorded": words, "now": f"所谓{now}" if wrong else now})
     return json.dumps({"names": names})

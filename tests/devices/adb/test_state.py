@@ -143,7 +143,8 @@ def test_identity() -> None:
 
 
 def test_a_phone_that_tells_nothing_has_no_identity() -> None:
-    identity = parse_identity("@@id\nnull\n@@model\n@@android\n@@size\n")
+    identity = parse_identity("@@id\nnull\n@@model\n@@android\n@@size\n@@locale\n\n@@sold\nde-DE\n")
+    assert identity.locale == "de-DE"
     assert (identity.android_id, identity.model, identity.android, identity.size) == ("", "", "", None)
 
 
