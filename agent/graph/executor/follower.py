@@ -223,19 +223,23 @@ class Follower:
         return {"x": place.x, "y": place.y}
 
     def _end(self, *, strictly: bool = False) -> ModelReply | None:
-        """The end, where the last screen is as it was; `proven` where it has words to tell."""
-        end = self._skill.end
+        """The end, where the last screen is as it was; `proven` where it has words to tell, or in another language the
+        ids. In another language whose names are not known, a model verifies it at once: it would be asked to, anyway.
+        """
+        end, way = self._skill.end, self._way
         if end.touches or end.package != self._seen.package:
             return None
         like = self._fitting.likeness(end.landmarks)
-        if like is Likeness.OTHER or (strictly and like is Likeness.UNTOLD):
+        untold = like is Likeness.OTHER and way.names_asked and way.waits > 0 and self._is_foreign
+        if (like is Likeness.OTHER and not untold) or (strictly and like in {Likeness.UNTOLD, Likeness.OTHER}):
             return None
+        by_ids = like is Likeness.TRANSLATED and not strictly and end.activity == self._seen.activity
         data = [words_at(place, self._seen, self._values) for place in end.reads]
         if not all(data) or any(self._fitting.is_unset(step) for step in self._steps):
             return None
         summary = sentence("ended.followed", task=self._skill.asked(self._values))
         fields = {"status": "success", "summary": summary, **({"data": "\n".join(data)} if data else {})}
-        return self._answer("finish", len(self._steps), "end", fields, proven=like is Likeness.SAME)
+        return self._answer("finish", len(self._steps), "end", fields, proven=like is Likeness.SAME or by_ids)
 
     def _wait_for_end(self) -> ModelReply:
         marks = [filled(mark.words, self._values) for mark in self._skill.end.landmarks]

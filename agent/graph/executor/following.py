@@ -114,6 +114,16 @@ def following(model: Model, state: ExecutorState, context: RunContext, view: Scr
     return FollowingModel(model, follower, names, rendered=rendered if by_list else None)
 
 
+def is_told_by_list(state: ExecutorState, context: RunContext, view: ScreenView) -> bool:
+    """Whether the end can be verified by the list of elements alone: the recording itself has come to it, on its own
+    page. A claim of a model may be about what only the picture shows, as a page behind a dialog.
+    """
+    skill = context.live.recorded
+    if skill is None or state["reply"].get("finish_reason") != RECORDED:
+        return False
+    return Follower(skill, context.live.arguments, state["past"], view).is_told_by_list
+
+
 def is_proven(state: ExecutorState) -> bool:
     """Whether code has seen that the recording came to its end: the last screen is as it was then."""
     return state["reply"].get("memo", {}).get("proven") is True and state["reply"].get("finish_reason") == RECORDED

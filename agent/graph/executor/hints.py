@@ -23,8 +23,9 @@ _SENT: Final = (
     "what comes next if so. Never do it a second time where you cannot tell."
 )
 _AT_END: Final = (
-    "A recorded skill was followed to its end, but the last screen is not as it was then{marks}. See whether the task "
-    "is done; finish then, or do what is missing."
+    "A recorded skill was followed to its end, but the last screen is not as it was then{marks}. If something lies over "
+    "it, such as a dialog, close that and do no more. Otherwise see whether the task is done; finish then, or do what is "
+    "missing."
 )
 
 
@@ -42,7 +43,7 @@ class Hints:
             words = ", ".join(repr(filled(mark.words, self._values)) for mark in self._skill.end.landmarks[:4])
             return _AT_END.format(marks=f", which showed {words}" if words else "")
         following = self._steps[number + 1 : number + 1 + TOLD_AHEAD]
-        rest = "; ".join(map(self._told, following)) or "nothing, then the task is done"
+        rest = "; ".join(self._told(step, fully=False) for step in following) or "nothing, then the task is done"
         hint = _HINT.format(number=number + 1, all=len(self._steps), what=self._told(self._steps[number]), rest=rest)
         return hint + _SENT * unsure
 
@@ -63,15 +64,15 @@ class Hints:
     def _text(self, step: RecordedAction, name: str) -> str:
         return filled(str(step.action.get(name, "")), self._values)
 
-    def _told(self, step: RecordedAction) -> str:
-        """A recorded step in words for a model."""
+    def _told(self, step: RecordedAction, *, fully: bool = True) -> str:
+        """A recorded step in words for a model; `fully` with what it takes to find its place."""
         parts = [step.kind.replace("_", " ")]
         parts += [repr(self._text(step, key)) for key in ("text", "name", "url", "reason", "key") if key in step.action]
         if (anchor := step.anchor) is not None:
             words, beside = (filled(each, self._values) for each in (anchor.words, anchor.beside))
             parts.append(f"on the {anchor.role} {words!r}" if words else f"on the {anchor.role}")
             parts += [f"beside {beside!r}"] if beside else []
-            parts += [f"with the id {anchor.id}"] if anchor.id else []
-            parts.append(f"which stood at {anchor.at[0]:.0%} across and {anchor.at[1]:.0%} down")
-        parts.append(f"in {step.package}")
+            parts += [f"with the id {anchor.id}"] if anchor.id and (fully or not words) else []
+            parts += [f"which stood at {anchor.at[0]:.0%} across and {anchor.at[1]:.0%} down"] if fully else []
+        parts += [f"in {step.package}"] if fully else []
         return " ".join(parts)

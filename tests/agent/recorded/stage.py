@@ -252,8 +252,6 @@ class Reader:
         assert request.scene is not None
         hint = next(part for part in request.messages[-1].parts if isinstance(part, str))
         lines = request.scene.screen.elements or ()
-        if "followed to its end" in hint:
-            return "finish", {"status": "success", "summary": "All of it was done."}
         if any("Loading" in line.text or "正在加载" in line.text for line in lines):
             return "wait", {"seconds": 2}
         buttons = [
@@ -261,6 +259,8 @@ class Reader:
         ]
         if buttons and len(lines) < 9:
             return "tap", {"element": buttons[0].id}
+        if "followed to its end" in hint:
+            return "finish", {"status": "success", "summary": "All of it was done."}
         told = [hint.partition("could not be done by itself: ")[2].partition(". Do on this")[0]]
         told += hint.partition("After it come: ")[2].rstrip(".").split("; ")
         told = [each for each in told if each and each not in self.done and not each.startswith("nothing")]

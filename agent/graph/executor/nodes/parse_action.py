@@ -18,7 +18,7 @@ from agent.dialects.tools import ToolsDialect
 from agent.effect_facts import PlainText, effects_data
 from agent.graph.executor.context import RunContext
 from agent.graph.executor.follower import RECORDED
-from agent.graph.executor.following import is_proven
+from agent.graph.executor.following import is_proven, is_told_by_list
 from agent.graph.executor.state import (
     ExecutorState,
     ended,
@@ -70,7 +70,7 @@ async def verify(
         f"Last screen ({sight.screen.app}):\n{elements or '(no element list)'}"
     )
     parts: tuple[str | ImagePart, ...] = (facts,)
-    if sight.screen.image is not None:
+    if sight.screen.image is not None and not is_told_by_list(state, context, sight):
         parts = (facts, sight.screen.image)
     request = ModelRequest(
         Purpose.VERIFY,
