@@ -162,7 +162,7 @@ async def _point(count: int) -> tuple[str, float, float, float]:
             pool = Pool([phones])
             leases, secrets = PhoneLeases(store.leases, pool), MemorySecrets()
             local = runner_on(pool, models([])[0], InMemorySaver(), leases=leases, secrets=secrets)
-            runner = FleetRunner(local, hub, phones, leases, secrets, store.frames)
+            runner = FleetRunner(local, hub, phones, leases, secrets, store.frames, store.skills.verdicts)
             hub.runs, hub.memory = runner, MemoryOfThisProcess()
             await pool.start()
             await leases.start()

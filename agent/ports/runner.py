@@ -11,6 +11,7 @@ from agent.control import Signal
 from agent.events import RunEvent
 from agent.files import GivenFile
 from agent.questions import Answer
+from agent.recorded_skills.step_record import PressVerdict
 from agent.run_id import RunId
 from agent.standing_yes import StandingYes
 
@@ -32,6 +33,8 @@ class RunOrder(BaseModel):
     """The skill that is to be followed; "" for none."""
     arguments: dict[str, str] = Field(default_factory=dict)
     """What it is to be done with, by the names of its parameters."""
+    verdicts: tuple[PressVerdict, ...] = ()
+    """What the gate's reader said when the skill was recorded, for a runner that does not share its memory."""
     phone: str = ""
     """The wished phone's stable id; "" for any free one."""
     plan: str = ""

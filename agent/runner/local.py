@@ -23,7 +23,7 @@ from agent.files import FileLost, GivenFile
 from agent.graph.executor.action_spec import ActionRegistry
 from agent.graph.executor.build import build_executor
 from agent.graph.executor.built_in import BUILT_IN
-from agent.graph.executor.context import RunContext
+from agent.graph.executor.context import LearnedNames, RunContext
 from agent.graph.executor.screen import PhoneScreen
 from agent.graph.executor.state import ExecutorState
 from agent.graph.recall import recalled_for
@@ -39,6 +39,7 @@ from agent.ports.leases import Lease, Leases, NoPhone, Place
 from agent.ports.memory import Memory
 from agent.ports.runner import RunOrder
 from agent.ports.secrets import Secrets
+from agent.ports.skill_names import SkillNames
 from agent.ports.tool_calls import MemoryToolCalls
 from agent.questions import Answer, Question
 from agent.run_config import RunConfigSource
@@ -115,6 +116,8 @@ class Equipment:
     """The record of the calls of tools that need no phone."""
     memory: Memory | None = None
     skills: Skills = field(default_factory=Skills)
+    skill_names: SkillNames | None = None
+    """What was learned of the words of recorded skills in other languages; None keeps nothing of it."""
     readings: Readings = field(default_factory=Readings)
     """What the gate's reader has said before."""
     give_back: float = GIVE_BACK_S
@@ -217,6 +220,9 @@ class LocalRunner:
             run.live.skill = self._with.skills.followed(order.skill, order.arguments).strip()
             run.live.recorded = None if order.plan else self._with.skills.recording(order.skill, order.arguments)
             run.live.arguments = order.arguments
+            run.live.names = await self._names(order, run)
+            for verdict in order.verdicts:
+                self._with.readings.know(verdict.key, verdict.consequence, verdict.object)
             if isinstance(payload, dict):
                 payload = {**payload, "phone": run.wish, "files": list(run.files)}
             if pending:
@@ -233,6 +239,16 @@ class LocalRunner:
                 logger.info("run %s stops at a safe point", run.id)
                 return None
             payload = None
+
+    async def _names(self, order: RunOrder, run: ActiveRun) -> LearnedNames | None:
+        """What is known of the skill's words on the run's phone, and where more is kept."""
+        store = self._with.skill_names
+        assert run.phone is not None
+        locale = run.phone.info.locale
+        if store is None or run.live.recorded is None or not locale:
+            return None
+        known = await store.names(order.skill, locale)
+        return LearnedNames(known, partial(store.keep_names, order.skill, locale))
 
     async def _remember(self, order: RunOrder, run: ActiveRun) -> None:
         """Look up what the run is told of its person, and what of it and of documents must not leave unasked."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncGenerator, Coroutine, Iterable
+from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Iterable
 from contextlib import aclosing, suppress
 from typing import Any, Final
 
@@ -15,6 +15,7 @@ from agent.outcome import Outcome
 from agent.ports.leases import Lease, NoPhone, Place
 from agent.ports.runner import RunOrder
 from agent.questions import Answer
+from agent.recorded_skills.step_record import PressVerdict
 from agent.run_id import RunId
 from agent.runner.active_run import cut_off
 from agent.runner.local import LocalRunner
@@ -52,7 +53,10 @@ class FleetRunner:
         leases: PhoneLeases,
         secrets: MemorySecrets,
         frames: FrameFiles,
+        verdicts: Callable[[str], Awaitable[tuple[PressVerdict, ...]]],
     ) -> None:
+        """`verdicts` tells what the gate's reader said when a skill was recorded: a host is told with the order."""
+        self._verdicts = verdicts
         self._local = local
         self._hub = hub
         self._phones = phones
@@ -79,6 +83,8 @@ class FleetRunner:
             if host is None:
                 return
             known = await self._hub.keep_run(order.run, host, order.person)
+        if known.host and order.skill:
+            order = order.model_copy(update={"verdicts": await self._verdicts(order.skill)})
         work = run.follow(known.host, order) if known.host else self._here(run, order)
         async with aclosing(work) as events:
             async for event in events:

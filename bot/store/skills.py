@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -20,6 +20,7 @@ KEEP_SECONDS: Final = 86_400.0
 """How long a draft can be confirmed; ours."""
 RUNS: Final = 200
 """Latest runs of a skill that its figures are made of."""
+NAMES: Final = TypeAdapter(dict[str, str])
 VERDICTS: Final = TypeAdapter(tuple[PressVerdict, ...])
 
 
@@ -109,10 +110,30 @@ class SkillTable:
         rows = await self._database.fetch("SELECT * FROM saved_skills WHERE name = ?", (name,))
         return Person(rows[0]["person_platform"], rows[0]["person_id"]) if rows else None
 
-    async def verdicts(self) -> tuple[PressVerdict, ...]:
-        """What the gate's reader said of the presses of all skills that were saved here."""
-        rows = await self._database.fetch("SELECT verdicts FROM saved_skills")
+    async def verdicts(self, name: str = "") -> tuple[PressVerdict, ...]:
+        """What the gate's reader said of the presses of one skill that was saved here, without a name of all."""
+        rows = await self._database.fetch("SELECT verdicts FROM saved_skills WHERE ? IN ('', name)", (name,))
         return tuple(each for row in rows for each in VERDICTS.validate_json(row["verdicts"]))
+
+    async def names(self, skill: str, locale: str) -> dict[str, str]:
+        """See agent.ports.skill_names.SkillNames."""
+        rows = await self._database.fetch(
+            "SELECT names FROM skill_names WHERE skill = ? AND locale = ?", (skill, locale)
+        )
+        return NAMES.validate_json(rows[0]["names"]) if rows else {}
+
+    async def keep_names(self, skill: str, locale: str, names: Mapping[str, str]) -> None:
+        """See agent.ports.skill_names.SkillNames."""
+
+        async def work(transaction: Transaction) -> None:
+            await transaction.fetch("DELETE FROM skill_names WHERE skill = ? AND locale = ?", (skill, locale))
+            if names:
+                await transaction.fetch(
+                    "INSERT INTO skill_names (skill, locale, names) VALUES (?, ?, ?)",
+                    (skill, locale, NAMES.dump_json(dict(names)).decode()),
+                )
+
+        await self._database.write(work)
 
     async def renamed(self, old: str, new: str) -> None:
         """It is called otherwise from now on; its runs of before count for it."""
@@ -120,6 +141,7 @@ class SkillTable:
         async def work(transaction: Transaction) -> None:
             await transaction.fetch("UPDATE saved_skills SET name = ? WHERE name = ?", (new, old))
             await transaction.fetch("UPDATE tasks SET skill = ? WHERE skill = ?", (new, old))
+            await transaction.fetch("UPDATE skill_names SET skill = ? WHERE skill = ?", (new, old))
 
         await self._database.write(work)
 
@@ -128,6 +150,7 @@ class SkillTable:
 
         async def work(transaction: Transaction) -> None:
             await transaction.fetch("DELETE FROM saved_skills WHERE name = ?", (name,))
+            await transaction.fetch("DELETE FROM skill_names WHERE skill = ?", (name,))
 
         await self._database.write(work)
 

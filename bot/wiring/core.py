@@ -178,6 +178,7 @@ async def open_core(
             toolbox=toolbox,
             memory=memory,
             skills=skills,
+            skill_names=store.skills,
             readings=readings,
         )
         members = members_of(settings, toolbox, store, checkpoints, skills)

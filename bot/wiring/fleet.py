@@ -46,6 +46,7 @@ class HubParts:
         self.phones = FleetPhones(self.hub, store.phone_names)
         store.frames.elsewhere = self.hub.picture
         self._frames = store.frames
+        self._verdicts = store.skills.verdicts
         self._runner: FleetRunner | None = None
 
     def in_record(self, task: str, event: TaskEvent) -> None:
@@ -55,7 +56,7 @@ class HubParts:
 
     def runner(self, local: LocalRunner, leases: PhoneLeases, secrets: MemorySecrets, memory: Memory) -> FleetRunner:
         """What does runs here and at hosts."""
-        runner = FleetRunner(local, self.hub, self.phones, leases, secrets, self._frames)
+        runner = FleetRunner(local, self.hub, self.phones, leases, secrets, self._frames, self._verdicts)
         self._runner = self.hub.runs = runner
         self.hub.memory = memory
         return runner

@@ -75,6 +75,7 @@ async def open_host(settings: Settings, keys: HostKeys, policy: Policy) -> Async
                 toolbox=toolbox,
                 memory=memory,
                 skills=skills,
+                skill_names=store.skills,
             )
             return LocalRunner(equipment, checkpoints)
 

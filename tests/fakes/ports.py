@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -26,6 +26,19 @@ class MemoryFrames:
 
     async def load(self, reference: str) -> bytes:
         return self.kept[reference]
+
+
+@dataclass
+class MemorySkillNames:
+    """agent.ports.skill_names.SkillNames."""
+
+    kept: dict[tuple[str, str], dict[str, str]] = field(default_factory=dict)
+
+    async def names(self, skill: str, locale: str) -> dict[str, str]:
+        return dict(self.kept.get((skill, locale), {}))
+
+    async def keep_names(self, skill: str, locale: str, names: Mapping[str, str]) -> None:
+        self.kept[skill, locale] = dict(names)
 
 
 @dataclass

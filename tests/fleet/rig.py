@@ -146,7 +146,9 @@ class FleetRig:
         self.leases = PhoneLeases(self.store.leases, self.pool)
         nobody, _ = models([])
         local = runner_on(self.pool, nobody, InMemorySaver(), leases=self.leases, secrets=self.secrets)
-        self.runner = FleetRunner(local, self.hub, self.phones, self.leases, self.secrets, self.store.frames)
+        self.runner = FleetRunner(
+            local, self.hub, self.phones, self.leases, self.secrets, self.store.frames, self.store.skills.verdicts
+        )
         self.hub.runs, self.hub.memory = self.runner, self.memory
         await self.pool.start()
         self._stack.push_async_callback(self.pool.stop)

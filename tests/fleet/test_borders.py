@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import sqlite3
-from typing import cast
+from collections.abc import Awaitable, Callable
+from typing import Any, Final, cast
 
 import pytest
 
@@ -28,6 +29,7 @@ from bot.fleet.messages import (
     Told,
     UseMemory,
     asked_by,
+    asked_of,
     beats_to,
     events_of,
     inbox_of,
@@ -43,6 +45,13 @@ from tests.agent.test_runner_contract import FINISH, OPEN, RUN, Running
 from tests.fakes.scripted_model import HANG, call, element, models
 from tests.fleet.fake_engine import FakeLink
 from tests.fleet.rig import LIMIT, FleetRig
+
+
+SIGN_IN: Final[list[Any]] = [
+    call("open_app", name="Account"),
+    lambda request: call("type", element=element(request, "User name"), text="anna", submit=True),
+    lambda request: call("enter_secret", element=element(request, "6-digit code"), question="Which code?", submit=True),
+]
 
 
 def order(**more: object) -> RunOrder:
@@ -92,6 +101,44 @@ async def test_a_stolen_key_reads_and_writes_nothing_of_another_host(two: FleetR
             with pytest.raises(EngineAway):
                 await link.store(subject, forged, id="")
     assert heard == []
+
+
+async def test_who_only_listens_with_a_copied_key_hears_that_host_alone(two: FleetRig) -> None:
+    """Beside the right machine, on all that the key opens: its beats come, and nothing of what another host does.
+
+    Seen to fail when the permissions name all hosts: then the code's order and the answer to it were heard.
+    """
+    heard: list[tuple[str, bytes]] = []
+    have, _ = models([*SIGN_IN, FINISH])
+    shelf = two.machines["shelf"]
+    await shelf.stop()
+    shelf.models = have
+    await shelf.start()
+    await two.machines["thief"].start()
+    async with two.connect(stolen(two, "thief")) as link:
+
+        def hearing(subject: str) -> Callable[[Delivery], Awaitable[None]]:
+            async def hear(delivery: Delivery) -> None:
+                heard.append((subject, delivery.data))
+
+            return hear
+
+        own = (beats_to("thief"), delivery_of("thief"), asked_of("thief"), f"{inbox_of('thief')}.>")
+        for subject in (*own, ">", "fleet.>", beats_to("*"), delivery_of("*"), asked_of("*"), "_INBOX_shelf.>"):
+            await link.listen(subject, hearing(subject))
+        await two.memory.remember("discord:1", "Anna likes blue")
+        work = Running(two.runner, order(phone=await two.there(), person="discord:1"))
+        question = (await work.until(Asked)).question
+        two.secrets.keep(question.id, "246810")
+        await two.runner.answer(RUN, Answer(question=question.id, text=question.id, by="Anna"))
+        assert (await work.ended()).outcome is Outcome.SUCCEEDED
+        await two.until(lambda: any(subject == beats_to("thief") for subject, _ in heard))
+        await link.flush()
+    assert "246810" in " ".join(shelf.inputs())
+    assert {subject for subject, _ in heard} <= set(own)
+    said = b" ".join(data for _, data in heard)
+    for word in (b"shelf", b"write a note", b"246810", b"blue", question.id.encode()):
+        assert word not in said
 
 
 async def publish_with_reply(link: Link, subject: str, data: bytes, reply: str) -> None:
@@ -177,16 +224,7 @@ async def test_an_invitation_holds_once_and_a_revoked_host_is_out(two: FleetRig)
 
 
 async def test_a_secret_crosses_encrypted_and_stands_in_no_stream(fleet: FleetRig) -> None:
-    have, _ = models(
-        [
-            call("open_app", name="Account"),
-            lambda request: call("type", element=element(request, "User name"), text="anna", submit=True),
-            lambda request: call(
-                "enter_secret", element=element(request, "6-digit code"), question="Which code?", submit=True
-            ),
-            FINISH,
-        ]
-    )
+    have, _ = models([*SIGN_IN, FINISH])
     machine = await fleet.add_host("shelf", have)
     await fleet.there()
     heard: list[bytes] = []

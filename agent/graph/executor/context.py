@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 
 from agent.control import Control
@@ -25,6 +25,14 @@ from agent.run_id import RunId
 from agent.skills.library import Skills
 from agent.tools.calling import Toolbox
 from devices.phone import Phone
+
+
+@dataclass(frozen=True)
+class LearnedNames:
+    """What recorded words, folded, are called on phones of this one's language, and `keep`, which replaces that."""
+
+    known: Mapping[str, str]
+    keep: Callable[[Mapping[str, str]], Awaitable[None]]
 
 
 @dataclass
@@ -55,6 +63,8 @@ class Live:
     """The skill that is followed, as a marked block of a prompt."""
     recorded: RecordedSkill | None = None
     """Its recording, where it has one that code can do again."""
+    names: LearnedNames | None = None
+    """What former runs have learned of its words in the language of this phone."""
     arguments: dict[str, str] = field(default_factory=dict)
     """What it is done with, by the names of its parameters."""
 

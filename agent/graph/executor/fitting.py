@@ -26,8 +26,18 @@ from devices.phone import Observation
 class Fitting:
     """One screen, and what recorded words are called on it."""
 
-    def __init__(self, values: Mapping[str, str], seen: Observation, *, foreign: bool = False) -> None:
-        """`values` are those of the parameters in this run; `foreign` where the phone is set to another language."""
+    def __init__(
+        self,
+        values: Mapping[str, str],
+        seen: Observation,
+        *,
+        foreign: bool = False,
+        known: Mapping[str, str] | None = None,
+    ) -> None:
+        """`values` are those of the parameters in this run; `foreign` where the phone is set to another language, and
+        `known` what former runs have learned of that.
+        """
+        self._known = known or {}
         self._foreign = foreign
         self._values = values
         self._seen = seen
@@ -86,6 +96,12 @@ class Fitting:
             return found if like is Likeness.SAME or translated else None
         return found if like is not Likeness.OTHER or self.scrolled else None
 
+    def has(self, anchor: Anchor) -> bool:
+        """Whether something on this screen may be what the anchor means: also where it is one of several alike."""
+        words = folded(self._name_of(anchor.words))
+        shown = {folded(e.label) for e in self._seen.elements or ()}
+        return self._find(anchor) is not None or folded(filled(anchor.words, self._values)) in shown or words in shown
+
     def _find(self, anchor: Anchor) -> Found | None:
         """The element that the anchor means, by its recorded words, else by what they are called now."""
         found = find(anchor, self._seen, self._values)
@@ -98,7 +114,13 @@ class Fitting:
     def _name_of(self, words: str) -> str:
         """What recorded words are called now, with the values of this run."""
         now = filled(words, self._values)
-        return self.renamed.get(folded(now)) or self.renamed.get(folded(uncounted(now)), now)
+        names = self.names
+        return names.get(folded(now)) or names.get(folded(uncounted(now)), now)
+
+    @property
+    def names(self) -> dict[str, str]:
+        """What is known of what recorded words are called now; what this run has learned counts more."""
+        return {**self._known, **self.renamed}
 
     def taken(self, step: RecordedAction, free: list[RecordedAction]) -> bool:
         """Whether one of these actions of a model is this step; it is taken from them, and its name is kept."""
@@ -114,7 +136,7 @@ class Fitting:
 
     def likeness(self, marks: Sequence[Landmark]) -> Likeness:
         """How much this screen is like the one with these landmarks, by the names that they have now."""
-        return likeness(marks, self._seen, self._values, self.renamed)
+        return likeness(marks, self._seen, self._values, self.names)
 
     def _is_alike(self, step: RecordedAction, done: RecordedAction) -> bool:
         """Whether what a model did is what the step does: of one kind, on the same screen, with the same text."""

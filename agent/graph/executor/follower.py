@@ -15,9 +15,9 @@ from agent.graph.executor.walked import MOST_BACKS, walked
 from agent.guards.binding import words_of
 from agent.models.base import ModelReply, ToolCall
 from agent.observing import MAX_LINES, ScreenView
-from agent.recorded_skills.anchors import Found, Likeness, folded, uncounted, words_at
+from agent.recorded_skills.anchors import Found, Likeness, folded, likeness, uncounted, words_at
 from agent.recorded_skills.skill_file import FIELDS, RecordedSkill
-from agent.recorded_skills.step_record import RecordedAction, filled
+from agent.recorded_skills.step_record import RecordedAction, filled, parameters_in
 from agent.scene import Scene
 from agent.wording import sentence
 from devices.phone import Element
@@ -46,16 +46,20 @@ class Follower:
         view: ScreenView,
         *,
         locale: str = "",
+        known: Mapping[str, str] | None = None,
     ) -> None:
-        """`locale` is the language that the phone is set to."""
+        """`locale` is the language that the phone is set to; `known` is what recorded words are called there, as far as
+        former runs have learned it.
+        """
         self._skill = skill
         self._values = dict(arguments)
         self._steps = skill.steps
         self._view = view
         self._seen = view.observation
         self._hints = Hints(skill, self._values)
+        self._known = known
         self._other_language = is_other_language(skill.locale, locale)
-        self._fitting = Fitting(self._values, self._seen, foreign=self._other_language)
+        self._fitting = Fitting(self._values, self._seen, foreign=self._other_language, known=known)
         self._way = walked(skill, past, self._fitting)
         self._fitting.scrolled = bool(self._way.scrolls)
         self._open = self._way.step
@@ -100,7 +104,15 @@ class Follower:
         way = self._way
         if way.names_asked or way.other_version or (reply is not None and reply.memo.get("how") not in _WAYS):
             return False
-        return self._is_foreign
+        # With a name from a former run it may be further down, or not there yet: that is seen first.
+        return self._is_foreign and (reply is None or not self._is_named)
+
+    @property
+    def _is_named(self) -> bool:
+        """Whether there is a name of this language for all that the next step is found by."""
+        step = self._skill.end if self.is_over else self._steps[self._open]
+        said = [step.anchor.words] if step.anchor is not None else [mark.words for mark in step.landmarks]
+        return {folded(filled(words, self._values)) for words in said if words} <= self._fitting.names.keys()
 
     @property
     def _is_foreign(self) -> bool:
@@ -108,13 +120,30 @@ class Follower:
         step = self._skill.end if self.is_over else self._steps[self._open]
         if step.package != self._seen.package:
             return False
-        by_settings = self._other_language and self._fitting.likeness(step.landmarks) is not Likeness.SAME
+        as_recorded = likeness(step.landmarks, self._seen, self._values)
+        by_settings = self._other_language and as_recorded is not Likeness.SAME
         return by_settings or is_foreign(self.words, self.shown)
 
     def learn(self, names: Mapping[str, str]) -> None:
         """Take what recorded words are called now. What a model has touched in their place counts more."""
         self._way.names_asked = True
         self._fitting.renamed = {**names, **self._fitting.renamed}
+
+    @property
+    def learned(self) -> dict[str, str]:
+        """The names of another language that the next run may know; none where the phone speaks that of the recording.
+        Of values it has only those that were chosen from an app's own list: others are the person's words.
+        """
+        if not (self._other_language or self._way.names_asked or self._known):
+            return {}
+        steps = (*self._steps, self._skill.end)
+        chosen = {step.anchor.words for step in steps if step.anchor is not None and step.chosen}
+        anchors = [each for step in steps for each in (step.anchor, *step.reads) if each is not None]
+        said = {words for each in anchors for words in (each.words, each.beside)}
+        said |= {mark.words for step in steps for mark in step.landmarks}
+        able = [filled(words, self._values) for words in said if words in chosen or not parameters_in([words])]
+        kept = {folded(words) for each in able for words in (each, uncounted(each))}
+        return {words: now for words, now in self._fitting.names.items() if words in kept}
 
     @property
     def words(self) -> list[str]:
@@ -176,7 +205,8 @@ class Follower:
         way = self._way
         free = list(way.model)
         for number in range(step, min(step + AHEAD, len(self._steps))):
-            if not self._is_done(self._steps[number], free):
+            arrived = number == way.step and way.unsure and self._has_left(self._steps[number])
+            if not arrived and not self._is_done(self._steps[number], free):
                 return None
             following = self._open = number + 1
             if following == len(self._steps):
@@ -184,6 +214,12 @@ class Follower:
             if (found := self._fitting.fit(self._steps[following], strictly=True)) is not None:
                 return self._do(following, found)
         return None
+
+    def _has_left(self, step: RecordedAction) -> bool:
+        """Whether what the step touches is gone from this screen: it was sent before a crash, and where the next page
+        is there as well, it has arrived.
+        """
+        return step.anchor is not None and not self._fitting.has(step.anchor)
 
     def _is_done(self, step: RecordedAction, free: list[RecordedAction]) -> bool:
         """Whether the model has done the same, or it needs not be done; what it has done counts for one step."""
@@ -239,7 +275,9 @@ class Follower:
             return None
         summary = sentence("ended.followed", task=self._skill.asked(self._values))
         fields = {"status": "success", "summary": summary, **({"data": "\n".join(data)} if data else {})}
-        return self._answer("finish", len(self._steps), "end", fields, proven=like is Likeness.SAME or by_ids)
+        return self._answer(
+            "finish", len(self._steps), "end", fields, proven=(like is Likeness.SAME or by_ids) and not way.unsure
+        )
 
     def _wait_for_end(self) -> ModelReply:
         marks = [filled(mark.words, self._values) for mark in self._skill.end.landmarks]

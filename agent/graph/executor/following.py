@@ -21,6 +21,8 @@ from agent.graph.executor.foreign_words import names_by
 from agent.graph.executor.state import ExecutorState
 from agent.models.base import PILOT, Delta, Message, Model, ModelReply, ModelRequest, Purpose, Usage
 from agent.observing import ScreenView
+from agent.outcome import Outcome
+from agent.recorded_skills.skill_file import RecordedSkill
 from agent.scene import Scene
 from agent.wording import sentence
 
@@ -97,7 +99,7 @@ def following(model: Model, state: ExecutorState, context: RunContext, view: Scr
     skill = context.live.recorded
     if skill is None or state.get("steers") or state.get("said"):
         return model
-    follower = Follower(skill, context.live.arguments, state["past"], view, locale=context.phone.info.locale)
+    follower = _follower(skill, state, context, view)
     basic = context.models.for_purpose(Purpose.SUMMARIZE)
     if basic.name == PILOT:
         return FollowingModel(model, follower)
@@ -121,7 +123,28 @@ def is_told_by_list(state: ExecutorState, context: RunContext, view: ScreenView)
     skill = context.live.recorded
     if skill is None or state["reply"].get("finish_reason") != RECORDED:
         return False
-    return Follower(skill, context.live.arguments, state["past"], view).is_told_by_list
+    return _follower(skill, state, context, view).is_told_by_list
+
+
+def _follower(skill: RecordedSkill, state: ExecutorState, context: RunContext, view: ScreenView) -> Follower:
+    live = context.live
+    known = None if live.names is None else live.names.known
+    return Follower(skill, live.arguments, state["past"], view, locale=context.phone.info.locale, known=known)
+
+
+async def keep_names(state: ExecutorState, context: RunContext, view: ScreenView, outcome: Outcome) -> None:
+    """Keep for later runs what this one has learned of another language, once it has ended as done; otherwise forget
+    what was known of it: nobody knows which of it was wrong.
+    """
+    skill, names = context.live.recorded, context.live.names
+    if skill is None or names is None or state.get("steers") or state.get("said"):
+        return
+    follower = _follower(skill, state, context, view)
+    if (asked := state["reply"].get("memo", {}).get("names")) is not None:
+        follower.learn(asked)
+    learned = follower.learned if outcome is Outcome.SUCCEEDED else {}
+    if learned != names.known:
+        await names.keep(learned)
 
 
 def is_proven(state: ExecutorState) -> bool:

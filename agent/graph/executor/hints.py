@@ -23,9 +23,9 @@ _SENT: Final = (
     "what comes next if so. Never do it a second time where you cannot tell."
 )
 _AT_END: Final = (
-    "A recorded skill was followed to its end, but the last screen is not as it was then{marks}. If something lies over "
-    "it, such as a dialog, close that and do no more. Otherwise see whether the task is done; finish then, or do what is "
-    "missing."
+    "A recorded skill was followed to its end, but the last screen is not as it was then{marks}. If something lies "
+    "over it, such as a dialog, close that and do no more. Otherwise see whether the task is done; finish then, or do "
+    "what is missing."
 )
 
 

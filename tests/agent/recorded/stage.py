@@ -29,6 +29,7 @@ from devices.virtual_phone.state import Redesign
 from devices.virtual_phone.strings import chinese
 from devices.virtual_phone.test_probe import GroundTruth, Touched
 from tests.agent.graph.rig import Rig, Work, direct_rig, order
+from tests.fakes.ports import MemorySkillNames
 
 CODE: Final = "246810"
 
@@ -317,7 +318,7 @@ def _names(request: ModelRequest, knows: Mapping[str, str]) -> str:
     facts = json.loads(str(request.messages[-1].parts[0]).partition("\n\n")[0])
     names = []
     for words in facts["recorded"]:
-        now = knows.get(words) or chinese().get(words, words)
+        now = (knows or chinese()).get(words, words)
         wrong = now not in facts["screen"] and len(words) % 3 == 0
         names.append({"recorded": words, "now": f"所谓{now}" if wrong else now})
     return json.dumps({"names": names})
@@ -373,9 +374,18 @@ class Stage:
             return _run(rig, work, await _to_the_end(work), 0)
 
     async def played(
-        self, played: Played, change: Change, values: Mapping[str, str], *, ids: bool = True, kill_at: int = 0
+        self,
+        played: Played,
+        change: Change,
+        values: Mapping[str, str],
+        *,
+        ids: bool = True,
+        kill_at: int = 0,
+        names: MemorySkillNames | None = None,
     ) -> Run:
-        """The skill done again on a phone that has changed; with `kill_at` the agent dies at that checkpoint."""
+        """The skill done again on a phone that has changed; with `kill_at` the agent dies at that checkpoint; `names`
+        keeps what is learned of another language.
+        """
         change = change.of(played)
         skill, _ = await self.recorded(played, ids=ids)
         library = library_of(played.name, skill)
@@ -385,7 +395,7 @@ class Stage:
                 update={"skill": played.name, "arguments": dict(values), "max_steps": 60}
             )
             models = Models(reader, reader, reader)
-            options: dict[str, Any] = {"skills": library, "main": {"skills": library}}
+            options: dict[str, Any] = {"skills": library, "main": {"skills": library}, "skill_names": names}
             popping = asyncio.create_task(_pop_up(rig)) if change.pop_up else None
             work = Work(rig.agent(models, **options), wanted)
             if kill_at:

@@ -87,7 +87,10 @@ async def test_a_task_is_saved_once_it_is_confirmed_and_done_again_with_other_va
     assert "shown to somebody else" in (await world.press(press.data, BEN)).toast
     assert "Saved as buy-mug, version 1" in words(await world.press(press.data))
     folder = world.services.skills.found["buy-mug"].folder
-    assert set(await world.store.skills.verdicts()) == set(VERDICTS)
+    assert (
+        set(await world.store.skills.verdicts()) == set(await world.store.skills.verdicts("buy-mug")) == set(VERDICTS)
+    )
+    assert await world.store.skills.verdicts("another") == ()
     assert "consequence" not in (folder / "skill.json").read_text(), "a folder from elsewhere could say so, too"
     assert "2. Tap “{choice}”" in (folder / "SKILL.md").read_text()
     assert "has expired" in (await world.press(press.data)).toast

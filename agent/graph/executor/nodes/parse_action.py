@@ -18,7 +18,7 @@ from agent.dialects.tools import ToolsDialect
 from agent.effect_facts import PlainText, effects_data
 from agent.graph.executor.context import RunContext
 from agent.graph.executor.follower import RECORDED
-from agent.graph.executor.following import is_proven, is_told_by_list
+from agent.graph.executor.following import is_proven, is_told_by_list, keep_names
 from agent.graph.executor.state import (
     ExecutorState,
     ended,
@@ -191,6 +191,7 @@ async def _finish(
                 return Command(goto="check_loop", update=update)
             outcome = Outcome.UNVERIFIED
             summary = sentence("ended.unproven", summary=summary, why=reason).strip()
+    await keep_names(state, context, sight, outcome)
     update["did"] = [kept(context.actions.describe(claim, None))]
     told = context.mask.told(action_data(claim))
     read = recorded_words(told, told["data"] or "", sight.observation)
