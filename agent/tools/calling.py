@@ -3,28 +3,26 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import logging
 import time
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final, Literal
-
-from pydantic import ValidationError
 
 from agent.actions import Action
 from agent.control import Stopped
 from agent.dialects.tool_schemas import plain_tool_spec
-from agent.effect_facts import effects_data, effects_of, in_english
 from agent.guards.binding import digest
 from agent.guards.gate import Gate
 from agent.guards.masking import Mask
 from agent.guards.policy import Policy
-from agent.models.base import ToolCall, ToolSpec, Usage
-from agent.models.json_text import whole, whole_signs
+from agent.models.base import ToolCall, ToolSpec
+from agent.models.json_text import whole_signs
 from agent.ports.tool_calls import CallKey, CallState, NewCall, StoredCall, ToolCalls
+from agent.tools.arguments import action_of, new_call
+from agent.tools.results import covered, done_data, done_of, told_of
 from agent.tools.shortening import head_and_tail
-from agent.tools.spec import ActionError, Done, PageSource, Situation, Tool, ToolContext
+from agent.tools.spec import ActionError, Done, Situation, Tool, ToolContext
 from agent.tools.task_files import FileRefused, TaskFiles
 
 logger = logging.getLogger(__name__)
@@ -34,8 +32,6 @@ MOST_CALLS: Final = 30
 AT_ONCE: Final = 5
 MOST_EQUAL: Final = 3
 """So often the result of an equal call is told again; then only that it was."""
-MOST_ARGUMENTS: Final = 100_000
-"""Characters of the arguments of a call."""
 MOST_RESULT: Final = 6_000
 """Characters of a result that a model is shown, about 1,500 tokens; a longer one goes to a file of the task."""
 UNCERTAIN: Final = (
@@ -393,92 +389,3 @@ class _Call:
             return Called(self.call, told_of(done), "cached" if stored.cached else "ok", done)
         told = str(stored.result.get("why", "")) or UNCERTAIN
         return Called(self.call, told, "skipped" if stored.state == "skipped" else "failed")
-
-
-def action_of(tool: Tool[Any], arguments: str) -> Action:
-    """The typed arguments of a call. Raises ActionError with what is wrong with them; nothing of theirs is repeated."""
-    if len(arguments) > MOST_ARGUMENTS:
-        raise ActionError(f"Not done: the arguments are longer than {MOST_ARGUMENTS:,} characters.")
-    try:
-        given = json.loads(arguments or "{}")
-    except (ValueError, RecursionError) as error:
-        raise ActionError(f"Not done: the arguments of {tool.kind} are no JSON.") from error
-    if not isinstance(given, dict):
-        raise ActionError(f"Not done: the arguments of {tool.kind} have to be a JSON object.")
-    try:
-        action: Action = tool.model.model_validate({**given, "kind": tool.kind})
-    except (ValidationError, RecursionError) as error:
-        raise ActionError(f"Not done: {_wrong(tool, error)}") from error
-    return action
-
-
-def _wrong(tool: Tool[Any], error: ValidationError | RecursionError) -> str:
-    if isinstance(error, RecursionError):
-        return f"the arguments of {tool.kind} are nested too deeply."
-    problems = error.errors(include_url=False, include_context=False, include_input=False)[:3]
-    told = "; ".join(f"{'.'.join(map(str, each['loc']))[:60] or 'all'}: {each['msg']}" for each in problems)
-    known = ", ".join(name for name in tool.model.model_fields if name != "kind") or "none"
-    return f"wrong arguments for {tool.kind}: {told}. Its arguments are: {known}."
-
-
-def new_call(tool: Tool[Any], action: Action, mask: Mask) -> NewCall:
-    """The call as it is written down. One with a secret in it never comes from the cache: covered, two are the same."""
-    given = action.model_dump(mode="json", exclude={"kind"})
-    told = whole(mask.told(given))
-    same = digest([action.kind, given]) if tool.cacheable and told == given else ""
-    return NewCall(action.kind, told, tool.repeatable, same)
-
-
-def told_of(done: Done) -> str:
-    """What a model is told of a result; texts of others stand between <read> marks, which they cannot close."""
-    blocks = [f"<read>\n{text.replace('<read', '‹read').replace('</read', '‹/read')}\n</read>" for text in done.read]
-    return "\n".join(part for part in (in_english(done.effects), *done.told, *blocks) if part) or "Done."
-
-
-def covered(done: Done, mask: Mask) -> Done:
-    """What came of a call without secrets."""
-    cover = mask.text
-    return replace(
-        done,
-        effects=mask.effects(done.effects),
-        told=tuple(map(cover, done.told)),
-        notes=tuple(map(cover, done.notes)),
-        gathered=None if done.gathered is None else cover(done.gathered),
-        read=tuple(map(cover, done.read)),
-        sources=tuple(PageSource(cover(each.title), each.url) for each in done.sources),
-        documents=tuple(map(cover, done.documents)),
-        data=None if done.data is None else mask.told(dict(done.data)),
-    )
-
-
-def done_data(done: Done) -> dict[str, Any]:
-    """A result as plain data, ready for JSON. What a model was asked for on the way is booked when it is made."""
-    data: dict[str, Any] = {
-        "effects": effects_data(done.effects),
-        "told": list(done.told),
-        "notes": list(done.notes),
-        "gathered": done.gathered,
-        "read": list(done.read),
-        "found": list(done.found),
-        "sources": [[each.title, each.url] for each in done.sources],
-        "documents": list(done.documents),
-        "data": None if done.data is None else dict(done.data),
-    }
-    kept: dict[str, Any] = whole({name: value for name, value in data.items() if value not in (None, [])})
-    return kept
-
-
-def done_of(data: Mapping[str, Any]) -> Done:
-    """The result in such data."""
-    return Done(
-        effects=effects_of(data.get("effects", [])),
-        told=tuple(data.get("told", ())),
-        notes=tuple(data.get("notes", ())),
-        gathered=data.get("gathered"),
-        usage=Usage(),
-        read=tuple(data.get("read", ())),
-        found=tuple(data.get("found", ())),
-        sources=tuple(PageSource(title, url) for title, url in data.get("sources", ())),
-        documents=tuple(data.get("documents", ())),
-        data=data.get("data"),
-    )

@@ -18,7 +18,8 @@ from typing import Any, Final
 from agent.events import TaskEvent, Thinking
 from agent.outcome import Outcome
 from agent.ports.tool_calls import ENDED, CallKey, StoredCall
-from agent.tools.calling import MOST_RESULT, done_of, told_of
+from agent.tools.calling import MOST_RESULT
+from agent.tools.results import done_of, told_of
 from agent.wording import shortened
 from bot.domain.address import Person
 from bot.domain.right import API_PLATFORM

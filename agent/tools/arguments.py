@@ -1,0 +1,52 @@
+"""The arguments of a call: as a model wrote them, typed and checked, and as the record of calls keeps them."""
+
+from __future__ import annotations
+
+import json
+from typing import Any, Final
+
+from pydantic import ValidationError
+
+from agent.actions import Action
+from agent.guards.binding import digest
+from agent.guards.masking import Mask
+from agent.models.json_text import whole
+from agent.ports.tool_calls import NewCall
+from agent.tools.spec import ActionError, Tool
+
+MOST_ARGUMENTS: Final = 100_000
+"""Characters of the arguments of a call."""
+
+
+def action_of(tool: Tool[Any], arguments: str) -> Action:
+    """The typed arguments of a call. Raises ActionError with what is wrong with them; nothing of theirs is repeated."""
+    if len(arguments) > MOST_ARGUMENTS:
+        raise ActionError(f"Not done: the arguments are longer than {MOST_ARGUMENTS:,} characters.")
+    try:
+        given = json.loads(arguments or "{}")
+    except (ValueError, RecursionError) as error:
+        raise ActionError(f"Not done: the arguments of {tool.kind} are no JSON.") from error
+    if not isinstance(given, dict):
+        raise ActionError(f"Not done: the arguments of {tool.kind} have to be a JSON object.")
+    try:
+        action: Action = tool.model.model_validate({**given, "kind": tool.kind})
+    except (ValidationError, RecursionError) as error:
+        raise ActionError(f"Not done: {_wrong(tool, error)}") from error
+    return action
+
+
+def _wrong(tool: Tool[Any], error: ValidationError | RecursionError) -> str:
+    if isinstance(error, RecursionError):
+        return f"the arguments of {tool.kind} are nested too deeply."
+    problems = error.errors(include_url=False, include_context=False, include_input=False)[:3]
+    told = "; ".join(f"{'.'.join(map(str, each['loc']))[:60] or 'all'}: {each['msg']}" for each in problems)
+    known = ", ".join(name for name in tool.model.model_fields if name != "kind") or "none"
+    return f"wrong arguments for {tool.kind}: {told}. Its arguments are: {known}."
+
+
+def new_call(tool: Tool[Any], action: Action, mask: Mask) -> NewCall:
+    """The call as it is written down. One with a secret in it never comes from the cache: covered, two are the same."""
+    given = action.model_dump(mode="json", exclude={"kind"})
+    told = whole(mask.told(given))
+    same = digest([action.kind, given]) if tool.cacheable and told == given else ""
+    return NewCall(action.kind, told, tool.repeatable, same)

@@ -1,0 +1,68 @@
+"""The result of a tool: as a model reads it, without secrets, and as the record of calls keeps it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from agent.effect_facts import effects_data, effects_of, in_english
+from agent.guards.masking import Mask
+from agent.models.base import Usage
+from agent.models.json_text import whole
+from agent.tools.spec import Done, PageSource
+
+
+def told_of(done: Done) -> str:
+    """What a model is told of a result; texts of others stand between <read> marks, which they cannot close."""
+    blocks = [f"<read>\n{text.replace('<read', '‹read').replace('</read', '‹/read')}\n</read>" for text in done.read]
+    return "\n".join(part for part in (in_english(done.effects), *done.told, *blocks) if part) or "Done."
+
+
+def covered(done: Done, mask: Mask) -> Done:
+    """What came of a call without secrets."""
+    cover = mask.text
+    return replace(
+        done,
+        effects=mask.effects(done.effects),
+        told=tuple(map(cover, done.told)),
+        notes=tuple(map(cover, done.notes)),
+        gathered=None if done.gathered is None else cover(done.gathered),
+        read=tuple(map(cover, done.read)),
+        sources=tuple(PageSource(cover(each.title), each.url) for each in done.sources),
+        documents=tuple(map(cover, done.documents)),
+        data=None if done.data is None else mask.told(dict(done.data)),
+    )
+
+
+def done_data(done: Done) -> dict[str, Any]:
+    """A result as plain data, ready for JSON. What a model was asked for on the way is booked when it is made."""
+    data: dict[str, Any] = {
+        "effects": effects_data(done.effects),
+        "told": list(done.told),
+        "notes": list(done.notes),
+        "gathered": done.gathered,
+        "read": list(done.read),
+        "found": list(done.found),
+        "sources": [[each.title, each.url] for each in done.sources],
+        "documents": list(done.documents),
+        "data": None if done.data is None else dict(done.data),
+    }
+    kept: dict[str, Any] = whole({name: value for name, value in data.items() if value not in (None, [])})
+    return kept
+
+
+def done_of(data: Mapping[str, Any]) -> Done:
+    """The result in such data."""
+    return Done(
+        effects=effects_of(data.get("effects", [])),
+        told=tuple(data.get("told", ())),
+        notes=tuple(data.get("notes", ())),
+        gathered=data.get("gathered"),
+        usage=Usage(),
+        read=tuple(data.get("read", ())),
+        found=tuple(data.get("found", ())),
+        sources=tuple(PageSource(title, url) for title, url in data.get("sources", ())),
+        documents=tuple(data.get("documents", ())),
+        data=data.get("data"),
+    )
