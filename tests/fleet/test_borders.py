@@ -46,7 +46,6 @@ from tests.fakes.scripted_model import HANG, call, element, models
 from tests.fleet.fake_engine import FakeLink
 from tests.fleet.rig import LIMIT, FleetRig
 
-
 SIGN_IN: Final[list[Any]] = [
     call("open_app", name="Account"),
     lambda request: call("type", element=element(request, "User name"), text="anna", submit=True),
