@@ -3,7 +3,7 @@ FROM python:3.13-slim-bookworm AS build
 WORKDIR /opt/opengui
 COPY requirements.lock requirements.pins pyproject.toml README.md LICENSE ./
 RUN python -m venv /opt/venv \
-    && /opt/venv/bin/pip install --no-cache-dir --require-hashes -r requirements.lock
+    && /opt/venv/bin/pip install --no-cache-dir --no-deps --require-hashes -r requirements.lock
 COPY bot ./bot
 COPY agent ./agent
 COPY devices ./devices

@@ -1,4 +1,5 @@
-# One verb each. Everything is installed into .venv, from requirements.lock, with hashes.
+# One verb each. Everything is installed into .venv, from requirements.lock, with hashes. The lock names every package, so
+# pip looks for no dependency (--no-deps): asked for coverage[toml], it would take a newer one than the lock's and refuse it.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
@@ -98,13 +99,14 @@ $(VENV)/bin/python:
 
 $(VENV)/.installed: $(VENV)/bin/python requirements.lock pyproject.toml
 	@echo "Installing what opengui-bot needs into $(VENV), once; it takes a minute or two …"
-	@$(BIN)/python -m pip install --disable-pip-version-check --no-color --require-hashes -r requirements.lock | \
-		awk '/^Collecting/ { printf "\r  %3d packages found", ++n; fflush() } /^Installing/ { printf "\n  installing …\n"; fflush() }'
+	@{ $(BIN)/python -m pip install --disable-pip-version-check --no-color --no-deps --require-hashes -r requirements.lock || \
+		echo failed; } | awk '/^Collecting/ { printf "\r  %3d packages found", ++n; fflush() } \
+		/^Installing/ { printf "\n  installing …\n"; fflush() } /^failed$$/ { failed = 1 } END { exit failed }'
 	@$(BIN)/python -m pip install -q --disable-pip-version-check --no-deps --no-build-isolation -e .
 	@touch $@
 
 $(VENV)/.installed-dev: $(VENV)/.installed requirements-dev.lock
-	@$(BIN)/python -m pip install -q --disable-pip-version-check --require-hashes -r requirements-dev.lock
+	@$(BIN)/python -m pip install -q --disable-pip-version-check --no-deps --require-hashes -r requirements-dev.lock
 	@touch $@
 
 clean:
