@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Callable, Iterable
 
 from agent.ports.leases import Lease
@@ -74,13 +75,16 @@ class LeaseTable:
 
         await self._database.write(work)
 
-    async def release_all(self, *, now: float) -> None:
-        """Every lease is over: the process that held them is proven dead."""
+    async def release_all(self, *, now: float) -> tuple[Lease, ...]:
+        """Every lease is over, as the process that held them is proven dead: these are the leases that it held."""
 
-        async def work(transaction: Transaction) -> None:
-            await transaction.fetch("UPDATE leases SET released = ? WHERE released IS NULL", (now,))
+        async def work(transaction: Transaction) -> tuple[Lease, ...]:
+            rows = await transaction.fetch(
+                "UPDATE leases SET released = ? WHERE released IS NULL RETURNING phone, run, fence", (now,)
+            )
+            return tuple(_lease(row) for row in rows)
 
-        await self._database.write(work)
+        return await self._database.write(work)
 
     async def ticket(self, run: RunId, *, first: bool, patience: float = 0.0) -> int:
         """The run's rank in the queues, low before high: the one it has, else a new one at the end or the head.
@@ -106,7 +110,7 @@ class LeaseTable:
     async def open_leases(self) -> tuple[Lease, ...]:
         """Every open lease."""
         rows = await self._database.fetch("SELECT phone, run, fence FROM leases WHERE released IS NULL ORDER BY taken")
-        return tuple(Lease(row["phone"], RunId.parse(row["run"]), row["fence"]) for row in rows)
+        return tuple(_lease(row) for row in rows)
 
 
 class HandPictures:
@@ -134,6 +138,10 @@ class HandPictures:
             (address_text(message.address), message.message),
         )
         return bool(rows)
+
+
+def _lease(row: sqlite3.Row) -> Lease:
+    return Lease(row["phone"], RunId.parse(row["run"]), row["fence"])
 
 
 async def _renew(transaction: Transaction, runs: tuple[RunId, ...], expires: float) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Callable, Collection
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -83,13 +83,23 @@ class PhoneLeases:
         self._clock = clock
         self._held: dict[RunId, Lease] = {}
         self._waiting: dict[RunId, _Waiting] = {}
+        self._kept: dict[str, RunId] = {}
+        """Phones that runs held when the former process ended, for those that come back to them at once."""
+        self._kept_until = 0.0
         self._turn = asyncio.Lock()
         self._draining = False
         self._helpers: list[asyncio.Task[None]] = []
 
-    async def start(self) -> None:
-        """Free what a former process held (owning the data directory proves it dead), and begin to serve."""
-        await self._table.release_all(now=self._clock())
+    async def start(self, goes_on: Collection[str] = ()) -> None:
+        """Free what a former process held (owning the data directory proves it dead), and begin to serve.
+
+        Who held a phone and `goes_on` (the ids of tasks) finds it again: nobody else gets it for 15 s, as long as one
+        lease lasts without a heartbeat.
+        """
+        now = self._clock()
+        former = await self._table.release_all(now=now)
+        self._kept = {lease.phone: lease.run for lease in former if lease.run.task in goes_on}
+        self._kept_until = now + EXPIRY_S
         self._helpers = [
             asyncio.create_task(self._beat(), name="lease heartbeat"),
             asyncio.create_task(self._watch(), name="lease phones"),
@@ -115,6 +125,7 @@ class PhoneLeases:
         admits = partial(self._admits, run)
         if (trouble := hopeless(wish, self._phones.list(), self._held_phones(), admits)) is not None:
             raise trouble
+        first = first or run in self._kept.values()
         rank = await self._table.ticket(run, first=first, patience=PATIENCE_S)
         waiting = _Waiting(Waiter(run, wish, rank, admits, lambda: self._standing(run, waiting.learned)))
         self._waiting[run] = waiting
@@ -144,6 +155,7 @@ class PhoneLeases:
         """Give the phone back, and the place in the queue. Nothing happens when the run has neither."""
         async with self._turn:
             self._held.pop(run, None)
+            self._kept = {phone: kept for phone, kept in self._kept.items() if kept != run}
             try:
                 await self._table.release(run, now=self._clock())
             except StoreAway as away:
@@ -182,13 +194,14 @@ class PhoneLeases:
                 return
             phones, now = self._phones.list(), self._clock()
             queue = [waiting.waiter for waiting in self._waiting.values() if waiting.lease is None]
-            for waiter, phone in granted(queue, phones, self._held_phones()):
+            for waiter, phone in granted(queue, phones, self._held_phones() | self._awaited(now)):
                 lease = await self._table.take(
                     waiter.run, phone, alive=tuple(self._held), now=now, expires=now + EXPIRY_S
                 )
                 if lease is None:
                     continue
                 self._held[waiter.run] = lease
+                self._kept.pop(phone, None)
                 waiting = self._waiting.pop(waiter.run, None)
                 if waiting is None:
                     # It left the queue in this very moment.
@@ -201,6 +214,12 @@ class PhoneLeases:
             phones, held = self._phones.list(), self._held_phones()
             for waiting in self._waiting.values():
                 self._judge(waiting, hopeless(waiting.waiter.wish, phones, held, waiting.waiter.admits), now)
+
+    def _awaited(self, now: float) -> frozenset[str]:
+        """The phones that are kept for runs which have not come back yet."""
+        if now >= self._kept_until:
+            self._kept.clear()
+        return frozenset(phone for phone, run in self._kept.items() if run not in self._waiting)
 
     def _judge(self, waiting: _Waiting, trouble: NoPhone | None, now: float) -> None:
         """Whether the wish can still be served; its phone may be away for a while."""

@@ -24,6 +24,7 @@ from bot.domain.task import (
     OpenQuestion,
     OverQuota,
     Task,
+    TaskState,
     TaskWish,
     TooManyTasks,
     UnknownQuestion,
@@ -95,7 +96,8 @@ class TaskService(TaskQueries):
 
     async def start(self) -> None:
         """Begin to work: what a former process left is looked through first. Call it once the phones are known."""
-        await self._leases.start()
+        waiting = [task.id for task in await self._store.tasks.active() if task.state is TaskState.WAITING]
+        await self._leases.start(waiting)
         ready = asyncio.Event()
         self._house = asyncio.create_task(self._workers.run(ready, self._maintenance.run), name="task service")
         await ready.wait()

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Collection
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -81,12 +81,14 @@ class Queued:
 
 
 @asynccontextmanager
-async def shelf(path: Path, *names: str, clock: Clock | None = None) -> AsyncIterator[Shelf]:
+async def shelf(
+    path: Path, *names: str, clock: Clock | None = None, goes_on: Collection[str] = ()
+) -> AsyncIterator[Shelf]:
     clock = clock or Clock()
     store = await Store.open(path, clock=clock)
     phones = CountedPhones(*(phone(name) for name in names))
     leases = PhoneLeases(store.leases, phones, clock)
-    await leases.start()
+    await leases.start(goes_on)
     try:
         yield Shelf(store, leases, phones, clock)
     finally:
@@ -218,6 +220,36 @@ async def test_leases_of_a_former_process_are_free_and_the_order_of_the_queue_st
         await one.leases.release(RunId("0"))
         assert (await second.lease()).run == RunId("2")
         await third.leave()
+
+
+async def test_who_had_the_phone_and_goes_on_finds_it_again_after_a_restart(tmp_path: Path) -> None:
+    """Seen failing (run 2 gets the phone) without what PhoneLeases keeps for those who come back."""
+    async with shelf(tmp_path, "a", "b") as one:
+        await one.take(RunId("1"), "a")
+        await one.take(RunId("5"), "b")
+        await one.queue(RunId("2"), "a").at(1)
+    async with shelf(tmp_path, "a", "b", goes_on={"1"}) as one:
+        assert (await one.take(RunId("6"), "b")).fence == 2, "run 5 was interrupted"
+        second = await one.queue(RunId("2"), "a").at(1)
+        assert (await one.take(RunId("1"), "a")).fence == 2
+        await second.at(1)
+        await one.leases.release(RunId("1"))
+        assert (await second.lease()).fence == 3
+
+
+@pytest.mark.parametrize("gone", ["it never comes", "it has ended"])
+async def test_a_phone_is_not_kept_for_long(tmp_path: Path, gone: str) -> None:
+    async with shelf(tmp_path, "a") as one:
+        await one.take(RunId("1"), "a")
+    async with shelf(tmp_path, "a", goes_on={"1"}) as one:
+        second = await one.queue(RunId("2"), "a").at(1)
+        assert not second.task.done()
+        if gone == "it never comes":
+            one.clock.now += EXPIRY_S
+            await one.leases.heartbeat()
+        else:
+            await one.leases.release(RunId("1"))
+        assert (await second.lease()).fence == 2
 
 
 async def test_a_lease_that_nobody_renews_expires_and_one_that_is_held_does_not(tmp_path: Path) -> None:
