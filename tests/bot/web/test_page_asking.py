@@ -92,7 +92,7 @@ async def test_a_code_is_typed_where_nobody_reads_it(world: World, page: Page) -
     world.tables.questions = [first]
     await expect(covered).to_be_visible()
     await expect(line).to_be_focused()
-    await expect(line).to_have_attribute("placeholder", re.compile("hidden field"))
+    await expect(line).to_have_attribute("placeholder", re.compile("in the field above"))
     await line.fill("")
     second = await asked(world, QuestionKind.SECRET, "Bank wants a code again.", nonce="q2")
     again = second.question.model_copy(update={"id": "q2", "again": True})
