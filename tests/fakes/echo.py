@@ -57,7 +57,8 @@ class EchoMind:
         echo = self._echo(order.task)
         run = RunId(order.task)
         try:
-            yield Started(run=run, phone=order.phone or ECHO_PHONE, phone_name="Echo")
+            phone = order.phone or ECHO_PHONE
+            yield Started(run=run, phone=phone, phone_name=phone.capitalize())
             for number in range(1, self._steps + 1):
                 await self._guarded(echo, partial(self._step, order.task, number))
                 heard = "; ".join(echo.notes)
