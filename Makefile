@@ -13,6 +13,7 @@ run: $(VENV)/.installed
 
 # The check takes one core for a minute, beside the tests.
 test: $(VENV)/.installed-dev
+	@$(BIN)/python -m compileall -q agent bot devices  # once, and not by each worker at the same time
 	@$(MAKE) --no-print-directory check & checking=$$!; \
 	$(BIN)/python -m pytest -m "not page and not chaos and not fleet" -n $(WORKERS) --dist worksteal --cov --cov-report= $(ARGS); \
 	tested=$$?; wait $$checking || { echo "make check has found something: it stands among the lines above."; exit 1; }; exit $$tested

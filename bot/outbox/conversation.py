@@ -16,12 +16,12 @@ from bot.domain.clock import WaitingClock
 from bot.domain.outgoing import Message
 from bot.domain.task import Task, TaskState
 from bot.outbox.cards import CardSlot
-from bot.outbox.closing import ShownQuestions
 from bot.outbox.low_priority import LowPriorityQueue, StepStream, Streaming
 from bot.outbox.places import another_place, is_group, place_of
 from bot.outbox.rate_limit import ChatRateLimit, Urgency
 from bot.outbox.rate_limited_chat import RateLimitedChat
 from bot.outbox.render import Pointless, lessened, message_for
+from bot.outbox.shown_questions import ShownQuestions
 from bot.outbox.status_notes import StatusNotes
 from bot.store.errors import StoreAway
 from bot.store.outbox import FinalPayload, OutboxRow, QuestionPayload

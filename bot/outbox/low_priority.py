@@ -14,10 +14,10 @@ from bot.domain.chat import ChatError, ChatGone, ChatRefused, FloodWait
 from bot.domain.clock import WaitingClock
 from bot.domain.task import StepRow, Task, TaskState
 from bot.outbox.cards import CardSlot
-from bot.outbox.closing import ShownQuestions
 from bot.outbox.places import place_of
 from bot.outbox.rate_limit import Urgency
 from bot.outbox.rate_limited_chat import RateLimitedChat
+from bot.outbox.shown_questions import ShownQuestions
 from bot.store.errors import StoreAway
 from bot.store.tasks import Tasks
 from bot.tasks.service import TaskService

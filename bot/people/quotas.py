@@ -55,7 +55,7 @@ class Standing:
 
 
 class Quotas:
-    """Implements agent.limits.Allowance and bot.tasks.limits.Gate.
+    """Implements agent.limits.Allowance and bot.tasks.limits.AdmissionCheck.
 
     `settings` gives those of this moment; days are those of `zone`, `clock` gives Unix seconds.
     """

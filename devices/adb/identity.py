@@ -14,7 +14,8 @@ from devices.geometry import Size
 from devices.phone import Health
 from devices.wording import words
 
-PROBE_TIMEOUT = 5.0
+IDENTITY_TIMEOUT = 5.0
+"""Seconds for a phone to say what it is; one that takes longer counts as not answering."""
 
 LOW_BATTERY = 15
 """Percent at which Android itself warns (config_lowBatteryWarningLevel), unless the phone is charging."""
@@ -73,7 +74,7 @@ async def identify(shell: Shell) -> Identity:
 
     PhoneGone also while Android starts: adb is there long before it, and nothing else answers yet.
     """
-    answer = await shell.run(_QUESTIONS + COMMAND, timeout=PROBE_TIMEOUT, doing=words("phone.doing.identity"))
+    answer = await shell.run(_QUESTIONS + COMMAND, timeout=IDENTITY_TIMEOUT, doing=words("phone.doing.identity"))
     if not _BOOTED.search(answer.out):
         raise PhoneGone(STARTING, uncertain=False)
     return parse_identity(answer.out)

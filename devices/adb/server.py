@@ -24,7 +24,8 @@ DEFAULT_PORT = 5037
 START_TIMEOUT = 20.0
 """Seconds for an adb server to start; 3 s were measured with USB, and Android's own client waits as long."""
 
-PROBE_TIMEOUT = 1.0
+CONNECT_TIMEOUT = 1.0
+"""Seconds for an adb server to take a connection; one that is there takes milliseconds."""
 USB_BUS = Path("/dev/bus/usb")
 _LOCAL = frozenset({"localhost", "127.0.0.1", "::1"})
 
@@ -56,7 +57,7 @@ class ServerAddress:
 async def answers(address: ServerAddress) -> bool:
     """Whether something listens at the address."""
     try:
-        async with asyncio.timeout(PROBE_TIMEOUT):
+        async with asyncio.timeout(CONNECT_TIMEOUT):
             _, writer = await asyncio.open_connection(address.host, address.port)
     except (OSError, TimeoutError):
         return False

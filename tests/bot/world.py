@@ -53,6 +53,7 @@ from devices.phone_names import fit_name
 from devices.storage import FoundFiles, StoredFile
 from tests.bot.chats.loopback import LoopbackChat
 from tests.fakes.instant_phone import InstantPhone
+from tests.fixtures.databases import prepare_database
 
 ANNA = Person("discord", "42", "Anna")
 BEN = Person("discord", "43", "Ben")
@@ -407,7 +408,7 @@ async def a_world(
 ) -> AsyncIterator[World]:
     """From start to stop, on what is in the directory."""
     clock = clock or Clock()
-    store = await Store.open(path, clock=clock)
+    store = await Store.open(prepare_database(path), clock=clock)
     try:
         agent, secrets = HandMind(), MemorySecrets()
         seen = SeenPhones(*(phones or (a_phone(),)))

@@ -8,6 +8,7 @@ import pytest
 from bot.domain.address import Address, Person
 from bot.domain.task import Task, TaskWish
 from bot.store.store import Store
+from tests.fixtures.databases import prepare_database
 
 HERE = Address("web", "console", "main")
 ANNA = Person("web", "1", "Anna")
@@ -25,6 +26,6 @@ async def add_task(store: Store, event: str = "1", now: float = 100.0, origin: A
 
 @pytest.fixture
 async def store(tmp_path: Path) -> AsyncIterator[Store]:
-    opened = await Store.open(tmp_path, clock=lambda: 1_000.0)
+    opened = await Store.open(prepare_database(tmp_path), clock=lambda: 1_000.0)
     yield opened
     await opened.close()

@@ -18,6 +18,7 @@ from bot.tasks.secrets import MemorySecrets
 from bot.tasks.service import TaskService
 from devices.errors import PhoneGone
 from devices.phone import Health, Phone, PhoneInfo
+from tests.fixtures.databases import prepare_database
 
 HERE = Address("web", "console", "main")
 ANNA = Person("web", "1", "Anna")
@@ -130,7 +131,7 @@ async def bench(
 ) -> AsyncIterator[Bench]:
     """A desk from start to stop on what is in the directory."""
     clock = clock or Clock()
-    store = await Store.open(path, clock=clock)
+    store = await Store.open(prepare_database(path), clock=clock)
     try:
         phones, secrets = StillPhones(phone("pixel")), MemorySecrets()
         task_service = TaskService(
