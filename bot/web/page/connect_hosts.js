@@ -1,10 +1,10 @@
 // Hosts: machines with phones of their own. One joins with a command that is shown once.
 
-import { h, setText } from "./dom.js";
+import { h, setText, setWords } from "./dom.js";
 import { careful, field, status, tell } from "./forms.js";
 import { load, remove, send } from "./service.js";
 import { moment } from "./when.js";
-import { say } from "./words.js";
+import { say, whole } from "./words.js";
 
 const ALL = "/api/v1/hosts";
 const NAME = "[a-z0-9]([a-z0-9\\-]{0,30}[a-z0-9])?";
@@ -26,7 +26,7 @@ export class Hosts {
       this.invite();
     });
     this.on = h("div", { hidden: true }, h("h3", {}, say("page.connect.hosts.add")), this.form, this.made);
-    this.off = h("div", { class: "note", hidden: true }, h("p", {}, say("page.connect.hosts.off")), h("pre", {}, h("code", {}, "pip install 'opengui-bot[fleet]'\nFLEET_URL=nats://127.0.0.1:4222")), h("p", {}, say("page.connect.hosts.off_then")));
+    this.off = h("div", { class: "note", hidden: true }, h("p", {}, say("page.connect.hosts.off")), h("pre", {}, h("code", {}, "pip install 'opengui-bot[fleet]'\nFLEET_URL=nats://127.0.0.1:4222")), setWords(h("p"), say("page.connect.hosts.off_then")));
     this.root = h("section", { class: "panel connect-panel", "aria-labelledby": "connect-hosts" },
       h("div", { class: "connect-head" }, h("h2", { id: "connect-hosts" }, say("page.connect.hosts.title"))), h("p", { class: "note" }, say("page.connect.hosts.about")),
       this.none, this.rows, this.on, this.off, this.status);
@@ -66,7 +66,7 @@ export class Hosts {
 
   state() {
     const usable = (this.found ?? []).filter((host) => host.usable).length;
-    return { kind: usable ? "connected" : "off", text: this.found ? String(this.found.length) : "" };
+    return { kind: usable ? "connected" : "off", text: !this.found ? "" : this.found.length ? whole(this.found.length) : say("page.connect.state.none") };
   }
 
   async invite() {
