@@ -15,7 +15,7 @@ export class Hosts {
     this.rows = h("ul", { class: "connect-rows" });
     this.none = h("p", { class: "note", hidden: true }, say("page.connect.hosts.none"));
     this.status = status();
-    this.line = h("textarea", { id: "connect-hosts-line", rows: 3, readonly: true, autocomplete: "off", spellcheck: "false" });
+    this.line = h("textarea", { id: "connect-hosts-line", rows: 4, readonly: true, autocomplete: "off", spellcheck: "false" });
     this.made = h("div", { class: "connect-made", hidden: true }, this.label = h("label", { for: "connect-hosts-line" }), this.line,
       h("div", { class: "row" }, h("button", { class: "button", type: "button", onclick: () => this.copied() }, say("page.connect.tokens.copy"))));
     this.form = h("form", { class: "connect-inline", autocomplete: "off", "aria-label": say("page.connect.hosts.add") },
@@ -25,7 +25,7 @@ export class Hosts {
       event.preventDefault();
       this.invite();
     });
-    this.on = h("div", { hidden: true }, h("h3", {}, say("page.connect.hosts.add")), this.form, this.made);
+    this.on = h("div", { class: "connect-fields", hidden: true }, h("h3", {}, say("page.connect.hosts.add")), this.form, this.made);
     this.off = h("div", { class: "note", hidden: true }, h("p", {}, say("page.connect.hosts.off")), h("pre", {}, h("code", {}, "pip install 'opengui-bot[fleet]'\nFLEET_URL=nats://127.0.0.1:4222")), setWords(h("p"), say("page.connect.hosts.off_then")));
     this.root = h("section", { class: "panel connect-panel", "aria-labelledby": "connect-hosts" },
       h("div", { class: "connect-head" }, h("h2", { id: "connect-hosts" }, say("page.connect.hosts.title"))), h("p", { class: "note" }, say("page.connect.hosts.about")),
