@@ -28,7 +28,7 @@ test-fleet: $(VENV)/.installed-dev
 	$(BIN)/python -m pytest -m "fleet and not chaos" $(ARGS)
 
 test-page: $(VENV)/.installed-dev
-	$(BIN)/python -m pytest -m "page and not fleet" $(ARGS)
+	$(BIN)/python -m pytest -m "page and not fleet" -n 2 --dist worksteal tests/bot/web tests/end_to_end $(ARGS)
 
 # What the gate holds and what it lets pass, of the table of presses; fails above the targets. ARGS="-v" names each.
 # MODEL=NAME adds what that model says as the independent reader (VLM_BASE_URL and VLM_API_KEY say where it is).

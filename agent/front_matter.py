@@ -35,6 +35,9 @@ MAX_NAME: Final = 64
 MAX_DESCRIPTION: Final = 1024
 """The name's form and both limits are those of the Agent Skills standard."""
 
+DESCRIPTION: Final = "opengui-description"
+"""The key in `metadata`, with "-zh" or another language behind it, of the description that people read in its place."""
+
 MOST_NESTED: Final = 400
 _NESTS: Final = ("[", "{", "- ", "? ")
 
@@ -123,6 +126,11 @@ def _check_name(folder: Path, name: str) -> None:
         raise FolderRefused("folder.bad_name", name=name[:MAX_NAME])
     if folder.name != name:
         raise FolderRefused("folder.other_name", name=name, folder=folder.name)
+
+
+def description_in(language: str, metadata: Mapping[str, str], description: str) -> str:
+    """The description for people who speak this language, as `metadata` has it; else the one for models."""
+    return metadata.get(f"{DESCRIPTION}-{language}", description)
 
 
 def read_document(root: Path, folder: Path, file: str, *, most: int = MAX_FILE) -> Document:

@@ -9,7 +9,7 @@ from typing import Annotated, Any, Final
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
-from agent.front_matter import MAX_DESCRIPTION, Document, FolderRefused, Folders, Refused, read_folders
+from agent.front_matter import MAX_DESCRIPTION, Document, FolderRefused, Folders, Refused, description_in, read_folders
 from agent.models.base import Role
 
 FILE: Final = "AGENTS.md"
@@ -32,6 +32,12 @@ def _names(given: Any) -> Any:  # noqa: ANN401 - whatever stands in the front ma
     return [name.strip() for name in given.split(",") if name.strip()] if isinstance(given, str) else given
 
 
+def _texts(given: Any) -> dict[str, str]:  # noqa: ANN401 - whatever stands in the front matter
+    """What is a text by its name; whatever else other programs keep there is left alone."""
+    table = given if isinstance(given, dict) else {}
+    return {name: text for name, text in table.items() if isinstance(text, str)}
+
+
 class _Head(BaseModel):
     """The front matter of a member. Keys of other programs are left alone."""
 
@@ -39,6 +45,7 @@ class _Head(BaseModel):
 
     name: str
     description: str = Field(min_length=1, max_length=MAX_DESCRIPTION)
+    metadata: Annotated[dict[str, str], BeforeValidator(_texts)] = Field(default_factory=dict)
     model: str = Field("basic", min_length=1, max_length=MAX_MODEL)
     tools: Annotated[tuple[str, ...], BeforeValidator(_names), Field(max_length=50)] = ()
     max_calls: int = Field(MAX_CALLS, ge=1, le=MAX_CALLS)
@@ -50,7 +57,7 @@ class Member:
 
     `model` is the role whose model it speaks with, or the name of a model (see `Models.for_role`); `prompt` is told to
     it before anything else. `tools` are the names of those that it may call, `max_calls` how often in one piece of
-    work.
+    work. `metadata` holds its description in other languages.
     """
 
     name: str
@@ -59,6 +66,11 @@ class Member:
     model: Role | str = "basic"
     tools: tuple[str, ...] = ()
     max_calls: int = MAX_CALLS
+    metadata: Mapping[str, str] = field(default_factory=dict)
+
+    def described(self, language: str) -> str:
+        """The description for people who speak this language; the one for models where there is no other."""
+        return description_in(language, self.metadata, self.description)
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,9 +105,8 @@ def load_team(
         unknown = [name for name in head.tools if name not in there and name not in absent]
         if unknown:
             raise FolderRefused("folder.unknown_tools", names=", ".join(unknown)[:200])
-        return Member(
-            head.name, head.description, document.body, head.model, tuple(dict.fromkeys(there)), head.max_calls
-        )
+        has = tuple(dict.fromkeys(there))
+        return Member(head.name, head.description, document.body, head.model, has, head.max_calls, head.metadata)
 
     roots = (shipped,) if own is None else (shipped, own)
     folders: Folders[Member] = read_folders(roots, FILE, make)

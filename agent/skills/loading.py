@@ -9,7 +9,7 @@ from typing import Annotated, Any, Final
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
-from agent.front_matter import MAX_DESCRIPTION, Document, FolderRefused, Folders, read_folders, text_of
+from agent.front_matter import MAX_DESCRIPTION, Document, FolderRefused, Folders, description_in, read_folders, text_of
 from agent.recorded_skills.skill_file import FILE as RECORDING
 from agent.recorded_skills.skill_file import MOST_BYTES, RecordedSkill
 
@@ -17,8 +17,6 @@ FILE: Final = "SKILL.md"
 SHIPPED: Final = Path(__file__).parent
 REFERENCES: Final = "references"
 """The folder of a skill with texts that are read only when they are needed."""
-DESCRIPTION: Final = "opengui-description"
-"""The key in `metadata`, with "-zh" or another language behind it, of the description that people read in its place."""
 APPS: Final = "opengui-apps"
 """The key in `metadata` that binds a skill to apps: their packages with blanks between them."""
 
@@ -57,8 +55,8 @@ class Skill:
     """A run that code can do again; None for a skill in words alone."""
 
     def described(self, language: str) -> str:
-        """The description for people who speak this language, as `metadata` has it; else the one for models."""
-        return self.metadata.get(f"{DESCRIPTION}-{language}", self.description)
+        """The description for people who speak this language; the one for models where there is no other."""
+        return description_in(language, self.metadata, self.description)
 
     @property
     def apps(self) -> tuple[str, ...]:

@@ -65,6 +65,9 @@ _KEYS = {
     QuestionKind.SECRET: "secret",
 }
 
+_BY_MESSAGE = {QuestionKind.TAKE_OVER, QuestionKind.SECRET}
+"""What a chat answers by a message beside the buttons, too."""
+
 
 async def render_question(
     open_question: OpenQuestion,
@@ -80,19 +83,19 @@ async def render_question(
     """The question as a message that notifies and mentions who gave the task.
 
     `task` is the one that asks: where several phones work, the part of that phone.
-    `menu_choices` is how many choices a menu of the platform holds; one that `counts_down` shows the time left itself.
+    `menu_choices` is how many choices a menu of the platform holds; one that `counts_down` shows itself how long it is
+    open, of which task and kind it is, and where to answer.
     `titled`: it stands in the task's own thread.
     """
     question = open_question.question
-    key = _KEYS[question.kind]
     offer = offer_of(question, menu_choices) if question.kind is QuestionKind.ASK else None
     rows = _answer_rows(question, task) if offer is None else offer.rows
     stop = stop_phone_button(task.id, task.phone_name) if task.parent else stop_button(task.id)
     heading, body, below = _words(question, task, titled=titled)
     footer = [
-        below,
+        "" if counts_down else below,
         say("asking.approve.pictures") if question.before is not None else "",
-        say(f"asking.{key}.how") if offer is None else offer.how,
+        _how(question.kind, offer, page=counts_down),
         say("asking.approve.for_task") if question.to is not None else "",
         "" if counts_down else say("question.expires", time=_left(open_question.expires - now)),
         say("final.repeated") if repeated else "",
@@ -108,6 +111,13 @@ async def render_question(
         tone=Tone.WAITING,
         mention=task.person,
     )
+
+
+def _how(kind: QuestionKind, offer: Offer | None, *, page: bool) -> str:
+    """How to answer, in one sentence; on the console's `page` a field and buttons say most of it."""
+    if offer is not None:
+        return "" if page else offer.how
+    return say(f"asking.{_KEYS[kind]}.{'how_page' if page and kind in _BY_MESSAGE else 'how'}")
 
 
 def _left(seconds: float) -> str:

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from agent.questions import ALLOW, ALLOW_FOR_TASK, DENY, DONE, QuestionKind
 from bot.cards.buttons import ButtonData, Deed, locator, read_button
+from bot.cards.formatting import in_own_thread
 from bot.cards.question import closed_line, render_question
 from bot.commands import hand, overview, scheduling, skills, tasks
 from bot.commands.answers import give_answer
@@ -118,9 +119,16 @@ async def _turn_page(press: Press, data: ButtonData, request: Request, services:
         raise Refused(say("press.question_gone"))
     if question.answer is not None or question.expired:
         raise Refused(closed_line(question))
-    most = chat.capabilities.menu_choices
     with speaking(task.person.language):
-        message = await render_question(question, task, frames=services.frames, now=services.clock(), menu_choices=most)
+        message = await render_question(
+            question,
+            task,
+            frames=services.frames,
+            now=services.clock(),
+            menu_choices=chat.capabilities.menu_choices,
+            counts_down=chat.capabilities.counts_down,
+            titled=in_own_thread(task),
+        )
     if message.menu is None or not (data.choice.isascii() and data.choice.isdecimal()):
         raise Refused(say("press.unknown"))
     message = replace(message, menu=replace(message.menu, page=int(data.choice)))

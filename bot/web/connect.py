@@ -31,7 +31,7 @@ from bot.logs.setup import cover_secrets
 from bot.people.access import authorize
 from bot.people.subjects import Subject
 from bot.platform import Platform
-from bot.texts import say
+from bot.texts import say, spoken
 from bot.views.tasks import Json
 from bot.web.api import ID_LIMIT, body_of
 from bot.web.auth import caller_of
@@ -105,7 +105,7 @@ class Connect:
             "forms": [self._form_json(form) for form in self._forms.values()],
             "presets": [asdict(preset) for preset in PRESETS],
             "members": [
-                {"name": one.name, "description": one.description, "tools": one.tools, "own": one.name in own}
+                {"name": one.name, "description": one.described(spoken()), "tools": one.tools, "own": one.name in own}
                 for one in team.members.values()
             ],
             "refused": [{"folder": Path(one.folder).name, "why": said(one.why)} for one in team.refused],

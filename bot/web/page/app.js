@@ -134,11 +134,11 @@ function told(state) {
 function link(kind, error = null) {
   if (kind === "on") returned();
   if (kind === "on" && entry.hide()) page.focus?.();
-  else if (kind === "locked" && error?.signIn) entry.show();
+  else if (kind === "locked") entry.show(error?.signIn ?? false);
   at("link").className = `link ${kind === "on" ? "on" : "off"}`;
   setText(at("link"), say(`page.link.${kind}`));
-  at("away").hidden = kind === "on";
-  setText(at("away"), kind === "on" ? "" : say(`page.link.${kind}_long`));
+  at("away").hidden = kind !== "away";
+  setText(at("away"), kind === "away" ? say("page.link.away_long") : "");
 }
 
 // Too much has changed to be told one by one. What comes from now on is told as ever, so nothing falls in between.

@@ -13,7 +13,7 @@ const LINES = 4;
 // `days` have day (YYYY-MM-DD), input, output and tasks. The table says the same to who does not see the bars.
 export function dayChart(days) {
   // On a narrow screen fewer units make larger letters.
-  const width = matchMedia("(max-width: 760px)").matches ? 420 : 900;
+  const width = matchMedia("(max-width: 760px)").matches ? 340 : 900;
   const top = rounded(Math.max(1, ...days.map((day) => day.input + day.output)));
   const scale = (value) => ((HEIGHT - BELOW - 10) * value) / top;
   const floor = HEIGHT - BELOW;

@@ -1,10 +1,10 @@
 // Hosts: machines with phones of their own. One joins with a command that is shown once.
 
-import { h, setText } from "./dom.js";
+import { h, setText, setWords } from "./dom.js";
 import { careful, field, status, tell } from "./forms.js";
 import { load, remove, send } from "./service.js";
 import { moment } from "./when.js";
-import { say } from "./words.js";
+import { say, whole } from "./words.js";
 
 const ALL = "/api/v1/hosts";
 const NAME = "[a-z0-9]([a-z0-9\\-]{0,30}[a-z0-9])?";
@@ -15,7 +15,7 @@ export class Hosts {
     this.rows = h("ul", { class: "connect-rows" });
     this.none = h("p", { class: "note", hidden: true }, say("page.connect.hosts.none"));
     this.status = status();
-    this.line = h("textarea", { id: "connect-hosts-line", rows: 3, readonly: true, autocomplete: "off", spellcheck: "false" });
+    this.line = h("textarea", { id: "connect-hosts-line", rows: 4, readonly: true, autocomplete: "off", spellcheck: "false" });
     this.made = h("div", { class: "connect-made", hidden: true }, this.label = h("label", { for: "connect-hosts-line" }), this.line,
       h("div", { class: "row" }, h("button", { class: "button", type: "button", onclick: () => this.copied() }, say("page.connect.tokens.copy"))));
     this.form = h("form", { class: "connect-inline", autocomplete: "off", "aria-label": say("page.connect.hosts.add") },
@@ -25,8 +25,8 @@ export class Hosts {
       event.preventDefault();
       this.invite();
     });
-    this.on = h("div", { hidden: true }, h("h3", {}, say("page.connect.hosts.add")), this.form, this.made);
-    this.off = h("div", { class: "note", hidden: true }, h("p", {}, say("page.connect.hosts.off")), h("pre", {}, h("code", {}, "pip install 'opengui-bot[fleet]'\nFLEET_URL=nats://127.0.0.1:4222")), h("p", {}, say("page.connect.hosts.off_then")));
+    this.on = h("div", { class: "connect-fields", hidden: true }, h("h3", {}, say("page.connect.hosts.add")), this.form, this.made);
+    this.off = h("div", { class: "note", hidden: true }, h("p", {}, say("page.connect.hosts.off")), h("pre", {}, h("code", {}, "pip install 'opengui-bot[fleet]'\nFLEET_URL=nats://127.0.0.1:4222")), setWords(h("p"), say("page.connect.hosts.off_then")));
     this.root = h("section", { class: "panel connect-panel", "aria-labelledby": "connect-hosts" },
       h("div", { class: "connect-head" }, h("h2", { id: "connect-hosts" }, say("page.connect.hosts.title"))), h("p", { class: "note" }, say("page.connect.hosts.about")),
       this.none, this.rows, this.on, this.off, this.status);
@@ -66,7 +66,7 @@ export class Hosts {
 
   state() {
     const usable = (this.found ?? []).filter((host) => host.usable).length;
-    return { kind: usable ? "connected" : "off", text: this.found ? String(this.found.length) : "" };
+    return { kind: usable ? "connected" : "off", text: !this.found ? "" : this.found.length ? whole(this.found.length) : say("page.connect.state.none") };
   }
 
   async invite() {

@@ -6,7 +6,7 @@ import { act, careful, choice, field } from "./forms.js";
 import { platformName } from "./model.js";
 import { send } from "./service.js";
 import { moment } from "./when.js";
-import { say } from "./words.js";
+import { say, whole } from "./words.js";
 
 const RIGHTS = ["use", "approve", "operate", "admin"];
 
@@ -33,7 +33,7 @@ class Listed {
   }
 
   state() {
-    return { kind: this.number ? "set" : "off", text: String(this.number) };
+    return { kind: this.number ? "set" : "off", text: this.number ? whole(this.number) : say("page.connect.state.none") };
   }
 
   tell(text, wrong = false) {
@@ -136,10 +136,6 @@ export class People extends Listed {
     this.pair.hidden = !pairing;
     setText(this.pairing, say(`page.connect.people.pairing_${pairing ? "on" : "off"}`));
     this.waiting.replaceChildren(...waiting.map(({ who, name, minutes }) => row(name, [say("page.connect.people.waits", { who, minutes })])));
-  }
-
-  state() {
-    return { kind: this.number ? "set" : "off", text: String(this.number) };
   }
 }
 

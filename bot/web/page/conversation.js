@@ -32,7 +32,7 @@ export class Conversation {
     };
     this.viewer = new Viewer(at("viewer"));
     this.stage = new Stage(at("stage"), act);
-    this.talk = new Talk({ talk: at("talk"), messages: at("messages"), older: at("older"), latest: at("latest") }, act);
+    this.talk = new Talk({ talk: at("talk"), messages: at("messages"), older: at("older"), latest: at("latest"), welcome: at("welcome") }, act);
     this.line = new Say({ form: at("say"), line: at("line"), label: at("line-label"), hint: at("hint"), completion: at("completion"),
       list: at("chips"), button: at("attach"), file: at("file"), drop: at("drop"), device: at("device") },
     model, (...what) => this.give(...what), way.toast);
@@ -56,7 +56,7 @@ export class Conversation {
   heading() {
     const task = this.task(this.id);
     if (!this.id) return { title: say("page.console"), about: "" };
-    if (!task) return { title: say("page.task.number", { task: this.id }), about: this.sought ? say("page.task.unknown") : "" };
+    if (!task) return { title: say("page.task.number", { task: this.id }), about: "" };
     return { title: task.text, about: about(task, this.model), task };
   }
 
@@ -91,12 +91,15 @@ export class Conversation {
     const task = this.task(this.id);
     const thread = this.thread();
     const home = !this.id;
-    this.at("main").classList.toggle("home", home);
+    const unknown = !home && !task && this.sought;
+    this.at("say").hidden = unknown;
     const asked = task ? this.model.questionsOf(task.task).at(-1) : null;
     this.stage.draw(task, this.model.card(thread, this.id), task ? this.model.phone(task.phone) : null, asked);
+    // Where there is no phone to be seen, the words have the room.
+    this.at("main").classList.toggle("home", home || unknown || this.stage.blank);
     if (home) this.welcome.draw(this.model, this.model.thread("").length === 0 && this.model.tasks.length === 0);
     else this.at("welcome").hidden = true;
-    this.talk.draw(this.model, thread, task);
+    this.talk.draw(this.model, thread, task, this.sought);
     this.line.draw(task, thread, task ? this.model.questionsOf(task.task) : []);
     this.toCode();
   }

@@ -31,6 +31,14 @@ export function setText(element, text) {
   if (element.textContent !== shown) element.textContent = shown;
 }
 
+// The same with what stands between two ` set apart, such as a command in a sentence.
+export function setWords(element, text) {
+  if (element.words === text) return element;
+  element.words = text;
+  element.replaceChildren(...text.split(/`([^`\n]+)`/).map((part, index) => (index % 2 ? h("code", {}, part) : inOrder(part))));
+  return element;
+}
+
 // Signs that turn the words around them about are written out: a name of a file that was read off a screen must not
 // show another ending than it has.
 const TURNING = /[\u202a-\u202e\u2066-\u2069]/g;

@@ -1,6 +1,6 @@
-// Signing in, where the console was opened from elsewhere: one password, over everything else.
+// Who is not signed in: a password where the console was opened from elsewhere, else the way in; over everything else.
 
-import { h, setText } from "./dom.js";
+import { h, setText, setWords } from "./dom.js";
 import { send } from "./service.js";
 import { say } from "./words.js";
 
@@ -15,13 +15,18 @@ export class Entry {
     this.give = h("button", { class: "button primary", type: "submit" }, say("page.sign.in"));
     // Password managers want a name to keep the password under.
     const name = h("input", { type: "text", name: "username", autocomplete: "username", value: "operator", hidden: true, readonly: true });
+    this.how = h("p");
     const form = h("form", { class: "panel", onsubmit: (event) => this.try(event) }, h("img", { src: "/page/icon.svg", alt: "", width: 44, height: 44 }),
-      h("h1", { id: "entry-title" }, say("page.title")), h("p", {}, say("page.sign.how")), name, this.field, this.wrong, this.give);
+      h("h1", { id: "entry-title" }, say("page.title")), this.how, name, this.field, this.wrong, this.give);
     parts.root.append(form);
   }
 
-  show() {
+  // `signIn`: there is a password. Without one the address that the service printed is the only way in.
+  show(signIn) {
     if (!this.parts.root.hidden) return;
+    setWords(this.how, say(signIn ? "page.sign.how" : "page.link.locked_long"));
+    this.how.setAttribute("role", signIn ? "note" : "alert");
+    this.field.hidden = this.wrong.hidden = this.give.hidden = !signIn;
     this.parts.root.hidden = false;
     this.parts.app.inert = true;
     this.field.focus();

@@ -14,7 +14,7 @@ export class Filmstrip {
     this.items = new Map();
     this.all = false;
     this.more = h("button", { class: "link-button", type: "button", onclick: () => this.turn() });
-    this.title = h("h3");
+    this.title = h("h2");
     this.list = h("ol", { tabindex: 0, "aria-label": say("page.stage.steps") });
     this.root = h("li", { class: "message film" }, h("div", { class: "film-head" }, this.title, this.more), this.list);
   }

@@ -1,6 +1,6 @@
 // The phones with what they show now, and the queue before them.
 
-import { arrange, h, setText } from "./dom.js";
+import { arrange, h, setText, setWords } from "./dom.js";
 import { named } from "./message.js";
 import { platformName } from "./model.js";
 import { href } from "./route.js";
@@ -19,12 +19,12 @@ export class Fleet {
     this.rows = new Map();
     this.turn = 0;
     this.grid = h("ul", { class: "fleet" });
-    this.none = h("div", { class: "empty", hidden: true }, h("h2", {}, say("page.phones.none")), h("p", {}, say("page.phones.none_hint")),
+    this.none = h("div", { class: "empty", hidden: true }, h("h2", {}, say("page.phones.none")), setWords(h("p"), say("page.phones.none_hint")),
       this.how = h("a", { class: "button hand-link", href: href("connect", "phones") }, say("page.hand.connect")));
     this.queue = h("ol", { class: "queue" });
     this.empty = h("p", { class: "note" }, say("page.queue.none"));
     this.root = h("div", { class: "sheet wide" }, this.none, this.grid,
-      h("section", { class: "panel", "aria-labelledby": "queue-title" }, h("h2", { id: "queue-title" }, say("page.queue.title")), this.empty, this.queue));
+      this.waiting = h("section", { class: "panel", "aria-labelledby": "queue-title" }, h("h2", { id: "queue-title" }, say("page.queue.title")), this.empty, this.queue));
   }
 
   heading() {
@@ -60,6 +60,7 @@ export class Fleet {
     const waiting = work.filter((one) => one.state === "queued").sort((one, other) => (one.place ?? 1e9) - (other.place ?? 1e9) || one.created - other.created);
     arrange(this.queue, waiting.map((one) => this.row(one)));
     this.empty.hidden = waiting.length > 0;
+    this.waiting.hidden = waiting.length === 0 && devices.length === 0;
   }
 
   card(device) {

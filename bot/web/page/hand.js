@@ -2,7 +2,7 @@
 
 import { h, icon, setText, uniqueId } from "./dom.js";
 import { Stills } from "./hand_stream.js";
-import { go } from "./route.js";
+import { go, href } from "./route.js";
 import { send } from "./service.js";
 import { plays, Video } from "./video.js";
 import { say } from "./words.js";
@@ -265,12 +265,12 @@ export class HandPage {
     this.words = h("p");
     this.fix = h("p");
     this.take = h("button", { type: "button", class: "button primary", onclick: () => this.again() }, say("page.hand.take"));
-    this.gone = h("div", { class: "empty", hidden: true }, this.words, this.fix, this.take);
+    this.gone = h("div", { class: "empty", hidden: true }, this.words, this.fix, h("div", { class: "row" }, this.take, h("a", { class: "button", href: href("phones") }, say("page.place.phones"))));
     this.root = h("div", { class: "sheet hand-page" }, this.gone, this.hand.root);
   }
 
   heading() {
-    return { title: this.model.phone(this.id)?.name ?? say("page.hand.unknown"), about: "" };
+    return { title: this.model.phone(this.id)?.name ?? say("page.place.phones"), about: "" };
   }
 
   open(id) {
@@ -281,9 +281,10 @@ export class HandPage {
 
   // The page may be opened before it is known which phones there are. One that cannot be reached is taken once it can.
   draw() {
-    const phone = this.wanted && this.model.ready ? this.model.phone(this.wanted) : null;
-    if (!phone) return;
-    if (phone.usable) this.again();
+    if (!this.wanted || !this.model.ready) return;
+    const phone = this.model.phone(this.wanted);
+    if (!phone) this.over(say("page.hand.unknown"));
+    else if (phone.usable) this.again();
     else this.over(phone.reason || say(`page.health.${phone.state.replaceAll(" ", "_")}`), phone.fix);
   }
 

@@ -1,6 +1,6 @@
 // All tasks with their outcomes, the latest first, a page at a time; or those that are looked for.
 
-import { arrange, h, setText } from "./dom.js";
+import { arrange, h, setText, setWords } from "./dom.js";
 import { Finding } from "./finding.js";
 import { badge } from "./message.js";
 import { phonesOf, platformName, standing } from "./model.js";
@@ -117,6 +117,7 @@ export class History {
     const tasks = this.more === null && this.narrowed ? [] : this.all();
     arrange(this.list, tasks.map((task) => this.row(task)));
     this.none.hidden = tasks.length > 0 || this.more === null;
+    this.finding.root.hidden = !this.none.hidden && !this.narrowed;
     const words = this.narrowed ? ["page.find.none", "page.find.none_hint"] : ["page.tasks.none", "page.tasks.none_hint"];
     if (this.none.dataset.words !== words[0]) {
       this.none.dataset.words = words[0];
@@ -141,7 +142,7 @@ export class History {
     const replayed = task.outcome !== null && task.steps > 0;
     const link = known?.firstChild ?? h("a", { class: "past" });
     link.setAttribute("href", href(replayed ? "replay" : "task", task.task));
-    link.replaceChildren(badge(standing(task)), h("div", { class: "words" }, h("b", {}, task.text), answer ? h("span", { class: "told" }, answer) : null, h("small", {}, facts)),
+    link.replaceChildren(badge(standing(task)), h("div", { class: "words" }, h("b", {}, task.text), answer ? setWords(h("span", { class: "told" }), answer) : null, h("small", {}, facts)),
       h("time", { datetime: new Date(task.created * 1000).toISOString() }, moment(task.created)));
     const row = known ?? h("li", {}, link);
     row.dataset.mark = mark;

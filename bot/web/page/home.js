@@ -1,11 +1,11 @@
 // What the console itself shows beside its messages: what works here, examples, and each task with what came of it.
 
-import { frameUrl, h, setText } from "./dom.js";
+import { frameUrl, h, setText, setWords } from "./dom.js";
 import { badge } from "./message.js";
 import { phonesOf, standing } from "./model.js";
 import { factsOf } from "./result.js";
 import { href, known } from "./route.js";
-import { ago, duration } from "./when.js";
+import { ago, duration, inARow } from "./when.js";
 import { counted, say } from "./words.js";
 
 const EXAMPLES = ["search", "dark", "note", "screen", "message", "ask"];
@@ -80,7 +80,7 @@ export class TaskCard {
     this.title.hidden = !titled;
     setText(this.title, task.text);
     const plan = task.todos.find((todo) => todo.state === "in progress");
-    setText(this.answer, task.outcome ? task.data || task.summary : question ? question.text : plan ? plan.title : "");
+    setWords(this.answer, task.outcome ? task.data || task.summary : question ? question.text : plan ? plan.title : "");
     this.phone = phonesOf(task, model);
     const frame = question?.frame || task.frame;
     this.thumb.hidden = !frame;
@@ -98,6 +98,6 @@ export class TaskCard {
     const live = task.started && task.outcome === null;
     const parts = task.outcome ? [factsOf(task), this.phone, ago(task.ended)]
       : [live ? duration(Date.now() / 1000 - task.started) : "", task.steps ? counted("step", task.steps) : "", this.phone];
-    setText(this.facts, parts.filter(Boolean).join(" · "));
+    setText(this.facts, inARow(parts));
   }
 }

@@ -4,6 +4,8 @@ import { onReturn } from "./again.js";
 import { frameUrl, h, icon, inOrder, ringOf, setText, svg } from "./dom.js";
 import { say } from "./words.js";
 
+const WIDE = 0.7;
+
 // Shows `reference` in `holder`: the new picture takes the old one's place only once it is decoded.
 export async function show(holder, reference, alt, otherwise) {
   if (holder.dataset.reference === reference) {
@@ -30,6 +32,8 @@ export async function show(holder, reference, alt, otherwise) {
   }
   if (holder.dataset.reference !== reference) return;
   holder.classList.remove("lost");
+  // Two screens side by side, or one lying on its side, need more room to be read.
+  holder.classList.toggle("wide", next.naturalWidth > WIDE * next.naturalHeight);
   holder.replaceChildren(next);
 }
 

@@ -27,11 +27,12 @@ export class Replay {
     this.summary = h("h2");
     this.thought = h("p", { class: "thought" });
     this.facts = h("dl", { class: "facts" });
+    this.step = h("section", { class: "step-facts", "aria-live": "off" }, this.summary, this.thought, this.facts);
     this.list = h("ol", { class: "steps", "aria-label": say("page.stage.steps") });
     this.empty = h("div", { class: "empty", hidden: true });
     this.body = h("div", { class: "replay" },
       h("div", { class: "seen" }, this.screen.root, h("div", { class: "player" }, this.back, this.playing, this.next, this.slider), this.where),
-      h("div", { class: "told" }, h("section", { class: "step-facts", "aria-live": "off" }, this.summary, this.thought, this.facts), this.list));
+      h("div", { class: "told" }, this.step, this.list));
     this.root = h("div", {}, this.body, this.empty);
     this.slider.addEventListener("input", () => this.show(Number(this.slider.value)));
     this.onkey = (event) => this.key(event);
@@ -88,11 +89,12 @@ export class Replay {
       this.build();
       const at = this.wanted ?? (atEnd ? steps.length - 1 : this.at);
       this.wanted = null;
-      this.show(Math.max(0, Math.min(at, steps.length - 1)));
       this.tell(say("page.replay.none"), say(found.outcome === null ? "page.replay.soon" : found.steps ? "page.replay.gone" : "page.replay.never"));
+      this.show(Math.max(0, Math.min(at, steps.length - 1)));
     } catch (error) {
       if (error.status === 0) return;
-      this.tell(say(error.status === 404 ? "page.task.unknown" : "page.replay.failed"), error.message);
+      if (error.status === 404) this.tell(say("page.task.unknown"), say("page.task.unknown_hint"));
+      else this.tell(say("page.replay.failed"), error.message);
     }
     this.way.draw();
   }
@@ -133,6 +135,8 @@ export class Replay {
     const ended = step.action?.kind === "finish";
     setText(this.thought, ended ? step.thought || step.summary : step.summary.endsWith(step.thought) ? "" : step.thought);
     this.facts.replaceChildren(...facts(step));
+    this.step.querySelectorAll(".unfold").forEach((button) => button.remove());
+    this.step.querySelectorAll(".thought, dd span").forEach(fold);
     const why = say(step.frame ? "page.picture.gone" : "page.replay.no_picture");
     this.screen.show(step.frame, { mark: step.mark, alt: say("page.replay.screen", { number: index + 1 }), words: why });
     this.screen.root.classList.toggle("blank", !step.frame);
@@ -187,5 +191,17 @@ function facts(step) {
     [say("page.replay.time"), [clock(step.at), step.seconds ? duration(step.seconds) : ""].filter(Boolean).join(" · ")],
     [say("page.replay.tokens"), step.tokens.calls ? say("page.replay.tokens_of", { input: tokens({ input: step.tokens.input }), output: tokens({ input: step.tokens.output }) }) : ""],
   ];
-  return rows.filter(([, value]) => value).map(([name, value]) => h("div", {}, h("dt", {}, name), h("dd", {}, value)));
+  return rows.filter(([, value]) => value).map(([name, value]) => h("div", {}, h("dt", {}, name), h("dd", {}, h("span", {}, value))));
+}
+
+// What is long is cut, so that the list below stays where it is; a press shows all of it.
+function fold(text) {
+  text.classList.remove("whole");
+  if (text.scrollHeight <= text.clientHeight + 1) return;
+  const button = h("button", { class: "link-button unfold", type: "button", "aria-expanded": "false", onclick: () => {
+    const whole = text.classList.toggle("whole");
+    button.setAttribute("aria-expanded", String(whole));
+    setText(button, say(whole ? "page.title_less" : "page.film.all"));
+  } }, say("page.film.all"));
+  text.after(button);
 }

@@ -1,12 +1,13 @@
 // How a task ended: the answer first, one picture that plays the recap, and what one may do with it.
 
-import { frameUrl, h, icon, setText } from "./dom.js";
+import { frameUrl, h, icon, setText, setWords } from "./dom.js";
 import { badge } from "./message.js";
 import { show } from "./picture.js";
 import { saveSkill } from "./save_skill.js";
-import { duration, tokens } from "./when.js";
+import { duration, inARow, tokens } from "./when.js";
 import { counted, say } from "./words.js";
 
+// What went well, as far as is known, is worth doing again by itself.
 const SAVABLE = new Set(["succeeded", "unverified"]);
 const RECAP = /^recap\.(gif|webp)$/i;
 
@@ -19,7 +20,7 @@ export function answerOf(task) {
 export function factsOf(task) {
   const took = task.started && task.ended ? duration(task.ended - task.started) : "";
   const used = task.tokens.calls ? say("page.tokens", { number: tokens(task.tokens) }) : "";
-  return [task.steps ? counted("step", task.steps) : "", took, used].filter(Boolean).join(" · ");
+  return inARow([task.steps ? counted("step", task.steps) : "", took, used]);
 }
 
 // `act` has press(entry, button), look(reference), compose(text) and toast(words).
@@ -51,8 +52,8 @@ export class Result {
     this.badge.replaceChildren(badge(task.outcome));
     setText(this.facts, factsOf(task));
     const [answer, done] = answerOf(task);
-    setText(this.answer, answer);
-    setText(this.done, done);
+    setWords(this.answer, answer);
+    setWords(this.done, done);
     this.recap = content.files.find((file) => RECAP.test(file.name)) ?? null;
     const others = content.files.filter((file) => file !== this.recap);
     this.files.hidden = others.length === 0;
@@ -66,7 +67,7 @@ export class Result {
       deed("share", say("page.result.share"), () => this.share()),
       ...(again ? [deed("again", again.label, () => this.act.press(this.entry, again))] : []),
       deed("edit", say("page.result.edit"), () => this.act.compose(task.text)),
-      deed("clock", say("page.result.daily"), () => this.act.compose(`/schedule every day 09:00 do ${task.text}`)),
+      ...(SAVABLE.has(task.outcome) ? [deed("clock", say("page.result.daily"), () => this.act.compose(`/schedule every day 09:00 do ${task.text}`))] : []),
       // Of several phones there is no one way that could be done again.
       ...(SAVABLE.has(task.outcome) && task.steps && task.phones <= 1 ? [deed("skill", say("page.result.save"), () => saveSkill(task, this.act))] : []));
   }

@@ -2,7 +2,7 @@
 
 import { Attachments } from "./attach.js";
 import { Completion } from "./completion.js";
-import { arrange, h, uniqueId } from "./dom.js";
+import { arrange, h, setWords, uniqueId } from "./dom.js";
 import { say } from "./words.js";
 
 const MAX_PX = 220;
@@ -140,9 +140,7 @@ export class Say {
     const placeholder = say(`page.box.${kind}_like`, values);
     this.parts.label.textContent = label;
     this.parts.line.placeholder = placeholder;
-    if (this.parts.hint.dataset.words === label + placeholder) return;
-    this.parts.hint.dataset.words = label + placeholder;
-    this.parts.hint.replaceChildren(...told(say(`page.box.${kind}_hint`, values)));
+    setWords(this.parts.hint, say(`page.box.${kind}_hint`, values));
   }
 
   // Which phone is to do it; one alone needs no choice.
@@ -157,11 +155,6 @@ export class Say {
     arrange(device, options.map(([value, name]) => h("option", { value }, name)));
     device.value = options.some(([value]) => value === chosen) ? chosen : "";
   }
-}
-
-// A sentence with the commands in it set apart: they stand between two ` in the catalogue.
-function told(sentence) {
-  return sentence.split("`").map((part, index) => (index % 2 ? h("code", {}, part) : part));
 }
 
 function kindOf(task, thread, questions) {

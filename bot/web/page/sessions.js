@@ -2,7 +2,7 @@
 
 import { h, setText } from "./dom.js";
 import { load, send } from "./service.js";
-import { moment } from "./when.js";
+import { inARow, moment } from "./when.js";
 import { say } from "./words.js";
 
 export class SignedIn {
@@ -37,6 +37,6 @@ function row(one) {
   const name = h("b");
   setText(name, say(`page.sessions.by_${one.way}`, { address: one.address, name: one.name }));
   const own = one.own ? h("span", { class: "badge working" }, say("page.sessions.own")) : null;
-  const times = say("page.sessions.times", { begun: moment(one.begun), used: moment(one.used) });
+  const times = inARow([say("page.sessions.begun", { time: moment(one.begun) }), say("page.sessions.used", { time: moment(one.used) })]);
   return h("li", {}, h("div", { class: "words" }, name, h("small", {}, times)), own);
 }

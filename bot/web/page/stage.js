@@ -26,14 +26,16 @@ export class Stage {
 
   // `asked` is an open question: what it shows is newer than the card.
   draw(task, card, phone, asked) {
-    this.root.hidden = !task;
+    const content = card?.content;
+    const reference = asked?.frame || content?.picture || task?.frame || "";
+    const over = Boolean(task) && task.outcome !== null;
+    this.blank = over && !reference && task.todos.length === 0;
+    this.root.hidden = !task || this.blank;
     this.task = task;
     this.hand.draw(task, phone);
     if (!task) return;
     this.card = card;
-    const content = card?.content;
-    const reference = asked?.frame || content?.picture || task.frame || "";
-    this.root.classList.toggle("blank", task.outcome !== null && !reference);
+    this.root.classList.toggle("blank", over && !reference);
     this.screen.root.disabled = !reference;
     const none = say(`page.stage.${task.outcome ? "never" : task.state === "queued" ? "queued" : "none"}`);
     this.screen.root.setAttribute("aria-label", reference ? say("page.stage.enlarge") : none);

@@ -6,9 +6,11 @@ import { TaskCard } from "./home.js";
 import { MessageView } from "./message.js";
 import { isCard, platformName, tellsEnd } from "./model.js";
 import { Result } from "./result.js";
+import { href } from "./route.js";
 import { say } from "./words.js";
 
 const NEAR_END = 80;
+const ABOVE = 12;
 
 export class Talk {
   constructor(parts, act) {
@@ -20,22 +22,26 @@ export class Talk {
     this.films = new Map();
     this.steps = new Map(); // of a task, as far as they were loaded
     this.thread = null;
+    this.unknown = h("li", { class: "empty" }, h("h2", {}, say("page.task.unknown")), h("p", {}, say("page.task.unknown_hint")),
+      h("a", { class: "button", href: href("tasks") }, say("page.place.tasks")));
     parts.latest.addEventListener("click", () => this.toEnd());
     // A picture that arrives late must not push the newest message out of sight.
     new ResizeObserver(() => this.follow && this.toEnd()).observe(parts.messages);
     parts.talk.addEventListener("scroll", () => this.scrolled(), { passive: true });
   }
 
-  draw(model, thread, task) {
+  // `sought`: the task was looked for; without one, there is none.
+  draw(model, thread, task, sought) {
     const opened = this.thread !== thread || this.shown !== task?.task;
     const before = this.parts.messages.lastElementChild;
     this.thread = thread;
     this.shown = task?.task;
     if (opened) this.follow = true;
-    const rows = thread === null ? this.elsewhere(task) : thread === "" ? this.home(model) : this.messages(model, thread, task);
+    const rows = thread === null ? this.elsewhere(task, sought) : thread === "" ? this.home(model) : this.messages(model, thread, task);
     arrange(this.parts.messages, rows);
     this.parts.older.hidden = thread === null || !model.more.get(thread);
     const grown = before !== this.parts.messages.lastElementChild;
+    if (opened) this.put = this.top = this.parts.talk.scrollTop = 0;
     if (opened || (grown && this.follow)) this.toEnd();
     else if (grown) this.parts.latest.hidden = false;
   }
@@ -112,8 +118,8 @@ export class Talk {
   }
 
   // A task of another chat: its messages are there; its steps and its answer can be shown here.
-  elsewhere(task) {
-    if (!task) return [];
+  elsewhere(task, sought) {
+    if (!task) return sought ? [this.unknown] : [];
     const words = task.state === "queued" ? say("page.task.queued")
       : task.platform !== "web" ? say("page.task.elsewhere", { person: task.person, platform: platformName(task.platform) }) : "";
     const rows = [...(words ? [this.note(words)] : []), ...this.film(task).map((row) => row.root)];
@@ -149,10 +155,18 @@ export class Talk {
     return talk.scrollHeight - talk.scrollTop - talk.clientHeight < NEAR_END;
   }
 
+  // What a newcomer reads begins at its top, and so does a question, an end or a reply that is higher than the view; the
+  // strip that stays above covers none of it.
   toEnd() {
-    // What a newcomer reads begins at its top.
-    this.parts.talk.scrollTop = this.parts.messages.childElementCount ? this.parts.talk.scrollHeight : 0;
-    this.parts.latest.hidden = true;
+    const { talk, messages, latest, welcome } = this.parts;
+    const last = messages.lastElementChild;
+    const read = last && (this.thread === "" || last.matches(".question, .final"));
+    const end = talk.scrollHeight - talk.clientHeight;
+    const top = read ? last.getBoundingClientRect().top - messages.getBoundingClientRect().top + messages.offsetTop - ABOVE - welcome.offsetHeight : last ? end : 0;
+    // Who has scrolled on meanwhile is not taken back.
+    talk.scrollTop = Math.max(talk.scrollTop === this.put ? 0 : talk.scrollTop, Math.min(top, end));
+    this.put = this.top = talk.scrollTop;
+    latest.hidden = true;
   }
 }
 

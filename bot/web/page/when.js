@@ -28,6 +28,11 @@ export function clock(unix) {
   return new Date(unix * 1000).toLocaleTimeString(locale, { hour: "2-digit", minute: "2-digit", second: "2-digit" });
 }
 
+// Facts one behind the other; a line breaks between them and not within one.
+export function inARow(facts) {
+  return facts.filter(Boolean).map((fact) => fact.replaceAll(/ (?!· )(?<!· )/g, "\u00a0")).join(" · ");
+}
+
 // Tokens of a task or step: 940, 12.4k, 1.2M.
 export function tokens(used) {
   const all = (used?.input ?? 0) + (used?.output ?? 0);

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from pathlib import Path
 
 import pytest
@@ -59,6 +60,22 @@ def test_a_member_of_ten_lines(tmp_path: Path) -> None:
 
     assert (member.model, member.tools, member.max_calls) == ("reasoning", ("calculate",), 4)
     assert member.prompt == "Do it."
+
+
+def test_people_read_what_it_does_in_their_language(tmp_path: Path) -> None:
+    """Every shipped one has Chinese words. One's own may have none, or keep other things there."""
+    shipped = load_team(None, TOOLS, absent=ELSEWHERE).members.values()
+    assert [one.name for one in shipped if not re.search(r"[\u4e00-\u9fff]", one.described("zh"))] == []
+    assert [one.name for one in shipped if one.described("en") != one.description] == []
+    folder(tmp_path, "dietician", front("dietician", "metadata: {opengui-description-zh: 看看饭菜, other: [1]}"))
+    folder(tmp_path, "cook", front("cook", "metadata: none"))
+
+    members = team_of(tmp_path).members
+
+    assert (members["dietician"].described("zh"), members["cook"].described("zh")) == (
+        "看看饭菜",
+        members["cook"].description,
+    )
 
 
 def test_the_operators_folder_wins(tmp_path: Path) -> None:

@@ -23,7 +23,7 @@ from bot.cards.formatting import by_role
 from bot.cards.picture import screen_picture
 from bot.cards.question import render_answered, render_question
 from bot.domain.outgoing import Message, Picture
-from bot.domain.task import Ahead, TaskState
+from bot.domain.task import Ahead, OpenQuestion, TaskState
 from bot.store.frames import FrameFiles
 from bot.texts import speaking
 from tests.bot.records import ANNA, a_question, a_step, a_task, an_ended_task, screen_bytes
@@ -305,6 +305,24 @@ async def test_take_over_and_secret(frames: FrameFiles) -> None:
     secret = await render_question(a_question(QuestionKind.SECRET), a_task(), frames=frames, now=1000.0, repeated=True)
     assert labels(secret) == [["Stop"]]
     assert "repeat" in secret.footer
+
+
+async def test_a_page_with_a_field_for_the_answer_tells_nobody_to_reply(frames: FrameFiles) -> None:
+    """Every kind, in both languages: the sentence that a chat needs would send somebody looking for a message."""
+
+    async def footer(asked: OpenQuestion, *, page: bool) -> str:
+        shown = await render_question(
+            asked, a_task(), frames=frames, now=1000.0, menu_choices=100, counts_down=page, titled=page
+        )
+        return shown.footer
+
+    asked = [a_question(choices=choices) for choices in ((), ("red", "blue"), tuple("abcdefg"))]
+    asked += [a_question(QuestionKind.TAKE_OVER), a_question(QuestionKind.SECRET)]
+    for language, reply in (("en", "eply to this message"), ("zh", "回复")):
+        with speaking(language):
+            assert [reply in await footer(one, page=False) for one in asked] == [True] * 5
+            assert [reply in await footer(one, page=True) for one in asked] == [False] * 5
+    assert "no model sees it" in await footer(a_question(QuestionKind.SECRET), page=True)
 
 
 @pytest.mark.parametrize(

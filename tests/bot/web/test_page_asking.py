@@ -57,6 +57,28 @@ async def test_what_is_asked_is_read_before_its_details(world: World, page: Page
     await expect(message).to_contain_text("This sends something.")
 
 
+async def test_on_a_narrow_screen_a_question_is_read_from_its_top_and_both_pictures_are_seen(
+    world: World, page: Page
+) -> None:
+    """Seen failing at its end, where the buttons are, and with no picture at all: only one of the two stands above."""
+    await page.set_viewport_size({"width": 360, "height": 740})
+    both = Picture("both.png", picture(size=(190, 200)))
+    text = Message(heading="Send it?", body="It has changed.\n" * 30, picture=both, buttons=STOP, notify=True)
+    ref = await world.chat.send(address("t5"), text, nonce="q")
+    world.tables.tasks = [task("5", state=TaskState.WAITING)]
+    one = question(QuestionKind.APPROVE, "5", ref)
+    world.tables.questions = [replace(one, question=one.question.model_copy(update={"text": "Send it?"}))]
+    await open_task(page, "5")
+    message = page.locator(".message.question")
+    await expect(message.locator(".thumb.wide img")).to_be_visible()
+    await expect(message.get_by_role("heading", name="Send it?")).to_be_in_viewport()
+    await expect(message.get_by_role("button", name="Stop")).not_to_be_in_viewport()
+    words, shown = [await message.locator(part).bounding_box() for part in (".text", ".thumb")]
+    assert words is not None
+    assert shown is not None
+    assert words["y"] + words["height"] <= shown["y"]
+
+
 async def test_a_closed_question_stays_and_is_no_card(world: World, page: Page) -> None:
     """A silent message that was edited is not for that a card, or the question would be gone from the
     conversation, and the phone stood there with its words.

@@ -107,7 +107,7 @@ async def test_a_title_tells_that_somebody_is_wanted(world: World, page: Page) -
     world.tables.questions = [replace(one, question=one.question.model_copy(update={"again": True}))]
     await expect(page).to_have_title("(1) OpenGUI console")
     await open_task(page, "5")
-    await expect(page.get_by_text("The phone says: wrong code.")).to_be_visible()
+    await expect(page.get_by_text("The phone did not accept the last one.")).to_be_visible()
     world.tables.questions = []
     await expect(page).to_have_title("open settings · OpenGUI")
 

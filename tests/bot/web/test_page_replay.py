@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 from playwright.async_api import Page, expect
 
-from agent.effect_facts import ScreenChanged
+from agent.effect_facts import Appeared, ScreenChanged
 from agent.models.base import Usage
 from agent.outcome import Outcome
 from agent.run_id import RunId
@@ -93,6 +93,25 @@ async def test_a_step_has_its_own_address(world: World, page: Page) -> None:
     await expect(view.get_by_role("heading")).to_have_text("Step 1 of it")
 
 
+async def test_a_long_effect_is_shown_whole_on_demand(world: World, page: Page) -> None:
+    """Seen failing with three lines of it and no way to the rest."""
+    await run_of_three(world)
+    words = tuple(f"An entry of the list, number {number}" for number in range(20))
+    world.tables.steps = [replace(world.tables.steps[0], effect=(Appeared(words=words),)), *world.tables.steps[1:]]
+    await page.evaluate("location.hash = '#replay-5'")
+    facts, all_of_it = page.locator("#view .facts"), page.get_by_role("button", name="Show all")
+    last = facts.get_by_text("number 19")
+    await expect(last).to_be_visible()
+    cut = await last.evaluate("value => value.scrollHeight - value.clientHeight")
+    assert cut > 0
+    await all_of_it.click()
+    assert await last.evaluate("value => value.scrollHeight - value.clientHeight") == 0
+    await page.get_by_role("button", name="Show less").click()
+    assert await last.evaluate("value => value.scrollHeight - value.clientHeight") == cut
+    await page.keyboard.press("ArrowRight")
+    await expect(all_of_it).to_have_count(0)
+
+
 async def test_a_picture_that_is_not_kept_any_more_is_told(world: World, page: Page) -> None:
     await run_of_three(world)
     await page.evaluate("location.hash = '#replay-5'")
@@ -132,7 +151,10 @@ async def test_a_task_without_steps_says_so_and_an_unknown_one_too(world: World,
     await page.evaluate("location.hash = '#replay-77'")
     await expect(page.locator("#view")).to_contain_text("There is no such task.")
     await page.evaluate("location.hash = '#task-77'")
-    await expect(page.locator("#about")).to_have_text("There is no such task.")
+    await expect(page.locator("#messages")).to_contain_text("There is no such task.")
+    await expect(page.locator("#line")).to_be_hidden()
+    await page.locator("#messages").get_by_role("link", name="Tasks").click()
+    await expect(page.get_by_role("heading", level=1)).to_have_text("Tasks")
 
 
 async def test_the_list_of_tasks_goes_back_as_far_as_one_likes(world: World, page: Page) -> None:
