@@ -29,7 +29,7 @@ async def test_a_host_joins_with_the_command_of_the_page(place: FleetPlace) -> N
     async with place.service() as hub, opened(hub.console) as page:
         await page.evaluate("location.hash = '#connect-hosts'")
         panel = page.get_by_role("region", name="Hosts")
-        await expect(panel.locator("li", has_text="shelf")).to_contain_text("there", timeout=LIMIT_MS)
+        await expect(panel.locator("li", has_text="shelf")).to_contain_text("online", timeout=LIMIT_MS)
         await panel.get_by_label("Name").fill("basement")
         await panel.get_by_role("button", name="Make the command").click()
         line = panel.locator("#connect-hosts-line")
@@ -42,7 +42,7 @@ async def test_a_host_joins_with_the_command_of_the_page(place: FleetPlace) -> N
         other.serial = "none"
         try:
             await other.start(*command[2:])
-            await expect(panel.locator("li", has_text="basement")).to_contain_text("there", timeout=LIMIT_MS)
+            await expect(panel.locator("li", has_text="basement")).to_contain_text("online", timeout=LIMIT_MS)
             await expect(line).to_be_hidden()
         finally:
             await other.end()

@@ -84,7 +84,7 @@ async def test_a_stolen_key_shuts_both_machines_out_until_the_right_one_is_invit
                 await here.fake.say(here.alice, here.group, "/do switch Bluetooth on")
                 await here.bot_says("It is done.", here.group)
                 assert bluetooth_is_on(place)
-                assert (await shelf(place))["state"] == "there"
+                assert (await shelf(place))["state"] == "online"
                 assert hub.log.count("Two machines use the key") == 0, "the thief is not heard any more"
         finally:
             await thief.end()
