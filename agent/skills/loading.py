@@ -105,5 +105,6 @@ def _recorded(folder: Path) -> RecordedSkill | None:
         return RecordedSkill.model_validate_json(text_of(folder, folder / RECORDING, MOST_BYTES))
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False)[0]
-        field_name = ".".join(str(step) for step in first["loc"]) or RECORDING
-        raise FolderRefused("folder.field", field=field_name, problem=first["msg"]) from error
+        place = ", ".join([RECORDING, *([".".join(map(str, first["loc"]))] if first["loc"] else [])])
+        problem = first["msg"].removeprefix("Value error, ")
+        raise FolderRefused("folder.recording", place=place, problem=problem) from error
