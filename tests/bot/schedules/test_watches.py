@@ -269,6 +269,23 @@ async def test_a_model_says_the_form_once_and_the_person_sees_it(rig: Rig) -> No
     assert kept.plan.watch.condition == Condition(compare=Compare.ABOVE, limit=Decimal(30))
 
 
+async def test_a_model_may_say_that_the_limit_itself_counts(rig: Rig) -> None:
+    line = "every 1h do open Shop, read the price and tell me when the price reaches $50 on its way down"
+    of_model(rig, {"name": "price", "type": "number", "unit": "$", "compare": "at-most", "limit": "$50"})
+    assert "You are told when it is 50 $ or less" in await shown(rig, line)
+    kept = (await rig.schedules())[0].plan.watch
+    assert kept is not None
+    assert kept.condition == Condition(compare=Compare.BELOW, limit=Decimal(50), inclusive=True)
+
+
+async def test_without_a_model_a_question_is_said_to_find_little(rig: Rig) -> None:
+    line = "every 1h do look and tell me when the shop is open"
+    assert "Without a model that is found only where" in words(await rig.world.type(f"watch {line}"))
+    assert "Without a model" not in words(await rig.world.type(f"watch {PRICE}"))
+    of_model(rig, {"name": "shop is open", "type": "yes-no", "compare": "becomes", "limit": "yes"})
+    assert "Without a model" not in await shown(rig, line)
+
+
 async def test_a_limit_that_nobody_has_said_is_no_limit(rig: Rig) -> None:
     """Told once, then code's own reading of the words counts. Seen failing without `_wrong`."""
     form = {"name": "price", "type": "number", "unit": "$", "compare": "below", "limit": "40"}
