@@ -8,7 +8,6 @@ import re
 import secrets
 from collections.abc import Mapping
 from dataclasses import replace
-from difflib import get_close_matches
 from typing import Final
 
 from agent.front_matter import FolderRefused
@@ -17,11 +16,11 @@ from agent.recorded_skills.drafting import COVERED, DoneStep, NotSavable, propos
 from agent.recorded_skills.skill_file import FIELDS, Parameter, RecordedSkill, Source
 from agent.skill_parameters import parameters_by
 from agent.skills import saving
-from agent.skills.loading import Skill
 from bot.cards.buttons import Deed, button
 from bot.cards.formatting import shortened
 from bot.commands.request import Refused, Request, Services, plain, require
 from bot.commands.resolve import task_meant, task_named
+from bot.commands.skill_arguments import ARGUMENT, arguments_in, asked, unknown_skill
 from bot.commands.skill_figures import figures_of, skill_line
 from bot.commands.tasks import do
 from bot.domain.incoming import CommandCall
@@ -33,18 +32,10 @@ from bot.store.skills import Draft
 from bot.texts import listed, say
 from devices.wording import said, sentence_of
 
-_ARGUMENT: Final = re.compile(
-    r"(?<!\S)(?P<name>[a-z][a-z0-9_]{0,39})\s?[=＝]\s?"
-    r"(?:\"(?P<double>[^\"]*)\"|'(?P<single>[^']*)'|“(?P<curly>[^”]*)”|(?P<plain>\S+))(?!\S)",
-    re.IGNORECASE,
-)
-"""`size=large` or `item="Blue mug"`."""
 _SAVE: Final = re.compile(
     r"(?:#?(?P<task>\d{1,18}(?:\.[^\s.]{1,64})?)\s+)?(?P<as>as\s+|为\s*)?(?P<rest>\S.*)", re.DOTALL | re.IGNORECASE
 )
 _CHANGE: Final = re.compile(r"(?P<verb>delete|remove|rename)\s+(?P<name>\S+)(?:\s+(?:to\s+|as\s+)?(?P<new>\S+))?", re.I)
-NEAR: Final = 0.5
-"""How much alike what was typed and a name must be to be meant, as difflib counts."""
 FIXED_SHOWN: Final = 5
 """Texts that are always typed, of those that a person is shown before it is saved."""
 
@@ -90,53 +81,14 @@ def call_of(
     name = name.lower()
     found = services.skills.found.get(name)
     if found is None:
-        raise _unknown(name, services)
+        raise unknown_skill(name, services)
     if found.recorded is not None:
-        wish = _asked(found, found.recorded, arguments, left)
+        wish = asked(found, found.recorded, arguments, left)
     else:
         values = values or " ".join(f"{key}={value}" for key, value in arguments.items())
         wish = say("skills.wish_with", name=name, values=values) if values else say("skills.wish", name=name)
     given = {"skill": name, "arguments": json.dumps(dict(arguments), ensure_ascii=False)}
     return CommandCall("do", {**options, **given}, wish)
-
-
-def _unknown(name: str, services: Services) -> Refused:
-    """There is no skill of this name; the nearest one is named."""
-    found = services.skills.found
-    near = get_close_matches(name, found, n=1, cutoff=NEAR)
-    names = listed(found) or "-"
-    if near:
-        return Refused(say("skills.unknown_near", name=name[:40], near=near[0], names=names))
-    return Refused(say("skills.unknown", name=name[:40], names=names))
-
-
-def _asked(skill: Skill, recorded: RecordedSkill, arguments: Mapping[str, str], left: str) -> str:
-    """The task in words. Raises Refused for arguments that are not its parameters, and for what belongs to none."""
-    wrong, missing = recorded.unknown(arguments), recorded.missing(arguments)
-    name, takes = skill.name, listed(each.name for each in recorded.parameters)
-    example = " ".join([name, *(f'{each.name}="{each.example}"' for each in recorded.parameters)])
-    if (wrong or left) and not takes:
-        raise Refused(say("skills.takes_none", name=name, names=listed(wrong) or shortened(left, 40), example=example))
-    if wrong:
-        raise Refused(say("skills.wrong", name=name, names=listed(wrong), takes=takes, example=example))
-    if left:
-        raise Refused(say("skills.left_over", name=name, text=shortened(left, 40), example=example))
-    if missing:
-        raise Refused(say("skills.missing", name=name, names=listed(missing), example=example))
-    return recorded.asked(arguments)
-
-
-def arguments_in(values: str) -> tuple[dict[str, str], str]:
-    """What is given as `name=value`, by name, and what is left over: what has another form, or gives a name twice."""
-    found: dict[str, str] = {}
-    left, end = [], 0
-    for each in _ARGUMENT.finditer(values):
-        name = each["name"].lower()
-        left.append(values[end : each.start()] + (each[0] if name in found else ""))
-        value = next(value for value in each.group("double", "single", "curly", "plain") if value is not None)
-        found.setdefault(name, value)
-        end = each.end()
-    return found, " ".join(" ".join([*left, values[end:]]).split())
 
 
 async def save(request: Request, services: Services) -> Reply:
@@ -146,7 +98,7 @@ async def save(request: Request, services: Services) -> Reply:
     found = _SAVE.fullmatch(request.call.rest.strip())
     if found is None or not (found["task"] or found["as"]):
         raise Refused(say("save.usage", prefix=request.prefix))
-    first = _ARGUMENT.search(found["rest"])
+    first = ARGUMENT.search(found["rest"])
     named = found["rest"] if first is None else found["rest"][: first.start()]
     given, left = arguments_in(found["rest"][len(named) :])
     if left:
@@ -271,7 +223,7 @@ async def _may_change(request: Request, services: Services, name: str) -> None:
 async def _change(request: Request, services: Services, verb: str, name: str, new: str) -> str:
     name, new = name.lower(), new.lower()
     if name not in services.skills.found:
-        raise _unknown(name, services)
+        raise unknown_skill(name, services)
     await _may_change(request, services, name)
     try:
         if verb != "rename":

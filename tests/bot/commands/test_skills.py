@@ -246,6 +246,19 @@ async def test_a_save_is_read_as_people_write_it(world: World) -> None:
         assert "Say which task" in words(await world.type(f"save {line}"))
 
 
+async def test_what_was_given_before_its_parameters_had_other_names_is_told_and_not_begun(world: World) -> None:
+    """A schedule or a repeat would else be done by a model, without what it was to be done with. Seen failing with
+    `_skill` looking for the name alone.
+    """
+    first = await saved_task(world)
+    await saved(world, f"{first.id} as buy-mug")
+    task = await helped(world)
+    await saved(world, f'{first.id} as buy-mug thing="Blue mug"')
+    reply = await world.type(f"again {task.id}")
+    assert "buy-mug has no choice. It takes thing. Nothing was started." in words(reply)
+    assert not reply.task
+
+
 async def test_what_is_planned_follows_a_skill_to_its_new_name(world: World) -> None:
     """Seen failing without the schedules in `SkillTable.renamed`: each run was told that there is no such skill."""
     await saved(world, f"{(await saved_task(world)).id} as buy-mug")
