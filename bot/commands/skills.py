@@ -74,9 +74,10 @@ def call_of(
     *,
     values: str = "",
     left: str = "",
+    text: str = "",
 ) -> CommandCall:
-    """The `do` that follows the skill of this name with these arguments; `values` is how they were written, and `left`
-    what of that is none of them. Raises Refused.
+    """The `do` that follows the skill of this name with these arguments; `values` is how they were written, `left`
+    what of that is none of them, and `text` the task in other words, which code cannot do again. Raises Refused.
     """
     name = name.lower()
     found = services.skills.found.get(name)
@@ -84,7 +85,9 @@ def call_of(
         raise unknown_skill(name, services)
     if found.recorded is not None:
         wish = asked(found, found.recorded, arguments, left)
-    else:
+        if text.strip() not in {"", wish}:
+            raise Refused(say("skills.own_words", name=name))
+    elif not (wish := text):
         values = values or " ".join(f"{key}={value}" for key, value in arguments.items())
         wish = say("skills.wish_with", name=name, values=values) if values else say("skills.wish", name=name)
     given = {"skill": name, "arguments": json.dumps(dict(arguments), ensure_ascii=False)}

@@ -38,12 +38,12 @@ _ITS: Final = re.compile(r"(?<!\w)(it|that)['’]s(?!\w)", re.IGNORECASE)
 _NOT: Final = re.compile(r"(?:(?<!\w)(?:not|never|no\s+longer)|n['’]t|不|没|没有|未)$", re.IGNORECASE)
 """What tells that a name ends with the denial of what follows: then the sentence is asked as a question."""
 _AT_MOST: Final = re.compile(
-    rf"(?P<name>.+?)\s+{_BE}(?:at\s+most|(?:no|not)\s+(?:more|higher|greater)\s+than|<=|≤|down\s+to|"
+    rf"(?P<name>.+?)\s+{_BE}(?:at\s+most|(?:no|not)\s+(?:more|higher|greater)\s+than|not\s+(?:above|over)|<=|≤|down\s+to|"
     rf"(?<=falls\s)to|(?<=drops\s)to|(?<=sinks\s)to)\s*{_LIMIT}",
     re.IGNORECASE,
 )
 _AT_LEAST: Final = re.compile(
-    rf"(?P<name>.+?)\s+{_BE}(?:at\s+least|(?:no|not)\s+(?:less|lower|fewer)\s+than|>=|≥|up\s+to|"
+    rf"(?P<name>.+?)\s+{_BE}(?:at\s+least|(?:no|not)\s+(?:less|lower|fewer)\s+than|not\s+(?:below|under)|>=|≥|up\s+to|"
     rf"(?<=rises\s)to|(?<=climbs\s)to)\s*{_LIMIT}",
     re.IGNORECASE,
 )
