@@ -19,7 +19,7 @@ from agent.recorded_skills.skill_file import FILE as RECORDING
 from agent.recorded_skills.skill_file import RecordedSkill
 from agent.recorded_skills.step_record import RecordedAction
 from agent.skills.library import Skills
-from agent.skills.loading import APPS, FILE, load_skills
+from agent.skills.loading import APPS, FILE, load_skills, recording_of
 from agent.wording import Spoken, shortened
 from devices.atomic_file import write_atomically
 from devices.wording import sentence_of
@@ -64,6 +64,21 @@ def check(skills: Skills, name: str) -> None:
     check_name(name)
     if (own / name).exists() if former is None else (former.recorded is None or former.folder.parent != own):
         raise NotChanged("skill.taken", name=name)
+
+
+def restore(skills: Skills, name: str, version: str) -> int:
+    """Make an earlier version the latest one, and keep the present one as an earlier. Returns the new number, and
+    blocks on the disk. Raises NotChanged and OSError.
+    """
+    folder = _recorded(skills, name)
+    kept = sorted((path.stem for path in (folder / VERSIONS).glob("*.json") if path.stem.isdecimal()), key=int)
+    if version not in kept:
+        raise NotChanged("skill.no_version", name=name, version=version[:20], kept=", ".join(kept) or "-")
+    try:
+        recorded = recording_of(folder, folder / VERSIONS / f"{version}.json")
+    except FolderRefused as refused:
+        raise NotChanged("skill.bad_version", name=name, version=version, why=sentence_of(refused)) from None
+    return save(skills, name, recorded)
 
 
 def remove(skills: Skills, name: str) -> None:

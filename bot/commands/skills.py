@@ -35,7 +35,9 @@ from devices.wording import said, sentence_of
 _SAVE: Final = re.compile(
     r"(?:#?(?P<task>\d{1,18}(?:\.[^\s.]{1,64})?)\s+)?(?P<as>as\s+|为\s*)?(?P<rest>\S.*)", re.DOTALL | re.IGNORECASE
 )
-_CHANGE: Final = re.compile(r"(?P<verb>delete|remove|rename)\s+(?P<name>\S+)(?:\s+(?:to\s+|as\s+)?(?P<new>\S+))?", re.I)
+_CHANGE: Final = re.compile(
+    r"(?P<verb>delete|remove|rename|restore)\s+(?P<name>\S+)(?:\s+(?:to\s+|as\s+)?(?P<new>\S+))?", re.I
+)
 FIXED_SHOWN: Final = 5
 """Texts that are always typed, of those that a person is shown before it is saved."""
 
@@ -229,12 +231,15 @@ async def _change(request: Request, services: Services, verb: str, name: str, ne
         raise unknown_skill(name, services)
     await _may_change(request, services, name)
     try:
+        if verb in {"rename", "restore"} and not new:
+            raise Refused(say("skills.usage", prefix=request.prefix))
+        if verb == "restore":
+            made = await asyncio.to_thread(saving.restore, services.skills, name, new)
+            return say("skills.restored", name=name, version=new, made=made)
         if verb != "rename":
             await asyncio.to_thread(saving.remove, services.skills, name)
             await services.store.skills.removed(name)
             return await _deleted(name, services)
-        if not new:
-            raise Refused(say("skills.usage", prefix=request.prefix))
         await asyncio.to_thread(saving.rename, services.skills, name, new)
     except (saving.NotChanged, FolderRefused) as refused:
         raise Refused(said(sentence_of(refused))) from refused

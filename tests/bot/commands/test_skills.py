@@ -246,6 +246,20 @@ async def test_a_save_is_read_as_people_write_it(world: World) -> None:
         assert "Say which task" in words(await world.type(f"save {line}"))
 
 
+async def test_an_earlier_version_comes_back(world: World) -> None:
+    first = await saved_task(world)
+    await saved(world, f"{first.id} as buy-mug")
+    await saved(world, f'{first.id} as buy-mug thing="Blue mug"')
+    assert "buy-mug has no earlier version 7. Kept: 1." in words(await world.type("skills restore buy-mug 7"))
+    assert "has no earlier version" in words(await world.type("skills restore buy-mug ../skill"))
+    assert "Only an admin" in words(await world.type("skills restore buy-mug 1", BEN))
+    assert "restore NAME 1" in words(await world.type("skills restore buy-mug"))
+    assert "as its version 1 was, now as version 3" in words(await world.type("skills restore buy-mug 1"))
+    assert [recording(world).version, recording(world).parameters[0].name] == [3, "choice"]
+    (world.services.skills.found["buy-mug"].folder / "versions" / "2.json").write_text("{}")
+    assert "Version 2 of buy-mug cannot be used, so nothing" in words(await world.type("skills restore buy-mug 2"))
+
+
 async def test_what_was_given_before_its_parameters_had_other_names_is_told_and_not_begun(world: World) -> None:
     """A schedule or a repeat would else be done by a model, without what it was to be done with. Seen failing with
     `_skill` looking for the name alone.

@@ -152,6 +152,15 @@ async def test_the_time_of_a_reading_is_that_of_the_last_value(rig: Rig) -> None
     assert (after.read, after.misses) == (found.read, 1)
 
 
+async def test_a_reading_is_not_the_task_that_somebody_means_who_names_none(rig: Rig) -> None:
+    """Nobody is shown it. Seen failing, the reading given again, without its place in the order of `latest_for`."""
+    given = await rig.world.end(await rig.world.working("open the notes"))
+    await begun(rig)
+    await reading(rig, "60")
+    again = await rig.world.task_service.known((await rig.world.type("again")).task)
+    assert again.text == given.text
+
+
 async def test_a_cancelled_reading_says_nothing_and_counts_for_nothing(rig: Rig) -> None:
     await begun(rig)
     for _ in range(3):
