@@ -74,7 +74,7 @@ class RecordedSkill(BaseModel):
     model_config = ConfigDict(frozen=True)
 
     format: Literal[1] = 1
-    version: int = Field(default=1, ge=1)
+    version: int = Field(default=1, ge=1, le=1_000_000)
     task: str = Field(max_length=8000)
     """What the person asked, with parameters as `{name}`."""
     parameters: tuple[Parameter, ...] = Field(default=(), max_length=MOST_PARAMETERS)

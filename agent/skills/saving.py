@@ -93,7 +93,12 @@ def rename(skills: Skills, old: str, new: str) -> None:
     check_name(new)
     if new in skills.found or (folder.parent / new).exists():
         raise NotChanged("skill.taken", name=new)
-    text = _HEAD_NAME.sub(f"name: {new}", text_of(folder.parent, folder / FILE), count=1)
+    text = text_of(folder.parent, folder / FILE)
+    before = text[: text.index("\n---")]
+    head = _HEAD_NAME.sub(f"name: {new}", before, count=1)
+    recorded = skills.found[old].recorded
+    assert recorded is not None
+    text = document(new, recorded) if head == before else head + text[len(before) :]
     folder.rename(folder.parent / new)
     write_atomically(folder.parent / new / FILE, text.encode())
     refresh(skills)

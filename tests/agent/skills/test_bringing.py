@@ -71,6 +71,7 @@ def stepping(*steps: Any) -> dict[str, Any]:
         {**GOOD, "steps": GOOD["steps"] * 60},
         {**GOOD, "end": TAP},
         {**GOOD, "version": 0},
+        {**GOOD, "version": 10**400},
         {**GOOD, "format": 2},
         {**GOOD, "parameters": GOOD["parameters"] * 2},
         {**GOOD, "parameters": [{"name": "../x", "example": "Tea"}]},
@@ -165,8 +166,12 @@ def test_what_a_person_has_written_into_a_skill_outlives_a_new_name(own: Skills,
     (folder / "SKILL.md").write_text(HEAD.format(name="tea") + "\nname: of the shop is on the door.")
     bring(own, folder)
     saving.rename(own, "tea", "coffee")
+    assert own.own is not None
     assert own.found["coffee"].body == "Recorded.\nname: of the shop is on the door."
     assert "tea" not in own.found
+    (own.own / "coffee" / "SKILL.md").write_text(HEAD.format(name="coffee").replace("name", '"name"', 1) + "\nname: x")
+    saving.rename(own, "coffee", "juice")
+    assert own.found["juice"].recorded is not None, "a name that is written otherwise is written anew"
 
 
 def test_a_folder_that_cannot_be_used_is_not_written_over(own: Skills, outside: Path) -> None:
