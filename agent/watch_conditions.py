@@ -22,7 +22,7 @@ logger = logging.getLogger(__name__)
 PATIENCE_S: Final = 40.0
 """Somebody waits for what would be watched; then it is what code has understood."""
 COMPARED: Final = {
-    "number": frozenset({"below", "above", "becomes", "changes"}),
+    "number": frozenset({"below", "at-most", "above", "at-least", "becomes", "changes"}),
     "text": frozenset({"becomes", "contains", "changes"}),
     "yes-no": frozenset({"becomes", "changes"}),
     "list": frozenset({"contains", "changes"}),
@@ -38,7 +38,7 @@ class WatchForm(BaseModel):
     name: str = Field(min_length=1, max_length=MOST_NAME)
     type: ValueType
     unit: str = Field(default="", max_length=20)
-    compare: Literal["below", "above", "becomes", "contains", "changes"]
+    compare: Literal["below", "at-most", "above", "at-least", "becomes", "contains", "changes"]
     limit: str = Field(default="", max_length=MOST_TEXT)
 
 

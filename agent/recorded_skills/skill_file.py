@@ -10,8 +10,9 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Final, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
+from agent.actions import DIALECT_ACTIONS
 from agent.recorded_skills.step_record import RecordedAction, filled, parameters_in
 
 FILE: Final = "skill.json"
@@ -38,6 +39,9 @@ FIELDS: Final[Mapping[str, frozenset[str]]] = {
 """What code does again: kind → the fields that are kept of its action. Of any other only the kind is kept: a model does
 it, as it does what no anchor is known for.
 """
+_FORMS: Final = {form.model_fields["kind"].default: form for form in DIALECT_ACTIONS}
+_WITHOUT: Final[Mapping[str, object]] = {"target": {"x": 0, "y": 0}, "status": "success"}
+"""What a recorded action may do without: where it goes is found on the screen, and only what succeeded is recorded."""
 
 
 class Parameter(BaseModel):
@@ -70,7 +74,7 @@ class RecordedSkill(BaseModel):
     model_config = ConfigDict(frozen=True)
 
     format: Literal[1] = 1
-    version: int = Field(default=1, ge=1)
+    version: int = Field(default=1, ge=1, le=1_000_000)
     task: str = Field(max_length=8000)
     """What the person asked, with parameters as `{name}`."""
     parameters: tuple[Parameter, ...] = Field(default=(), max_length=MOST_PARAMETERS)
@@ -87,6 +91,7 @@ class RecordedSkill(BaseModel):
         for step in (*self.steps, self.end):
             if not step.action.keys() - {"kind"} <= FIELDS.get(step.kind, frozenset()):
                 raise ValueError(f"a step {step.kind!r} has what cannot be done again")
+            _check_form(step)
         if self.end.kind != "finish":
             raise ValueError("it has no end")
         if set(names) - parameters_in(text for step in self.steps for text in texts_of(step)):
@@ -109,6 +114,19 @@ class RecordedSkill(BaseModel):
     def asked(self, arguments: Mapping[str, str]) -> str:
         """The task in words, with these arguments."""
         return filled(self.task, arguments)
+
+
+def _check_form(step: RecordedAction) -> None:
+    """Raise ValueError for an action that code would do and could not, such as a text that is none."""
+    form = _FORMS.get(step.kind)
+    if form is None or step.kind not in FIELDS or step.is_left_to_model:
+        return
+    filled_in = {**_WITHOUT, "text": ""} if step.kind == "note" else _WITHOUT  # its text is read from the screen
+    try:
+        form.model_validate({name: filled_in[name] for name in filled_in if name in form.model_fields} | step.action)
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False)[0]
+        raise ValueError(f"a step {step.kind!r} has a wrong {first['loc'][-1]!r}: {first['msg']}") from error
 
 
 def texts_of(step: RecordedAction) -> Iterator[str]:

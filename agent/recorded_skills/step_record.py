@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 _PARAMETER: Final = re.compile(r"\{(?P<name>[a-z][a-z0-9_]*)\}")
 
@@ -71,10 +71,22 @@ class RecordedAction(BaseModel):
     seconds: float = Field(default=0.0, ge=0)
     """How long it took until the screen stood still after it."""
 
+    @field_validator("action")
+    @classmethod
+    def _has_kind(cls, action: dict[str, Any]) -> dict[str, Any]:
+        if not (isinstance(action.get("kind"), str) and action["kind"]):
+            raise ValueError("an action has no kind")
+        return action
+
     @property
     def kind(self) -> str:
         """The name of the action."""
         return str(self.action["kind"])
+
+    @property
+    def is_left_to_model(self) -> bool:
+        """Whether nothing is known by which code would find its place or its words again."""
+        return self.touches and self.anchor is None and not self.reads
 
 
 class PressVerdict(BaseModel):

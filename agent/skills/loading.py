@@ -91,17 +91,16 @@ def _skill(document: Document) -> Skill:
         head.compatibility,
         head.metadata,
         head.allowed_tools,
-        _recorded(document.folder),
+        recording_of(document.folder, path) if (path := document.folder / RECORDING).exists() else None,
     )
 
 
-def _recorded(folder: Path) -> RecordedSkill | None:
-    """The recording in the folder, None where there is none. Raises FolderRefused for one that cannot be used."""
-    if not (folder / RECORDING).exists():
-        return None
+def recording_of(folder: Path, path: Path) -> RecordedSkill:
+    """The recording in this file of a skill's folder. Raises FolderRefused for one that cannot be used."""
     try:
-        return RecordedSkill.model_validate_json(text_of(folder, folder / RECORDING, MOST_BYTES))
+        return RecordedSkill.model_validate_json(text_of(folder, path, MOST_BYTES))
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False)[0]
-        field_name = ".".join(str(step) for step in first["loc"]) or RECORDING
-        raise FolderRefused("folder.field", field=field_name, problem=first["msg"]) from error
+        place = ", ".join([path.name, *([".".join(map(str, first["loc"]))] if first["loc"] else [])])
+        problem = first["msg"].removeprefix("Value error, ")
+        raise FolderRefused("folder.recording", place=place, problem=problem) from error

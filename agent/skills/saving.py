@@ -6,25 +6,31 @@ says is gated and asked about whenever it is done.
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
-from agent.front_matter import MAX_NAME, NAME
+from agent.front_matter import MAX_NAME, NAME, FolderRefused, read_document, text_of
 from agent.recorded_skills.skill_file import FILE as RECORDING
 from agent.recorded_skills.skill_file import RecordedSkill
 from agent.recorded_skills.step_record import RecordedAction
 from agent.skills.library import Skills
-from agent.skills.loading import APPS, FILE, load_skills
+from agent.skills.loading import APPS, FILE, load_skills, recording_of
 from agent.wording import Spoken, shortened
 from devices.atomic_file import write_atomically
+from devices.wording import sentence_of
 
 VERSIONS: Final = "versions"
 MOST_DESCRIPTION: Final = 200
 """Characters of what stands in the prompts of everybody."""
 MOST_FILES: Final = 50
+MOST_BYTES: Final = 2_000_000
+"""Of a folder that is brought in, all its files together."""
+_HEAD_NAME: Final = re.compile(r"^name:.*$", re.MULTILINE)
 _BREAKS: Final = re.compile(r"[\s\x00-\x1f\x7f<>\"\\]+")
 
 
@@ -56,8 +62,23 @@ def check(skills: Skills, name: str) -> None:
     """Raises NotChanged where no recorded skill may be saved under this name."""
     own, former = _own(skills), skills.found.get(name)
     check_name(name)
-    if former is not None and (former.recorded is None or former.folder.parent != own):
+    if (own / name).exists() if former is None else (former.recorded is None or former.folder.parent != own):
         raise NotChanged("skill.taken", name=name)
+
+
+def restore(skills: Skills, name: str, version: str) -> int:
+    """Make an earlier version the latest one, and keep the present one as an earlier. Returns the new number, and
+    blocks on the disk. Raises NotChanged and OSError.
+    """
+    folder = _recorded(skills, name)
+    kept = sorted((path.stem for path in (folder / VERSIONS).glob("*.json") if path.stem.isdecimal()), key=int)
+    if version not in kept:
+        raise NotChanged("skill.no_version", name=name, version=version[:20], kept=", ".join(kept) or "-")
+    try:
+        recorded = recording_of(folder, folder / VERSIONS / f"{version}.json")
+    except FolderRefused as refused:
+        raise NotChanged("skill.bad_version", name=name, version=version, why=sentence_of(refused)) from None
+    return save(skills, name, recorded)
 
 
 def remove(skills: Skills, name: str) -> None:
@@ -72,32 +93,71 @@ def rename(skills: Skills, old: str, new: str) -> None:
     check_name(new)
     if new in skills.found or (folder.parent / new).exists():
         raise NotChanged("skill.taken", name=new)
+    text = text_of(folder.parent, folder / FILE)
+    before = text[: text.index("\n---")]
+    head = _HEAD_NAME.sub(f"name: {new}", before, count=1)
     recorded = skills.found[old].recorded
     assert recorded is not None
+    text = document(new, recorded) if head == before else head + text[len(before) :]
     folder.rename(folder.parent / new)
-    write_atomically(folder.parent / new / FILE, document(new, recorded).encode())
+    write_atomically(folder.parent / new / FILE, text.encode())
     refresh(skills)
 
 
 def bring(skills: Skills, folder: Path) -> str:
-    """Copy a skill's folder from elsewhere; its name. Links are not followed. Raises NotChanged and OSError."""
+    """Copy a skill's folder from elsewhere; its name. What is looked at is the copy: hidden files are left out, links
+    are refused, and no more than the limits is read. Blocks on the disk. Raises NotChanged and OSError.
+    """
     own = _own(skills)
-    found = load_skills(folder.parent, shipped=False)
-    skill = next((each for each in found.found.values() if each.folder == folder), None)
-    if skill is None:
-        why = next((each.why for each in found.refused if each.folder == str(folder)), "")
-        raise NotChanged("skill.not_brought", folder=str(folder), why=why or FILE)
-    if skill.name in skills.found:
-        raise NotChanged("skill.taken", name=skill.name)
-    files = [path for path in folder.rglob("*") if path.is_file() and not path.is_symlink()]
-    if len(files) > MOST_FILES:
-        raise NotChanged("skill.many_files", most=MOST_FILES)
-    for path in files:
-        target = own / skill.name / path.relative_to(folder)
-        target.parent.mkdir(parents=True, exist_ok=True)
-        write_atomically(target, path.read_bytes())
+    own.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix=".incoming-", dir=own) as place:
+        staging = Path(place)
+        copy = staging / "folder"
+        try:
+            _copy(folder, copy)
+            name = str(read_document(staging, copy, FILE).head.get("name", ""))
+            check_name(name)
+            copy = copy.rename(staging / name)
+            if refused := load_skills(staging, shipped=False).refused:
+                raise NotChanged("skill.not_brought", folder=str(folder), why=refused[0].why)
+        except FolderRefused as refused_folder:
+            raise NotChanged("skill.not_brought", folder=str(folder), why=sentence_of(refused_folder)) from None
+        if name in skills.found or (own / name).exists():
+            raise NotChanged("skill.taken", name=name)
+        copy.rename(own / name)
     refresh(skills)
-    return skill.name
+    return name
+
+
+def _copy(folder: Path, copy: Path) -> None:
+    """Copy the files of a folder. Raises NotChanged, FolderRefused and OSError."""
+    if not folder.is_dir():
+        raise NotChanged("skill.no_such_folder", folder=str(folder))
+    if not (folder / FILE).is_file():
+        raise FolderRefused("folder.no_file", file=FILE)
+    copy.mkdir()
+    left = MOST_BYTES
+    for number, path in enumerate(_files_in(folder), 1):
+        if number > MOST_FILES:
+            raise NotChanged("skill.many_files", most=MOST_FILES)
+        if path.is_symlink() or not path.is_file():
+            raise NotChanged("skill.not_plain", file=str(path.relative_to(folder)))
+        with path.open("rb") as opened:
+            data = opened.read(left + 1)
+        left -= len(data)
+        if left < 0:
+            raise NotChanged("skill.much", most=MOST_BYTES // 1_000_000)
+        target = copy / path.relative_to(folder)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_bytes(data)
+
+
+def _files_in(folder: Path) -> Iterator[Path]:
+    """What is below a folder and is none itself, as it is met, so that whoever has seen enough can stop."""
+    for place, folders, names in os.walk(folder):
+        folders[:] = [name for name in sorted(folders) if not name.startswith(".")]
+        links = [name for name in folders if (Path(place) / name).is_symlink()]
+        yield from (Path(place) / name for name in sorted([*names, *links]) if not name.startswith("."))
 
 
 def refresh(skills: Skills) -> None:

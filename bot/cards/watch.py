@@ -36,7 +36,8 @@ def told_words(watch: Watch) -> str:
         limit = value_words(NumberValue(number=condition.limit, unit=watch.result.unit))
     elif condition.yes is not None:
         limit = say("watch.answer.yes" if condition.yes else "watch.answer.no")
-    return say(f"watch.when.{condition.compare}", limit=limit)
+    inclusive = "_or" if condition.inclusive else ""
+    return say(f"watch.when.{condition.compare}{inclusive}", limit=limit)
 
 
 def watch_line(watch: Watch) -> str:

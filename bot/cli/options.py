@@ -180,7 +180,7 @@ def parser() -> argparse.ArgumentParser:
     add_json(planned)
     watched = add("watch")
     add_text(watched, "PLAN", "watch_plan", needed=True)
-    add_phone(watched)
+    watched.add_argument("--device", default="", metavar="NAME", help=say("cli.option.watch_device"))
     watched.add_argument("--quick", action="store_true", help=say("cli.option.do_quick"))
     watched.add_argument("--yes", action="store_true", help=say("cli.option.watch_yes"))
     told = add("logs")

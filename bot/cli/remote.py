@@ -170,6 +170,10 @@ class Remote:
         found = await self._listed("/api/v1/schedules", limit="100")
         return [one | {"schedule": one["id"], "person": one["person_name"]} for one in found]
 
+    async def skills(self) -> list[dict[str, Any]]:
+        """The skills, with what their runs have come to. Raises ServiceGone."""
+        return await self._listed("/api/v1/skills")
+
     async def hosts(self) -> list[dict[str, Any]]:
         """The hosts of a hub. Raises ServiceGone."""
         async with self._session.get("/api/fleet") as response:

@@ -15,7 +15,8 @@ async def skill(options: argparse.Namespace, settings: Settings) -> int:
 
 
 def quoted(value: str) -> str:
-    """A `key=value` of the shell as it is typed in a chat: a value with blanks in quotes."""
+    """A `key=value` of the shell as it is typed in a chat: a value with blanks in quotes, of a kind that it has not."""
     name, equals, text = value.partition("=")
-    sign = "'" if '"' in text else '"'
-    return f"{name}={sign}{text}{sign}" if equals else value
+    pairs = (('"', '"'), ("'", "'"), ("“", "”"))
+    first, last = next((pair for pair in pairs if pair[1] not in text), pairs[0])
+    return f"{name}={first}{text}{last}" if equals else value

@@ -6,17 +6,20 @@ import argparse
 import asyncio
 import json
 import sys
+from collections.abc import Sequence
+from dataclasses import asdict
 from pathlib import Path
 
 from agent.skills import saving
 from agent.skills.library import Skills
-from agent.skills.loading import load_skills
+from agent.skills.loading import Skill, load_skills
 from bot.cli.control import given_to_any
 from bot.cli.exits import OK, USAGE
 from bot.cli.remote import running_service
+from bot.commands.skill_figures import SkillFigures, figures_of, skill_line
 from bot.config.places import SKILLS_NAME
 from bot.config.settings import Settings
-from bot.texts import say, spoken
+from bot.texts import say
 from devices.wording import said, sentence_of
 
 
@@ -28,17 +31,39 @@ async def skills(options: argparse.Namespace, settings: Settings) -> int:
         case [_, *_]:
             return await given_to_any("skills", " ".join(options.change), settings)
     there = await asyncio.to_thread(load_skills, settings.data_dir / SKILLS_NAME)
+    figures = await _figures(settings, [skill for skill in there.found.values() if skill.recorded is not None])
     for skill in there.found.values():
-        recorded = skill.recorded
+        recorded, came_to = skill.recorded, figures.get(skill.name)
         row: dict[str, object] = {"skill": skill.name, "description": skill.description, "folder": str(skill.folder)}
         if recorded is not None:
             names = [each.name for each in recorded.parameters]
             row |= {"version": recorded.version, "parameters": names}
-        print(json.dumps(row, ensure_ascii=False) if options.json else f"{skill.name}: {skill.described(spoken())}")
+            row |= {"figures": None if came_to is None else asdict(came_to)}
+        print(json.dumps(row, ensure_ascii=False) if options.json else skill_line(skill, came_to))
     for refused in there.refused:
         words = {"refused": refused.folder, "reason": said(refused.why)}
         print(json.dumps(words, ensure_ascii=False) if options.json else say("cli.skills.refused", **words))
     return OK
+
+
+async def _figures(settings: Settings, recorded: Sequence[Skill]) -> dict[str, SkillFigures | None]:
+    """What the runs of these have come to: by the running service, else by the data directory."""
+    if not recorded:
+        return {}
+    async with running_service(settings.data_dir) as remote:
+        if remote is not None:
+            rows = {row["name"]: row["figures"] for row in await remote.skills()}
+            return {name: SkillFigures(**told) for name, told in rows.items() if told is not None}
+    # Here and not above: who asks a service reads no database.
+    from bot.store.directory import DataDirectory  # noqa: PLC0415 - see above
+    from bot.store.store import Store  # noqa: PLC0415 - see above
+
+    with DataDirectory(settings.data_dir):
+        store = await Store.open(settings.data_dir)
+        try:
+            return {skill.name: await figures_of(skill, store) for skill in recorded}
+        finally:
+            await store.close()
 
 
 async def _bring(folder: Path, settings: Settings) -> int:

@@ -6,42 +6,38 @@ import asyncio
 import json
 import re
 import secrets
-from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import replace
 from typing import Final
 
+from agent.front_matter import FolderRefused
 from agent.outcome import Outcome
 from agent.recorded_skills.drafting import COVERED, DoneStep, NotSavable, proposed, steps_of, with_parameters
-from agent.recorded_skills.skill_file import Parameter, RecordedSkill, Source
+from agent.recorded_skills.skill_file import FIELDS, Parameter, RecordedSkill, Source
 from agent.skill_parameters import parameters_by
 from agent.skills import saving
-from agent.skills.loading import Skill
 from bot.cards.buttons import Deed, button
-from bot.cards.formatting import duration, shortened
+from bot.cards.formatting import shortened
 from bot.commands.request import Refused, Request, Services, plain, require
-from bot.commands.resolve import task_named
+from bot.commands.resolve import task_meant, task_named
+from bot.commands.skill_arguments import ARGUMENT, arguments_in, asked, unknown_skill
+from bot.commands.skill_figures import figures_of, skill_line
 from bot.commands.tasks import do
 from bot.domain.incoming import CommandCall
 from bot.domain.outgoing import Message, Reply
 from bot.domain.right import Right
 from bot.domain.task import Task, TaskState
 from bot.people.access import same_person
-from bot.store.skills import Draft, SkillRun
-from bot.texts import listed, say, spoken
+from bot.store.skills import Draft
+from bot.texts import listed, say
 from devices.wording import said, sentence_of
 
-_ARGUMENT: Final = re.compile(
-    r"(?P<name>[a-z][a-z0-9_]{0,39})\s?=\s?(?:\"(?P<double>[^\"]*)\"|'(?P<single>[^']*)'|“(?P<curly>[^”]*)”|(?P<plain>\S+))",
-    re.IGNORECASE,
+_SAVE: Final = re.compile(
+    r"(?:#?(?P<task>\d{1,18}(?:\.[^\s.]{1,64})?)\s+)?(?P<as>as\s+|为\s*)?(?P<rest>\S.*)", re.DOTALL | re.IGNORECASE
 )
-"""`size=large` or `item="Blue mug"`."""
-_SAVE: Final = re.compile(r"#?(?P<task>\d{1,18})\s+(?:as\s+|为\s*)?(?P<name>\S{1,64})(?:\s+(?P<values>.*))?", re.DOTALL)
-_CHANGE: Final = re.compile(r"(?P<verb>delete|remove|rename)\s+(?P<name>\S+)(?:\s+(?:to\s+|as\s+)?(?P<new>\S+))?", re.I)
-TAKEOVERS: Final = 3
-"""Runs in which a model had to help at one place, after which a new version is offered."""
-TAKEOVERS_LOOKED: Final = 10
-"""Latest runs that are looked through for that."""
+_CHANGE: Final = re.compile(
+    r"(?P<verb>delete|remove|rename|restore)\s+(?P<name>\S+)(?:\s+(?:to\s+|as\s+)?(?P<new>\S+))?", re.I
+)
 FIXED_SHOWN: Final = 5
 """Texts that are always typed, of those that a person is shown before it is saved."""
 
@@ -55,7 +51,8 @@ async def skills(request: Request, services: Services) -> Reply:
         raise Refused(say("skills.usage", prefix=request.prefix))
     if services.skills.own is not None:
         await asyncio.to_thread(saving.refresh, services.skills)  # a folder may have been put there
-    lines = [await _line(skill, services) for skill in services.skills.found.values()]
+    there = services.skills.found.values()
+    lines = [skill_line(skill, await figures_of(skill, services.store)) for skill in there]
     return plain("\n".join(lines) or say("skills.none"))
 
 
@@ -66,48 +63,37 @@ async def skill(request: Request, services: Services) -> Reply:
 
 def skill_call(call: CommandCall, services: Services) -> CommandCall:
     """The `do` that is meant by a `skill NAME key=value …`. Raises Refused."""
-    name, _, values = call.rest.strip().partition(" ")
-    values = " ".join(values.split())
-    return call_of(name, arguments_in(values), services, call.options, values)
+    name, values = [*call.rest.split(None, 1), "", ""][:2]
+    arguments, left = arguments_in(values)
+    return call_of(name, arguments, services, call.options, values=" ".join(values.split()), left=left)
 
 
 def call_of(
-    name: str, arguments: Mapping[str, str], services: Services, options: Mapping[str, str], values: str = ""
+    name: str,
+    arguments: Mapping[str, str],
+    services: Services,
+    options: Mapping[str, str],
+    *,
+    values: str = "",
+    left: str = "",
+    text: str = "",
 ) -> CommandCall:
-    """The `do` that follows the skill of this name with these arguments; `values` is how they were written. Raises
-    Refused.
+    """The `do` that follows the skill of this name with these arguments; `values` is how they were written, `left`
+    what of that is none of them, and `text` the task in other words, which code cannot do again. Raises Refused.
     """
     name = name.lower()
     found = services.skills.found.get(name)
     if found is None:
-        raise Refused(say("skills.unknown", name=name[:40], names=listed(services.skills.found) or "-"))
+        raise unknown_skill(name, services)
     if found.recorded is not None:
-        wish = _asked(found, found.recorded, arguments)
-    else:
+        wish = asked(found, found.recorded, arguments, left)
+        if text.strip() not in {"", wish}:
+            raise Refused(say("skills.own_words", name=name))
+    elif not (wish := text):
         values = values or " ".join(f"{key}={value}" for key, value in arguments.items())
         wish = say("skills.wish_with", name=name, values=values) if values else say("skills.wish", name=name)
     given = {"skill": name, "arguments": json.dumps(dict(arguments), ensure_ascii=False)}
     return CommandCall("do", {**options, **given}, wish)
-
-
-def _asked(skill: Skill, recorded: RecordedSkill, arguments: Mapping[str, str]) -> str:
-    """The task in words. Raises Refused for arguments that are not its parameters."""
-    wrong, missing = recorded.unknown(arguments), recorded.missing(arguments)
-    if wrong or missing:
-        example = " ".join([skill.name, *(f'{each.name}="{each.example}"' for each in recorded.parameters)])
-        if missing:
-            raise Refused(say("skills.missing", name=skill.name, names=listed(missing), example=example))
-        raise Refused(say("skills.wrong", name=skill.name, names=listed(wrong), example=example))
-    return recorded.asked(arguments)
-
-
-def arguments_in(values: str) -> dict[str, str]:
-    """What is given as `name=value`, by name."""
-    forms = ("double", "single", "curly", "plain")
-    return {
-        found["name"].lower(): next(value for value in found.group(*forms) if value is not None)
-        for found in _ARGUMENT.finditer(values)
-    }
 
 
 async def save(request: Request, services: Services) -> Reply:
@@ -115,14 +101,18 @@ async def save(request: Request, services: Services) -> Reply:
     if number := request.option("draft"):
         return await confirm(request, services, number)
     found = _SAVE.fullmatch(request.call.rest.strip())
-    if found is None:
+    if found is None or not (found["task"] or found["as"]):
         raise Refused(say("save.usage", prefix=request.prefix))
-    draft = await drafted(request, services, found["task"], found["name"], arguments_in(found["values"] or "") or None)
+    first = ARGUMENT.search(found["rest"])
+    named = found["rest"] if first is None else found["rest"][: first.start()]
+    given, left = arguments_in(found["rest"][len(named) :])
+    if left:
+        raise Refused(say("save.left_over", text=shortened(left, 40)))
+    number = found["task"] or (await task_meant(request, services)).id
+    draft = await drafted(request, services, number, "-".join(named.split()), given or None)
     name = draft.name
     buttons = ((button(Deed.SAVE, draft.id, say("button.save_skill", name=name), style="primary"),),)
-    return Reply(
-        Message(heading=say("save.heading", name=name), body=_shown(draft.skill), footer=draft.id, buttons=buttons)
-    )
+    return Reply(Message(heading=say("save.heading", name=name), body=_shown(draft.skill), buttons=buttons))
 
 
 async def drafted(
@@ -136,7 +126,7 @@ async def drafted(
     name = name.lower()
     await _may_change(request, services, name)
     try:
-        made = await _drafted(task, services, given)
+        made = await _drafted(task, services, given, name)
         saving.check(services.skills, name)
     except (NotSavable, saving.NotChanged) as refused:
         raise Refused(said(sentence_of(refused))) from refused
@@ -153,6 +143,8 @@ async def confirm(request: Request, services: Services, number: str) -> Reply:
     if not same_person(draft.person, request.person):
         raise Refused(say("save.not_yours"))
     await _may_change(request, services, draft.name)
+    if draft.name not in services.skills.found:
+        await services.store.skills.removed(draft.name)  # of a former one whose folder somebody has taken away
     try:
         version = await asyncio.to_thread(saving.save, services.skills, draft.name, draft.skill)
     except saving.NotChanged as refused:
@@ -166,12 +158,12 @@ async def confirm(request: Request, services: Services, number: str) -> Reply:
     return plain(say("save.done", name=draft.name, version=version, example=f"{request.prefix}skill {example}"))
 
 
-async def _drafted(task: Task, services: Services, given: Mapping[str, str] | None) -> RecordedSkill:
+async def _drafted(task: Task, services: Services, given: Mapping[str, str] | None, name: str) -> RecordedSkill:
     """The skill as it would be saved. Raises NotSavable and Refused."""
     if task.state is not TaskState.ENDED or task.outcome not in {Outcome.SUCCEEDED, Outcome.UNVERIFIED}:
         raise Refused(say("save.not_done", task=task.called))
     if task.parts:
-        raise Refused(say("save.parts", task=task.called))
+        raise Refused(say("save.parts", task=task.called, name=name))
     rows = await services.task_service.steps(task.id)
     done = [
         DoneStep(row.record.actions, row.effect, followed=row.record.followed)
@@ -180,7 +172,8 @@ async def _drafted(task: Task, services: Services, given: Mapping[str, str] | No
         for row in rows
     ]
     steps, end = steps_of(done)
-    if given is None and task.skill and services.skills.recording(task.skill, task.arguments) is not None:
+    former = services.skills.recording(task.skill, task.arguments)
+    if given is None and former is not None:
         given = task.arguments
     parameters: tuple[Parameter, ...]
     if given is not None:
@@ -197,6 +190,9 @@ async def _drafted(task: Task, services: Services, given: Mapping[str, str] | No
         tokens=task.usage.tokens,
         cost=task.usage.cost,
     )
+    if former is not None:  # what it takes without a recording is known from the first run alone
+        taken = {name: getattr(former.source, name) for name in ("seconds", "tokens", "cost")}
+        source = source.model_copy(update=taken)
     return with_parameters(task.text, steps, end, parameters, source)
 
 
@@ -217,8 +213,8 @@ def always_typed(made: RecordedSkill) -> list[str]:
 
 
 def left_to_model(made: RecordedSkill) -> int:
-    """How many steps a model does, since nothing is known by which code would find its place again."""
-    return sum(step.touches and step.anchor is None and not step.reads for step in made.steps)
+    """How many steps a model does."""
+    return sum(step.is_left_to_model or step.kind not in FIELDS for step in made.steps)
 
 
 async def _may_change(request: Request, services: Services, name: str) -> None:
@@ -232,17 +228,20 @@ async def _may_change(request: Request, services: Services, name: str) -> None:
 async def _change(request: Request, services: Services, verb: str, name: str, new: str) -> str:
     name, new = name.lower(), new.lower()
     if name not in services.skills.found:
-        raise Refused(say("skills.unknown", name=name[:40], names=listed(services.skills.found) or "-"))
+        raise unknown_skill(name, services)
     await _may_change(request, services, name)
     try:
+        if verb in {"rename", "restore"} and not new:
+            raise Refused(say("skills.usage", prefix=request.prefix))
+        if verb == "restore":
+            made = await asyncio.to_thread(saving.restore, services.skills, name, new)
+            return say("skills.restored", name=name, version=new, made=made)
         if verb != "rename":
             await asyncio.to_thread(saving.remove, services.skills, name)
             await services.store.skills.removed(name)
-            return say("skills.deleted", name=name)
-        if not new:
-            raise Refused(say("skills.usage", prefix=request.prefix))
+            return await _deleted(name, services)
         await asyncio.to_thread(saving.rename, services.skills, name, new)
-    except saving.NotChanged as refused:
+    except (saving.NotChanged, FolderRefused) as refused:
         raise Refused(said(sentence_of(refused))) from refused
     except OSError as error:
         raise Refused(say("save.disk", why=error.strerror or str(error))) from error
@@ -250,78 +249,8 @@ async def _change(request: Request, services: Services, verb: str, name: str, ne
     return say("skills.renamed", name=name, new=new)
 
 
-@dataclass(frozen=True, slots=True)
-class SkillFigures:
-    """What the runs of a recorded skill have come to, and what they have saved against the run it was made of. `money`
-    is None where that had no price. `proven`: it has worked with other arguments than those it was made of.
-    """
-
-    runs: int
-    succeeded: int
-    seconds: float
-    tokens: int
-    money: float | None
-    proven: bool
-    again: str = ""
-    """The task from which a new version should be saved, since a model had to help often at one place; "" for none."""
-    step: int = 0
-    """That place, counted from 1."""
-
-
-async def figures_of(skill: Skill, services: Services) -> SkillFigures | None:
-    """What its runs have come to; None for a skill in words alone, and before the first run."""
-    recorded = skill.recorded
-    runs = () if recorded is None else await services.store.skills.runs(skill.name)
-    if recorded is None or not runs:
-        return None
-    done = [run for run in runs if run.outcome is Outcome.SUCCEEDED]
-    first = {each.name: each.example for each in recorded.parameters}
-    source = recorded.source
-    place = await _taken_over(services, runs[:TAKEOVERS_LOOKED])
-    return SkillFigures(
-        runs=len(runs),
-        succeeded=len(done),
-        seconds=sum(max(0.0, source.seconds - run.seconds) for run in done),
-        tokens=sum(source.tokens - run.tokens for run in done),
-        money=None if source.cost is None else sum(source.cost - (run.cost or 0.0) for run in done),
-        proven=any(json.loads(run.arguments) != first or not first for run in done),
-        again=done[0].task if place is not None and done else "",
-        step=0 if place is None else place + 1,
-    )
-
-
-async def _line(skill: Skill, services: Services) -> str:
-    """One skill; of a recorded one its parameters, and what its runs have come to and saved."""
-    words = f"{skill.name}: {skill.described(spoken())}"
-    recorded = skill.recorded
-    if recorded is None:
-        return words
-    names = listed(each.name for each in recorded.parameters) or "-"
-    words += "\n  " + say("skills.recorded", version=recorded.version, names=names)
-    found = await figures_of(skill, services)
-    if found is None:
-        return words
-    words += " · " + say("skills.runs", number=found.runs, share=f"{found.succeeded / found.runs:.0%}")
-    words += " · " + say("skills.saved", time=duration(found.seconds), tokens=found.tokens)
-    words += "" if found.money is None else f" · {found.money:.2f}"
-    words += f" · {say('skills.proven')}" if found.proven else ""
-    if found.again:
-        words += "\n  " + say("skills.new_version", step=found.step, task=found.again, name=skill.name)
-    return words
-
-
-async def _taken_over(services: Services, runs: Sequence[SkillRun]) -> int | None:
-    """The recorded step at which a model had to help most often, where that is often enough for a new version."""
-    places: Counter[int] = Counter()
-    for run in runs:
-        at, seen = 0, set[int]()
-        for row in await services.task_service.steps(run.task):
-            if row.record is None or row.action.get("kind") == "finish":
-                continue
-            if row.record.followed is None:
-                seen.add(at)
-            else:
-                at = row.record.followed + 1
-        places.update(seen)
-    found = places.most_common(1)
-    return found[0][0] if found and found[0][1] >= TAKEOVERS else None
+async def _deleted(name: str, services: Services) -> str:
+    """That it was deleted, and what is still planned with it."""
+    planned = [one.id for one in await services.store.schedules.all() if one.plan.options.get("skill") == name]
+    words = say("skills.deleted", name=name)
+    return f"{words}\n{say('skills.still_planned', schedules=listed(planned))}" if planned else words

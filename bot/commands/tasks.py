@@ -18,6 +18,7 @@ from bot.commands.resolve import (
     wished,
     with_leading_task,
 )
+from bot.commands.skill_arguments import asked, unknown_skill
 from bot.commands.task_permissions import require_to_go_on, require_to_hold
 from bot.domain.address import Place
 from bot.domain.incoming import Attachment, CommandCall
@@ -76,10 +77,17 @@ async def do(request: Request, services: Services) -> Reply:
 
 
 def _skill(request: Request, services: Services) -> str:
-    """The skill that the task is to follow, which may have been named long ago. Raises Refused."""
+    """The skill that the task is to follow, which may have been named long ago, when it had other parameters. Raises
+    Refused.
+    """
     name = request.option("skill")
-    if name and name not in services.skills.found:
-        raise Refused(say("skills.unknown", name=name[:40], names=listed(services.skills.found) or "-"))
+    if not name:
+        return ""
+    found = services.skills.found.get(name)
+    if found is None:
+        raise unknown_skill(name, services)
+    if found.recorded is not None:
+        asked(found, found.recorded, arguments_of(request.option("arguments")))
     return name
 
 

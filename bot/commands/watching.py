@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from zoneinfo import ZoneInfo
 
+from agent.models.base import PILOT
 from agent.result_value import NumberValue, ResultSchema, YesNoValue, read_value, unit_of
 from agent.watch_conditions import WatchForm, watch_form_by
 from bot.cards.buttons import Deed, button
@@ -44,6 +45,7 @@ async def watch(request: Request, services: Services) -> Reply:
         say("watch.does", words=plan.words, zone=zone.key, text=made.plan.text),
         say("watch.reads_line", what=reads_words(watched)),
         say("watch.told_line", when=told_words(watched)),
+        *([say("watch.no_model")] if watched.result.type == "yes-no" and _has_no_model(services) else []),
         say("watch.next_line", time=local_time(made.due, zone)),
     ]
     buttons = (
@@ -55,10 +57,16 @@ async def watch(request: Request, services: Services) -> Reply:
     return Reply(Message(heading=say("watch.heading", schedule=made.id), body="\n".join(lines), buttons=(buttons,)))
 
 
+def _has_no_model(services: Services) -> bool:
+    """Whether nobody can answer a question about a screen but the rules of the pilot."""
+    return services.reasoning is None or services.reasoning().name == PILOT
+
+
 def watch_in_form(form: WatchForm) -> Watch:
     """The watch in the form that a model has said, and code has held to the person's words."""
     schema = ResultSchema(name=form.name, type=form.type, unit=unit_of(form.unit))
-    compare = Compare(form.compare)
+    inclusive = form.compare in {"at-most", "at-least"}
+    compare = Compare({"at-most": "below", "at-least": "above"}.get(form.compare, form.compare))
     if compare is Compare.CHANGES:
         return Watch(result=schema, condition=Condition(compare=compare))
     if form.type == "list":
@@ -66,7 +74,7 @@ def watch_in_form(form: WatchForm) -> Watch:
     match read_value(form.limit, ResultSchema(name=form.name, type=form.type)):
         case NumberValue(number=number, unit=unit):
             schema = schema.model_copy(update={"unit": schema.unit or unit})
-            return Watch(result=schema, condition=Condition(compare=compare, limit=number))
+            return Watch(result=schema, condition=Condition(compare=compare, limit=number, inclusive=inclusive))
         case YesNoValue(yes=yes):
             return Watch(result=schema, condition=Condition(compare=compare, yes=yes))
         case _:

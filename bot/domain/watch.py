@@ -43,6 +43,8 @@ class Condition(_Frozen):
 
     compare: Compare
     limit: Decimal | None = None
+    inclusive: bool = False
+    """Whether the limit itself is below, or above: "50 or less"."""
     text: str = ""
     yes: bool | None = None
 
@@ -138,6 +140,8 @@ def _change(state: WatchState, after: WatchState, value: Value) -> tuple[Verdict
 def is_met(condition: Condition, value: Value) -> bool:
     """Whether a value meets a condition; never for "changes", and not for a value of another form."""
     match condition.compare, value:
+        case Compare.BELOW | Compare.ABOVE, NumberValue(number=number) if number == condition.limit:
+            return condition.inclusive
         case Compare.BELOW, NumberValue(number=number) if condition.limit is not None:
             return number < condition.limit
         case Compare.ABOVE, NumberValue(number=number) if condition.limit is not None:

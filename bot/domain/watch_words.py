@@ -16,12 +16,13 @@ from agent.result_value import MOST_NAME, ResultSchema, ValueType, numbers_in
 from bot.domain.watch import Compare, Condition, Watch
 
 _TELL_ME: Final = re.compile(
-    r"(?<!\w)(?:tell|notify|alert|inform|warn|let)\s{1,3}me\s{1,3}(?:know\s{1,3})?"
-    r"(?:when|if|once|whenever|as\s{1,3}soon\s{1,3}as)\s{1,3}(?=\S)",
+    r"(?<!\w)(?:tell|notify|alert|inform|warn|let|ping|message|text|write)\s{1,3}me\s{1,3}(?:know\s{1,3})?"
+    r"(?:when|if|once|whenever|(?:every|each)\s{1,3}time|as\s{1,3}soon\s{1,3}as)\s{1,3}(?=\S)",
     re.IGNORECASE,
 )
-_JOINS: Final = re.compile(r"(?:^|\W)(?:and|then|please)$", re.IGNORECASE)
+_JOINS: Final = re.compile(r"(?:(?:^|\W)(?:and|then|please)|[&+])$", re.IGNORECASE)
 _ZH_TELL_ME: Final = ("告诉我", "通知我", "提醒我")
+_ZH_SOFTLY: Final = ("一下", "一声", "吧", "哦", "哈")
 _ZH_BEFORE: Final = ("然后", "并且", "并", "请", "当", "如果", "若", "要是", "一旦", "在")
 _ZH_AFTER: Final = ("请", "就", "的时候", "时候", "时", "后")
 _ZH_CLAUSE: Final = re.compile(r"[，,；;。\n]")
@@ -33,6 +34,22 @@ _BE: Final = r"(?:(?:is|are|costs?|goes|go|gets?|falls?|drops?|sinks?|rises?|cli
 _CHANGES: Final = re.compile(
     r"(?P<name>.+?)\s+(?:changes?|has\s+changed|have\s+changed|is\s+different|becomes\s+different)", re.IGNORECASE
 )
+_ITS: Final = re.compile(r"(?<!\w)(it|that)['’]s(?!\w)", re.IGNORECASE)
+_NOT: Final = re.compile(r"(?:(?<!\w)(?:not|never|no\s+longer)|n['’]t|不|没|没有|未)$", re.IGNORECASE)
+"""What tells that a name ends with the denial of what follows: then the sentence is asked as a question."""
+_AT_MOST: Final = re.compile(
+    rf"(?P<name>.+?)\s+{_BE}(?:at\s+most|(?:no|not)\s+(?:more|higher|greater)\s+than|not\s+(?:above|over)|<=|≤|down\s+to|"
+    rf"(?<=falls\s)to|(?<=drops\s)to|(?<=sinks\s)to)\s*{_LIMIT}",
+    re.IGNORECASE,
+)
+_AT_LEAST: Final = re.compile(
+    rf"(?P<name>.+?)\s+{_BE}(?:at\s+least|(?:no|not)\s+(?:less|lower|fewer)\s+than|not\s+(?:below|under)|>=|≥|up\s+to|"
+    rf"(?<=rises\s)to|(?<=climbs\s)to)\s*{_LIMIT}",
+    re.IGNORECASE,
+)
+_OR_LESS: Final = re.compile(r"\s(?:or|and)\s+(?:less|lower|below|under|fewer|cheaper)$", re.IGNORECASE)
+_OR_MORE: Final = re.compile(r"\s(?:or|and)\s+(?:more|higher|above|over|up)$", re.IGNORECASE)
+_OR: Final = re.compile(rf"(?P<name>.+?)\s+{_BE[:-1]}+(?:(?:down|up)\s+)?(?:to\s+)?{_LIMIT}", re.IGNORECASE)
 _BELOW: Final = re.compile(
     rf"(?P<name>.+?)\s+{_BE}(?:below|under|beneath|<|(?:less|lower|cheaper|fewer|smaller)\s+than)\s*{_LIMIT}",
     re.IGNORECASE,
@@ -48,8 +65,16 @@ _BECOMES: Final = re.compile(
     re.IGNORECASE,
 )
 _ZH_CHANGES: Final = re.compile(r"(?P<name>.+?)(?:有|发生|出现)?(?:变化|改变|变动|变了)了?")
-_ZH_BELOW: Final = re.compile(rf"(?P<name>.+?)(?:低于|小于|少于|不足|跌破|降到|不到)\s*{_LIMIT}(?<!以下)(?:以下)?")
-_ZH_ABOVE: Final = re.compile(rf"(?P<name>.+?)(?:高于|大于|多于|超过|涨到|突破)\s*{_LIMIT}(?<!以上)(?:以上)?")
+_ZH_AT_MOST: Final = re.compile(
+    rf"(?P<name>.*?)(?:(?:不高于|不超过|不多于|不大于|至多|最多|≤|<=|降到|跌到|降至|跌至)\s*{_LIMIT}(?<!以下)(?:以下)?"
+    r"|(?:到|在)\s*(?P<other>\S.{0,40}?)以下)"
+)
+_ZH_AT_LEAST: Final = re.compile(
+    rf"(?P<name>.*?)(?:(?:不低于|不少于|不小于|至少|达到|≥|>=|涨到|升到|涨至|升至)\s*{_LIMIT}(?<!以上)(?:以上)?"
+    r"|(?:到|在)\s*(?P<other>\S.{0,40}?)以上)"
+)
+_ZH_BELOW: Final = re.compile(rf"(?P<name>.*?)(?:低于|小于|少于|不足|跌破|不到)\s*{_LIMIT}(?<!以下)(?:以下)?")
+_ZH_ABOVE: Final = re.compile(rf"(?P<name>.*?)(?:高于|大于|多于|超过|突破)\s*{_LIMIT}(?<!以上)(?:以上)?")
 _ZH_CONTAINS: Final = re.compile(r"(?P<name>.+?)(?:包含|包括|含有|出现)(?:了)?(?P<text>.+)")
 _ZH_BECOMES: Final = re.compile(r"(?P<name>.+?)(?:变成|变为|等于|显示为|显示)(?P<text>.+)")
 
@@ -83,7 +108,7 @@ def split_watch(text: str) -> tuple[str, str] | None:
 
 def _split_chinese(text: str) -> tuple[str, str]:
     """The task, and the last clause where it ends with “告诉我”; two empty texts where it does not."""
-    text = text.rstrip(_ENDS)
+    text = _without(text, _ZH_SOFTLY, str.removesuffix)
     if not text.endswith(_ZH_TELL_ME):
         return "", ""
     text = _without(text[:-3].rstrip(_ENDS), _ZH_AFTER, str.removesuffix)
@@ -101,11 +126,17 @@ def _without(text: str, words: tuple[str, ...], cut: Callable[[str, str], str]) 
 
 def watch_of(words: str) -> Watch:
     """The watch in words such as "the price is below 50" or “价格低于50”."""
-    words = " ".join(words.split())
-    for pattern, compare in ((_BELOW, Compare.BELOW), (_ZH_BELOW, Compare.BELOW),
-                             (_ABOVE, Compare.ABOVE), (_ZH_ABOVE, Compare.ABOVE)):  # fmt: skip
-        if (found := pattern.fullmatch(words)) and (made := _limited(found["name"], compare, found["limit"])):
+    words = _ITS.sub(r"\1 is", " ".join(words.split()))
+    for ending, compare in ((_OR_LESS, Compare.BELOW), (_OR_MORE, Compare.ABOVE)):
+        end = ending.search(words)
+        up_to = None if end is None else _OR.fullmatch(words[: end.start()])
+        if up_to and (made := _limited(up_to["name"], compare, up_to["limit"], inclusive=True)):
             return made
+    for patterns, compare, inclusive in _LIMITS:
+        for said in filter(None, (pattern.fullmatch(words) for pattern in patterns)):
+            limit = said["limit"] or said.groupdict().get("other") or ""
+            if made := _limited(said["name"], compare, limit, inclusive=inclusive):
+                return made
     for pattern in (_CHANGES, _ZH_CHANGES):
         if found := pattern.fullmatch(words):
             kind: ValueType = "number" if _NUMBERS.search(words) else "list" if _LISTS.search(words) else "text"
@@ -125,13 +156,24 @@ def watch_of(words: str) -> Watch:
     return _watch(words, "yes-no", Condition(compare=Compare.BECOMES, yes=True))
 
 
-def _limited(name: str, compare: Compare, limit: str) -> Watch | None:
-    """A watch of a number; None where the limit is not one number, or more than a number is said."""
-    numbers = numbers_in(limit)
-    if len(numbers) != 1 or len(limit.split()) > _LIMIT_WORDS or _COMPARED.search(name):
+def _limited(name: str, compare: Compare, limit: str, *, inclusive: bool = False) -> Watch | None:
+    """A watch of a number; None where the limit is not one number, more than a number is said, or it is denied."""
+    numbers, name = numbers_in(limit), name.strip()
+    if len(numbers) != 1 or len(limit.split()) > _LIMIT_WORDS or _COMPARED.search(name) or _NOT.search(name):
         return None
     (number,) = numbers
-    return _watch(name, "number", Condition(compare=compare, limit=number.number), unit=number.unit)
+    name = name or "数值"  # only Chinese may leave it out
+    condition = Condition(compare=compare, limit=number.number, inclusive=inclusive)
+    return _watch(name, "number", condition, unit=number.unit)
+
+
+_LIMITS: Final = (
+    ((_AT_MOST, _ZH_AT_MOST), Compare.BELOW, True),
+    ((_AT_LEAST, _ZH_AT_LEAST), Compare.ABOVE, True),
+    ((_BELOW, _ZH_BELOW), Compare.BELOW, False),
+    ((_ABOVE, _ZH_ABOVE), Compare.ABOVE, False),
+)
+"""By which words a number is compared with a limit, and whether the limit itself counts."""
 
 
 def _watch(name: str, kind: ValueType, condition: Condition, unit: str = "") -> Watch:

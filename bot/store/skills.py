@@ -110,6 +110,11 @@ class SkillTable:
         rows = await self._database.fetch("SELECT * FROM saved_skills WHERE name = ?", (name,))
         return Person(rows[0]["person_platform"], rows[0]["person_id"]) if rows else None
 
+    async def made_of(self, name: str) -> int:
+        """The number of the task that its present version was saved from; 0 for one that nobody has saved here."""
+        rows = await self._database.fetch("SELECT task FROM saved_skills WHERE name = ?", (name,))
+        return int(rows[0]["task"]) if rows else 0
+
     async def verdicts(self, name: str = "") -> tuple[PressVerdict, ...]:
         """What the gate's reader said of the presses of one skill that was saved here, without a name of all."""
         rows = await self._database.fetch("SELECT verdicts FROM saved_skills WHERE ? IN ('', name)", (name,))
@@ -136,23 +141,26 @@ class SkillTable:
         await self._database.write(work)
 
     async def renamed(self, old: str, new: str) -> None:
-        """It is called otherwise from now on; its runs of before count for it."""
+        """It is called otherwise from now on: its runs of before count for it, and what is planned with it goes on.
+        What is known of a former skill of the new name, whose folder somebody has taken away, is forgotten.
+        """
 
         async def work(transaction: Transaction) -> None:
+            await _forget(transaction, new)
             await transaction.fetch("UPDATE saved_skills SET name = ? WHERE name = ?", (new, old))
             await transaction.fetch("UPDATE tasks SET skill = ? WHERE skill = ?", (new, old))
             await transaction.fetch("UPDATE skill_names SET skill = ? WHERE skill = ?", (new, old))
+            await transaction.fetch(
+                "UPDATE schedules SET options = json_set(options, '$.skill', ?)"
+                " WHERE json_extract(options, '$.skill') = ?",
+                (new, old),
+            )
 
         await self._database.write(work)
 
     async def removed(self, name: str) -> None:
-        """It is no more."""
-
-        async def work(transaction: Transaction) -> None:
-            await transaction.fetch("DELETE FROM saved_skills WHERE name = ?", (name,))
-            await transaction.fetch("DELETE FROM skill_names WHERE skill = ?", (name,))
-
-        await self._database.write(work)
+        """It is no more; another one that is given its name begins anew."""
+        await self._database.write(lambda transaction: _forget(transaction, name))
 
     async def runs(self, name: str) -> tuple[SkillRun, ...]:
         """The latest runs of a skill that have ended otherwise than by a person's cancelling, the latest first."""
@@ -169,3 +177,9 @@ class SkillTable:
             outcome = Outcome(row["outcome"])
             found.append(SkillRun(str(row["id"]), outcome, seconds, usage.tokens, usage.cost, row["arguments"]))
         return tuple(found)
+
+
+async def _forget(transaction: Transaction, name: str) -> None:
+    await transaction.fetch("DELETE FROM saved_skills WHERE name = ?", (name,))
+    await transaction.fetch("DELETE FROM skill_names WHERE skill = ?", (name,))
+    await transaction.fetch("UPDATE tasks SET skill = '' WHERE skill = ?", (name,))

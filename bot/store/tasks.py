@@ -250,7 +250,8 @@ class Tasks:
 
     async def latest_for(self, accounts: Collection[Person], address: Address) -> Task | None:
         """The task that somebody means who names none: one whose own place this is, else one of the person's; those
-        that live before those that ended, those from here before those from elsewhere, the latest first.
+        that live before those that ended, those that were given before the readings of watches, which nobody is shown,
+        those from here before those from elsewhere, the latest first.
         """
         here = address_text(address)
         at_home = await self.made_for_tasks(address)
@@ -259,7 +260,7 @@ class Tasks:
             " WHERE parent IS NULL AND ((?3 AND (place = ?1 OR (place IS NULL AND origin = ?1)))"
             " OR (person_platform, person_id) IN (SELECT value ->> 0, value ->> 1 FROM json_each(?2)))"
             " ORDER BY (?3 AND COALESCE(place, origin) = ?1) DESC, state <> 'ended' DESC,"
-            " (origin = ?1 OR place IS ?1) DESC, id DESC LIMIT 1",
+            " watch <> '', (origin = ?1 OR place IS ?1) DESC, id DESC LIMIT 1",
             here,
             _accounts_text(accounts),
             at_home,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import sqlite3
 import time
 from contextlib import closing
@@ -62,8 +63,13 @@ async def test_a_saved_skill_is_done_in_every_way(place: Place) -> None:
             given = {"name": "note", "arguments": {"title": "Over MCP"}, "wait_seconds": 60}
             assert not (await client.call_tool("run_skill", given)).is_error
             await noted(place, "Over MCP")
-        listed = (await place.opengui("skills"))[1]
-        assert "note" in listed
+        assert "done in" in (await place.opengui("skills"))[1]
         with closing(sqlite3.connect(place.data / "opengui.sqlite3")) as database:
             used = database.execute("SELECT outcome FROM tasks WHERE skill = 'note' AND parts = 0").fetchall()
         assert {row[0] for row in used} == {"succeeded"}
+    (row,) = [
+        row
+        for line in (await place.opengui("skills", "--json"))[1].splitlines()
+        if (row := json.loads(line))["skill"] == "note"
+    ]
+    assert row["figures"]["runs"] == row["figures"]["succeeded"] == len(used), "read from the disk, beside no service"

@@ -13,6 +13,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 
 from agent.dialects.select import dialect_for
 from agent.guards.policy import Policy
+from agent.guards.reading import GuardMode
 from agent.guards.stricter import StricterPolicy
 from agent.models.base import Models
 from agent.ports.memory import MemoryOfThisProcess
@@ -47,8 +48,8 @@ HASTY = Patience(beat=0.2, away=3.0, lost=60.0, cut=3.0, again=1.0)
 LIMIT = 60.0
 
 
-def runner_on(phones: Any, have: Models, saver: Any, **equipment: Any) -> LocalRunner:
-    terms = FixedRunConfig(RunConfig(have, dialect_for("tools", "scripted"), image_window=1))
+def runner_on(phones: Any, have: Models, saver: Any, guard: GuardMode = "rules", **equipment: Any) -> LocalRunner:
+    terms = FixedRunConfig(RunConfig(have, dialect_for("tools", "scripted"), image_window=1, guard=guard))
     own: dict[str, Any] = {"policy": Policy.default(), "frames": MemoryFrames(), "journal": MemoryJournal()}
     return LocalRunner(Equipment(phones=phones, terms=terms, **own | equipment), saver)
 
@@ -67,6 +68,7 @@ class HostMachine:
     saver: InMemorySaver = field(default_factory=InMemorySaver)
     policy: Policy = field(default_factory=Policy.default)
     speaks: int = SPEAKS
+    guard: GuardMode = "rules"
     host: Host | None = None
     _stack: AsyncExitStack = field(default_factory=AsyncExitStack)
     _work: asyncio.Task[None] | None = None
@@ -84,6 +86,7 @@ class HostMachine:
                 phones,
                 self.models,
                 self.saver,
+                self.guard,
                 leases=host.leases,
                 policy=StricterPolicy(Policy(rules), self.policy),
                 journal=store.journal,

@@ -67,7 +67,7 @@ class Fitting:
 
     def fit(self, step: RecordedAction, *, strictly: bool = False) -> Found | bool | None:
         """What the step touches here, True for one that touches nothing and fits, None where it does not fit."""
-        if step.kind not in FIELDS or (step.touches and step.anchor is None and not step.reads):
+        if step.kind not in FIELDS or step.is_left_to_model:
             return None
         if step.kind in {"open_app", "open_url"}:
             return None if strictly else True

@@ -237,7 +237,7 @@ class Follower:
             key: filled(value, self._values) if isinstance(value, str) else value for key, value in step.action.items()
         }
         fields.pop("kind")
-        if step.reads:
+        if step.reads or step.kind == "note":
             fields["text"] = "\n".join(words_at(place, self._seen, self._values) for place in step.reads)
         if isinstance(found, Found):
             if step.touches or not found.element.focused:  # else it was typed where the focus was, and is

@@ -103,8 +103,8 @@ async def create_schedule(wish: NewSchedule, calls: Caller) -> ScheduleInfo:
     known = {one.id for one in await _visible(calls)}
     options, text = {"device": wish.phone, "zone": wish.zone}, wish.text
     if wish.skill:
-        call = call_of(wish.skill, wish.arguments, calls.services, options)
-        options, text = dict(call.options), text or call.rest
+        call = call_of(wish.skill, wish.arguments, calls.services, options, text=text)
+        options, text = dict(call.options), call.rest
     if wish.tell_me_when:
         reply = await calls.run("watch", options, f"{wish.rule} do {text} and tell me when {wish.tell_me_when}")
     else:

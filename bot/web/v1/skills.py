@@ -12,7 +12,8 @@ from agent.recorded_skills.skill_file import Parameter
 from agent.skills import saving
 from agent.skills.loading import Skill, load_skills
 from bot.commands.request import Unknown, verdict
-from bot.commands.skills import always_typed, drafted, figures_of, left_to_model
+from bot.commands.skill_figures import figures_of
+from bot.commands.skills import always_typed, drafted, left_to_model
 from bot.domain.right import Right
 from bot.texts import listed, say, spoken
 from bot.web.v1.asking import Caller, Id, page
@@ -50,7 +51,7 @@ async def _may_change(calls: Calls, skill: Skill) -> bool:
 
 async def _info(calls: Calls, skill: Skill) -> SkillInfo:
     recorded = skill.recorded
-    figures = await figures_of(skill, calls.services)
+    figures = await figures_of(skill, calls.services.store)
     return SkillInfo(
         name=skill.name,
         description=skill.described(spoken()),

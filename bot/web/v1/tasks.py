@@ -99,8 +99,8 @@ async def create_task(wish: NewTask, calls: Caller, response: Response) -> TaskI
     here, guidance = ("", AS_SET) if conversation is None else (conversation.id, conversation.guidance)
     text = wish.text
     if wish.skill:
-        call = call_of(wish.skill, wish.arguments, calls.services, options)
-        options, text = dict(call.options), text or call.rest
+        call = call_of(wish.skill, wish.arguments, calls.services, options, text=text)
+        options, text = dict(call.options), call.rest
     reply = await calls.run("do", options, text, conversation=here, guidance=guidance, files=files)
     if conversation is not None:
         said = await calls.services.store.conversations.say(conversation.id, text, key=f"user:{calls.event}")

@@ -13,13 +13,14 @@ from agent.graph.executor.screen import LATELY
 from agent.models.base import Models, Purpose
 from agent.outcome import Outcome
 from agent.ports.journal import ActionKey, ActionState
-from agent.questions import DENY
+from agent.questions import ALLOW, DENY
 from agent.recorded_skills.skill_file import RecordedSkill
 from benchmarks.skills import extra_touches, is_right
 from devices.virtual_phone.state import Redesign
 from tests.agent.graph.rig import Rig, Work, order
 from tests.agent.recorded.stage import (
     BY_NAME,
+    SPANISH,
     Change,
     Played,
     Reader,
@@ -31,7 +32,7 @@ from tests.agent.recorded.stage import (
     spanish,
 )
 from tests.fakes.ports import MemoryJournal, MemorySkillNames
-from tests.fakes.scripted_model import call
+from tests.fakes.scripted_model import call, models
 
 UNCHANGED = Change("unchanged")
 
@@ -260,3 +261,51 @@ async def test_a_press_that_arrived_before_a_kill_is_seen_by_the_page_that_it_le
         assert (await work.ended()).outcome is Outcome.SUCCEEDED
         assert [each.purpose for each in reader.asked] == [Purpose.VERIFY]
         assert [note.title for note in rig.phone.truth.notes].count("Shopping") == 1
+
+
+@pytest.mark.usefixtures("virtual_time")
+async def test_a_name_that_means_a_payment_is_asked_about(stage: Stage) -> None:
+    """A model that a page has told what "Terms" is called there: what is pressed is judged, not what was recorded. Seen
+    failing (the mug was ordered unasked) with `question_before_input` returning None.
+    """
+    played = BY_NAME["order-mug"]
+    skill, _ = await stage.recorded(played, ids=False)
+    data = skill.model_dump(mode="json")
+    assert data["steps"][-1]["anchor"]["words"] == "Place order"
+    data["steps"][-1]["anchor"] |= {"words": "Terms", "beside": ""}
+    data["steps"][-1]["landmarks"] = []
+    library, reader = library_of(played.name, RecordedSkill.model_validate(data)), Reader()
+    known = {words.casefold(): now for words, now in SPANISH.items()} | {"terms": SPANISH["Place order"]}
+    names = MemorySkillNames({(played.name, "es-ES"): known})
+    reader.end_with = call("finish", status="failure", summary="It was not allowed.")
+    async with phone(spanish(ids=False)) as rig:
+        wish = {"skill": played.name, "arguments": dict(played.first)}
+        agent = rig.agent(Models(reader, reader, reader), skills=library, main={"skills": library}, skill_names=names)
+        work = Work(agent, order("order", task="9").model_copy(update=wish))
+        checkout = await work.until(Asked)
+        await work.answer(ALLOW)
+        asked = await work.until(Asked, lambda asked: asked.question.id != checkout.question.id)
+        assert "9.50" in asked.question.text
+        await work.answer(DENY)
+        assert (await work.ended()).outcome is not Outcome.SUCCEEDED
+        assert not rig.phone.truth.orders
+        assert not names.kept[played.name, "es-ES"], "names of a run that did not end as done are forgotten"
+
+
+@pytest.mark.usefixtures("virtual_time")
+async def test_a_verdict_that_stands_in_a_folder_spares_no_reading(stage: Stage) -> None:
+    """Only what this service has kept counts. Seen failing with the verdicts of the recording's steps known to it."""
+    played = BY_NAME["see-cart"]
+    skill, _ = await stage.recorded(played)
+    wish = order("see", task="9").model_copy(update={"skill": played.name, "arguments": dict(played.first)})
+    told: list[dict[str, Any]] = []
+    for _ in range(2):
+        data = skill.model_dump(mode="json") | {"verdicts": told}
+        data["steps"] = [step | {"verdicts": told} for step in data["steps"]]
+        library, (have, model) = library_of(played.name, RecordedSkill.model_validate(data)), models([])
+        async with phone(UNCHANGED) as rig:
+            work = Work(rig.agent(have, guard="auto", skills=library, main={"skills": library}), wish)
+            assert (await work.ended()).outcome is Outcome.SUCCEEDED
+            assert len(model.asked(Purpose.GUARD)) == len(model.requests) > 0
+            told = [each.model_dump() for step in work.steps for each in step.record.verdicts]
+            assert told

@@ -140,6 +140,56 @@ def test_what_words_mean(text: str, task: str, name: str, kind: str, unit: str, 
     )
 
 
+@pytest.mark.parametrize(
+    ("text", "compare", "inclusive"),
+    [
+        ("price drops to $5 or less", Compare.BELOW, True),
+        ("the price is at most 5 dollars", Compare.BELOW, True),
+        ("price <= 5", Compare.BELOW, True),
+        ("the price falls to 5", Compare.BELOW, True),
+        ("the price is no more than 5", Compare.BELOW, True),
+        ("it's below $5", Compare.BELOW, False),
+        ("the price is 5 or more", Compare.ABOVE, True),
+        ("it is at least 5", Compare.ABOVE, True),
+        ("it rises to 5", Compare.ABOVE, True),
+        ("it is not below 5", Compare.ABOVE, True),
+        ("it is not above 5", Compare.BELOW, True),
+        ("it is no less than 5", Compare.ABOVE, True),
+        ("价格不高于5元", Compare.BELOW, True),
+        ("价格不超过5", Compare.BELOW, True),
+        ("价格降到5元以下", Compare.BELOW, True),
+        ("价格到5元以下", Compare.BELOW, True),
+        ("低于5元", Compare.BELOW, False),
+        ("温度不低于5度", Compare.ABOVE, True),
+        ("温度达到5度", Compare.ABOVE, True),
+    ],
+)
+def test_whether_the_limit_itself_counts(text: str, compare: Compare, inclusive: bool) -> None:
+    """Seen failing, “不高于5元” told of 6, without the patterns of limits that count themselves."""
+    condition = watch_of(text).condition
+    assert (condition.compare, condition.limit, condition.inclusive) == (compare, Decimal(5), inclusive)
+    below = compare is Compare.BELOW
+    met = [is_met(condition, NumberValue(number=Decimal(number))) for number in (4, 5, 6)]
+    assert met == [below, inclusive, not below]
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["the price isn't above 5", "the price is no longer under 5", "价格没有低于5元"],
+)
+def test_what_is_denied_is_asked_as_a_question(text: str) -> None:
+    assert watch_of(text).result.type == "yes-no"
+
+
+@pytest.mark.parametrize(
+    "words",
+    ["& ping me when", ", text me each time", "and message me every time", "then let me know as soon as"],
+)
+def test_telling_has_many_words(words: str) -> None:
+    assert split_watch(f"read the price {words} the price changes") == ("read the price", "the price changes")
+    assert split_watch("打开商店读取价格，价格变了就通知我一下") == ("打开商店读取价格", "价格变了")
+
+
 @pytest.mark.parametrize("text", ["", "open Shop", "and tell me when it rains", "告诉我", "tell Anna when I am late"])
 def test_where_nothing_is_said_of_telling_there_is_no_watch(text: str) -> None:
     assert split_watch(text) is None

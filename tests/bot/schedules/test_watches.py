@@ -152,6 +152,15 @@ async def test_the_time_of_a_reading_is_that_of_the_last_value(rig: Rig) -> None
     assert (after.read, after.misses) == (found.read, 1)
 
 
+async def test_a_reading_is_not_the_task_that_somebody_means_who_names_none(rig: Rig) -> None:
+    """Nobody is shown it. Seen failing, the reading given again, without its place in the order of `latest_for`."""
+    given = await rig.world.end(await rig.world.working("open the notes"))
+    await begun(rig)
+    await reading(rig, "60")
+    again = await rig.world.task_service.known((await rig.world.type("again")).task)
+    assert again.text == given.text
+
+
 async def test_a_cancelled_reading_says_nothing_and_counts_for_nothing(rig: Rig) -> None:
     await begun(rig)
     for _ in range(3):
@@ -267,6 +276,23 @@ async def test_a_model_says_the_form_once_and_the_person_sees_it(rig: Rig) -> No
     assert kept.paused
     assert kept.plan.watch is not None
     assert kept.plan.watch.condition == Condition(compare=Compare.ABOVE, limit=Decimal(30))
+
+
+async def test_a_model_may_say_that_the_limit_itself_counts(rig: Rig) -> None:
+    line = "every 1h do open Shop, read the price and tell me when the price reaches $50 on its way down"
+    of_model(rig, {"name": "price", "type": "number", "unit": "$", "compare": "at-most", "limit": "$50"})
+    assert "You are told when it is 50 $ or less" in await shown(rig, line)
+    kept = (await rig.schedules())[0].plan.watch
+    assert kept is not None
+    assert kept.condition == Condition(compare=Compare.BELOW, limit=Decimal(50), inclusive=True)
+
+
+async def test_without_a_model_a_question_is_said_to_find_little(rig: Rig) -> None:
+    line = "every 1h do look and tell me when the shop is open"
+    assert "Without a model that is found only where" in words(await rig.world.type(f"watch {line}"))
+    assert "Without a model" not in words(await rig.world.type(f"watch {PRICE}"))
+    of_model(rig, {"name": "shop is open", "type": "yes-no", "compare": "becomes", "limit": "yes"})
+    assert "Without a model" not in await shown(rig, line)
 
 
 async def test_a_limit_that_nobody_has_said_is_no_limit(rig: Rig) -> None:

@@ -14,7 +14,7 @@ from bot.web.v1.models.base import TEXT_LIMIT, Arguments, Got, Name, Sent, Text
 class NewTask(Sent):
     """A task: in words, or a skill with its arguments."""
 
-    text: str = Field(default="", max_length=TEXT_LIMIT, description="Left out where a skill is named.")
+    text: str = Field(default="", max_length=TEXT_LIMIT, description="Left out where a recorded skill is named.")
     skill: Name = Field(default="", description="The name of the skill that is to be followed.")
     arguments: Arguments = Field(default_factory=dict, description="What the skill is to be done with, by parameter.")
     phone: Name = Field(default="", description="By name or id; several as `a,b`, or `all`; empty for any free one.")
