@@ -13,7 +13,7 @@ const ALL = "/api/v1/schedules";
 const LOOK_MS = 5000;
 const RULES = ["every 30m", "every 2h", "every day 08:00", "every weekday 07:30", "at 18:00"];
 const ZONE = Intl.DateTimeFormat().resolvedOptions().timeZone;
-const CONDITIONS = ["changes", "below", "above", "contains", "becomes"];
+const CONDITIONS = ["changes", "below", "at_most", "above", "at_least", "contains", "becomes"];
 
 export class SchedulePage extends Looking {
   constructor(model, way) {
