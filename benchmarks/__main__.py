@@ -8,7 +8,20 @@ import os
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 
-from benchmarks import api, fleet, foreign, members, scale, settling, single, skills, stopping, tools, workshop
+from benchmarks import (
+    api,
+    fleet,
+    fleet_hosts,
+    foreign,
+    members,
+    scale,
+    settling,
+    single,
+    skills,
+    stopping,
+    tools,
+    workshop,
+)
 from benchmarks.row import HEADING, Row
 
 Options = argparse.Namespace
@@ -64,7 +77,7 @@ async def _skills(_options: Options) -> list[Row]:
 
 
 async def _fleet(options: Options) -> list[Row]:
-    return await fleet.measured(options.runs_at_once)
+    return [*await fleet.measured(options.runs_at_once), *await fleet_hosts.measured(options.runs)]
 
 
 PARTS: Mapping[str, Callable[[Options], Awaitable[list[Row]] | AsyncIterator[Row]]] = {

@@ -133,7 +133,7 @@ async def point(count: int, model_seconds: float = MODEL_S) -> Point:
         before = [part.seconds for part in parts]
         done = await asyncio.gather(*(service.do(phone.address) for phone in place.phones))
         spent = [part.seconds - began for part, began in zip(parts, before, strict=True)]
-        tasks = _by_task(model.requests)
+        tasks = by_task(model.requests)
         gaps = [gap for task in tasks for gap in task.gaps]
         return Point(
             phones=count,
@@ -169,7 +169,8 @@ def rows(points: list[Point], idle: float) -> list[Row]:
     ]
 
 
-def _by_task(requests: list[Recorded]) -> list[Figures]:
+def by_task(requests: list[Recorded]) -> list[Figures]:
+    """The figures of each task in turn."""
     tasks: dict[str, list[Recorded]] = defaultdict(list)
     for request in requests:
         tasks[str(request.body.get("prompt_cache_key", ""))].append(request)

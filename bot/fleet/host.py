@@ -142,6 +142,7 @@ class Host:
         finally:
             await end_tasks(*work, *self._tasks)
             await self._runs.stop()
+            await self._outgoing.stop()
 
     # what it asks the hub
 

@@ -25,6 +25,8 @@ from bot.texts import speaking
 logger = logging.getLogger(__name__)
 
 DROP_S: Final = 20.0
+TELL_S: Final = 2.0
+"""What a run that stands still has done is written down by then, unless the disk is full."""
 
 
 @dataclass
@@ -44,6 +46,8 @@ class _Run:
     stopping: asyncio.Lock = field(default_factory=asyncio.Lock)
     switching: asyncio.Lock = field(default_factory=asyncio.Lock)
     ending: bool = False
+    all_told: asyncio.Event = field(default_factory=asyncio.Event)
+    """Set while the work waits for what happens next: all that has happened before is written down."""
 
     @property
     def alive(self) -> bool:
@@ -175,13 +179,18 @@ class HostRuns:
                 events: AsyncIterator[RunEvent] = self.runner.start(order)
                 assert isinstance(events, AsyncGenerator)
                 async with aclosing(events):
+                    run.all_told.set()
                     async for event in events:
+                        run.all_told.clear()
                         await self._outgoing.write(order.run, Told(n=0, event=event))
+                        run.all_told.set()  # the next one is taken at once, if it is there already
             except Exception as error:
                 logger.exception("the work on run %s failed", order.run)
                 fault = fault_of(error)
                 end = cut_off(order, fault.outcome, fault.sentence)
                 await self._outgoing.write(order.run, Told(n=0, event=end))
+            finally:
+                run.all_told.set()
 
     async def _drop(self, run: _Run) -> None:
         """Stop the work on a run at a safe point. What is done of it stays in its checkpoint."""
@@ -196,6 +205,10 @@ class HostRuns:
         if working is not None and not working.done():
             with suppress(TimeoutError):
                 await runner.signal(run.id, Pause())
+            with suppress(TimeoutError):
+                async with asyncio.timeout(TELL_S):
+                    while not run.all_told.is_set():
+                        await run.all_told.wait()
             working.cancel()
             await asyncio.wait({working}, timeout=DROP_S)
         run.working, run.held = None, False

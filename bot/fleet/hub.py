@@ -303,6 +303,8 @@ class Hub:
     async def _take_pulse(self, name: str, pulse: Pulse) -> None:
         # Before it has greeted this start of the hub it would give what it is told to the work of the last one.
         greeted = pulse.epoch in {None, self._epoch}
+        if not greeted:
+            self._later(self.beat(name))  # it greets at the first one that it hears
         if self._link is not None and await self.hosts.note_pulse(self._link, name, pulse, greeted=greeted):
             self.runs.works_on(name, frozenset(pulse.working))
 

@@ -11,6 +11,7 @@ from agent.run_id import RunId
 from bot.fleet.engine import EngineAway, Link, steady_now
 from bot.fleet.messages import ITEM, Item, events_of
 from bot.store.fleet import FleetTable
+from bot.tasks.shielded import ShieldedCalls
 
 logger = logging.getLogger(__name__)
 
@@ -28,6 +29,7 @@ class Outgoing:
         self._boot = boot
         self._table = table
         self._again = again
+        self._writing = ShieldedCalls(again)
         self._unsent: OrderedDict[tuple[RunId, int], tuple[str, float]] = OrderedDict()
         self._arrived: dict[RunId, int] = {}
         self._due = asyncio.Event()
@@ -47,8 +49,18 @@ class Outgoing:
         self._due.set()
 
     async def write(self, run: RunId, item: Item) -> None:
-        """Keep what this run tells under its next number. Of a run that is over nothing is kept."""
-        body = item.model_dump_json()
+        """Keep what this run tells under its next number. Of a run that is over nothing is kept.
+
+        A caller that is cancelled meanwhile does not cut it: a number that is written and not sent is a gap, at which
+        the hub would wait for ever.
+        """
+        await self._writing.unbroken(self._write(run, item.model_dump_json()))
+
+    async def stop(self) -> None:
+        """End what is still being written. What of it stands in the table is sent by the next start."""
+        await self._writing.stop(self._again)
+
+    async def _write(self, run: RunId, body: str) -> None:
         number = await self._table.write_event(run, body)
         if number:
             self._unsent[run, number] = (body, NEVER)

@@ -132,10 +132,11 @@ class FleetPhones:
                     info = replace(info, health=Health.OFFLINE, reason=why, fix=words("fleet.away_fix"))
                 there.setdefault(info.id, info)
         named: dict[str, PhoneInfo] = {}
+        used = {each.name.casefold() for each in self._others()}
         for phone_id, info in sorted(there.items()):
-            others = [*self._others(), *named.values()]
-            name = self._names.name_of(phone_id, info.serial, info.name, others)
+            name = self._names.name_beside(phone_id, info.serial, info.name, used)
             named[phone_id] = replace(info, name=name)
+            used.add(name.casefold())
             if phone_id not in self._phones:
                 self._phones[phone_id] = HostedPhone(self._hub, self, phone_id)
         if named != self._found:

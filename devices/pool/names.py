@@ -48,15 +48,18 @@ class PhoneNames:
 
     def name_of(self, phone_id: str, serial: str, model: str, others: Collection[PhoneInfo]) -> str:
         """The given name, else the model's, else the serial; with a number when another phone has it."""
+        return self.name_beside(phone_id, serial, model, {each.name.casefold() for each in others})
+
+    def name_beside(self, phone_id: str, serial: str, model: str, used: set[str]) -> str:
+        """The same beside these names, casefolded: who names many phones collects them once."""
         given = self._given_to(phone_id, serial)
         usual = self._usual.get(phone_id, "")
         name = given or (usual if usual.startswith(model) else "") or model or serial
-        used = {each.name.casefold() for each in others}
         # A phone that is away keeps its name; one that was made of its model gives way to one that people gave.
         away = (self._kept,) if given else (self._kept, self._usual)
-        used |= {kept.casefold() for names in away for owner, kept in names.items() if owner != phone_id}
+        kept = {each.casefold() for names in away for owner, each in names.items() if owner != phone_id}
         number, unique = 2, name
-        while unique.casefold() in used:
+        while unique.casefold() in used or unique.casefold() in kept:
             unique, number = f"{name} {number}", number + 1
         return unique
 

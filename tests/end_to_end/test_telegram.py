@@ -185,7 +185,7 @@ async def test_messages_to_one_person_are_allowed_for_the_task_over_a_kill(place
     def written(text: str) -> list[Act]:
         return [on("Text message", "type", text=text), tap("Send")]
 
-    first = [call("open_app", name="Messages"), tap("Bob"), *written("first"), call("wait", seconds=30)]
+    first = [call("open_app", name="Messages"), tap("Bob"), *written("first"), call("wait", seconds=10)]
     away = [call("key", key="back")] * 2  # the keyboard, then the conversation
     acts = [*first, *written("second"), *away, tap("Alice"), *written("third"), FINISH]
     async with town(*acts) as here:

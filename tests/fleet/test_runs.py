@@ -18,7 +18,7 @@ from agent.ports.runner import RunOrder, RunOutOfReach
 from agent.questions import Answer, QuestionKind
 from tests.agent.test_runner_contract import FINISH, OPEN, RUN, Running
 from tests.fakes.scripted_model import HANG, call, models
-from tests.fleet.rig import HASTY, LIMIT, EngineKind, FleetRig, fleet_rig
+from tests.fleet.rig import HASTY, LIMIT, STEADY, EngineKind, FleetRig, fleet_rig
 
 SOON_S = 5.0
 
@@ -47,6 +47,13 @@ async def test_a_subtask_from_its_phone_to_its_end(fleet: FleetRig) -> None:
     assert fleet.leases.held == ()
     assert (await fleet.store.fleet.runs(), await fleet.store.fleet.events()) == ((), ())
     assert len(machine.inputs()) > 0
+
+
+async def test_a_host_that_joins_need_not_wait_for_the_next_beat(tmp_path: Path) -> None:
+    async with fleet_rig(tmp_path, "fake", replace(STEADY, beat=LIMIT)) as fleet:
+        await fleet.add_host("shelf", models([])[0])
+        async with asyncio.timeout(LIMIT / 4):
+            assert await fleet.there()
 
 
 async def test_answers_notes_and_files_arrive(fleet: FleetRig) -> None:
