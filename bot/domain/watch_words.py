@@ -30,7 +30,8 @@ MOST_CONDITION: Final = 300
 """Characters of what is said of when to tell."""
 
 _LIMIT: Final = r"(?P<limit>\S.{0,40})"
-_BE: Final = r"(?:(?:is|are|costs?|goes|go|gets?|falls?|drops?|sinks?|rises?|climbs?|becomes?|has|have|was)\s+)*"
+_VERB: Final = r"(?:(?:is|are|costs?|goes|go|gets?|falls?|drops?|sinks?|rises?|climbs?|becomes?|has|have|was)\s+)"
+_BE: Final = f"{_VERB}*"
 _CHANGES: Final = re.compile(
     r"(?P<name>.+?)\s+(?:changes?|has\s+changed|have\s+changed|is\s+different|becomes\s+different)", re.IGNORECASE
 )
@@ -49,7 +50,7 @@ _AT_LEAST: Final = re.compile(
 )
 _OR_LESS: Final = re.compile(r"\s(?:or|and)\s+(?:less|lower|below|under|fewer|cheaper)$", re.IGNORECASE)
 _OR_MORE: Final = re.compile(r"\s(?:or|and)\s+(?:more|higher|above|over|up)$", re.IGNORECASE)
-_OR: Final = re.compile(rf"(?P<name>.+?)\s+{_BE[:-1]}+(?:(?:down|up)\s+)?(?:to\s+)?{_LIMIT}", re.IGNORECASE)
+_OR: Final = re.compile(rf"(?P<name>.+?)\s+{_VERB}+(?:(?:down|up)\s+)?(?:to\s+)?{_LIMIT}", re.IGNORECASE)
 _BELOW: Final = re.compile(
     rf"(?P<name>.+?)\s+{_BE}(?:below|under|beneath|<|(?:less|lower|cheaper|fewer|smaller)\s+than)\s*{_LIMIT}",
     re.IGNORECASE,
