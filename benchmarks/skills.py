@@ -175,15 +175,15 @@ async def _measured() -> list[Row]:
     twice, unfinished = await _killed(stage)
     rows.append(Row(f"skills: {TRIES} kills: something done twice", twice, 0, ""))
     rows.append(Row(f"skills: {TRIES} kills: ended otherwise", unfinished, TRIES / 10, ""))
-    rows.append(Row("skills: a replayed step", await _step_seconds(stage), 1.5 * (FRAME_S + INPUT_S), "s"))
     return rows
 
 
 async def measured() -> list[Row]:
-    """Everything, in virtual time and so in a loop of its own."""
+    """What is counted, in virtual time and so in a loop of its own; then what takes time, by the clock on the wall."""
 
     def run() -> list[Row]:
         with asyncio.Runner(loop_factory=VirtualTimeLoop) as runner:
             return runner.run(_measured())
 
-    return await asyncio.to_thread(run)
+    rows = await asyncio.to_thread(run)
+    return [*rows, Row("skills: a replayed step", await _step_seconds(Stage()), 1.5 * (FRAME_S + INPUT_S), "s")]
