@@ -60,17 +60,12 @@ WAITING_FOLDERS = frozenset({"end_to_end", "faults", "workshop"})
 """Tests that for the most part wait: for other programs, and for the clock on the wall."""
 
 UNCOUNTED_FOLDERS = frozenset({"attacks", "chaos", "end_to_end", "faults", "fuzz", "offline", "soak"})
-UNCOUNTED_FILES = frozenset(
-    {"test_attacks.py", "test_catalogue.py", "test_contract.py", "test_core.py", "test_direct.py", "test_load.py"}
-    | {"test_long_runs.py", "test_no_false_alarms.py", "test_no_shell_reads_text.py", "test_pixels.py"}
-    | {"test_random.py", "test_random_texts.py", "test_reader.py", "test_runner_contract.py", "test_stopping.py"}
-    | {"test_team_privacy.py"}
-)
-"""Tests that run the same lines thousands of times, lines that others run as well, or lines in other processes: what
-they run is not counted as covered, so that they are not traced, which would make them half as slow again.
+UNCOUNTED_FILES = frozenset({"test_attacks.py", "test_pixels.py", "test_random_texts.py"})
+"""Tests that run the same lines thousands of times, or whose lines run in other processes: what they run is not counted
+as covered, so that they are not traced, which would make them twice as slow.
 """
-COUNTED_CASES = 1
-"""Cases of a test that are traced: what the others run that this one does not is hardly ever a line of its own."""
+COUNTED_CASES = 3
+"""Cases of a test that are traced: a contract has so many sides, a table many more that run the same lines."""
 
 _memory = Path("/proc/self/statm")
 _after_collection = 0
@@ -111,21 +106,13 @@ def _parts(item: pytest.Item) -> tuple[str, ...]:
 
 
 @pytest.hookimpl(wrapper=True)
-def pytest_collection(session: pytest.Session) -> Generator[None, object, object]:
+def pytest_collection() -> Generator[None, object, object]:
     """What is there when all tests are collected, the program and the tests, stays until the end: the garbage
     collector need not look through it in every test, a second each time.
-
-    Lines that run when they are imported are traced by one worker: it takes each of them as long as all the imports.
     """
-    cov = session.config.pluginmanager.getplugin("_cov")
-    traced_by_another = os.environ.get("PYTEST_XDIST_WORKER", "gw0") != "gw0" and cov is not None
-    if traced_by_another:
-        cov.cov_controller.pause()
     try:
         return (yield)
     finally:
-        if traced_by_another:
-            cov.cov_controller.resume()
         gc.freeze()
         gc.enable()
 

@@ -88,7 +88,7 @@ def remove(skills: Skills, name: str) -> None:
 
 
 def rename(skills: Skills, old: str, new: str) -> None:
-    """Call a recorded skill otherwise. Blocks on the disk. Raises NotChanged and OSError."""
+    """Call a recorded skill otherwise. Blocks on the disk. Raises NotChanged, FolderRefused and OSError."""
     folder = _recorded(skills, old)
     check_name(new)
     if new in skills.found or (folder.parent / new).exists():
