@@ -1,6 +1,6 @@
 """What the agent can decide: typed actions. Points are pixels of the image that was sent.
 
-Those here are the ones that the dialects of models have words for. Others come with their specs
+Those here are the ones that dialects of models have words for. Others come with their specs
 (agent.graph.executor.action_spec).
 """
 
@@ -217,7 +217,9 @@ DIALECT_ACTIONS: tuple[type[Action], ...] = (
     EnterSecret,
     Finish,
 )
-"""What the dialects have words for, in the order in which models are told of it; no rule asks whether one is here."""
+"""What the prompts of the dialects tell of, each as far as it has words for it, in the order in which models are told.
+Any other action is offered in every dialect (agent.dialects.offered). No rule asks whether one is here.
+"""
 
 
 def action_data(action: Action) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Self
 
@@ -10,6 +11,7 @@ from agent import actions as act
 from agent.dialects.base import BadReply, Decision, echo
 from agent.dialects.call_syntax import Arguments, BadCall, Call, Value, read_call
 from agent.dialects.grid import Grid
+from agent.dialects.offered import Forms, OfferedAction, further_lines, offered
 from agent.dialects.replies import decided, ended, made, waiting
 from agent.dialects.scene_text import conversation, unnumbered
 from agent.dialects.turns import (
@@ -101,12 +103,26 @@ def read_reply(text: str) -> ReplyParts:
 
 _LAST = 999
 _EXPECTED = 'Answer with <think>…</think><answer>do(action="Tap", element=[x,y])</answer>, or finish(message="…").'
+WORDS = frozenset(
+    {
+        *("tap", "click", "doubletap", "longpress", "swipe", "type", "typename", "launch", "back", "home", "wait"),
+        *("note", "callapi", "interact", "takeover"),
+    }
+)
+"""Its own actions, as `_plain` makes them."""
+_FORMS = Forms(
+    text='"…"',
+    places={"target": ("[x,y]", "element"), "start": ("[x1,y1]", "start"), "end": ("[x2,y2]", "end")},
+)
 _PLACEHOLDERS = frozenset({"", "true"})
 """What these models put into Note when they mean the screen as it is."""
 
 
 class AutoGlmDialect:
     """How AutoGLM speaks."""
+
+    def __init__(self, models: tuple[type[act.Action], ...] = act.DIALECT_ACTIONS) -> None:
+        self._offered = offered(models, _FORMS, WORDS, _plain)
 
     @property
     def name(self) -> str:
@@ -123,15 +139,16 @@ class AutoGlmDialect:
         """Past pictures stay as they were: a prompt that only grows is read but once by an endpoint that keeps it."""
         return False
 
-    def offering(self, _models: tuple[type[act.Action], ...], /) -> Self:
-        """See Dialect: its words are given."""
-        return self
+    def offering(self, models: tuple[type[act.Action], ...], /) -> Self:
+        """See Dialect."""
+        return type(self)(models)
 
     def render(self, scene: Scene) -> tuple[tuple[Message, ...], tuple[ToolSpec, ...]]:
         """Instructions, and one message with the way so far and the screen."""
         space = scene.screen.space
         rules = prompt("dialects/rules")
-        instructions = prompt("dialects/autoglm", width=space.width, height=space.height, rules=rules)
+        further = further_lines(self._offered, _told)
+        instructions = prompt("dialects/autoglm", width=space.width, height=space.height, further=further, rules=rules)
         return conversation(instructions, scene, unnumbered(_grid(space).written)), ()
 
     def parse(self, reply: ModelReply, space: Size) -> Decision:
@@ -140,7 +157,8 @@ class AutoGlmDialect:
             parts = read_reply(reply.text)
             thought = parts.thought or reply.reasoning.strip()
             given = Arguments(parts.call)
-            action = _finish(given) if parts.call.name == "finish" else _done(given, _grid(space), thought)
+            finishes = parts.call.name == "finish"
+            action = _finish(given) if finishes else _done(given, _grid(space), thought, self._offered)
             given.end()
             return decided((action,), thought, parts.summary, parts.told, alone=parts.alone)
         except BadReply as bad:
@@ -151,6 +169,17 @@ def _grid(space: Size) -> Grid:
     return Grid(space, thousandths=True, last=_LAST)
 
 
+def _plain(name: str) -> str:
+    """A name as names are compared here: in any case, with or without what joins its words."""
+    return re.sub(r"[\s_-]", "", name.lower())
+
+
+def _told(action: OfferedAction) -> str:
+    """The line of an action in the instructions."""
+    given = [f'action="{action.kind.capitalize()}"', *action.forms]
+    return f"do({', '.join(given)}) {action.words}"
+
+
 def _finish(given: Arguments) -> act.Action:
     how = given.take_named("status", "success")
     message = given.optional_text("message", "content")
@@ -159,10 +188,12 @@ def _finish(given: Arguments) -> act.Action:
     return ended("finish", how, message)
 
 
-def _done(given: Arguments, grid: Grid, thought: str) -> act.Action:
+def _done(given: Arguments, grid: Grid, thought: str, further: Mapping[str, OfferedAction]) -> act.Action:
     name = given.text("action")
     given.named_action(name)
-    match re.sub(r"[\s_-]", "", name.lower()):
+    match _plain(name):
+        case word if word in further:
+            return further[word].read(name, given, grid)
         case "tap" | "click":
             target = grid.target(given.take("element"), name)
             return made(act.Tap, name, target=target, sensitive=given.optional_text("message"))

@@ -60,9 +60,10 @@ class Dialect(Protocol):
         ...
 
     def offering(self, models: tuple[type[Action], ...], /) -> Dialect:
-        """A dialect for the given actions: those of agent.actions and others, all of which a model is told of.
+        """A dialect for the given actions.
 
-        A dialect whose words are given by what its models were trained on stays as it is.
+        Of those beyond DIALECT_ACTIONS a model is told in its own form of a call, with the words of the action itself,
+        and such calls are read (agent.dialects.offered). A word that the dialect has anyhow keeps its meaning.
         """
         ...
 

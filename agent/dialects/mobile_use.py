@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from agent import actions as act
 from agent.dialects.base import BadReply, echo
+from agent.dialects.call_syntax import Arguments, Call
 from agent.dialects.grid import Grid
+from agent.dialects.offered import Forms, OfferedAction
 from agent.dialects.replies import key_named, made, shortened, status_of, waiting
+from agent.dialects.tool_schemas import SAY
 from devices.geometry import Size
 from devices.inputs import Key
 
@@ -22,8 +26,23 @@ ACTIONS = _KEYS | frozenset(
 )
 """Its own actions, in small letters, and two of ours that its instructions add."""
 
+FORMS = Forms(
+    text='"…"',
+    places={
+        "target": ("[x, y]", "coordinate"),
+        "start": ("[x, y]", "coordinate", "coordinate1"),
+        "end": ("[x, y]", "coordinate2"),
+    },
+)
 
-def action_of(given: dict[str, Any], space: Size, said: str) -> act.Action:
+
+def told(action: OfferedAction) -> str:
+    """The line of an action in the instructions."""
+    arguments = ", ".join(argument.in_brackets for argument in action.arguments)
+    return f"- {action.kind}: {arguments or 'no arguments'}. {action.about}"
+
+
+def action_of(given: dict[str, Any], space: Size, said: str, further: Mapping[str, OfferedAction]) -> act.Action:
     """The action in the arguments of one call; `said` is what the model wrote before it. Raises BadReply."""
     name = given.get("action")
     if isinstance(name, str):
@@ -47,6 +66,9 @@ def action_of(given: dict[str, Any], space: Size, said: str) -> act.Action:
             return made(act.OpenApp, name, name=_text(given, "text", name))
         case "wait":
             return waiting(name, given.get("time"))
+        case str() if name in further:
+            own = {key: value for key, value in given.items() if key not in {"action", SAY}}
+            return further[name].read(name, Arguments(Call(name, (), own, 0)), grid)
         case str() if name in _KEYS:
             return _key(name)
         case _:

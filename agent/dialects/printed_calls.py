@@ -53,7 +53,7 @@ class _Found:
     call: NamedCall
 
 
-def _loaded(text: str) -> object:
+def loaded(text: str) -> object:
     """JSON, or None when it is none (or nested or long beyond reason)."""
     try:
         return whole(json.loads(text, strict=False))
@@ -65,7 +65,7 @@ def arguments_of(raw: object, name: str) -> dict[str, Any]:
     """Arguments as an object, also when they were printed as a text. Raises BadReply."""
     for _ in range(2):
         if isinstance(raw, str):
-            raw = _loaded(raw) if raw.strip() else {}
+            raw = loaded(raw) if raw.strip() else {}
     if not isinstance(raw, dict):
         raise BadReply(f"The arguments of {echo(name) or 'the call'} are not a JSON object.")
     return raw

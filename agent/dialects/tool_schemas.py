@@ -68,7 +68,7 @@ def _parameters(kind: str, schema: dict[str, Any], space: Size, texts: dict[str,
             properties |= axes
             required += axes
         else:
-            properties[name] = _plain(field, definitions) | {"description": texts[f"{kind}.{name}"]}
+            properties[name] = plain_field(field, definitions) | {"description": texts[f"{kind}.{name}"]}
             if name in schema.get("required", ()):
                 required.append(name)
     if kind != "finish":
@@ -88,7 +88,7 @@ def _axes(prefix: str, space: Size, texts: dict[str, str]) -> dict[str, Any]:
     }
 
 
-def _plain(field: dict[str, Any], definitions: dict[str, Any]) -> dict[str, Any]:
+def plain_field(field: dict[str, Any], definitions: dict[str, Any]) -> dict[str, Any]:
     """A field without references, titles and null."""
     if "$ref" in field:
         field = definitions[field["$ref"].rsplit("/", 1)[-1]]

@@ -14,6 +14,7 @@ from agent import actions as act
 from agent.dialects import mobile_use
 from agent.dialects.base import BadReply, Decision, echo
 from agent.dialects.grid import Grid, number
+from agent.dialects.offered import OfferedAction, further_lines, offered
 from agent.dialects.printed_calls import NamedCall, Printed, arguments_of, printed_calls
 from agent.dialects.replies import decided, key_named, made, split_thinking, status_of
 from agent.dialects.scene_text import conversation, numbered, unnumbered
@@ -41,6 +42,7 @@ class ToolsDialect:
 
     def __init__(self, models: tuple[type[act.Action], ...] = act.DIALECT_ACTIONS, *, printed: bool = False) -> None:
         self._models = {model.model_fields["kind"].default: model for model in models}
+        self._offered = offered(models, mobile_use.FORMS, mobile_use.ACTIONS)
         self._printed = printed
 
     @property
@@ -59,14 +61,17 @@ class ToolsDialect:
         return False
 
     def offering(self, models: tuple[type[act.Action], ...], /) -> Self:
-        """See Dialect. Where calls are printed, they are read, but not told of."""
+        """See Dialect."""
         return type(self)(models, printed=self._printed)
 
     def render(self, scene: Scene) -> tuple[tuple[Message, ...], tuple[ToolSpec, ...]]:
         """Instructions and the tools (none when calls are printed), and one message up to the current screen."""
         space, rules = scene.screen.space, prompt("dialects/rules")
         if self._printed:
-            instructions = prompt("dialects/mobile_use", width=space.width, height=space.height, rules=rules)
+            further = further_lines(self._offered, mobile_use.told)
+            instructions = prompt(
+                "dialects/mobile_use", width=space.width, height=space.height, further=further, rules=rules
+            )
             return conversation(instructions, scene, unnumbered(Grid(space, thousandths=True).written)), ()
         instructions = prompt(
             "dialects/tools",
@@ -84,7 +89,7 @@ class ToolsDialect:
             thinking, text = split_thinking(reply.text)
             printed = _calls(reply, text, self._models)
             said, line = printed.said, _unlabelled(printed.said)
-            actions = tuple(_action(call, space, line, self._models) for call in printed.calls)
+            actions = tuple(_action(call, space, line, self._models, self._offered) for call in printed.calls)
             spoken = next((say for call in printed.calls if isinstance(say := call.arguments.get(SAY), str)), "")
             thought = said or thinking or reply.reasoning
             decision = decided(actions, thought, spoken or line, printed.told, alone=printed.alone)
@@ -116,15 +121,17 @@ def _unlabelled(said: str) -> str:
     return line.strip()
 
 
-def _action(call: NamedCall, space: Size, said: str, models: Models) -> act.Action:
+def _action(
+    call: NamedCall, space: Size, said: str, models: Models, further: Mapping[str, OfferedAction]
+) -> act.Action:
     given = dict(call.arguments)
     name = call.name.strip().lower()
     if name == mobile_use.NAME:
-        return mobile_use.action_of(given, space, said)
+        return mobile_use.action_of(given, space, said, further)
     if not name and isinstance(action := given.get("action"), str):
         action = action.strip().lower()
-        if action in mobile_use.ACTIONS and not _OWN_PLACES & given.keys():
-            return mobile_use.action_of(given, space, said)
+        if (action in mobile_use.ACTIONS or action in further) and not _OWN_PLACES & given.keys():
+            return mobile_use.action_of(given, space, said, further)
         name = action
         given.pop("action")
     if name not in models:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Self
 
@@ -10,6 +11,7 @@ from agent import actions as act
 from agent.dialects.base import BadReply, Decision, echo
 from agent.dialects.call_syntax import Arguments, BadCall, Call, read_call
 from agent.dialects.grid import Grid
+from agent.dialects.offered import Forms, OfferedAction, further_lines, offered
 from agent.dialects.replies import decided, ended, key_named, made, split_thinking, waiting
 from agent.dialects.scene_text import IMAGE_REMOVED, earlier_text, effect_text, goal_text, now, then, unnumbered, user
 from agent.dialects.turns import has_words, imagined_first, turn_end, went_on
@@ -48,7 +50,7 @@ _LABEL = re.compile(
     r"(?im)^[ \t*#>_]*(?P<label>thought|reflection|action[_ ]summary|summary)[*_ \t]*[:：][*]*", re.IGNORECASE
 )
 _DANGLING = re.compile(r"(?im)(?:^|\s)action[*_ \t]*[:：][*`\s]*\Z")
-_WITHOUT_PARENTHESES = re.compile(r"(?im)^[ \t*#>_-]*action[*_ \t]*[:：][ \t`*]*(?P<name>[a-z_]+)[`*. \t\r]*$")
+_WITHOUT_PARENTHESES = re.compile(r"(?im)^[ \t*#>_-]*action[*_ \t]*[:：][ \t`*]*(?P<name>[a-z0-9_]+)[`*. \t\r]*$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,12 +74,17 @@ class _Block:
     calls: list[Call] = field(default_factory=list)
 
 
-def read_reply(text: str) -> ReplyParts:
-    """The parts of an answer. Raises BadReply when there is no call, or one that cannot be read, or none is meant."""
+def read_reply(text: str, known: Collection[str] = KNOWN) -> ReplyParts:
+    """The parts of an answer; `known` are the names that are calls wherever they stand.
+
+    Raises BadReply when there is no call, or one that cannot be read, or none is meant.
+    """
     thinking, rest = split_thinking(text)
     limit = turn_end(rest, 0, acted=False)
-    first = _first_call(rest, limit)
-    blocks, passed = _blocks(rest, *first) if first is not None else ([_without_parentheses(rest, limit)], None)
+    first = _first_call(rest, limit, known)
+    blocks, passed = (
+        _blocks(rest, *first, known) if first is not None else ([_without_parentheses(rest, limit, known)], None)
+    )
     block = blocks[-1]
     last = block.calls[-1]
     end = turn_end(rest, last.end, acted=True)
@@ -95,13 +102,13 @@ def read_reply(text: str) -> ReplyParts:
     return ReplyParts(tuple(block.calls), thought, labels.get("summary") or described, tuple(told), alone)
 
 
-def _without_parentheses(text: str, limit: int) -> _Block:
+def _without_parentheses(text: str, limit: int, known: Collection[str]) -> _Block:
     """An action that takes nothing, written by its name alone. Raises BadReply when there is none."""
     found = _WITHOUT_PARENTHESES.search(text, 0, limit)
     name = found["name"].lower() if found else ""
     if found and name in _BARE:
         return _Block(found.start(), [Call(name, (), {}, found.end())])
-    if name in KNOWN:
+    if name in known:
         raise BadReply(f"Write {name}() with its parentheses.")
     if limit < len(text):
         raise imagined_first()
@@ -110,7 +117,7 @@ def _without_parentheses(text: str, limit: int) -> _Block:
     raise BadReply("There is no action in your answer.")
 
 
-def _blocks(text: str, begins: int, start: int) -> tuple[list[_Block], str | None]:
+def _blocks(text: str, begins: int, start: int, known: Collection[str]) -> tuple[list[_Block], str | None]:
     """The calls in blocks, and the name of a call that stands among words behind the last of them."""
     blocks = [_Block(begins)]
     number = 0
@@ -123,7 +130,7 @@ def _blocks(text: str, begins: int, start: int) -> tuple[list[_Block], str | Non
         limit = turn_end(text, call.end, acted=True)
         joined = _JOINED.match(text, call.end, limit)
         labelled = _LABELLED.search(text, call.end, limit)
-        if joined and joined["name"].lower() in KNOWN:
+        if joined and joined["name"].lower() in known:
             start = joined.start("name")
         elif labelled:
             start = labelled.start("name")
@@ -131,7 +138,7 @@ def _blocks(text: str, begins: int, start: int) -> tuple[list[_Block], str | Non
                 blocks.append(_Block(labelled.start()))
         else:
             named = (found["name"] for found in _ANY_CALL.finditer(text, call.end, limit))
-            return blocks, next((name for name in named if name.lower() in KNOWN), None)
+            return blocks, next((name for name in named if name.lower() in known), None)
 
 
 def _call(text: str, start: int) -> Call:
@@ -141,10 +148,10 @@ def _call(text: str, start: int) -> Call:
         raise BadReply(f"The action cannot be read: {bad}.") from None
 
 
-def _first_call(text: str, limit: int) -> tuple[int, int] | None:
+def _first_call(text: str, limit: int, known: Collection[str]) -> tuple[int, int] | None:
     """Where the words before the first call end, and where the call begins: before `limit`."""
     labelled = _LABELLED.search(text, 0, limit) or _WITHIN_LINE.search(text, 0, limit)
-    lines = (found for found in _LINE_CALL.finditer(text, 0, limit) if found["name"].lower() in KNOWN)
+    lines = (found for found in _LINE_CALL.finditer(text, 0, limit) if found["name"].lower() in known)
     line = next((found.start("name") for found in lines), None)
     if labelled is None:
         return None if line is None else (line, line)
@@ -173,13 +180,24 @@ _IMAGE_WINDOW = 5
 _START = ("start_box", "point", "start_point", "box", "start")
 _END = ("end_box", "end_point", "end")
 _DIRECTIONS = ("up", "down", "left", "right")
+_POINT = "'<point>x y</point>'"
+_FORMS = Forms(
+    text="'…'",
+    places={
+        "target": (_POINT, "point", "start_box", "box"),
+        "start": (_POINT, "start_point", "start_box"),
+        "end": (_POINT, "end_point", "end_box"),
+    },
+)
 
 
 class UiTarsDialect:
     """One of the two UI-TARS dialects; `pixels` says which."""
 
-    def __init__(self, *, pixels: bool) -> None:
+    def __init__(self, *, pixels: bool, models: tuple[type[act.Action], ...] = act.DIALECT_ACTIONS) -> None:
         self._pixels = pixels
+        self._offered = offered(models, _FORMS, KNOWN)
+        self._known = KNOWN | self._offered.keys()
 
     @property
     def name(self) -> str:
@@ -200,9 +218,9 @@ class UiTarsDialect:
         """
         return True
 
-    def offering(self, _models: tuple[type[act.Action], ...], /) -> Self:
-        """See Dialect: its words are given."""
-        return self
+    def offering(self, models: tuple[type[act.Action], ...], /) -> Self:
+        """See Dialect."""
+        return type(self)(pixels=self._pixels, models=models)
 
     def render(self, scene: Scene) -> tuple[tuple[Message, ...], tuple[ToolSpec, ...]]:
         """A conversation: every past step is a screenshot (or a note that it was removed) and the model's reply."""
@@ -218,8 +236,8 @@ class UiTarsDialect:
     def parse(self, reply: ModelReply, space: Size) -> Decision:
         """The actions in a reply. Raises BadReply with the reason and the expected form."""
         try:
-            parts = read_reply(reply.text)
-            actions = tuple(_action(call, self._grid(space)) for call in parts.calls)
+            parts = read_reply(reply.text, self._known)
+            actions = tuple(_action(call, self._grid(space), self._offered) for call in parts.calls)
             return decided(actions, parts.thought or reply.reasoning, parts.summary, parts.told, alone=parts.alone)
         except BadReply as bad:
             example = "click(point='<point>200 300</point>')"
@@ -235,12 +253,19 @@ class UiTarsDialect:
             else "Places are written on a grid from 0 to 1000: x from the left edge to the right, y from top to bottom."
         )
         rules = prompt("dialects/rules")
-        return prompt("dialects/ui_tars", width=space.width, height=space.height, places=places, rules=rules)
+        further = further_lines(
+            self._offered, lambda action: f"{action.kind}({', '.join(action.forms)}) {action.words}"
+        )
+        return prompt(
+            "dialects/ui_tars", width=space.width, height=space.height, places=places, further=further, rules=rules
+        )
 
 
-def _action(call: Call, grid: Grid) -> act.Action:
-    given = Arguments(call)
-    action = _typed(call.name.lower(), given, grid)
+def _action(call: Call, grid: Grid, further: Mapping[str, OfferedAction]) -> act.Action:
+    given, name = Arguments(call), call.name.lower()
+    if name in further:
+        return further[name].read(name, given, grid)
+    action = _typed(name, given, grid)
     given.end()
     return action
 

@@ -29,7 +29,9 @@ MOST_NAME: Final = 64
 """What endpoints of models take as the name of a tool."""
 KEPT_BACK: Final = "Not done: there is a secret in it, and secrets never leave."
 TOO_LONG: Final = f"Not done: the arguments have more than {MOST_ARGUMENTS:,} characters. Send less."
-_TAKEN: Final = frozenset({"kind", "target", "start", "end", "say", "copy", "json", "dict", "schema", "construct"})
+_TAKEN: Final = frozenset(
+    {"kind", "action", "target", "start", "end", "say", "copy", "json", "dict", "schema", "construct"}
+)
 """Names of arguments that mean something to dialects, or are methods of a model."""
 _PLAIN: Final = re.compile(r"[a-zA-Z][a-zA-Z0-9_]{0,40}")
 _TYPES: Final = frozenset({"string", "integer", "number", "boolean", "array", "object"})

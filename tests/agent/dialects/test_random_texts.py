@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agent.actions import Drag, Finish, PointTarget, Swipe, Tap, Type, action_data
+from agent.actions import Finish, PointTarget, Tap, Type, action_data
 from agent.dialects.base import BadReply, Decision, Dialect
 from agent.dialects.select import NAMES, dialect_for
 from agent.models.base import ModelReply, ToolCall
@@ -132,7 +132,7 @@ def parsed(dialect: Dialect, reply: ModelReply) -> Decision | None:
     json.dumps([action_data(action) for action in decision.actions], ensure_ascii=False).encode()
     f"{decision.thought} {decision.summary}".encode()
     for action in decision.actions:
-        ends = [action.start, action.end] if isinstance(action, (Swipe, Drag)) else [getattr(action, "target", None)]
+        ends = [getattr(action, field, None) for field in ("target", "start", "end")]
         assert all(SPACE.holds(Point(end.x, end.y)) for end in ends if isinstance(end, PointTarget))
     return decision
 

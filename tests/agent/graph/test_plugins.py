@@ -5,6 +5,8 @@ once, told to the model, and worded for people in two languages.
 from __future__ import annotations
 
 import asyncio
+import re
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Literal, TypeVar
 
@@ -19,7 +21,7 @@ from agent.graph.executor.action_spec import ActionRegistry, GoneTool, InputActi
 from agent.graph.executor.built_in import BUILT_IN
 from agent.graph.executor.targets import ResolvedTarget
 from agent.guards.gate import Gate
-from agent.models.base import Models, Purpose
+from agent.models.base import ModelReply, ModelRequest, Models, Purpose
 from agent.models.errors import ModelUnreachable
 from agent.observing import ScreenView
 from agent.outcome import Outcome
@@ -33,6 +35,7 @@ from bot.views.tasks import effect_words
 from devices import inputs
 from devices.inputs import Key
 from devices.wording import said
+from tests.agent.dialects.test_offered import each_dialect, reply_in
 from tests.agent.graph.rig import LIMIT, Rig, Work, order
 from tests.fakes.ports import MemoryJournal
 from tests.fakes.scripted_model import ScriptedModel, call, element, models
@@ -58,6 +61,12 @@ TEXTS = Texts(
     },
 )
 FINISH = call("finish", status="success", summary="done")
+FINISH_IN = {
+    "tools": FINISH,
+    "mobile-use": reply_in("mobile-use", "terminate", status="success"),
+    **dict.fromkeys(("ui-tars", "ui-tars-1.5"), reply_in("ui-tars", "finished", content="done")),
+    "autoglm": ModelReply('<think>t</think><answer>finish(message="done")</answer>'),
+}
 
 
 class Dice(Action):
@@ -125,9 +134,9 @@ def touching(model: type[A]) -> InputAction[A]:
     )
 
 
-def scripted(*replies: object) -> tuple[Models, ScriptedModel]:
+def scripted(*replies: object, finish: ModelReply = FINISH) -> tuple[Models, ScriptedModel]:
     """No captions: what is done is told in the words of its spec."""
-    return models([*replies, *[FINISH] * 3], caption=[ModelUnreachable("no captions")] * 20)
+    return models([*replies, *[finish] * 3], caption=[ModelUnreachable("no captions")] * 20)
 
 
 def told(model: ScriptedModel) -> str:
@@ -135,6 +144,56 @@ def told(model: ScriptedModel) -> str:
     scene = model.asked(Purpose.ACT)[-1].scene
     assert scene is not None
     return " ".join([*scene.told, *(f"{past.done} → {in_english(past.effect)}" for past in scene.past)])
+
+
+def instructions(model: ScriptedModel) -> str:
+    """What the model was told of actions, in its instructions and as tools."""
+    request = model.asked(Purpose.ACT)[0]
+    return f"{request.messages[0].parts} {request.tools}"
+
+
+def knock_on(dialect: str, label: str) -> Callable[[ModelRequest], ModelReply]:
+    """Knocks on what has this label: by its number, or where the dialect is told that it is."""
+
+    def reply(request: ModelRequest) -> ModelReply:
+        if dialect == "tools":
+            return reply_in(dialect, "knock", element=element(request, label))
+        (x, y), *_ = re.findall(rf"'{label}'.* \((\d+),(\d+)\)", str(request.messages[-1].parts[-2]))
+        return reply_in(dialect, "knock", target=(int(x), int(y)))
+
+    return reply
+
+
+@each_dialect
+async def test_a_tool_in_every_dialect(rig: Rig, name: str) -> None:
+    cup, (have, model) = Cup(), scripted(reply_in(name, "dice", sides=6), finish=FINISH_IN[name])
+    work = Work(rig.agent(have, dialect=name, actions=BUILT_IN.plus(dice(cup))), order("roll"))
+    asked = await work.until(Asked)
+    assert "sides: 6" in asked.question.detail
+    assert cup.rolled == []
+    await work.answer("allow")
+    assert (await work.ended()).outcome is Outcome.SUCCEEDED
+    assert all(words in instructions(model) for words in ("Roll a die.", "How many sides it has"))
+    assert cup.rolled == [6]
+    assert "roll a die with 6 sides → rolled 4" in told(model)
+
+
+@each_dialect
+async def test_an_action_with_a_place_in_every_dialect(rig: Rig, name: str) -> None:
+    """What it presses pays, so that the policy asks, whatever the dialect calls it."""
+    rig.phone.windows.launch("shop")
+    rig.phone.state.cart.append("Blue mug")
+    rig.phone.windows.open("payment")
+    have, model = scripted(knock_on(name, "Place order"), finish=FINISH_IN[name])
+    work = Work(rig.agent(have, dialect=name, actions=BUILT_IN.plus(touching(Knock))), order("order the mug"))
+    question = (await work.until(Asked)).question
+    assert "Done by: knock" in question.detail
+    assert rig.inputs() == []
+    await work.answer("allow")
+    assert (await work.ended()).outcome is Outcome.SUCCEEDED
+    assert "Knock on something." in instructions(model)
+    assert len(rig.phone.truth.orders) == len(rig.inputs()) == 1
+    assert "knock → " in told(model)
 
 
 @pytest.mark.parametrize(

@@ -205,12 +205,11 @@ def test_words_of_a_server_stand_in_a_quotation_of_one_line() -> None:
 
 
 def test_arguments_keep_their_names_for_the_server_alone() -> None:
-    tool = made(
-        {"properties": {"target": {"type": "integer"}, "a-b": {"type": "string"}, "fine": {}}, "required": ["target"]}
-    )
+    given = {"target": {"type": "integer"}, "a-b": {"type": "string"}, "action": {"type": "string"}, "fine": {}}
+    tool = made({"properties": given, "required": ["target"]})
     registry = BUILT_IN.plus(tool)
-    action = registry.action_from({"kind": tool.kind, "arg1": 5, "arg2": "y", "fine": None})
-    assert list(tool.shown(action)) == ["target: 5", "a-b: y"]
+    action = registry.action_from({"kind": tool.kind, "arg1": 5, "arg2": "y", "arg3": "z", "fine": None})
+    assert list(tool.shown(action)) == ["target: 5", "a-b: y", "action: z"]
 
 
 def test_what_a_person_could_not_see_is_refused() -> None:
