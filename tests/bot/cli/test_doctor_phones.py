@@ -71,7 +71,7 @@ NOTED: dict[str, tuple[State, str]] = {
     ),
     "aeroplane mode": (
         lambda phone: put(phone, "global", "airplane_mode_on", "1"),
-        ("· Virtual Phone is in aeroplane mode: it has no network unless Wi-Fi was turned back on.\n    → Turn it off"),
+        ("· Virtual Phone is in airplane mode: it has no network unless Wi-Fi was turned back on.\n    → Turn it off"),
     ),
     "Pointer location": (
         lambda phone: put(phone, "system", "pointer_location", "1"),
