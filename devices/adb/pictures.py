@@ -34,10 +34,12 @@ _NAVIGATION_BAR = 0.07
 _FORMATS = {1: ("RGBX", 4), 2: ("RGBX", 4), 3: ("RGB", 3), 4: ("BGR;16", 2), 5: ("BGRX", 4)}
 _UNREADABLE = (UnidentifiedImageError, Image.DecompressionBombError, OSError, SyntaxError, ValueError)
 """What Pillow raises for what is no picture, or only half of one."""
-KEPT_BLOCKS = 4
-"""Pieces of memory that Pillow keeps for the next picture. To get ten megabytes from the system each time costs more
-than to fill them (https://pillow.readthedocs.io/en/stable/reference/block_allocator.html)."""
-Image.core.set_blocks_max(KEPT_BLOCKS)  # type: ignore[attr-defined]  # documented, but Pillow does not type it
+BLOCK, KEPT_BLOCKS = 2 * 1024 * 1024, 8
+"""Bytes of a piece of memory that Pillow takes, and how many it keeps for the next picture. To get ten megabytes from
+the system each time costs more than to fill them, and a piece of another size is got anew: one that holds a whole
+picture has another size each time (https://pillow.readthedocs.io/en/stable/reference/block_allocator.html)."""
+Image.core.set_block_size(BLOCK)  # type: ignore[attr-defined]  # documented, but Pillow does not type it
+Image.core.set_blocks_max(KEPT_BLOCKS)  # type: ignore[attr-defined]
 
 MOST_WARNINGS = 2048
 """Bytes of text that a phone may print before a picture; any picture has more."""
