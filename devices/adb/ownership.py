@@ -12,6 +12,7 @@ import logging
 import socket
 import time
 from collections.abc import Awaitable, Callable
+from functools import partial
 from typing import Final
 
 import adbutils
@@ -93,14 +94,16 @@ class Ownership:
         self._drop()
         connection = self._shell.connection
         call = connection.call(time.monotonic() + _SECONDS)
+        asked = asyncio.ensure_future(asyncio.to_thread(_ask, call))
         try:
-            stream, answer = await asyncio.to_thread(_ask, call)
+            stream, answer = await asyncio.shield(asked)
         except (PhoneError, adbutils.AdbError, OSError, EOFError) as silent:
             logger.debug("%s tells nothing of its lock: %s", connection.serial, silent)
             self.condition = None
             return  # whatever is asked of it next tells what is wrong
         except BaseException:
             call.sever()
+            asked.add_done_callback(partial(_close, call))
             raise
         if answer == HELD:
             self._call, self._stream, self.condition = call, stream, None
@@ -136,6 +139,13 @@ def _ask(call: Call) -> tuple[adbutils.AdbConnection, bytes]:
         call.close()
         raise
     return stream, answer[: answer.find(b"\n") + 1]
+
+
+def _close(call: Call, asked: asyncio.Task[tuple[adbutils.AdbConnection, bytes]]) -> None:
+    """Ends a call that nobody waits for any more, whatever its thread was told by the phone."""
+    call.close()
+    if not asked.cancelled():
+        asked.exception()
 
 
 def _finish(conn: socket.socket) -> None:

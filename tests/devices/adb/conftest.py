@@ -63,10 +63,13 @@ async def virtual(adb_server: AdbServer) -> AsyncIterator[VirtualPhone]:
 
 
 @pytest.fixture
-async def bench(adb_server: AdbServer, virtual: VirtualPhone) -> Bench:
+async def bench(adb_server: AdbServer, virtual: VirtualPhone) -> AsyncIterator[Bench]:
     connection = Connection(ServerAddress(adb_server.host, adb_server.port), virtual.address)
     info = PhoneInfo(virtual.address, virtual.address, "bench", Health.READY, size=SIZE, virtual=True)
-    return Bench(AdbPhone(connection, info), virtual, adb_server)
+    phone = AdbPhone(connection, info)
+    yield Bench(phone, virtual, adb_server)
+    virtual.faults.set(hang="")
+    await phone.let_go()
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from devices.adb.connection import Connection
+from devices.adb.connection import Call, Connection
 from devices.adb.driver import AdbPhone
 from devices.adb.ownership import AGAIN_AFTER, Ownership
 from devices.adb.server import ServerAddress
@@ -33,6 +33,18 @@ async def main():
 
 asyncio.run(main())
 """
+
+
+class Remembering(Connection):
+    """One that keeps its calls."""
+
+    def __init__(self, address: ServerAddress, serial: str) -> None:
+        super().__init__(address, serial)
+        self.calls: list[Call] = []
+
+    def call(self, deadline: float) -> Call:
+        self.calls.append(super().call(deadline))
+        return self.calls[-1]
 
 
 def _phone(adb: AdbServer, phone: VirtualPhone) -> AdbPhone:
@@ -129,6 +141,24 @@ async def test_a_lock_that_the_cable_took_is_taken_again(adb_server: AdbServer) 
             await mine.take()
         assert phone.locked_by_service
         await mine.release()
+        await adb_server.disconnect(phone.address)
+
+
+async def test_who_gives_up_taking_it_leaves_no_socket(adb_server: AdbServer) -> None:
+    """Seen failing without the callback in `_take`: its thread had the socket, and nobody closed it."""
+    async with VirtualPhone() as phone:
+        await adb_server.connect(phone.address)
+        connection = Remembering(ServerAddress("127.0.0.1", adb_server.port), phone.address)
+        mine = Ownership(Shell(connection))
+        phone.locked_by_service = True  # so that the answer takes a while
+        taking = asyncio.create_task(mine.take())
+        async with asyncio.timeout(10):
+            while not (connection.calls and connection.calls[0].sent):
+                await asyncio.wait((taking,), timeout=0.01)
+            taking.cancel()
+            await asyncio.wait((taking,))
+            while connection.calls[0]._sockets:
+                await asyncio.sleep(0)
         await adb_server.disconnect(phone.address)
 
 
