@@ -1,5 +1,6 @@
 # One verb each. Everything is installed into .venv, from requirements.lock, with hashes. The lock names every package, so
-# pip looks for no dependency (--no-deps): asked for coverage[toml], it would take a newer one than the lock's and refuse it.
+# pip looks for no dependency (--no-deps): asked for one with an extra, it would take a newer one than the
+# lock has, and refuse it.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
@@ -15,9 +16,10 @@ run: $(VENV)/.installed
 test: $(VENV)/.installed-dev
 	@$(BIN)/python -m compileall -q agent bot devices  # once, and not by each worker at the same time
 	@$(MAKE) --no-print-directory check & checking=$$!; \
-	$(BIN)/python -m pytest -m "not page and not chaos and not fleet" -n $(WORKERS) --dist worksteal --cov --cov-report= $(ARGS); \
+	$(BIN)/python -m slipcover --json --out .coverage.json -m \
+		pytest -m "not page and not chaos and not fleet" -n $(WORKERS) --dist worksteal $(ARGS); \
 	tested=$$?; wait $$checking || { echo "make check has found something: it stands among the lines above."; exit 1; }; exit $$tested
-	$(BIN)/coverage report --fail-under=90
+	$(BIN)/python -m slipcover --merge .coverage.json --out .coverage.json --fail-under 90
 
 # For the work in between, in less than a minute: no adb server, no other program, no agent at work on a phone.
 test-fast: $(VENV)/.installed-dev

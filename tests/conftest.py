@@ -4,7 +4,6 @@ import gc
 import os
 import sys
 import tempfile
-from collections import Counter
 from collections.abc import Generator
 from itertools import groupby
 from pathlib import Path
@@ -59,14 +58,6 @@ great many random texts.
 WAITING_FOLDERS = frozenset({"end_to_end", "faults", "workshop"})
 """Tests that for the most part wait: for other programs, and for the clock on the wall."""
 
-UNCOUNTED_FOLDERS = frozenset({"attacks", "chaos", "end_to_end", "faults", "fuzz", "offline", "soak"})
-UNCOUNTED_FILES = frozenset({"test_attacks.py", "test_pixels.py", "test_random_texts.py"})
-"""Tests that run the same lines thousands of times, or whose lines run in other processes: what they run is not counted
-as covered, so that they are not traced, which would make them twice as slow.
-"""
-COUNTED_CASES = 3
-"""Cases of a test that are traced: a contract has so many sides, a table many more that run the same lines."""
-
 _memory = Path("/proc/self/statm")
 _after_collection = 0
 
@@ -75,7 +66,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Each worker of `--dist worksteal` begins with its part of those that wait, and meanwhile the others have the
     processors: where one of them gets all, or any has them at the end, there is nothing else to do at last.
 
-    What would keep somebody waiting who has changed a line is marked `slow`, and what is not traced `no_cover`.
+    What would keep somebody waiting who has changed a line is marked `slow`.
     """
     waiting = [[*each] for _, each in groupby(filter(_waits, items), key=lambda item: item.path)]
     working = [item for item in items if not _waits(item)]
@@ -85,16 +76,10 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         more = max(0, size * (part + 1) // workers - len(parts))
         parts, working = parts + working[:more], working[more:]
     items[:] = parts + working
-    cases = Counter[str]()
     for item in items:
         started = PROCESSES & {*getattr(item, "fixturenames", ())}
         if started or SLOW_FOLDERS & {*_parts(item)} or item.path.name in SLOW_FILES:
             item.add_marker(pytest.mark.slow)
-        test = item.nodeid.partition("[")[0]
-        cases[test] += 1
-        repeated = cases[test] > COUNTED_CASES
-        if repeated or UNCOUNTED_FOLDERS & {*_parts(item)} or item.path.name in UNCOUNTED_FILES:
-            item.add_marker(pytest.mark.no_cover)
 
 
 def _waits(item: pytest.Item) -> bool:
