@@ -1,4 +1,4 @@
-"""How a person steps in: stop signs and notes for work that is going on."""
+"""How a person steps in: stop signals and notes for work in progress."""
 
 from __future__ import annotations
 

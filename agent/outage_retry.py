@@ -1,4 +1,4 @@
-"""Work stands still while an endpoint is away that has answered before. One that never answered is a mistake.
+"""Waits while an endpoint that has answered before is away. One that never answered is a mistake in the settings.
 
 A call has its own time limit, retries included; this is what comes after it: the same call again, with growing pauses.
 """

@@ -1,4 +1,4 @@
-"""How well texts fit a question by its words, in English, Chinese and scripts like them.
+"""How well texts match the words of a question, in English, Chinese and similar scripts.
 
 Scripts without blanks have no words to split at: every two neighbours count, since most Chinese words have two
 characters. Endings of English words do not count, nor words that say nothing.

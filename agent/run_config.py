@@ -1,4 +1,4 @@
-"""On what terms a task is worked on: with which models, in which dialect, within which limits."""
+"""The terms on which a task is worked on: which models, which dialect, which limits."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Asks the reasoning model what of a run may be another the next time. Code holds its answer to what the run did."""
+"""Asks the reasoning model which values of a run may differ next time. Code checks its answer against what was done."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A yes that a person gives ahead: sends to one recipient, for the rest of a task or with one exact text by a schedule.
+"""A yes given in advance: sends to one recipient, for the rest of a task or with one exact text by a schedule.
 
 It is compared as facts, letter by letter. Whatever is not known equals nothing.
 """

@@ -1,5 +1,5 @@
-"""Asks the reasoning model what of a result a person wants to be told. Code holds its answer to the person's words, and
-the person sees it before anything is watched.
+"""Asks the reasoning model which change of a result a person wants to be told of. Code checks its answer against the
+person's words, and the person sees it before anything is watched.
 """
 
 from __future__ import annotations

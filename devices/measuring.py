@@ -1,4 +1,4 @@
-"""What parts of the work take how long: told to whoever listens in this process, and to nobody by default."""
+"""How long the parts of the work take: told to whoever listens in this process, and to nobody by default."""
 
 from __future__ import annotations
 

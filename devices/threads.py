@@ -1,4 +1,4 @@
-"""Pools of threads that need no memory to start one when it is short."""
+"""Thread pools whose threads can all be started ahead, so that they still work when memory is short."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A screen in the small: enough to tell whether two looks show the same, and a 256th of the memory."""
+"""A tiny picture of a screen: enough to tell whether two looks show the same, and a 256th of the memory."""
 
 from __future__ import annotations
 

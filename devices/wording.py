@@ -1,4 +1,4 @@
-"""Sentences for people as values: in English wherever they stand, worded otherwise where a person reads them.
+"""Sentences for people as values: in English wherever they are kept, in a person's own language where they read them.
 
 A package holds the English of each kind of sentence, in a file of its own. Whoever runs the program may word them in
 the language of the person who reads; devices and agent know no languages and no people.
