@@ -38,11 +38,13 @@ KEPT_FRAMES = 2
 class UiAutomation:
     """The phone's one connection for automation, which uiautomator2's server holds as long as it runs.
 
-    `broken` holds methods of the server that fail, with their words; "start" is its own start.
+    `broken` holds methods of the server that fail, with their words; "start" is its own start. For `lingers` seconds a
+    server whose stream was closed still holds it.
     """
 
     def __init__(self) -> None:
         self.broken: dict[str, str] = {}
+        self.lingers = 0.0
         self._ended: asyncio.Event | None = None
 
     @property
@@ -57,8 +59,14 @@ class UiAutomation:
         try:
             yield ended
         finally:
-            if self._ended is ended:
-                self._ended = None
+            if self.lingers:
+                asyncio.get_running_loop().call_later(self.lingers, self._let_go, ended)
+            else:
+                self._let_go(ended)
+
+    def _let_go(self, ended: asyncio.Event) -> None:
+        if self._ended is ended:
+            self._ended = None
 
     def crash(self) -> None:
         """Ends the server as a crash would."""

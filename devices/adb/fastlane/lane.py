@@ -6,12 +6,12 @@ import asyncio
 import base64
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 
 from uiautomator2._selector import Selector
 
 from devices.adb.fastlane.requests import LaneFailed, LaneRefused, ask
-from devices.adb.fastlane.server import OnPhoneServer
+from devices.adb.fastlane.server import OnPhoneServer, wait_until_gone
 from devices.adb.shell import Shell
 from devices.errors import PhoneError
 from devices.phone import Element
@@ -58,6 +58,8 @@ class FastLane:
         self._pause = FIRST_PAUSE
         self._untyped = 0
         self._automation = asyncio.Lock()
+        self._leaving = False
+        """Whether a server was cut and may still hold UiAutomation."""
 
     @property
     def open(self) -> bool:
@@ -99,14 +101,20 @@ class FastLane:
             self._start(self._again(at_once=True))
 
     async def tree(self) -> str | None:
-        """The screen as XML, None when it is not open or just failed. The caller holds `automation`."""
-        if (server := self._server) is None:
-            return None
-        try:
-            return await self._tree()
-        except LaneFailed as failed:
-            self._drop(server, words("phone.lane.no_elements", why=sentence_of(failed)))
-            return None
+        """The screen as XML, None when it is not open or just failed: then nobody holds UiAutomation any more.
+
+        The caller holds `automation`.
+        """
+        if (server := self._server) is not None:
+            try:
+                return await self._tree()
+            except LaneFailed as failed:
+                self._drop(server, words("phone.lane.no_elements", why=sentence_of(failed)))
+        if self._leaving:
+            self._leaving = False
+            with suppress(LaneFailed):  # whoever reads plainly says what is in the way
+                await wait_until_gone(self._shell.connection)
+        return None
 
     async def picture(self) -> bytes | None:
         """The screen as JPEG at full size; None when it is not open, just failed, or has none for this screen.
@@ -223,7 +231,7 @@ class FastLane:
             self._failed(sentence_of(failed))
         finally:
             if self._server is not server:
-                server.cut()
+                self._cut(server)
 
     async def _prove(self) -> None:
         """Raises LaneFailed when the server hangs or fails, as it did before, on what every look asks of it."""
@@ -238,12 +246,15 @@ class FastLane:
         except LaneFailed as failed:
             raise LaneFailed(words("phone.lane.no_picture", why=sentence_of(failed))) from failed
 
+    def _cut(self, server: OnPhoneServer) -> None:
+        self._leaving = server.cut() or self._leaving
+
     def _close(self) -> asyncio.Task[None] | None:
         """Ends what runs; gives the task that is on its way, if there is one."""
         server, self._server = self._server, None
         opening, self._opening = self._opening, None
         if server is not None:
-            server.cut()
+            self._cut(server)
         if opening is None or opening.done():
             return None
         opening.cancel()

@@ -10,6 +10,7 @@ from pathlib import Path
 import adbutils
 from uiautomator2.utils import with_package_resource
 
+from devices.adb.connection import Connection
 from devices.adb.fastlane.requests import PORT, LaneFailed, alive
 from devices.adb.quoting import command
 from devices.adb.serials import target
@@ -30,6 +31,18 @@ END_SECONDS = 3.0
 _PING_SECONDS = 2.0
 _PAUSE = 0.1
 _LAST_WORDS = 300
+
+
+async def wait_until_gone(connection: Connection) -> None:
+    """Returns when no server answers: one that was cut takes a moment to end.
+
+    Raises LaneFailed for one that stays, as it belongs to somebody else.
+    """
+    until = time.monotonic() + END_SECONDS
+    while await alive(connection, timeout=_PING_SECONDS):
+        if time.monotonic() >= until:
+            raise LaneFailed(words("phone.lane.taken"))
+        await asyncio.sleep(_PAUSE)
 
 
 class OnPhoneServer:
@@ -62,7 +75,7 @@ class OnPhoneServer:
     async def launch(self) -> None:
         """Starts the server and waits until it answers. Raises LaneFailed."""
         connection = self._shell.connection
-        await self._wait_for_the_last()
+        await wait_until_gone(connection)
         try:
             async with asyncio.timeout(START_SECONDS):
                 reader = await self._open()
@@ -80,20 +93,13 @@ class OnPhoneServer:
         told = self._words.strip()
         return words("phone.lane.ended", told=told) if told else words("phone.lane.ended_silent")
 
-    def cut(self) -> None:
-        """Closes the stream: adb then ends the server."""
+    def cut(self) -> bool:
+        """Closes the stream: adb then ends the server. Whether there was one."""
         if self._output is not None:
             self._output.cancel()
         if self._writer is not None:
             self._writer.close()
-
-    async def _wait_for_the_last(self) -> None:
-        """A server that was cut takes a moment to end; one that stays belongs to somebody else."""
-        until = time.monotonic() + END_SECONDS
-        while await alive(self._shell.connection, timeout=_PING_SECONDS):
-            if time.monotonic() >= until:
-                raise LaneFailed(words("phone.lane.taken"))
-            await asyncio.sleep(_PAUSE)
+        return self._writer is not None
 
     async def _open(self) -> asyncio.StreamReader:
         """A stream of its own to the phone's first shell protocol, which ends what it started when it is closed."""

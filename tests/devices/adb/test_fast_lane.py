@@ -195,7 +195,10 @@ async def test_a_request_is_one_stream_of_the_adb_server(fast: Bench) -> None:
 
 @pytest.mark.parametrize("failing", ["crash", "broken"])
 async def test_a_lane_that_fails_is_dropped_and_the_look_is_whole(fast: Bench, failing: str) -> None:
-    """Plain adb reads the elements at once. Seen failing with the server left running: it holds UiAutomation."""
+    """Plain adb reads the elements at once. Seen failing with the server left running, and with one that takes a while
+    to end and is not waited for: it holds UiAutomation.
+    """
+    fast.virtual.uiautomator.lingers = 0.5
     if failing == "crash":
         fast.virtual.uiautomator.crash()
     else:
