@@ -1,6 +1,6 @@
 # One verb each. Everything is installed into .venv, from requirements.lock, with hashes. The lock names every package, so
-# pip looks for no dependency (--no-deps): asked for one with an extra, it would take a newer one than the
-# lock has, and refuse it.
+# pip looks for no dependency (--no-deps): asked for one with an extra, it would take a newer one than the lock has, and
+# refuse it.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
