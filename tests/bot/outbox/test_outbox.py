@@ -25,6 +25,8 @@ from tests.bot.chats.loopback import CAPABILITIES, LoopbackChat
 from tests.bot.outbox.conftest import Post, a_post
 from tests.bot.world import ADA, ANNA, CHANNEL, PRIVATE, Clock, png
 
+pytestmark = pytest.mark.usefixtures("virtual_time")
+
 PRIVATELY = Address("discord", "bot", f"dm{ANNA.id}")
 
 

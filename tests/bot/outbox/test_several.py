@@ -6,6 +6,8 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
+import pytest
+
 from agent.events import Asked, Planned, Started, TaskEnded, Todo, Told
 from agent.outcome import Outcome
 from agent.questions import Question, QuestionKind
@@ -16,6 +18,8 @@ from bot.outbox.outbox import Outbox
 from tests.bot.chats.loopback import LoopbackChat
 from tests.bot.outbox.conftest import Post, a_post
 from tests.bot.world import ANNA, Clock, a_phone, a_world
+
+pytestmark = pytest.mark.usefixtures("virtual_time")
 
 
 @asynccontextmanager
