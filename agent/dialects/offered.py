@@ -6,6 +6,7 @@ fields are the arguments. A dialect says only how it writes places and texts (`F
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -142,7 +143,8 @@ def _limits(field: dict[str, Any]) -> str:
     """What may be given, in words; "" where anything may."""
     least, most = field.get("minimum"), field.get("maximum")
     if "enum" in field:
-        return f"one of {', '.join(map(str, field['enum']))}"
+        # In quotes: where a server of somebody else names them, they end where they end.
+        return f"one of {json.dumps(field['enum'], ensure_ascii=False)[1:-1]}"
     if least is not None and most is not None:
         return f"{least} to {most}"
     if least is not None or most is not None:
