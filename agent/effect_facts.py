@@ -273,6 +273,11 @@ def effects_of(kept: object) -> tuple[Effect, ...]:
     return _EFFECTS.validate_python(kept)
 
 
+def is_denied(effects: Sequence[Effect]) -> bool:
+    """Whether what the step was about to do was not done because a person did not allow it, then or before."""
+    return any(isinstance(fact, NotAllowed | DeniedBefore) for fact in effects)
+
+
 def effects_data(effects: Sequence[Effect]) -> list[dict[str, Any]]:
     """Facts as plain data, ready for JSON."""
     return [effect.model_dump(mode="json") for effect in effects]

@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from agent.effect_facts import Effects
+from agent.effect_facts import Effects, is_denied
 from agent.models.base import Usage
 from agent.outcome import Outcome
 from agent.questions import Question
@@ -98,6 +98,11 @@ class Step(_Event):
     seconds: float = 0.0
     record: StepRecord = StepRecord()
     """What it touched, and on what screen."""
+
+    @property
+    def denied(self) -> bool:
+        """Whether a person did not allow what it was about to do."""
+        return is_denied(self.effect)
 
 
 class Asked(_Event):

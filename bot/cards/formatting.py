@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime, tzinfo
 
-from agent.events import ModelAway, Source
+from agent.events import ModelAway, Source, Step
 from agent.models.base import Share, Usage
 from agent.outcome import Outcome
 from bot.domain.money import money
@@ -48,7 +48,7 @@ def action_line(summary: str) -> str:
     return shortened(line, ACTION_LIMIT)
 
 
-def step_words(step: StepRow) -> str:
+def step_words(step: Step | StepRow) -> str:
     """What a step did, or that a person did not allow it."""
     return say("card.denied", what=step.summary) if step.denied else step.summary
 

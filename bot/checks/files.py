@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import shlex
 import shutil
 import stat
 from pathlib import Path
@@ -68,7 +69,7 @@ def _data_directory(path: Path) -> Finding:
     if not os.access(path, os.R_OK | os.W_OK | os.X_OK):
         return Finding("files", "bad", say("check.files.unusable", path=path), say("check.files.unusable_fix"))
     if stat.S_IMODE(path.stat().st_mode) & 0o077:
-        return Finding("files", "bad", say("check.files.open", path=path), f"chmod 700 {path}")
+        return Finding("files", "bad", say("check.files.open", path=path), f"chmod 700 {shlex.quote(str(path))}")
     return Finding("files", "good", say("check.files.good", path=path))
 
 
@@ -103,5 +104,5 @@ def _mb(size: int) -> str:
 
 def _env_file(path: Path) -> Finding:
     if stat.S_IMODE(path.stat().st_mode) & 0o077:
-        return Finding("files", "bad", say("check.files.env_open"), "chmod 600 .env")
-    return Finding("files", "good", say("check.files.env_good"))
+        return Finding("files", "bad", say("check.files.env_open", path=path), f"chmod 600 {shlex.quote(str(path))}")
+    return Finding("files", "good", say("check.files.env_good", path=path))

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from bot.checks import setting_changes
 from bot.cli.exits import OK, UNAVAILABLE, Refused
-from bot.cli.terminal import Style, cells_of, padded, painted
+from bot.cli.terminal import Style, Styled, cells_of, padded, print_styled
 from bot.config.settings import Settings
 from bot.domain.money import counting_in, money
 from bot.texts import say
@@ -167,7 +167,7 @@ def _tell(
         print(say("cli.compare.dropped", model=each.candidate.name, why=each.why))
     if rows and (done := max(row.tasks for row in rows)) < planned:
         print(say("cli.compare.part", done=done, planned=planned))
-    print(painted(advice, Style.GOOD if chosen else Style.WARN))
+    print_styled(Styled(advice, Style.GOOD if chosen else Style.WARN))
     return answered
 
 

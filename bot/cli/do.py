@@ -19,7 +19,7 @@ from bot.cards.formatting import source_lines
 from bot.cli.exits import OF_OUTCOME, OK, UNAVAILABLE, USAGE, Refused, ServiceGone
 from bot.cli.prompt import Prompt, somebody_is_there
 from bot.cli.remote import Remote, running_service
-from bot.cli.terminal import STYLE_OF, Style, painted
+from bot.cli.terminal import STYLE_OF, Style, Styled, print_styled
 from bot.config.settings import Settings
 from bot.domain.incoming import Attachment
 from bot.tasks.files import BadFiles, check
@@ -149,20 +149,19 @@ def _complain(command: str, why: str) -> None:
 
 
 def _show(line: dict[str, Any], options: argparse.Namespace) -> None:
-    print(json.dumps(line, ensure_ascii=False) if options.json else _painted(line, options.began), flush=True)
-
-
-def _painted(line: dict[str, Any], began: float) -> str:
-    """The words as a terminal shows them: behind the time since the task was given, and coloured by what they say."""
-    words = _words(line)
+    if options.json:
+        print(json.dumps(line, ensure_ascii=False), flush=True)
+        return
+    words: str | Styled = _words(line)
     if line["type"] == "question":
-        words = painted(words, Style.ASKS)
+        words = Styled(_words(line), Style.ASKS)
     elif line["type"] in {"final", "part end"}:
-        words = painted(words, STYLE_OF[Outcome(line["outcome"])])
-    if not sys.stdout.isatty():
-        return words
-    minutes, seconds = divmod(int(time.monotonic() - began), 60)
-    return f"{painted(f'{minutes:>2}:{seconds:02}', Style.DIM)} {words}"
+        words = Styled(_words(line), STYLE_OF[Outcome(line["outcome"])])
+    if sys.stdout.isatty():
+        minutes, seconds = divmod(int(time.monotonic() - options.began), 60)
+        print_styled(Styled(f"{minutes:>2}:{seconds:02}", Style.DIM), " ", words)
+    else:
+        print_styled(words)
 
 
 async def _ask(
@@ -180,6 +179,8 @@ async def _ask(
         prompt.ask(question)
         return
     _show(question, options)
+    if answer is None:
+        _complain(options.command, say("cli.do.unanswered"))
     refusal = await door.answer(question["question"], answer)
     if refusal:
         _complain(options.command, refusal)
@@ -197,7 +198,8 @@ def _plain(line: dict[str, Any]) -> str:
         case "task":
             return say("cli.do.task", task=line["task"])
         case "step":
-            return f"{line['step']:>3}/{line['max_steps']} {line['summary']}"
+            done = say("page.replay.denied", what=line["summary"]) if line["denied"] else line["summary"]
+            return f"{line['step']:>3}/{line['max_steps']} {done}"
         case "question":
             choices = f" ({' / '.join(line['choices'])})" if line["choices"] else ""
             detail = f"\n    {line['detail']}" if line["detail"] else ""

@@ -22,7 +22,7 @@ from bot.cli.terminal import leave_quietly, reader_is_gone, terminal_language, w
 from bot.config.places import places
 from bot.config.settings import Settings, SettingsError, load_settings
 from bot.logs.setup import set_up_logs
-from bot.logs.terminals import tame_terminals
+from bot.logs.terminals import sanitize_terminals
 from bot.monitoring.tracing import keep_tracing_off
 from bot.store.errors import StoreError
 from bot.texts import say, speaking, words
@@ -102,7 +102,7 @@ def _complain(error: Exception, prog: str = "opengui") -> None:
 
 
 def _run(options: argparse.Namespace, settings: Settings) -> int:
-    tame_terminals()
+    sanitize_terminals()
     if options.name in _STAYS:
         _say_what_starts(settings, options.settings_file or places().settings)
     platforms = installed()

@@ -11,7 +11,7 @@ from pathlib import Path
 from bot.cli.exits import OK, USAGE
 from bot.config.settings import Settings, secret_names
 from bot.config.settings_file import SETTINGS_NAME, SettingsFile
-from bot.domain.address import Person, name_on_one_line
+from bot.domain.address import Person, on_one_line
 from bot.domain.right import Grant
 from bot.people.subjects import Subject
 from bot.store.backup_contents import Brought, Waiting
@@ -77,7 +77,7 @@ def _part(name: str, lines: Iterable[str]) -> Iterator[str]:
     """A heading with its lines, also when there are none. What is in a file breaks and turns round no line."""
     kept = list(lines)
     yield say(f"cli.restore.part.{name}", number=len(kept))
-    yield from (f"  {name_on_one_line(line)}" for line in kept)
+    yield from (f"  {on_one_line(line)}" for line in kept)
 
 
 def _who(person: Person) -> str:

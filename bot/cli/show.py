@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import argparse
 import json
+from textwrap import indent
 from typing import Any
 
 from agent.outcome import Outcome
 from bot.cli.exits import OK, Refused
 from bot.cli.remote import running_service
-from bot.cli.terminal import STYLE_OF, Style, painted
+from bot.cli.terminal import STYLE_OF, Style, Styled, print_styled
 from bot.config.settings import Settings
+from bot.domain.address import on_one_line
 from bot.texts import say
 
 
@@ -22,15 +24,17 @@ async def show(options: argparse.Namespace, settings: Settings) -> int:
         return OK
     standing = task["outcome"] or task["state"]
     style = STYLE_OF[Outcome(task["outcome"])] if task["outcome"] else Style.DIM
-    state = painted(say(f"page.standing.{standing}"), style)
-    print(f"{say('cli.do.task', task=task['task'])}  {state}  {task['phone_name']}".rstrip())
-    print(f"  {task['text']}")
+    state = Styled(say(f"page.standing.{standing}"), style)
+    print_styled(f"{say('cli.do.task', task=task['task'])}  ", state, f"  {task['phone_name']}".rstrip())
+    print(f"  {on_one_line(task['text'])}")
     for step in steps:
         where = f"{step['phone']}: " if step["part"] else ""
-        print(f"{step['step']:>3}/{step['max_steps']} {where}{step['summary']}")
+        what = on_one_line(step["summary"])
+        done = say("page.replay.denied", what=what) if step["denied"] else what
+        print(f"{step['step']:>3}/{step['max_steps']} {where}{done}")
     for text in (task["summary"], task["data"]):
         if text:
-            print(f"  {text}")
+            print(indent(text, "  "))
     return OK
 
 

@@ -11,11 +11,13 @@ import signal
 import sys
 import unicodedata
 from collections.abc import Mapping
+from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 from typing import Final, TextIO
 
 from agent.outcome import Outcome
+from bot.logs.terminals import sanitized, write_as_it_is
 from bot.texts import LANGUAGES, language_of
 
 
@@ -53,9 +55,28 @@ def has_colours(environment: Mapping[str, str]) -> bool:
     return sys.stdout.isatty() and not environment.get("NO_COLOR") and environment.get("TERM") != "dumb"
 
 
-def painted(text: str, style: Style) -> str:
-    """The text in that style, where standard output shows it."""
-    return f"\x1b[{style}m{text}\x1b[0m" if text and has_colours(os.environ) else text
+@dataclass(frozen=True, slots=True)
+class Styled:
+    """A piece of text with the style in which a terminal with colours shows it."""
+
+    text: str
+    style: Style
+
+
+def print_styled(*pieces: str | Styled) -> None:
+    """Print the pieces as one line, each in its style where standard output shows colours.
+
+    Only the styles reach a terminal as orders: the text of each piece is made harmless, as everywhere.
+    """
+    if not has_colours(os.environ):
+        print(*(piece if isinstance(piece, str) else piece.text for piece in pieces), sep="", flush=True)
+        return
+    shown = (
+        sanitized(piece) if isinstance(piece, str) else f"\x1b[{piece.style}m{sanitized(piece.text)}\x1b[0m"
+        for piece in pieces
+    )
+    write_as_it_is(sys.stdout, "".join((*shown, "\n")))
+    sys.stdout.flush()
 
 
 CLOSED: Final = 128 + signal.SIGPIPE

@@ -9,7 +9,7 @@ from typing import Any
 
 from agent.effect_facts import AllowedAhead, DeniedBefore, LookedBefore, OtherWindow
 from agent.questions import QuestionKind
-from bot.cards.formatting import shortened, title_of
+from bot.cards.formatting import shortened, step_words, title_of
 from bot.cards.question import closed_line
 from bot.commands.request import Services, aside
 from bot.domain.outgoing import Reply
@@ -42,7 +42,7 @@ def _of_step(step: StepRow) -> Iterator[str]:
     facts = [each for each in step.effect if isinstance(each, kinds)]
     found = [_reading(each) for each in step.action.get("readings", ())]
     found += [effect_words(facts, {})] if facts else []
-    yield from (say("why.step", step=step.step, did=step.summary, found=each) for each in found)
+    yield from (say("why.step", step=step.step, did=step_words(step), found=each) for each in found)
 
 
 def _reading(reading: dict[str, Any]) -> str:

@@ -31,7 +31,7 @@ def places(here: Path | None = None) -> Places:
     A `.env` or `data` of any other folder belongs to something else and is never used.
     """
     folder = Path() if here is None else here
-    if _is_checkout(folder):
+    if is_checkout(folder):
         return Places(folder / SETTINGS, folder / DATA)
     # Here and not above: a checkout needs none of it.
     import platformdirs  # noqa: PLC0415 - see above
@@ -42,7 +42,8 @@ def places(here: Path | None = None) -> Places:
     )
 
 
-def _is_checkout(folder: Path) -> bool:
+def is_checkout(folder: Path) -> bool:
+    """Whether the folder is a checkout of this program. Reads the disk."""
     file = folder / "pyproject.toml"
     try:
         return _is_ours(file.absolute(), _stamp(file))

@@ -12,7 +12,7 @@ _BREAKING: Final = frozenset({"Cc", "Cs", "Zl", "Zp"})
 """General categories of signs that end a line, or are no text."""
 
 
-def name_on_one_line(name: str) -> str:
+def on_one_line(name: str) -> str:
     """What somebody is called, without signs that would reorder or break what is said with the name: "Answered by …"
     must read as it is. The signs that join emoji stay.
     """

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any
 
-from agent.effect_facts import Effect, NotAllowed
+from agent.effect_facts import Effect, is_denied
 from agent.events import Source, Todo
 from agent.files import GivenFile
 from agent.members.loading import EXECUTOR
@@ -220,7 +220,7 @@ class StepRow:
     @property
     def denied(self) -> bool:
         """Whether a person did not allow what it was about to do."""
-        return any(isinstance(fact, NotAllowed) for fact in self.effect)
+        return is_denied(self.effect)
 
     @property
     def app_shown(self) -> str:

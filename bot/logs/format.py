@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from typing import TextIO
 
 from bot.logs.context import fields
-from bot.logs.terminals import tamed
+from bot.logs.terminals import sanitized
 
 
 class TextLines(logging.Formatter):
@@ -24,8 +24,8 @@ class TextLines(logging.Formatter):
         """The line, with the trace below."""
         about = ", ".join(f"{name} {value}" for name, value in fields().items())
         head = f"{self.formatTime(record)} {record.levelname:<7} {record.name}{f' [{about}]' if about else ''}"
-        message = tamed(self._cover(record.getMessage())).replace("\n", "\n    ")
-        trace = "".join(f"\n{tamed(part)}" for part in _traces(self, record, self._cover))
+        message = sanitized(self._cover(record.getMessage())).replace("\n", "\n    ")
+        trace = "".join(f"\n{sanitized(part)}" for part in _traces(self, record, self._cover))
         return f"{head}: {message}{trace}"
 
 

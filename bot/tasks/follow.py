@@ -63,7 +63,7 @@ def _line(event: TaskEvent) -> dict[str, Any]:
     match event:
         case Step():
             line = event.model_dump(mode="json", exclude={"usage"})
-            return line | {"tokens": tokens_json(event.usage)}
+            return line | {"denied": event.denied, "tokens": tokens_json(event.usage)}
         case Asked():
             line = event.question.model_dump(mode="json", exclude={"id"})
             return {"type": "question", "question": event.question.id} | line

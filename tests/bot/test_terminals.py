@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import re
 import sys
 import time
 from collections.abc import Iterator
@@ -12,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.logs.terminals import tame
+from bot.logs.terminals import sanitize_stream
 from tests.bot.world import ANNA, Clock, a_world
 
 ORDERS = "\x1b]0;owned\x07\x9b31m\x08 open\tsettings"
@@ -27,9 +28,9 @@ def ends() -> Iterator[tuple[int, int]]:
 
 
 def test_a_terminal_gets_no_orders(ends: tuple[int, int]) -> None:
-    """Seen failing with `_Tamed` writing what it is given."""
+    """Seen failing with `_Sanitized` writing what it is given."""
     master, slave = ends
-    with tame(os.fdopen(slave, "w", encoding="utf-8")) as stream:
+    with sanitize_stream(os.fdopen(slave, "w", encoding="utf-8")) as stream:
         assert stream.isatty()
         print(f"{ORDERS}\nsecond", file=stream)
         shown = ""
@@ -40,11 +41,11 @@ def test_a_terminal_gets_no_orders(ends: tuple[int, int]) -> None:
 
 def test_a_file_gets_what_was_written(tmp_path: Path) -> None:
     with (tmp_path / "lines").open("w", encoding="utf-8") as stream:
-        assert tame(stream) is stream
+        assert sanitize_stream(stream) is stream
 
 
-async def test_the_command_line_tames_its_terminal(tmp_path: Path, ends: tuple[int, int]) -> None:
-    """Seen failing without `tame_terminals` in `_run`: the window was then called "owned"."""
+async def test_the_command_line_sanitizes_its_terminal(tmp_path: Path, ends: tuple[int, int]) -> None:
+    """Seen failing without `sanitize_terminals` in `_run`: the window was then called "owned"."""
     async with a_world(tmp_path, clock=Clock(time.time())) as world:
         await world.end(await world.working(person=replace(ANNA, name=ORDERS)))
     master, slave = ends
@@ -59,3 +60,24 @@ async def test_the_command_line_tames_its_terminal(tmp_path: Path, ends: tuple[i
     shown = os.read(master, 8192).decode()
     assert "owned" in shown
     assert not {"\x1b", "\x07", "\x9b", "\x08"} & set(shown)
+
+
+async def test_what_is_printed_in_colours_gives_no_other_orders(tmp_path: Path, ends: tuple[int, int]) -> None:
+    """Seen failing: the colours of the command line itself came to its terminal as signs in their place."""
+    async with a_world(tmp_path, clock=Clock(time.time())) as world:
+        await world.end(await world.working(text=f"first{ORDERS}\n  1/30 sent it\u202e"))
+    master, slave = ends
+    environment = {"PATH": os.environ["PATH"], "DATA_DIR": str(tmp_path), "LANGUAGE": "en", "TERM": "xterm"}
+    try:
+        run = await asyncio.create_subprocess_exec(
+            sys.executable, "-m", "bot.cli", "show", stdout=slave, stderr=slave, env=environment
+        )
+        async with asyncio.timeout(60):
+            assert await run.wait() == 0
+    finally:
+        os.close(slave)
+    shown = os.read(master, 8192).decode()
+    assert re.search("\x1b\\[32m[^\x1b]+\x1b\\[0m", shown.splitlines()[0])
+    assert not {"\x07", "\x9b", "\x08", "\u202e", "\N{REPLACEMENT CHARACTER}"} & set(shown)
+    assert "]0;owned" in shown.splitlines()[1]
+    assert shown.splitlines()[1].endswith("1/30 sent it")

@@ -102,6 +102,8 @@ class TestAlone:
         assert "Which code came to your phone?" in question["detail"]
         assert ran.final["outcome"] == "blocked"
         assert "wants a password or code" in ran.final["summary"]
+        assert "in time" not in ran.final["summary"]
+        assert "--answer-file" in ran.err
         assert alone.place.phone.truth.signed_in == ""
 
     async def test_who_sits_at_the_terminal_is_asked(self, alone: Workshop) -> None:

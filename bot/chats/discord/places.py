@@ -5,7 +5,7 @@ from __future__ import annotations
 import discord
 
 from bot.chats.discord import errors
-from bot.domain.address import Address, Person, Place, name_on_one_line
+from bot.domain.address import Address, Person, Place, on_one_line
 
 PLATFORM = "discord"
 
@@ -21,7 +21,7 @@ def person_of(user: discord.abc.User, locale: discord.Locale | None = None) -> P
     roles: frozenset[str] = frozenset()
     if isinstance(user, discord.Member):
         roles = frozenset(f"{user.guild.id}/{role.id}" for role in user.roles if role.id != user.guild.id)
-    name = name_on_one_line(user.display_name)
+    name = on_one_line(user.display_name)
     return Person(PLATFORM, str(user.id), name, "" if locale is None else str(locale), roles)
 
 

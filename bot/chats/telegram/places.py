@@ -5,14 +5,14 @@ from __future__ import annotations
 from telegram import Chat, MaybeInaccessibleMessage, Message, User
 
 from bot.chats.telegram import limits
-from bot.domain.address import Address, MessageRef, Person, Place, name_on_one_line
+from bot.domain.address import Address, MessageRef, Person, Place, on_one_line
 
 PLATFORM = "telegram"
 
 
 def person_of(user: User) -> Person:
     """Who wrote or pressed. A deleted account has no name: the library then gives None, whatever its types say."""
-    return Person(PLATFORM, str(user.id), name_on_one_line(user.full_name or ""), user.language_code or "")
+    return Person(PLATFORM, str(user.id), on_one_line(user.full_name or ""), user.language_code or "")
 
 
 def place_of(account: int, message: MaybeInaccessibleMessage) -> Place:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import getpass
 import re
+import shlex
 import sys
 from collections.abc import Mapping
 from pathlib import Path
@@ -16,6 +17,7 @@ from bot.chats.installed import installed
 from bot.cli.doctor.look import MARKS
 from bot.cli.exits import OK, USAGE
 from bot.cli.setup.sections import Section, sections
+from bot.config.places import is_checkout, places
 from bot.config.settings import Settings, problem_of
 from bot.platform import Asked
 from bot.texts import say
@@ -91,8 +93,15 @@ async def talk(terminal: Terminal, settings: Settings, env: Path, example: Path)
     text = begun.read_text(encoding="utf-8-sig") if begun is not None else ""
     env.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     write_atomically(env, with_values(text, {name.upper(): value for name, value in given.items()}).encode())
-    terminal.tell(say("setup.written", file=env))
+    terminal.tell(say("setup.written", file=env, command=_start_command(env)))
     return OK
+
+
+def _start_command(env: Path) -> str:
+    """What starts the service with this settings file, from the working directory."""
+    if env != places().settings:
+        return f"opengui --env-file {shlex.quote(str(env))} run"
+    return "make run" if is_checkout(Path()) else "opengui run"
 
 
 async def _section(terminal: Terminal, section: Section, settings: Settings, before: dict[str, str]) -> dict[str, str]:

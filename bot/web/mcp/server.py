@@ -21,7 +21,7 @@ from pydantic import BaseModel, Field, ValidationError
 from agent.events import Step
 from agent.questions import QuestionKind
 from bot.cards.card import state_line
-from bot.cards.formatting import source_lines
+from bot.cards.formatting import source_lines, step_words
 from bot.commands.parser import ParseError
 from bot.commands.request import Refused
 from bot.commands.skills import call_of
@@ -173,7 +173,7 @@ class PhoneTools:
 
     async def _followed(self, ctx: Context[Any, Any], calls: Calls, task: Task) -> Any:  # noqa: ANN401 - as `do`
         async def progress(step: Step) -> None:
-            await ctx.report_progress(step.step, step.max_steps, step.summary)
+            await ctx.report_progress(step.step, step.max_steps, step_words(step))
 
         while (asked := await wait_for_task(calls, self._runs, task, progress)) is not None:
             if not _elicits(ctx, calls, asked):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from bot.domain.address import name_on_one_line
+from bot.domain.address import on_one_line
 
 
 @pytest.mark.parametrize(
@@ -22,4 +22,4 @@ from bot.domain.address import name_on_one_line
 )
 def test_names_that_reorder_or_break_lines(name: str, shown: str) -> None:
     """Seen failing without `_TURNING`: "Answered by …" was read from its end."""
-    assert name_on_one_line(name) == shown
+    assert on_one_line(name) == shown

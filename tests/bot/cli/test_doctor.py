@@ -86,6 +86,13 @@ async def test_what_others_can_read(here: Machine, monkeypatch: pytest.MonkeyPat
     told = capsys.readouterr().out
     assert "chmod 700" in told
     assert "chmod 600 .env" in told
+    named = here.directory / "other settings.env"
+    named.write_text("")
+    named.chmod(0o644)
+    settings = here.settings()
+    settings._file = named
+    assert await doctor(NOTHING, settings) == 69
+    assert f"chmod 600 '{named}'" in capsys.readouterr().out
     assert told.endswith("2 to fix.\n")
 
 

@@ -263,15 +263,21 @@ def test_a_file_of_somebody_else_is_passed_over(tmp_path: Path) -> None:
     file = tmp_path / ".env"
     file.write_text("VLM_MODEL=a-model")
     file.chmod(0)
-    # Root may read everything, so the process becomes nobody once it has all its modules.
+    # Root may read everything, so the process becomes nobody once it has loaded all modules, those of load_settings
+    # included: in a closed folder it could not load them afterwards.
     script = (
         "import os, sys; from pathlib import Path; from bot.config.settings import load_settings\n"
-        "import encodings.ascii\n"
+        "import encodings.ascii; load_settings(None)\n"
         "if os.geteuid() == 0: os.seteuid(65534)\n"
         "print(repr(load_settings(Path(sys.argv[1])).vlm_model))"
     )
     ran = subprocess.run(
-        [sys.executable, "-c", script, str(file)], check=False, capture_output=True, text=True, timeout=60
+        [sys.executable, "-c", script, str(file)],
+        check=False,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        cwd=tmp_path,
     )
     assert ran.stdout == "''\n", ran.stderr
     assert "is passed over" in ran.stderr

@@ -17,12 +17,14 @@ from bot.chats.discord.manifest import INVITE, PERMISSIONS
 from bot.chats.installed import installed, model_of
 from bot.chats.telegram.manifest import TelegramSettings
 from bot.cli.setup.conversation import talk, with_values
+from bot.config.places import places
 from bot.config.settings import Settings, load_settings
 from devices.virtual_phone.phone import VirtualPhone
 from tests.end_to_end.brain import brain
 from tests.fakes.model_server import Answer, ModelServer
 from tests.fakes.telegram import TOKEN, FakeTelegram
 from tests.fixtures.adb import AdbServer
+from tests.fixtures.checkout import as_checkout
 
 MODEL, DISCORD, TELEGRAM, PHONES = ("",), ("",), ("",), ("",)
 """Each part passed over with Enter."""
@@ -84,6 +86,7 @@ async def test_answers_are_tried_and_written_for_this_user_alone(settings: Setti
     assert written.telegram_bot_token.get_secret_value() == TOKEN
     assert written.telegram_allowed_user_ids == ("1001",)
     assert "# Service" in env.read_text()
+    assert typist.screen.endswith(f"Start with: opengui --env-file {env} run")
     assert [secret for secret in typist.secrets if secret in typist.screen] == []
 
 
@@ -144,3 +147,19 @@ def test_other_lines_stay_as_they_are(lines: list[str], values: dict[str, str]) 
     assert [line for line in changed if line in untouched] == untouched
     for name, value in values.items():
         assert f"{name}={value}" in changed
+
+
+async def test_the_command_that_starts_it_fits_where_it_was_set_up(
+    settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Seen failing: an installed program was to be started with make, which it does not have."""
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "checkout").mkdir()
+    as_checkout(tmp_path / "checkout")
+    async with ModelServer(lambda _: Answer(text="Red")) as model:
+        for folder, command in (("checkout", "make run"), ("elsewhere", "opengui run")):
+            monkeypatch.chdir(tmp_path / folder)
+            typist = Typist([model.base_url, "a-key", "a-model", *DISCORD, *TELEGRAM, *PHONES])
+            assert await talk(typist, settings, places().settings, tmp_path / "none") == 0
+            assert typist.told[-1].endswith(f"Start with: {command}")
