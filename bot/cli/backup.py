@@ -7,6 +7,7 @@ import asyncio
 from pathlib import Path
 
 from bot.cli.exits import OK
+from bot.cli.written import written_files, written_lines
 from bot.config.settings import Settings
 from bot.config.settings_file import SETTINGS_NAME
 from bot.store.backup import back_up
@@ -16,9 +17,21 @@ from bot.texts import say
 async def backup(options: argparse.Namespace, settings: Settings) -> int:
     """Write the backup and say what is in it."""
     file = Path(options.file)
+    written = await asyncio.to_thread(written_files, settings)
     copied = await asyncio.to_thread(
-        back_up, settings.data_dir, file, frames=options.frames, settings=SETTINGS_NAME if options.settings else ""
+        back_up,
+        settings.data_dir,
+        file,
+        frames=options.frames,
+        settings=SETTINGS_NAME if options.settings else "",
+        written=written,
     )
-    pictures = say("cli.backup.pictures", number=copied.frames) if options.frames else say("cli.backup.no_pictures")
-    print(say("cli.backup.done", file=file, pictures=pictures))
+    print(say("cli.restore.brings", file=file))
+    print(f"  {say('cli.backup.databases')}")
+    for key, lines in written_lines(copied.written, settings.data_dir):
+        names = "" if key == "documents" or not lines else f" ({', '.join(lines)})"
+        print(f"  {say(f'cli.restore.part.{key}', number=len(lines))}{names}")
+    print(f"  {say('cli.backup.pictures', number=copied.frames) if options.frames else say('cli.backup.no_pictures')}")
+    print(f"  {say('cli.backup.settings') if options.settings else say('cli.backup.no_settings')}")
+    print(say("cli.backup.done"))
     return OK

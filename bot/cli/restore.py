@@ -9,6 +9,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 from bot.cli.exits import OK, USAGE
+from bot.cli.written import WRITTEN, written_lines
+from bot.config.places import DOCUMENTS_NAME
 from bot.config.settings import Settings, secret_names
 from bot.config.settings_file import SETTINGS_NAME, SettingsFile
 from bot.domain.address import Person, on_one_line
@@ -25,10 +27,13 @@ TEXT_SHOWN = 200
 async def restore(options: argparse.Namespace, settings: Settings) -> int:
     """Say what the backup brings, ask, put it in place, and say where the former databases are."""
     file = Path(options.file)
-    with unpacked(settings.data_dir, file, SETTINGS_NAME) as backup:
+    with unpacked(settings.data_dir, file, SETTINGS_NAME, WRITTEN) as backup:
         print(say("cli.restore.brings", file=file))
         for line in _told(backup.brings):
             print(line)
+        for key, lines in written_lines(backup.written, backup.folder):
+            for line in _part(key, lines):
+                print(line)
         if backup.settings is not None:
             for line in _part("console", _set_in_console(SettingsFile(backup.settings).read(), type(settings))):
                 print(line)
@@ -42,6 +47,9 @@ async def restore(options: argparse.Namespace, settings: Settings) -> int:
         await asyncio.sleep(0)
         copied, aside = backup.take()
     print(say("cli.restore.done", path=settings.data_dir, number=copied.frames))
+    documents = settings.data_dir / DOCUMENTS_NAME
+    if any(name.startswith(f"{DOCUMENTS_NAME}/") for name in copied.written) and settings.knowledge_dir != documents:
+        print(say("cli.restore.documents", path=documents))
     if aside is not None:
         print(say("cli.restore.aside", path=aside))
     return OK

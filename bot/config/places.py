@@ -15,6 +15,10 @@ SETTINGS: Final = ".env"
 DATA: Final = "data"
 SKILLS_NAME: Final = "skills"
 """The folder in the data directory with the operator's own skills."""
+AGENTS_NAME: Final = "agents"
+"""The folder in the data directory with the operator's own members."""
+DOCUMENTS_NAME: Final = "knowledge"
+"""The folder in the data directory where documents lie that came with a backup."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,24 +1,27 @@
 """A backup of the data directory in one file, made while the service works.
 
-The file is a zip: `backup.json`, the two databases, and the pictures and the settings file when they are wanted. The
-settings file has keys and tokens in it. The checkpoints are copied
-before the store: a store that knows a little more than the checkpoints is what a crash leaves behind too, and the start
-knows how to go on from there.
+The file is a zip: `backup.json`, the two databases, what people have written beside them (skills, members, MCP
+servers, documents), and the pictures and the settings file when they are wanted. The settings file has keys and tokens
+in it. The checkpoints are copied before the store: a store that knows a little more than the checkpoints is what a
+crash leaves behind too, and the start knows how to go on from there.
 """
 
 from __future__ import annotations
 
 import json
 import os
+import re
 import sqlite3
 import tempfile
 import zipfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from types import MappingProxyType
+from typing import Final
 
 from bot.store.checkpoints import CHECKPOINTS_NAME
 from bot.store.errors import StoreCorrupt, StoreError, StoreTooNew
@@ -32,21 +35,31 @@ FORMAT = 1
 DATABASES = (CHECKPOINTS_NAME, DATABASE_NAME)
 SIGNED_IN = ("console_sessions", "tokens")
 """The tables of who is signed in, and of tokens: a backup that is put back must not open what was closed since."""
+_NOTHING: Final[Mapping[str, Path]] = MappingProxyType({})
+_SEGMENT: Final = r"[^/\\\x00-\x1f\x7f\ud800-\udfff]{1,200}"
+WRITTEN_NAME: Final = re.compile(rf"{_SEGMENT}(/(?!\.){_SEGMENT}){{0,16}}")
+"""What a file that people have written may be called in a backup: no way out of the folder, no hidden file."""
 BUSY_S = 15.0
 """How long a copy waits for a writer that holds the file."""
 
 
 @dataclass(frozen=True, slots=True)
 class Copied:
-    """What a backup holds: the version of the store's schema, and how many pictures."""
+    """What a backup holds: the version of the store's schema, how many pictures, and the names of the files that people
+    have written, such as "skills/pay-rent/SKILL.md".
+    """
 
     version: int
     frames: int
+    written: tuple[str, ...] = ()
 
 
-def back_up(directory: Path, file: Path, *, frames: bool, settings: str = "") -> Copied:
+def back_up(
+    directory: Path, file: Path, *, frames: bool, settings: str = "", written: Mapping[str, Path] = _NOTHING
+) -> Copied:
     """Copy the data directory into `file`, which is there completely or not at all. `settings` is the name of the
-    settings file, "" to leave it out. Blocks.
+    settings file, "" to leave it out; `written` are files that people have written, by their names in the backup, and
+    are left out where a name is none for a backup. Blocks.
 
     Raises StoreError when there is nothing to copy, when `file` is there already, or when it cannot be written, and
     StoreCorrupt when a database is damaged.
@@ -66,13 +79,16 @@ def back_up(directory: Path, file: Path, *, frames: bool, settings: str = "") ->
             made = Path(folder) / file.name
             pictures = _pictures(directory) if frames else []
             beside = [directory / settings] if settings and (directory / settings).is_file() else []
-            kept = _pack(made, Path(folder), version, pictures, beside)
+            named = {name: path for name, path in written.items() if WRITTEN_NAME.fullmatch(name)}
+            kept = _pack(made, Path(folder), version, pictures, {path.name: path for path in beside} | named)
             made.rename(file)
     except OSError as error:
         if isinstance(error, StoreError):
             raise
         raise StoreError(words("backup.unwritten", file=file, reason=error.strerror)) from None
-    return Copied(version, kept)
+    return Copied(
+        version, sum(name.startswith(f"{FRAMES_NAME}/") for name in kept), tuple(sorted(kept & written.keys()))
+    )
 
 
 def copy_database(source: Path, target: Path) -> None:
@@ -131,21 +147,22 @@ def _pictures(directory: Path) -> list[Path]:
     return sorted(path for path in (directory / FRAMES_NAME).glob("*/*") if not path.name.startswith("new-"))
 
 
-def _pack(made: Path, folder: Path, version: int, pictures: list[Path], beside: list[Path]) -> int:
-    """Write the archive; returns how many pictures are in it."""
-    kept = 0
+def _pack(made: Path, folder: Path, version: int, pictures: list[Path], beside: Mapping[str, Path]) -> set[str]:
+    """Write the archive; returns the names of what is in it beside the databases."""
+    kept: set[str] = set()
     with os.fdopen(os.open(made, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as out:
-        with zipfile.ZipFile(out, "w") as archive:
+        # A time that a zip file cannot tell, such as that of a file from 1970, becomes the nearest that it can.
+        with zipfile.ZipFile(out, "w", strict_timestamps=False) as archive:
             for name in DATABASES:
                 archive.write(folder / name, name, zipfile.ZIP_DEFLATED)
-            for path in beside:
-                archive.write(path, path.name, zipfile.ZIP_DEFLATED)
-            for path in pictures:
+            wanted = [(name, path, zipfile.ZIP_DEFLATED) for name, path in beside.items()]
+            wanted += [(f"{FRAMES_NAME}/{path.parent.name}/{path.name}", path, zipfile.ZIP_STORED) for path in pictures]
+            for name, path, packed in wanted:
                 try:
-                    archive.write(path, f"{FRAMES_NAME}/{path.parent.name}/{path.name}")
+                    archive.write(path, name, packed)
                 except FileNotFoundError:
-                    continue  # retention was quicker
-                kept += 1
+                    continue  # retention, or somebody who rewrites it, was quicker
+                kept.add(name)
             about = {"format": FORMAT, "made": datetime.now(UTC).isoformat(timespec="seconds"), "version": version}
             archive.writestr(MANIFEST, json.dumps(about))
         out.flush()

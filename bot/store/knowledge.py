@@ -134,23 +134,29 @@ class KnowledgeFolder:
         """Every document by its path inside the folder, with what tells whether it has changed."""
         if not self._folder.is_dir():
             raise StoreError(words("knowledge.missing", path=self._folder))
-        root = self._folder.resolve()
-        number = 0
-        for path in sorted(self._folder.rglob("*")):
-            inside = path.relative_to(self._folder)
-            if path.suffix.lower() not in SUFFIXES or any(part.startswith(".") for part in inside.parts):
-                continue
-            if not path.resolve().is_relative_to(root) or not path.is_file():
-                continue
+        for path in documents_in(self._folder):
             about = path.stat()
-            if about.st_size > MAX_BYTES:
-                logger.warning("document %s is left out: it is longer than %d bytes", inside, MAX_BYTES)
-                continue
-            number += 1
-            if number > MAX_FILES:
-                logger.warning("only the first %d documents of %s are searched", MAX_FILES, self._folder)
-                return
-            yield inside.as_posix(), (path, f"{about.st_size}.{about.st_mtime_ns}")
+            yield path.relative_to(self._folder).as_posix(), (path, f"{about.st_size}.{about.st_mtime_ns}")
+
+
+def documents_in(folder: Path) -> Iterator[Path]:
+    """The documents in a folder, as many and as large as are searched. Reads the disk."""
+    root = folder.resolve()
+    number = 0
+    for path in sorted(folder.rglob("*")):
+        inside = path.relative_to(folder)
+        if path.suffix.lower() not in SUFFIXES or any(part.startswith(".") for part in inside.parts):
+            continue
+        if not path.resolve().is_relative_to(root) or not path.is_file():
+            continue
+        if path.stat().st_size > MAX_BYTES:
+            logger.warning("document %s is left out: it is longer than %d bytes", inside, MAX_BYTES)
+            continue
+        number += 1
+        if number > MAX_FILES:
+            logger.warning("only the first %d documents of %s are searched", MAX_FILES, folder)
+            return
+        yield path
 
 
 def _drop(connection: sqlite3.Connection, file: str) -> None:

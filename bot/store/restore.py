@@ -9,12 +9,22 @@ import re
 import shutil
 import tempfile
 import zipfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 
-from bot.store.backup import DATABASES, FORMAT, MANIFEST, SIGNED_IN, Copied, empty, explained, looked_through
+from bot.store.backup import (
+    DATABASES,
+    FORMAT,
+    MANIFEST,
+    SIGNED_IN,
+    WRITTEN_NAME,
+    Copied,
+    empty,
+    explained,
+    looked_through,
+)
 from bot.store.backup_contents import Brought, brought
 from bot.store.directory import DataDirectory
 from bot.store.errors import StoreCorrupt, StoreError, StoreTooNew
@@ -22,7 +32,9 @@ from bot.store.store import DATABASE_NAME, FRAMES_NAME
 from bot.texts import words
 
 _PICTURE = re.compile(rf"{FRAMES_NAME}/([0-9a-f]{{2}})/(\1[0-9a-f]{{62}}\.[a-z0-9]{{1,10}})")
-"""What a picture's name in a backup may be, and nothing else is ever written from one."""
+"""What a picture's name in a backup may be, as `WRITTEN_NAME` for what people have written. Nothing that is called
+otherwise is written from a backup.
+"""
 _READ_WHOLE = 64 * 1024
 """Bytes of the manifest and of the settings file, which are read as a whole; ours have some hundred."""
 _ENCRYPTED = 1
@@ -47,18 +59,24 @@ class Unpacked:
         settings: str,
     ) -> None:
         self.brings = brings
+        self.folder = folder
+        """Where the backup lies unpacked until the block ends."""
+        self.written = copied.written
+        """The names of the files that people have written."""
         self.settings = folder if settings else None
         """The folder with the settings file of the backup, None when it has none."""
-        self._names = (*DATABASES, settings) if settings else DATABASES
+        beside = dict.fromkeys(name.partition("/")[0] for name in copied.written)
+        self._names = (*DATABASES, *((settings,) if settings else ()), *beside)
         self._directory = directory
         self._folder = folder
         self._copied = copied
         self._pictures = pictures
 
     def take(self) -> tuple[Copied, Path | None]:
-        """Put the present databases aside and those of the backup in their place. Blocks.
+        """Put the present databases aside and those of the backup in their place, and so with what people have written
+        of each kind that the backup has. Blocks.
 
-        Returns what was restored, and the folder in the data directory where the former databases are (None without
+        Returns what was restored, and the folder in the data directory where all that was replaced is (None without
         any). Pictures are named by their content: those of the backup come beside those that are there.
         Raises StoreError; everything is then as it was.
         """
@@ -69,9 +87,10 @@ class Unpacked:
 
 
 @contextmanager
-def unpacked(directory: Path, file: Path, settings: str = "") -> Iterator[Unpacked]:
+def unpacked(directory: Path, file: Path, settings: str = "", written: Collection[str] = ()) -> Iterator[Unpacked]:
     """Unpack the backup beside the data, check it, and hold the data directory until the block ends. `settings` is
-    the name of the settings file, which a backup may have. Blocks.
+    the name of the settings file, and `written` are those of files and (with a slash at the end) folders in the data
+    directory that people write; a backup may have them. Blocks.
 
     Nobody is signed in by it, and no press in a chat does what it says: whoever had the file in hand could have
     written that.
@@ -85,20 +104,21 @@ def unpacked(directory: Path, file: Path, settings: str = "") -> Iterator[Unpack
             beside = tempfile.TemporaryDirectory(dir=directory, prefix="restoring-")
         with beside as folder:
             with _told(directory):
-                ready = _looked_through(directory, Path(folder), file, settings)
+                ready = _looked_through(directory, Path(folder), file, settings, written)
             yield ready
 
 
-def _looked_through(directory: Path, folder: Path, file: Path, settings: str) -> Unpacked:
+def _looked_through(directory: Path, folder: Path, file: Path, settings: str, written: Collection[str]) -> Unpacked:
     with explained(file), zipfile.ZipFile(file) as archive:
-        pictures = _unpack(archive, file, folder, settings)
+        pictures, made = _unpack(archive, file, folder, settings, written)
     version = looked_through(folder)
     store = folder / DATABASE_NAME
     for table in _DOORS:
         empty(store, table)
     with explained(store):
         there = settings if (folder / settings).is_file() else ""
-        return Unpacked(directory, folder, Copied(version, len(pictures)), pictures, brought(store), there)
+        copied = Copied(version, len(pictures), tuple(made))
+        return Unpacked(directory, folder, copied, pictures, brought(store), there)
 
 
 @contextmanager
@@ -112,24 +132,27 @@ def _told(directory: Path) -> Iterator[None]:
         raise StoreError(words("backup.unrestored", path=directory, reason=error.strerror)) from error
 
 
-def _unpack(archive: zipfile.ZipFile, file: Path, folder: Path, settings: str) -> list[str]:
-    """Write what belongs to a backup below the folder; returns the names of the pictures."""
+def _unpack(
+    archive: zipfile.ZipFile, file: Path, folder: Path, settings: str, written: Collection[str]
+) -> tuple[list[str], list[str]]:
+    """Write what belongs to a backup below the folder; returns the names of the pictures, and of what people wrote."""
     names = set(archive.namelist())
     pictures = sorted(name for name in names if _PICTURE.fullmatch(name))
-    foreign = {MANIFEST, *DATABASES} - names or names - {MANIFEST, *DATABASES, settings, *pictures}
+    made = sorted(name for name in names if _is_written(name, written))
+    foreign = {MANIFEST, *DATABASES} - names or names - {MANIFEST, *DATABASES, settings, *pictures, *made}
     read_whole = [archive.getinfo(name).file_size for name in names & {MANIFEST, settings}]
     if foreign or not all(map(_is_ours, archive.infolist())) or max(read_whole) > _READ_WHOLE:
         raise StoreCorrupt(words("backup.foreign", file=file))
     try:
-        written = json.loads(archive.read(MANIFEST))["format"]
+        form = json.loads(archive.read(MANIFEST))["format"]
     except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise StoreCorrupt(words("backup.foreign", file=file)) from error
-    if written != FORMAT:
+    if form != FORMAT:
         raise StoreTooNew(words("backup.other_version", file=file))
     # A few kilobytes can become what fills the disk of a service; no more is read of each than is told here.
     if sum(each.file_size for each in archive.infolist()) > shutil.disk_usage(folder).free:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-    for name in (*DATABASES, *names & {settings}, *pictures):
+    for name in (*DATABASES, *names & {settings}, *made, *pictures):
         target = folder / name
         target.parent.mkdir(parents=True, exist_ok=True)
         with archive.open(name) as read, target.open("xb") as out:
@@ -137,12 +160,18 @@ def _unpack(archive: zipfile.ZipFile, file: Path, folder: Path, settings: str) -
             out.flush()
             if name not in pictures:
                 os.fsync(out.fileno())
-        if name == settings:
+        if name == settings or name in written:
             target.chmod(0o600)
         # Retention counts from when a picture was taken, not from now. Zip files tell local time.
         taken = _taken(archive.getinfo(name))
         os.utime(target, (taken, taken))
-    return pictures
+    return pictures, made
+
+
+def _is_written(name: str, written: Collection[str]) -> bool:
+    if not WRITTEN_NAME.fullmatch(name):
+        return False
+    return name in written or any(name.startswith(folder) for folder in written if folder.endswith("/"))
 
 
 def _is_ours(entry: zipfile.ZipInfo) -> bool:

@@ -25,7 +25,7 @@ from bot.commands.request import Services
 from bot.commands.scheduler import Scheduler
 from bot.commands.spec import BY_NAME
 from bot.config.endpoints import transcriber_of
-from bot.config.places import SKILLS_NAME
+from bot.config.places import AGENTS_NAME, SKILLS_NAME
 from bot.config.settings import Settings
 from bot.domain.chat import Chat, Connected
 from bot.domain.clock import SteadyClock, WaitingClock
@@ -73,7 +73,7 @@ from bot.wiring.connections import ConnectedChats, context_of
 from bot.wiring.core import Core, open_core
 from bot.wiring.dependencies import of_chats, of_core
 from bot.wiring.memory import settle
-from bot.wiring.team import AGENTS_NAME, refused_folders
+from bot.wiring.team import refused_folders
 from bot.wiring.tools import TOOL_NAMES
 from devices.adb.server import ServerAddress
 from devices.adb.wifi import WifiPhones

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterable
-from typing import Final
 
 from langgraph.checkpoint.base import BaseCheckpointSaver
 
@@ -14,15 +13,12 @@ from agent.members.loading import Team, load_team
 from agent.skills.library import Skills
 from agent.skills.loading import load_skills
 from agent.tools.calling import Toolbox
-from bot.config.places import SKILLS_NAME
+from bot.config.places import AGENTS_NAME, SKILLS_NAME
 from bot.config.settings import Settings
 from bot.store.store import Store
 from bot.wiring.tools import TOOL_NAMES
 
 logger = logging.getLogger(__name__)
-
-AGENTS_NAME: Final = "agents"
-"""The folder in the data directory with the operator's own members."""
 
 
 def team_of(settings: Settings, tools: frozenset[str]) -> Team:

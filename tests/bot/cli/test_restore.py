@@ -12,12 +12,14 @@ from pathlib import Path
 
 import pytest
 
+from agent.skills.loading import load_skills
 from bot.cli.main import main
 from bot.config.settings_file import SETTINGS_NAME, SettingsFile
 from bot.domain.address import Person
 from bot.domain.right import Grant, Right
 from bot.domain.schedule import Plan, Rule, RuleKind
 from bot.domain.task import TaskWish
+from bot.mcp_servers.configuration import read_mcp_file
 from bot.store.backup import back_up
 from bot.store.checkpoints import open_checkpoints
 from bot.store.store import DATABASE_NAME, Store
@@ -121,3 +123,44 @@ def test_at_a_terminal_it_asks(machine: Path, backup: Path, typed: str, code: in
     assert restored(machine) is (code == 0)
     if code:
         assert "Nothing was restored." in done.stdout
+
+
+def test_what_people_have_written_is_listed_and_comes_along(
+    machine: Path, monkeypatch: pytest.MonkeyPatch, capsys: Said
+) -> None:
+    """Seen failing: a backup had the databases alone, and said nothing of what it lacked."""
+
+    async def began() -> None:
+        await (await Store.open(data)).close()
+        async with open_checkpoints(data):
+            pass
+
+    data = machine / "data"
+    data.mkdir(mode=0o700)
+    asyncio.run(began())
+    for name, text in {
+        "data/skills/water/SKILL.md": "---\nname: water\ndescription: Waters the plants.\n---\nOpen Garden.",
+        "data/agents/dietician/AGENTS.md": "---\nname: dietician\ndescription: Eats.\n---\nEat.",
+        "data/mcp.json": '{"mcpServers": {"shelf": {"command": "shelf-server", "args": ["--all\\u202e"]}}}',
+        "papers/house/rules.md": "No shoes.",
+        "papers/.hidden.md": "nothing",
+    }.items():
+        (machine / name).parent.mkdir(parents=True, exist_ok=True)
+        (machine / name).write_text(text)
+    (machine / "data/mcp.json").chmod(0o600)
+    (machine / "data/skills/leads-out").symlink_to("/etc")
+    monkeypatch.setenv("KNOWLEDGE_DIR", str(machine / "papers"))
+    assert main(["backup", "one.zip"]) == 0
+    listed = capsys.readouterr().out.splitlines()
+    for line in ("Skills: 1 (water)", "Members: 1 (dietician)", "Documents: 1"):
+        assert f"  {line}" in listed
+    data.rename(machine / "lost")
+    assert main(["restore", "one.zip", "--yes"]) == 0
+    told = capsys.readouterr().out
+    lines = told.splitlines()
+    assert lines[lines.index("MCP servers that are started or connected: 1") + 1] == "  shelf: shelf-server --all"
+    assert "set KNOWLEDGE_DIR to it" in told
+    assert "water" in load_skills(data / "skills").found
+    assert (data / "agents/dietician/AGENTS.md").is_file()
+    assert (data / "knowledge/house/rules.md").read_text() == "No shoes."
+    assert read_mcp_file(data / "mcp.json") == read_mcp_file(machine / "lost/mcp.json")

@@ -61,8 +61,11 @@ async def a_backup(store: Store, data: Path, file: Path, *, tasks: int = 1, fram
 
 def restore(directory: Path, file: Path) -> tuple[Copied, Path | None]:
     """The backup in the place of what is there, whatever it brings."""
-    with unpacked(directory, file) as backup:
+    with unpacked(directory, file, written=WRITTEN) as backup:
         return backup.take()
+
+
+WRITTEN = ("skills/", "mcp.json")
 
 
 async def test_a_backup_is_whole_while_tasks_are_written(store: Store, data: Path, tmp_path: Path) -> None:
@@ -139,6 +142,33 @@ async def test_what_was_there_is_kept_aside(data: Path, tmp_path: Path) -> None:
     assert (data / "frames" / picture[:2] / picture).is_file()
 
 
+async def test_what_people_have_written_comes_along(store: Store, data: Path, tmp_path: Path) -> None:
+    """Seen failing: a service that was put back from its backup had none of its skills, members and MCP servers."""
+    skill, servers = tmp_path / "SKILL.md", tmp_path / "servers"
+    skill.write_text("---\nname: 付房租\n---\n")
+    os.utime(skill, (0, 0))
+    servers.write_text("{}")
+    await add_task(store)
+    written = {
+        "skills/付房租/SKILL.md": skill,
+        "mcp.json": servers,
+        "skills/gone": tmp_path / "gone",
+        "skills/\udcff": skill,
+    }
+    copied = await asyncio.to_thread(back_up, data, tmp_path / "one.zip", frames=False, written=written)
+    assert copied.written == ("mcp.json", "skills/付房租/SKILL.md")
+    other = tmp_path / "other"
+    (other / "skills" / "former").mkdir(parents=True)
+    (other / "agents").mkdir()
+    copied, aside = await asyncio.to_thread(restore, other, tmp_path / "one.zip")
+    assert copied.written == ("mcp.json", "skills/付房租/SKILL.md")
+    assert (other / "skills" / "付房租" / "SKILL.md").read_text() == skill.read_text()
+    assert (other / "mcp.json").stat().st_mode & 0o777 == 0o600
+    assert aside is not None
+    assert names_in(aside) == ["skills"], "what was there is kept aside"
+    assert (other / "agents").is_dir(), "and stays where the backup has nothing of its kind"
+
+
 async def test_nothing_is_restored_under_a_running_service(store: Store, data: Path, tmp_path: Path) -> None:
     """Must fail without the lock: the running service goes on writing into files that were moved away."""
     await a_backup(store, data, tmp_path / "one.zip")
@@ -173,8 +203,25 @@ def changed(source: Path, target: Path, **contents: bytes | None) -> None:
         ({MANIFEST: b'{"format": 1}' + b" " * 64 * 1024}, StoreCorrupt),
         ({"../outside": b"x"}, StoreCorrupt),
         ({"frames/ab/../../console.json": b"x"}, StoreCorrupt),
+        ({"skills/../console.json": b"x"}, StoreCorrupt),
+        ({"skills/a/.git/config": b"x"}, StoreCorrupt),
+        ({"mcp.json/x": b"x"}, StoreCorrupt),
+        ({"plugins/x.py": b"x"}, StoreCorrupt),
     ],
-    ids=["damaged", "missing", "no manifest", "another format", "nested", "endless", "a way out", "another way out"],
+    ids=[
+        "damaged",
+        "missing",
+        "no manifest",
+        "another format",
+        "nested",
+        "endless",
+        "a way out",
+        "another way out",
+        "a way out of a folder",
+        "a hidden folder",
+        "a folder with the name of a file",
+        "a folder of nobody",
+    ],
 )
 async def test_a_file_that_is_no_backup_changes_nothing(
     store: Store, data: Path, tmp_path: Path, contents: dict[str, bytes | None], wrong: type[StoreError]
