@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -12,6 +12,7 @@ from agent.recorded_skills.skill_file import (
     FIELDS,
     MOST_PARAMETERS,
     PARAMETER,
+    VALUE_LIMIT,
     Parameter,
     RecordedSkill,
     Source,
@@ -30,6 +31,20 @@ _SHORTEST: Final = 2
 
 class NotSavable(Spoken):
     """No skill can be made of it; its sentence says why."""
+
+
+def parameters_given(values: Mapping[str, str]) -> tuple[Parameter, ...]:
+    """Parameters as a person names them, with their values in the task. Raises NotSavable for a name or a value that
+    none can have, and for too many.
+    """
+    if len(values) > MOST_PARAMETERS:
+        raise NotSavable("skill.many_parameters", most=MOST_PARAMETERS)
+    for name, value in values.items():
+        if PARAMETER.fullmatch(name) is None:
+            raise NotSavable("skill.bad_name", name=name)
+        if not value or len(value) > VALUE_LIMIT:
+            raise NotSavable("skill.bad_value", name=name, most=VALUE_LIMIT)
+    return tuple(Parameter(name=name, example=value) for name, value in values.items())
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,6 +20,8 @@ MOST_BYTES: Final = 512_000
 """Of the file; a step takes about one thousand."""
 MOST_STEPS: Final = 100
 MOST_PARAMETERS: Final = 20
+VALUE_LIMIT: Final = 4000
+"""Characters of a parameter's value."""
 PARAMETER: Final = re.compile(r"[a-z][a-z0-9_]{0,39}")
 
 FIELDS: Final[Mapping[str, frozenset[str]]] = {
@@ -50,7 +52,7 @@ class Parameter(BaseModel):
     model_config = ConfigDict(frozen=True)
 
     name: str = Field(pattern=rf"^{PARAMETER.pattern}$")
-    example: str = Field(min_length=1, max_length=4000)
+    example: str = Field(min_length=1, max_length=VALUE_LIMIT)
     about: str = Field(default="", max_length=200)
 
 

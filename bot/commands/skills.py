@@ -12,7 +12,15 @@ from typing import Final
 
 from agent.front_matter import FolderRefused
 from agent.outcome import Outcome
-from agent.recorded_skills.drafting import COVERED, DoneStep, NotSavable, proposed, steps_of, with_parameters
+from agent.recorded_skills.drafting import (
+    COVERED,
+    DoneStep,
+    NotSavable,
+    parameters_given,
+    proposed,
+    steps_of,
+    with_parameters,
+)
 from agent.recorded_skills.skill_file import FIELDS, Parameter, RecordedSkill, Source
 from agent.skill_parameters import parameters_by
 from agent.skills import saving
@@ -177,7 +185,7 @@ async def _drafted(task: Task, services: Services, given: Mapping[str, str] | No
         given = task.arguments
     parameters: tuple[Parameter, ...]
     if given is not None:
-        parameters = tuple(Parameter(name=name, example=value) for name, value in given.items())
+        parameters = parameters_given(given)
     else:
         parameters = proposed(task.text, steps, [fact for row in rows for fact in row.effect])
         if services.reasoning is not None:

@@ -86,3 +86,25 @@ async def test_only_admins_are_told_of_folders(api: ApiWorld, tmp_path: Path) ->
     assert told["root"] == str(own)
     assert [one["folder"] for one in told["data"]["items"]] == ["broken"]
     assert tmp_path in own.parents
+
+
+ODD = ("", " ", "\ud800", "\x00", "Blue mug", "mug", "{thing}", "}", "ﬀ", "İ", "../mug", "Blue\u202e", "٣", "9" * 200)
+
+
+async def test_a_draft_of_odd_names_and_values_is_refused_or_made(api: ApiWorld) -> None:
+    """Seen failing with 500: a name or a value that no parameter can have raised pydantic's error."""
+    secret = await api.token("anna", owner=ANNA)
+    task = (await saved_task(api.world)).id
+    wishes: list[dict[str, Any]] = [{"task": task, "name": odd} for odd in ODD]
+    wishes += [{"task": odd, "name": "mug"} for odd in ODD]
+    wishes += [{"task": task, "name": "mug", "parameters": {key: odd}} for key in (*ODD, "thing") for odd in ODD]
+    wishes += [{"task": task, "name": "mug", "parameters": dict.fromkeys(["a", "b"], odd)} for odd in ODD]
+    wishes.append({"task": task, "name": "mug", "parameters": {"thing": "x" * 4001}})
+    pieces = sorted({"Blue mug"[start:end] for start in range(8) for end in range(start + 1, 9)})
+    wishes.append(
+        {"task": task, "name": "mug", "parameters": {f"p{number}": each for number, each in enumerate(pieces)}}
+    )
+    for wish in wishes:
+        answered = await api.ask(secret, "POST", "/skills/drafts", wish)
+        assert answered.status in {201, 400, 404, 409, 422}, (wish, answered)
+        assert answered.status != 201 or answered.body["id"]
