@@ -10,6 +10,7 @@ import asyncio
 import json
 import logging
 import os
+import re
 import socket
 from typing import Final
 
@@ -94,6 +95,24 @@ def _share() -> int:
     return min(MOST, max(1, files // SHARE)) if files >= 0 else MOST
 
 
+def ambiguity_of(received: bytes) -> str:
+    """Why the head of a request, as far as it has arrived, can be read in two ways; "" when it cannot.
+
+    Where two servers disagree about where a request ends, one request hides another (RFC 9112, 5.2, 6.1 and 11.2). h11
+    takes a folded line for part of the one before, and passes over Content-Length where the body comes in chunks.
+    """
+    head = _HEAD_END.split(received.lstrip(b"\r\n"), maxsplit=1)[0].lower()
+    if _FOLDED.search(head):
+        return "A header that continues on the next line is not accepted."
+    if b"\ncontent-length:" in head and b"\ntransfer-encoding:" in head:
+        return "Content-Length and Transfer-Encoding together are not accepted."
+    return ""
+
+
+_HEAD_END: Final = re.compile(rb"\n\r?\n")
+_FOLDED: Final = re.compile(rb"\n[ \t]")
+
+
 class Connection(H11Protocol):
     """One connection, as uvicorn serves it, with bounds for heads, bodies and silence.
 
@@ -127,6 +146,13 @@ class Connection(H11Protocol):
         """Bytes have come: with the first ones of a request its time begins."""
         super().data_received(data)
         self._watch()
+
+    def handle_events(self) -> None:
+        """Serve what has arrived, unless a proxy in front may have read its head as another request."""
+        if self.conn.their_state is h11.IDLE and (why := ambiguity_of(self.conn.trailing_data[0])):
+            self.send_400_response(why)
+            return
+        super().handle_events()
 
     def on_response_complete(self) -> None:
         """A request is answered."""

@@ -147,3 +147,48 @@ async def test_what_is_at_work_stays_and_no_more_are_taken_meanwhile(opened: Ope
                 stream = await connected(address)
                 answered = await is_answered(stream, address)
                 stream[1].close()
+
+
+HEAD = "POST / HTTP/1.1\r\nHost: {host}\r\n"
+TWICE = "Content-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n"
+
+
+@pytest.mark.parametrize(
+    "pieces",
+    [
+        (HEAD + TWICE,),
+        (HEAD + "transfer-encoding: chunked\r\nX: y\r\nCONTENT-LENGTH: 0\r\n\r\n0\r\n\r\n",),
+        (HEAD + "X-A: b\r\n c\r\n\r\n",),
+        (HEAD + "X-A: b\r\n", "\tTransfer-Encoding: chunked\r\n\r\n"),
+        (HEAD.replace("\r", "") + "X-A: b\n c\n\n",),
+        ("\r\n\r\n" + HEAD + TWICE,),
+    ],
+    ids=["both lengths", "both, the other way round", "folded", "folded, in pieces", "bare line feeds", "blank lines"],
+)
+async def test_a_head_that_can_be_read_in_two_ways_is_refused(opened: Opened, pieces: tuple[str, ...]) -> None:
+    """Seen failing: each was served, and a proxy that reads it otherwise takes the rest for another request."""
+    async with opened(Connections()) as address:
+        reader, writer = await connected(address, pieces[0])
+        for piece in pieces[1:]:
+            writer.write(piece.encode())
+        answer = await reader.read()
+        writer.close()
+        assert answer.startswith(b"HTTP/1.1 400 ")
+        assert answer.count(b"HTTP/1.1") == 1
+        assert b"not accepted" in answer
+
+
+async def test_the_next_head_of_a_connection_is_looked_at_too_and_no_body_is(opened: Opened) -> None:
+    """Seen failing as above, behind a request whose body looks like such a head."""
+    async with opened(Connections()) as address:
+        body = '{\n "content-length:": 1,\n "transfer-encoding:": 2\n}'
+        first = SIGN_IN.format(host=address.authority, length=len(body)) + body
+        reader, writer = await connected(address)
+        writer.write((first + (HEAD + TWICE).format(host=address.authority)).encode())
+        answer = await reader.read()
+        writer.close()
+        assert answer.count(b"HTTP/1.1 ") == 2
+        first_answer, _, second_answer = answer[1:].partition(b"HTTP/1.1 ")
+        assert b"password" in first_answer, "what stands in a body is none of its business"
+        assert second_answer.startswith(b"400 ")
+        assert b"not accepted" in second_answer
