@@ -39,6 +39,12 @@ def has_amount(label: str) -> bool:
     return bool(_spans(label))
 
 
+def amounts_in(label: str) -> tuple[str, ...]:
+    """The amounts that a label tells, in their order."""
+    seen = _seen(label)
+    return tuple(seen[start:end].strip() for start, end in _spans(label))
+
+
 @lru_cache(KEPT)
 def is_amount(label: str, *, bare: bool = False) -> bool:
     """Whether the label is an amount and nothing else; with `bare` also a number with two decimals, which is one where

@@ -5,9 +5,13 @@ from __future__ import annotations
 import re
 import unicodedata
 
-HIDING = re.compile(r"[\u00ad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff\U000e0000-\U000e007f]")
+HIDING = re.compile(
+    r"[\u00ad\u061c\u115f\u1160\u17b4\u17b5\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\u2800\u3164\ufeff\uffa0\ufff9-\ufffb"
+    r"\U000e0000-\U000e007f]"
+)
 """Signs without a look of their own that reorder the words around them (Unicode's bidirectional controls), end a line,
-or carry hidden ones. Joiners stay: scripts and emoji need them.
+carry hidden ones, or push words out of sight as letters that look like nothing (fillers, a braille sign without dots).
+Joiners stay: scripts and emoji need them.
 """
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from agent.guards.amounts import amounts_in
 from agent.guards.binding import Around
 from agent.guards.facts import Facts
 from agent.guards.gate import Gate
@@ -14,6 +15,10 @@ from devices.phone import Element
 
 MAX_LETTERS: Final = 120
 """Of an object in the question itself; the details have all of it."""
+HEAD_LETTERS, TAIL_LETTERS, CUT_LETTERS, MOST_LETTERS = 70, 45, 24, 400
+"""Of a longer object: what is kept of its beginning and of its end, how near to a cut an amount is looked for, and the
+most with the amounts between them.
+"""
 MAX_AMOUNTS: Final = 3
 """In the question itself: totals stand below."""
 
@@ -65,4 +70,14 @@ def _said(kind: str, **values: str) -> str:
 
 
 def _short(words: str) -> str:
-    return shortened(in_one_line(" ".join(words.split())), MAX_LETTERS)
+    """The words as one line. What is too long is cut in the middle: an end often names the sum and who gets it. The
+    amounts of what is left out stay.
+    """
+    line = in_one_line(" ".join(words.split()))
+    if len(line) <= MAX_LETTERS:
+        return line
+    head, tail = line[:HEAD_LETTERS], line[-TAIL_LETTERS:]
+    # From a little before the cut: an amount may begin on one side and end on the other.
+    around = line[HEAD_LETTERS - CUT_LETTERS : len(line) - TAIL_LETTERS + CUT_LETTERS]
+    amounts = _each_once(tuple(each for each in amounts_in(around) if each not in head and each not in tail))
+    return shortened(" … ".join((head, *amounts, tail)), MOST_LETTERS)
