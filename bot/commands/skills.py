@@ -211,6 +211,7 @@ def _shown(made: RecordedSkill) -> str:
         lines.append(say("save.no_parameters"))
     lines += [say("save.always", text=shortened(text, 80)) for text in always_typed(made)]
     lines.append(say("save.steps", number=len(made.steps), model=left_to_model(made)))
+    lines.append(say("save.seen_by"))
     return "\n".join(lines)
 
 

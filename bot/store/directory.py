@@ -22,7 +22,17 @@ SERVICE = "service"
 """Stands behind the process's number in the lock of a service."""
 STARTS_S = 15.0
 """Seconds in which a service that has just taken the directory may still answer nobody: it takes 4 on slow boards."""
-HOLD_DATA = ("*.sqlite3*", "console.json", "frames", "virtual-phones", "before-restore-*")
+HOLD_DATA = (
+    "*.sqlite3*",
+    "console.json",
+    "frames",
+    "task-files",
+    "skills",
+    "agents",
+    "mcp.json",
+    "virtual-phones",
+    "before-restore-*",
+)
 """In the directory; nothing else in it is touched, it may be a folder with other things."""
 
 logger = logging.getLogger(__name__)
@@ -32,13 +42,15 @@ class DataDirectory:
     """Holds the directory for one process: `with DataDirectory(path): …`.
 
     The lock belongs to the open file, so the system lets go of it with the process, however that ends. One that
-    `serves` can be asked by others, who wait for it while it starts.
+    `serves` can be asked by others, who wait for it while it starts. Files that the process makes while it holds the
+    directory are for its owner alone (umask(2)): so they stay when the directory is opened, or copied elsewhere.
     """
 
     def __init__(self, path: Path, *, serves: bool = False) -> None:
         self.path = path
         self._serves = serves
         self._lock: IO[str] | None = None
+        self._umask = 0
 
     def __enter__(self) -> Self:
         """Make the directory when it is new, lock it, and close it to others.
@@ -65,6 +77,7 @@ class DataDirectory:
             lock.close()
             raise
         self._lock = lock
+        self._umask = os.umask(OTHERS)
         # The number is only told to others: on a full disk the lock holds without it.
         with suppress(OSError):
             os.truncate(lock.fileno(), 0)
@@ -76,6 +89,7 @@ class DataDirectory:
     ) -> None:
         """Let go of it."""
         if self._lock is not None:
+            os.umask(self._umask)
             self._lock.close()
             self._lock = None
 

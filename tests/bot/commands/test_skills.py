@@ -104,6 +104,7 @@ async def helped(world: World) -> Task:
 async def test_a_task_is_saved_once_it_is_confirmed_and_done_again_with_other_values(world: World) -> None:
     task = await saved_task(world)
     shown = await world.type(f"save {task.id} as buy-mug")
+    assert "Everyone who may give tasks here will see this skill" in words(shown), "said before anything is saved"
     assert "{choice}: now “Blue mug”" in words(shown)
     assert "buy-mug" not in world.services.skills.found
     assert shown.message is not None

@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from bot.store.directory import STARTS_S, DataDirectory, service_starts
+from bot.store.directory import LOCK_NAME, STARTS_S, DataDirectory, service_starts
 from bot.store.errors import DirectoryInUse, StoreError
+from bot.store.store import Store
 
 HOLDER = """
 import sys, pathlib
@@ -88,3 +89,21 @@ def test_a_folder_that_all_users_share_is_refused(tmp_path: Path) -> None:
     with pytest.raises(StoreError, match="open to other users"), DataDirectory(tmp_path / "shared"):
         pass
     assert (tmp_path / "shared").stat().st_mode & 0o7777 == 0o1777
+
+
+async def test_what_is_made_in_it_is_for_its_owner_alone(tmp_path: Path) -> None:
+    """Seen failing: databases and pictures could be read by others as soon as somebody opened the directory."""
+    before = os.umask(0o022)
+    try:
+        with DataDirectory(tmp_path):
+            store = await Store.open(tmp_path)
+            await store.frames.save(b"a picture", suffix="jpg")
+            assert sorted(_open_to_others(tmp_path)) == [LOCK_NAME], "which holds the number of the process alone"
+            await store.close()
+        assert os.umask(0o022) == 0o022, "and afterwards all is as it was"
+    finally:
+        os.umask(before)
+
+
+def _open_to_others(folder: Path) -> list[str]:
+    return [path.name for path in folder.rglob("*") if path.stat().st_mode & 0o077]

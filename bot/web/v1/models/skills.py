@@ -18,7 +18,9 @@ class ParameterInfo(Got):
 class RecordingInfo(Got):
     """What a recorded skill was made of."""
 
-    text: str = Field(description="The task in words, with its parameters in braces.")
+    text: str = Field(
+        description="The task in words, with its parameters in braces. Everyone who may give tasks sees a saved skill."
+    )
     task: str = Field(description="The task that it was recorded from; empty where that is not known.")
     steps: int
 
