@@ -17,6 +17,7 @@ from agent.model_roles import ModelSettings, build_models, close_models
 from agent.models.endpoint import EndpointSettings
 from tests.agent.guards.table.cases import ASIDE_MISSED, HELD_MISSED, NEEDLESS, Case, cases
 from tests.agent.guards.table.reading import is_read, read
+from tests.agent.guards.table.unseen import figures, real_cases
 
 
 def main(arguments: list[str]) -> int:
@@ -62,6 +63,14 @@ def main(arguments: list[str]) -> int:
             what = "passed" if part[0].held else "asked needlessly"
             share = f"{bad} of {len(part)} {what} ({bad / len(part):.1%}, at most {most:.0%})"
             sys.stdout.write(f"{title:<26} {share}{'  ABOVE THE TARGET' if above else ''}\n")
+    for aside in (False, True):
+        sys.stdout.write(f"\nlabels of real apps, {'set aside' if aside else 'looked at'}\n")
+        for figure in figures(policy, aside=aside):
+            sys.stdout.write(f"{figure}\n")
+        if "-v" in arguments and not aside:
+            for case in real_cases():
+                if not case.aside and case.passes(policy) is case.held:
+                    sys.stdout.write(f"    {case.kind}: {case.name}\n")
     name = next((word.removeprefix("model=") for word in arguments if word.startswith("model=")), "")
     if name:
         asyncio.run(_with_reader(name, [case for case in table if is_read(case, policy)], policy))
