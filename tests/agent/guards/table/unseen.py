@@ -1,7 +1,7 @@
 """How the rules fare with the labels of real apps: alone, and with a reader that tells the truth.
 
-Half of the apps may be looked at to find what the rules lack. The other half is set aside: it is measured, and nothing is
-tuned on it.
+Half of the apps may be looked at to find what the rules lack. The other half is set aside: it is measured, and no
+rule is tuned on it.
 """
 
 from __future__ import annotations
