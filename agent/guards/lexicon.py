@@ -11,9 +11,10 @@ from functools import cache, lru_cache
 from importlib import resources
 from typing import Final
 
+from agent.guards.amounts import has_amount
 from agent.guards.confusables import turned
 from agent.guards.rules import RuleName, Rules
-from agent.guards.words import NEGATIONS, NEGATIONS_CHINESE, ends_with, plain, says
+from agent.guards.words import NEGATIONS, NEGATIONS_CHINESE, ends_with, plain, says, spelled_out
 
 JOINED: Final = re.compile(
     "[\u0590-\u074f\u0780-\u07bf\u0900-\u0d7f\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]"
@@ -34,6 +35,8 @@ _TOKEN: Final = re.compile(r"\w+")
 _SENTENCES: Final = re.compile(r"(?<=[.!?])\s+|(?<=[。！？।])|\n")
 _ASCII_SENTENCES: Final = re.compile(r"\s(?<=[.!?]\s)\s*|\n")
 """The same, with the blank first: it is looked for in one go."""
+_ARTICLES: Final = re.compile(r"\b(?:the|an?|this|my|your|our|their) ")
+"""Words that English may put between a verb and what it is about: captions are read without them as well."""
 _QUESTION: Final = re.compile(r"[?؟]|;\Z")
 _CAPITALS: Final = re.compile("[\u0386-\u03ab\u0400-\u042f]")
 """Greek and Cyrillic: a capital looks like another Latin letter than its small one, so both are read."""
@@ -69,6 +72,8 @@ class LabelMeaning:
     known: int = 0
     slide: bool = False
     search: bool = False
+    secret: bool = False
+    """It names a password, a PIN, a code that proves who somebody is, or words that restore a wallet."""
     money: bool = False
     """It is one of the words of screens where a place without a name waits; `money_button` as a button's caption."""
     money_button: bool = False
@@ -78,7 +83,7 @@ class LabelMeaning:
 class _Entry:
     rule: str
     kind: str
-    """label, told, ending, or that of a mark: slide, search, screen."""
+    """label, told, ending, thing, or that of a mark: slide, search, screen, secret, no_secret."""
     word: str
     tokens: tuple[str, ...]
     """Empty where the word is looked for inside longer ones."""
@@ -88,7 +93,7 @@ class _Entry:
     marked: str
     """A short word with its marks, where they alone tell it from another ("öde" pays, "ode" is a poem); else empty."""
     whole: bool
-    """It counts as a whole label only."""
+    """It counts as a whole label only; a word of the policy with an amount behind it too."""
 
 
 _Look = tuple[str, list[str], list[tuple[_Entry, int]]]
@@ -131,7 +136,12 @@ class Lexicon:
         self._joined: dict[str, list[_Entry]] = {}
         self._known: set[str] = set()
         for name, rule in rules.approve.items():
-            for kind, words in (("label", rule.labels), ("told", rule.statements), ("ending", rule.endings)):
+            for kind, words in (
+                ("label", rule.labels),
+                ("told", rule.statements),
+                ("ending", rule.endings),
+                ("thing", rule.things),
+            ):
                 self._add(name, kind, words, "")
         self._add("", "screen", rules.screens.labels, "")
         self._confirm = {plain(word) for word in rules.confirm.labels}
@@ -148,7 +158,7 @@ class Lexicon:
             if name in self._rules.approve:
                 self._add(name, "label", table.get(name, ()), language)
                 self._add(name, "told", table.get(f"told_{name}", ()), language)
-        for mark in ("slide", "search"):
+        for mark in ("slide", "search", "secret", "no_secret"):
             self._add("", mark, table.get(mark, ()), language)
         self._confirm |= {plain(word) for word in table.get("confirm", ())}
         self._harmless |= {plain(word) for word in table.get("harmless", ())}
@@ -161,16 +171,13 @@ class Lexicon:
             self._known.update(token for word in words for token in _TOKEN.findall(plain(word)))
 
     def _add(self, rule: str, kind: str, words: Iterable[str], language: str) -> None:
-        for each in words:
+        for each in (one for word in words for one in spelled_out(word)):
             word = plain(each.rstrip("*").lstrip("="))
             if not word:
                 continue
             tokens = () if JOINED.search(word) else tuple(_TOKEN.findall(word))
-            seen = _marked(each.rstrip("*").lstrip("="))
-            differs = any(map(unicodedata.combining, unicodedata.normalize("NFD", seen)))
-            marked = seen if tokens and language and differs and len(word) <= MARKED_UP_TO else ""
-            whole = each.startswith("=") and bool(language)
-            entry = _Entry(rule, kind, word, tokens, each.endswith("*"), language, marked, whole)
+            marked = _marking(each.rstrip("*").lstrip("=")) if tokens and language and len(word) <= MARKED_UP_TO else ""
+            entry = _Entry(rule, kind, word, tokens, each.endswith("*"), language, marked, each.startswith("="))
             self._known.update(tokens)
             if not tokens:
                 self._joined.setdefault(word[0], []).append(entry)
@@ -199,19 +206,21 @@ class Lexicon:
         sentences = self._sentences(label, whole)
         own = () if harmless or confirm or opens else self._captions(found, text, tokens, MAX_CAPTION)
         of_policy = [e for e, _ in found if not e.language]
-        captions = tuple(self._policy_captions(of_policy, label))
+        captions = tuple(self._policy_captions(found, label, text, tokens))
         screens = [e for e in of_policy if e.kind == "screen"]
+        named = [e for e, _ in found if e.rule and e.kind != "thing"]
         return replace(
             plainly,
             exact=self._first(e.rule for e, _ in found if e.kind == "label" and e.word == text and e.rule),
             own=self._first(captions),
             button=self._first((*captions, *own)),
-            asks=self._first(e.rule for e, _ in found if e.rule) if _QUESTION.search(text[:MAX_QUESTION]) else "",
+            asks=self._first(e.rule for e in named) if _QUESTION.search(text[:MAX_QUESTION]) else "",
             states=self._first(self._stated(whole, sentences)),
             orders=self._first(self._ordered(sentences)),
             mentions=frozenset(e.rule for e, _ in found if e.kind == "label" and e.rule),
             slide=any(e.kind == "slide" for e, _ in found),
             search=any(e.kind == "search" for e, _ in found),
+            secret=_names_secret(found),
             money=any(e.word == text for e in screens),
             money_button=any(says(label, e.word, button=True) for e in screens),
         )
@@ -223,6 +232,8 @@ class Lexicon:
         found = list(self._found(text, tokens))
         if not found and ("rn" in text or "vv" in text):
             text, tokens, found = self._look_again(text, tokens)
+        if (bare := _ARTICLES.sub("", text)) != text:
+            found += self._found(bare, _TOKEN.findall(bare))
         if not label.isascii() and _CAPITALS.search(label) and (lower := plain(label.lower())) != text:
             words = _TOKEN.findall(lower)
             if self._is_known(lower, words) or not found:
@@ -230,7 +241,9 @@ class Lexicon:
         if any(entry.marked or entry.whole for entry, _ in found):
             marks = _marked(label)
             found = [
-                (entry, at) for entry, at in found if entry.marked in marks and (not entry.whole or entry.word == text)
+                (entry, at)
+                for entry, at in found
+                if entry.marked in marks and (not entry.whole or not entry.language or entry.word == text)
             ]
         return text, tokens, found
 
@@ -264,10 +277,17 @@ class Lexicon:
         stems = (entry for entry in self._stems.get(token[:3], ()) if token.startswith(entry.word))
         return (*self._spaced.get(token, ()), *stems)
 
-    def _policy_captions(self, entries: list[_Entry], label: str) -> Iterator[str]:
-        for entry in entries:
+    def _policy_captions(
+        self, found: list[tuple[_Entry, int]], label: str, text: str, tokens: list[str]
+    ) -> Iterator[str]:
+        things, bare = _things(found), _ARTICLES.sub("", text)
+        for entry, at in found:
+            if entry.language or entry.rule in things or self._is_denied(entry, text, tokens):
+                continue
             if entry.kind == "label":
-                if says(label, entry.word, button=True, unless=self._rules.approve[entry.rule].unless):
+                short = not entry.whole or (at == 0 and has_amount(label))
+                unless = self._rules.approve[entry.rule].unless
+                if any(says(each, entry.word, button=short, unless=unless) for each in (label, bare)):
                     yield entry.rule
             elif entry.kind == "ending" and ends_with(label, entry.word):
                 yield entry.rule
@@ -284,11 +304,14 @@ class Lexicon:
         return tuple(
             e.rule
             for e in labels
-            if not (self._is_denied(e.language, text, tokens) or text.endswith(self._rules.approve[e.rule].unless))
+            if not (self._is_denied(e, text, tokens) or text.endswith(self._rules.approve[e.rule].unless))
         )
 
-    def _is_denied(self, language: str, text: str, tokens: list[str]) -> bool:
-        spaced, joined = self._says_no[language]
+    def _is_denied(self, entry: _Entry, text: str, tokens: list[str]) -> bool:
+        """Whether a label says that it does not do what this word in it means. The policy's words are English or
+        Chinese.
+        """
+        spaced, joined = self._says_no[entry.language or ("en" if entry.tokens else "zh")]
         return not spaced.isdisjoint(tokens) or any(word in f" {text} " for word in joined)
 
     def _sentences(self, label: str, whole: _Look) -> list[_Look]:
@@ -306,8 +329,10 @@ class Lexicon:
         for text, tokens, found in sentences:
             if not found or text.startswith((*NEGATIONS, *NEGATIONS_CHINESE)):
                 continue
+            things = _things(found)
             for entry, at in found:
                 first = entry.kind == "label" and not entry.language and at == 0 and text.startswith(entry.word)
+                first = first and entry.rule not in things and (not entry.whole or entry.word == text)
                 if first and not text.endswith(self._rules.approve[entry.rule].unless):
                     yield entry.rule
             yield from self._captions(found, text, tokens, MAX_TITLE)
@@ -328,10 +353,34 @@ class Lexicon:
         return min(rules, key=self._rank.__getitem__, default="")
 
 
+def _things(found: list[tuple[_Entry, int]]) -> set[str]:
+    """The rules of which a label only names a thing, by the words that it begins with."""
+    return {entry.rule for entry, at in found if entry.kind == "thing" and at == 0}
+
+
+def _names_secret(found: list[tuple[_Entry, int]]) -> bool:
+    """Whether a word for a secret is in it that is no part of words for something else ("zip code")."""
+    others = [(e, at) for e, at in found if e.kind == "no_secret"]
+    return any(
+        e.kind == "secret"
+        and not any(
+            bool(other.tokens) == bool(e.tokens) and start <= at < start + (len(other.tokens) or len(other.word))
+            for other, start in others
+        )
+        for e, at in found
+    )
+
+
 def _marked(label: str) -> str:
     """The label in one case, with the marks of its letters."""
     seen = "".join(sign for sign in unicodedata.normalize("NFKC", turned(label)) if unicodedata.category(sign) != "Cf")
     return unicodedata.normalize("NFC", seen.casefold().replace("i\u0307", "i"))
+
+
+def _marking(word: str) -> str:
+    """A word with its marks; "" where it has none."""
+    seen = _marked(word)
+    return seen if any(map(unicodedata.combining, unicodedata.normalize("NFD", seen))) else ""
 
 
 def _same(tokens: list[str], entry: _Entry) -> bool:

@@ -47,6 +47,7 @@ def switched_off(rules: Rules) -> tuple[str, ...]:
         for part in ("labels", "endings", "statements"):
             off += _missing(f"approve.{name}.{part}", getattr(rule, part), getattr(own, part))
         off += _missing(f"approve.{name}.unless: +", own.unless, rule.unless)
+        off += _missing(f"approve.{name}.things: +", own.things, rule.things)
     off += _missing("confirm.labels", base.confirm.labels, rules.confirm.labels)
     off += _missing("confirm.harmless: +", rules.confirm.harmless, base.confirm.harmless)
     off += _missing("screens.packages", base.screens.packages, rules.screens.packages)

@@ -372,7 +372,7 @@ class Policy:
                 return ""
         else:
             name = " ".join(id_words(element.resource_id))
-            if rule := next((rule for rule, have in self._rules.approve.items() if name and name in have.labels), ""):
+            if rule := self._lexicon.read(name).exact:
                 return rule
         rule = by_id(element)
         return rule if rule in self._rules.approve else ""

@@ -35,13 +35,14 @@ class _Part(BaseModel):
 
 class Rule(_Part):
     """What waits for an approval: buttons that are or begin with `labels`, or end with `endings`, and those that agree
-    to one of `statements`.
+    to one of `statements`; none that end with one of `unless`, or begin with one of `things`.
     """
 
     reason: str
     labels: tuple[str, ...]
     endings: tuple[str, ...] = ()
     unless: tuple[str, ...] = ()
+    things: tuple[str, ...] = ()
     statements: tuple[str, ...] = ()
 
 

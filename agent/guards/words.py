@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from functools import lru_cache
+from itertools import product
 
 from agent.guards.confusables import folded
 
@@ -32,6 +34,18 @@ def plain(label: str) -> str:
     while end and not _KEPT_AT_THE_END.match(words[end - 1]):
         end -= 1
     return words[:end]
+
+
+def spelled_out(words: str) -> Iterator[str]:
+    """All that words of a table mean: "submit|place [the] order" is "submit order", "submit the order" and so on."""
+    if "|" not in words and "[" not in words:
+        yield words
+        return
+    whole, parts = words.startswith("="), words.lstrip("=").split(" ")
+    choices = [[*part.strip("[]").split("|"), *([""] if part.startswith("[") else [])] for part in parts]
+    between = "" if CHINESE.search(words) else " "
+    for chosen in product(*choices):
+        yield "=" * whole + between.join(filter(None, chosen))
 
 
 def says(label: str, word: str, *, button: bool, unless: tuple[str, ...] = ()) -> bool:

@@ -34,11 +34,13 @@ def test_what_a_file_leaves_out_still_holds(tmp_path: Path) -> None:
 
 
 def test_what_a_file_switches_off_can_be_told(tmp_path: Path) -> None:
-    policy = written(tmp_path, '[approve.install]\nlabels = ["install"]\n[confirm]\nharmless = ["cancel", "sure"]\n')
+    install = '[approve.install]\nlabels = ["install"]\nthings = ["install it"]\n'
+    policy = written(tmp_path, install + '[confirm]\nharmless = ["cancel", "sure"]\n')
     assert verdict(policy, "Install") == "approve"
     assert verdict(policy, "Enable unknown sources") == "allow"
     off = policy.switched_off()
     assert "approve.install.labels: enable unknown sources" in off
+    assert "approve.install.things: +install it" in off
     assert "confirm.harmless: +sure" in off
     assert not any("approve.pay" in line for line in off)
     assert Policy.default().switched_off() == ()
