@@ -321,14 +321,12 @@ def _spoken(name: str, given: Arguments, grid: Grid) -> act.Action:
 
 
 def _type(given: Arguments, grid: Grid) -> act.Action:
-    """Typing; one line end at the end of the text submits it, and alone it is the Enter key."""
+    """Typing; a line end alone is the Enter key."""
     content = given.text("content", "text")
     place = given.take(*_START)
     target = None if place in {None, ""} else grid.target(place, "type")
-    text = content.removesuffix("\n")
-    if not text and target is None:
-        return act.PressKey(key=Key.ENTER)
-    return made(act.Type, "type", text=text, target=target, submit=text != content)
+    typed = made(act.Type, "type", text=content, target=target)
+    return act.PressKey(key=Key.ENTER) if not typed.text and target is None else typed
 
 
 def _scroll(name: str, given: Arguments, grid: Grid) -> act.Action:
