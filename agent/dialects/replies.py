@@ -56,10 +56,8 @@ def decided(
 ) -> Decision:
     """The decision to do these; `alone` unless words stand beside the calls.
 
-    Raises BadReply for an end that is only spoken of, and when something is to be done after the end.
+    Raises BadReply for an end that is only spoken of.
     """
-    if any(isinstance(action, Finish) for action in actions[:-1]):
-        raise BadReply("Finish alone, when all is done: there is another action after it. Nothing was done.")
     if isinstance(actions[-1], Finish) and not alone:
         raise BadReply(
             "A finish stands among other words, so that it is not clear whether you mean it. Nothing was done. "

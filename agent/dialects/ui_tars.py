@@ -175,6 +175,7 @@ def _labels(text: str) -> dict[str, str]:
 
 
 _EXPECTED = "Answer with `Thought: …`, `Summary: …` and then one line such as `Action: {example}`."
+_AFTER_END = "The actions after finished were not done: finished ends the task."
 _IMAGE_WINDOW = 5
 
 _START = ("start_box", "point", "start_point", "box", "start")
@@ -237,8 +238,12 @@ class UiTarsDialect:
         """The actions in a reply. Raises BadReply with the reason and the expected form."""
         try:
             parts = read_reply(reply.text, self._known)
-            actions = tuple(_action(call, self._grid(space), self._offered) for call in parts.calls)
-            return decided(actions, parts.thought or reply.reasoning, parts.summary, parts.told, alone=parts.alone)
+            actions = [_action(call, self._grid(space), self._offered) for call in parts.calls]
+            # Its makers do what is written in order, and nothing after `finished` (UI-TARS-desktop, GUIAgent.ts).
+            until = next((n for n, action in enumerate(actions, 1) if isinstance(action, act.Finish)), len(actions))
+            told = parts.told if until == len(actions) else (*parts.told, _AFTER_END)
+            thought = parts.thought or reply.reasoning
+            return decided(actions[:until], thought, parts.summary, told, alone=parts.alone)
         except BadReply as bad:
             example = "click(point='<point>200 300</point>')"
             raise BadReply(f"{bad} {_EXPECTED.format(example=example)}") from None
