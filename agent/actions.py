@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic.json_schema import SkipJsonSchema
 
 from devices.inputs import MAX_SWIPE_MS, MIN_SWIPE_MS, Key, as_typed
 
@@ -80,7 +81,7 @@ class Type(Action):
 
     @model_validator(mode="before")
     @classmethod
-    def _as_typed(cls, given: Any) -> Any:
+    def _as_typed(cls, given: object) -> object:
         """The text as it will be typed, before anything judges, tells or keeps it."""
         if not isinstance(given, dict) or not isinstance(text := given.get("text"), str):
             return given
@@ -174,11 +175,14 @@ class SumUp(Action):
 
 
 class AskUser(Action):
-    """A question to the person, with choices when there are some."""
+    """A question to the person, with choices when there are some. `among_shown`: they are what the screen lists, which
+    no model is told of as an argument.
+    """
 
     kind: Literal["ask_user"] = "ask_user"
     question: str
     choices: tuple[str, ...] = ()
+    among_shown: SkipJsonSchema[bool] = False
 
 
 class TakeOver(Action):

@@ -26,6 +26,7 @@ from agent.dialects.turns import (
 from agent.models.base import Message, ModelReply, ToolSpec
 from agent.prompts import prompt
 from agent.scene import Scene
+from agent.wording import sentence
 from devices.geometry import Size
 from devices.inputs import Key
 
@@ -243,7 +244,7 @@ def _done(given: Arguments, grid: Grid, thought: str, further: Mapping[str, Offe
 
 
 def _spoken(key: str, name: str, given: Arguments, thought: str) -> act.Action:
-    """The actions that do not touch the phone. Where these models say nothing, their thought is what they mean."""
+    """The actions that do not touch the phone. A thought is kept for the model, and is no word to a person."""
     match key:
         case "note":
             message = given.take("message")
@@ -253,10 +254,12 @@ def _spoken(key: str, name: str, given: Arguments, thought: str) -> act.Action:
         case "callapi":
             return made(act.SumUp, name, instruction=given.text("instruction", "message"))
         case "interact":
-            question = given.optional_text("message") or thought or "Several things fit. Which one do you mean?"
-            return made(act.AskUser, name, question=question, choices=_choices(given.take("choices", "options")))
+            # Its makers give it no arguments: it means that several things on the screen fit (prompts_zh.py).
+            question = given.optional_text("message") or sentence("ask.which")
+            choices = _choices(given.take("choices", "options"))
+            return made(act.AskUser, name, question=question, choices=choices, among_shown=not choices)
         case "takeover":
-            return made(act.TakeOver, name, reason=given.optional_text("message") or thought or "Your help is needed.")
+            return made(act.TakeOver, name, reason=given.optional_text("message") or sentence("ask.hands"))
         case _:
             raise BadReply(f"There is no action {echo(name)}. The actions are listed in your instructions.")
 

@@ -11,6 +11,7 @@ from dataclasses import replace
 from typing import Any, Self
 
 from agent import actions as act
+from agent.captions import phrase
 from agent.dialects import mobile_use
 from agent.dialects.base import BadReply, Decision, echo
 from agent.dialects.grid import Grid, number
@@ -40,7 +41,7 @@ _WORDS = frozenset({"direction", "what"})
 """Arguments that are one of a few words, in any case."""
 Models = Mapping[str, type[act.Action]]
 """The actions that can be called, by their names."""
-_LINE_LABELS = ("Action:", "Thought:", "Summary:")
+_LINE_LABELS = ("Action:", "Summary:")
 
 
 class ToolsDialect:
@@ -97,7 +98,8 @@ class ToolsDialect:
             said, line = printed.said, _unlabelled(printed.said)
             actions = self._actions(printed, space, line)
             spoken = next((say for call in printed.calls if isinstance(say := call.arguments.get(SAY), str)), "")
-            thought = said or thinking or reply.reasoning
+            # What is too long to be told to the person is a thought, and no other model is asked for a caption.
+            thought = said or thinking or reply.reasoning or ("" if phrase(spoken) else spoken)
             decision = decided(actions, thought, spoken or line, printed.told, alone=printed.alone)
             return replace(decision, named=tuple(map(_named, printed.calls)))
         except BadReply as bad:
@@ -134,11 +136,13 @@ def _named(call: NamedCall) -> str:
 
 
 def _unlabelled(said: str) -> str:
-    """The last line that the model wrote before its calls, without a label: the one that tells the step."""
+    """The last line that the model wrote before its calls, without a label: the one that tells the step. "" where the
+    label says that it is a thought.
+    """
     line = said.splitlines()[-1].strip() if said else ""
     for label in _LINE_LABELS:
         line = line.removeprefix(label)
-    return line.strip()
+    return "" if line.startswith("Thought:") else line.strip()
 
 
 def _is_mobile_use(call: NamedCall, further: Mapping[str, OfferedAction]) -> bool:

@@ -19,6 +19,7 @@ from agent.models.base import Message, ModelReply, ToolSpec
 from agent.picture import ImagePart
 from agent.prompts import prompt
 from agent.scene import Scene
+from agent.wording import sentence
 from devices.geometry import Size
 from devices.inputs import Key
 
@@ -311,7 +312,7 @@ def _spoken(name: str, given: Arguments, grid: Grid) -> act.Action:
             return made(act.Note, name, text=given.text("content", "text"))
         case "call_user":
             question = given.optional_text("content", "question")
-            return made(act.AskUser, name, question=question or "I need your help to go on. What should I do?")
+            return made(act.AskUser, name, question=question or sentence("ask.help"))
         case "take_over":
             return made(act.TakeOver, name, reason=given.text("content", "reason"))
         case "enter_secret":

@@ -155,7 +155,9 @@ class PhoneContract:
         assert subject.virtual.truth.fields["title"] == text
         assert (await subject.phone.observe()).focused_text == text
 
-    @pytest.mark.parametrize("sign", ["\r", "\r\n", "\x0b", "\x85", "\u2028", "\x00", "\x08", "\x1b", "\x7f"], ids=ascii)
+    @pytest.mark.parametrize(
+        "sign", ["\r", "\r\n", "\x0b", "\x85", "\u2028", "\x00", "\x08", "\x1b", "\x7f"], ids=ascii
+    )
     async def test_a_text_that_a_driver_would_change_is_refused_and_nothing_sent(
         self, subject: Subject, sign: str
     ) -> None:

@@ -153,5 +153,6 @@ def test_the_question_names_the_key() -> None:
     assert str(spec.describe(act.Type(text="hi\r"), view())) == str(
         spec.describe(act.Type(text="hi", submit=True), view())
     )
+    assert spec.asked is not None
     asked = spec.asked(act.Type(text="one\u2028two\tthree"), view(), None)
     assert "one⏎two⇥three" in asked

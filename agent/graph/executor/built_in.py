@@ -122,9 +122,8 @@ def _waited_for(action: act.WaitFor, _sight: ScreenView | None) -> Words:
 
 
 def _noted(action: act.Note, _sight: ScreenView | None) -> Words:
-    if action.screen and not action.text:
-        return words("did.note_screen")
-    return words("did.note_screen_text" if action.screen else "did.note", text=_short(action.text))
+    # What is noted beside a screen may be the model's thought.
+    return words("did.note_screen") if action.screen else words("did.note", text=_short(action.text))
 
 
 BUILT_IN = ActionRegistry(

@@ -22,8 +22,8 @@ NO_FIELD = "Refused and not asked: what you named is no field, and it {reason}. 
 NO_FOCUS = "Refused and not asked: you named no field, and none has the focus. Name the field."
 GONE = "The secret is gone: the service was restarted, or too much time has passed. Ask again if it is needed."
 SEVERAL_LINES = (
-    "What the person gave has a line end or a tab within it, which would press a key. Nothing was typed. Ask again, and "
-    "say that it must be one line."
+    "What the person gave has a line end or a tab within it, which would press a key. Nothing was typed. Ask again, "
+    "and say that it must be one line."
 )
 KEPT = (
     "The person has given it. A password or code is never told to you: it waits in memory. Call enter_secret with the "
