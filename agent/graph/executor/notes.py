@@ -7,7 +7,7 @@ from agent.graph.executor.action_spec import PhoneContext
 from agent.models.base import Message, ModelRequest, Purpose
 from agent.models.errors import ModelError
 from agent.observing import ScreenView
-from agent.prompts import prompt
+from agent.prompts import prompt, unmarked
 from agent.tools.spec import ActionError, Done
 
 SCREEN_LETTERS = 1500
@@ -34,7 +34,10 @@ async def sum_up(action: SumUp, context: PhoneContext) -> Done:
         Purpose.SUMMARIZE,
         (
             Message("system", (prompt("sum_up"),)),
-            Message("user", (f"Task: {context.task}\nWanted now: {action.instruction}\n\nNotes:\n{lines}",)),
+            Message(
+                "user",
+                (f"Task: {context.task}\nWanted now: {action.instruction}\n\n<notes>\n{unmarked(lines)}\n</notes>",),
+            ),
         ),
         conversation=f"{context.run}-notes",
         task=context.run.task,
