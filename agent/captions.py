@@ -25,8 +25,7 @@ _SENTENCE: Final = re.compile(
 )
 """The end of a sentence within a line, but for the dots of abbreviations and initials."""
 _PAIRS: Final = ("()", "（）", "“”", "「」", "[]", "《》", "【】")
-_MARKS: Final = " \t*_#>`-"
-_EMPHASIS: Final = re.compile(r"\*\*|__|`")
+_MARKDOWN: Final = re.compile(r"^[\s#>*-]+(?=\S)|\*\*|__|`")
 _VALUE_WORDS: Final = (6, 4, 2, 1)
 """How many words of a value a description keeps, less and less until it fits."""
 
@@ -38,8 +37,8 @@ def is_short(text: str) -> bool:
 
 def phrase(text: str) -> str:
     """The first line of a text as a caption, else as many of its first sentences as fit; "" where none does."""
-    first = next((line for line in text.splitlines() if line.strip(_MARKS)), "")
-    line = " ".join(_EMPHASIS.sub("", first).split()).strip(_MARKS)
+    lines = (" ".join(_MARKDOWN.sub("", line).split()) for line in text.splitlines())
+    line = next(filter(None, lines), "")
     if is_short(line):
         return line
     starts = [line[: end.end()] for end in _SENTENCE.finditer(line)]

@@ -64,7 +64,8 @@ async def test_notes_of_the_screen_are_summed_up_and_kept_as_data(rig: Rig) -> N
     (summed,) = script.summed
     assert "Compare the apps" in summed
     assert "Messages | " in summed
-    assert "Your notes were summed up: Notes is cheaper than Clock." in script.seen[2]
+    notes = script.seen[2].rpartition("<notes>")[2].partition("</notes>")[0]
+    assert notes.strip().endswith("Notes is cheaper than Clock."), "it was read from screens, so it is data"
     assert rig.inputs() == []
 
 
