@@ -26,8 +26,8 @@ _SENTENCE: Final = re.compile(
 """The end of a sentence within a line, but for the dots of abbreviations and initials."""
 _PAIRS: Final = ("()", "（）", "“”", "「」", "[]", "《》", "【】")
 _MARKDOWN: Final = re.compile(r"^[\s#>*-]+(?=\S)|\*\*|__|`")
-_VALUE_WORDS: Final = (6, 4, 2, 1)
-"""How many words of a value a description keeps, less and less until it fits."""
+_KEPT: Final = ((6, 24), (4, 16), (2, 10), (1, 6))
+"""How many words and letters of each value a description keeps: less and less, until it fits."""
 
 
 def is_short(text: str) -> bool:
@@ -46,7 +46,7 @@ def phrase(text: str) -> str:
 
 
 def deed(done: Sequence[str]) -> str:
-    """What was done, as it is worded for whoever reads here: as many of these descriptions as fit, at least one."""
+    """What was done, in the language that is spoken here: as many of these descriptions as fit, at least one."""
     caption = ""
     for each in done:
         longer = f"{caption} · {said(each)}" if caption else _fitted(each)
@@ -57,29 +57,26 @@ def deed(done: Sequence[str]) -> str:
 
 
 def _fitted(description: str) -> str:
-    """A description whose values are shortened until it fits: what was done stays, of what it was done to the end
+    """A description with its values shortened until it fits: that it was typed stays, and of what was typed the end
     goes.
     """
-    for most in (None, *_VALUE_WORDS):
-        worded = said(description if most is None else _with_short_values(description, most))
+    worded = said(description)
+    for words, letters in _KEPT:
         if is_short(worded):
             break
+        worded = said(_with_short_values(description, words, letters))
     return worded
 
 
-def _with_short_values(description: str, most: int) -> str:
+def _with_short_values(description: str, words: int, letters: int) -> str:
     if isinstance(description, Words):
-        return description.with_texts(lambda value: _with_short_values(value, most))
+        return description.with_texts(lambda value: _with_short_values(value, words, letters))
     quote = description[:1] if description[:1] in {"'", '"'} and description.endswith(description[:1]) else ""
     inner = description[1:-1] if quote else description
-    words = inner.split()
-    letters = LETTERS // 4 * most // _VALUE_WORDS[0] + 4
-    short = " ".join(words[:most])
-    while len(short) > letters or _words(short) > most:
-        short = short[: min(letters, len(short) - 1)]
-        if not short:
-            break
-    return f"{quote}{inner if short == inner else short.rstrip(' …') + '…'}{quote}"
+    short = " ".join(inner.split()[:words])[:letters]
+    while _words(short) > words:
+        short = short[:-1]
+    return description if short == inner else f"{quote}{short.rstrip(' …')}…{quote}"
 
 
 def _words(text: str) -> int:

@@ -111,11 +111,9 @@ def printed_calls(text: str, without: Collection[str] = ()) -> Printed:
     if not calls:
         return Printed((), said)
     before = line_before(text, calls[0].start)
-    joined = 1 + next(
-        (n for n, (one, next_) in enumerate(pairwise(calls)) if not joins(text[one.end : next_.start])), len(calls) - 1
-    )
-    told = (WORDS_BETWEEN,) if joined < len(calls) else ()
-    calls = calls[:joined]
+    apart = [n for n, (one, other) in enumerate(pairwise(calls), 1) if not joins(text[one.end : other.start])]
+    told = (WORDS_BETWEEN,) if apart else ()
+    calls = calls[: apart[0]] if apart else calls
     end = turn_end(text, calls[-1].end, acted=True)
     alone = not (is_quoted(before) if tagged else has_words(before)) and not has_words(text[calls[-1].end : end])
     return Printed(tuple(found.call for found in calls), said, told or went_on(text, end), alone)

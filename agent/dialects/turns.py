@@ -11,14 +11,17 @@ import re
 from agent.dialects.base import BadReply
 
 _MARK = (
-    # ChatML (Qwen), Llama 3, Phi and Harmony, GLM, DeepSeek, Gemma, Mistral, Command R, Seed
+    # ChatML (Qwen), Llama 3, GLM, DeepSeek, Gemma, Mistral, Command R, Seed
     r"<\|im_start\|>(?!\s*assistant)|<\|start_header_id\|>(?!\s*assistant)|<start_of_turn>(?!\s*model)|"
-    r"<\|(?:im_end|eot_id|eom_id|endoftext|end_of_text|end|return|user|observation|system|tool)\|>|"
+    r"<\|(?:im_end|eot_id|eom_id|endoftext|end_of_text|user|observation|system|tool)\|>|"
     r"<｜(?:User|end▁of▁sentence|tool▁outputs?▁begin)｜>|<end_of_turn>|\[/?INST\]|\[TOOL_RESULTS\]|"
     r"<\|(?:END_OF_TURN|USER|SYSTEM)_TOKEN\|>|\[EOS\]|</s>|</?(?:tool|function)_(?:response|result|output)s?>"
 )
 _SOMEBODY = r"^[ \t*#>_-]*(?:user|human|tool[ _](?:response|result|output)|用户|人类)[*_ \t]*[:：]"
-_OWN_TURN = r"<\|im_start\|>|<\|start_header_id\|>|<start_of_turn>|<｜Assistant｜>|<\|(?:assistant|start|call)\|>"
+# Harmony and Phi end a thought with <|end|>, too, so that it tells nothing before a call.
+_OWN_TURN = (
+    r"<\|im_start\|>|<\|start_header_id\|>|<start_of_turn>|<｜Assistant｜>|<\|(?:assistant|start|end|return|call)\|>"
+)
 _AFTER_ACTION = (
     r"^[ \t*#>_-]*(?:observation|thought|assistant|system|environment|观察|思考|助手|系统)[*_ \t]*[:：]|"
     # A template's header without its marks: the role alone on its line, or glued to what it is made to say.
