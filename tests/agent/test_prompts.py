@@ -85,7 +85,7 @@ def test_the_rule_on_data_names_what_is_shown_and_no_skill(name: str) -> None:
 
 def test_what_the_main_graph_tells_of_others_is_covered() -> None:
     """The marks are those that code writes. Seen failing with `<memory>` and `<files>` in no rule."""
-    state = MainState(text="t", results=[], notes=["n"], files=[{"name": "f.txt", "path": "p"}])  # type: ignore[typeddict-item]
+    state = MainState(text="t", results=[], notes=["n"], files=[{"name": "f.txt", "path": "p"}])
     given, noted = prompt_facts.given(state), prompt_facts.noted(state)
     results, memory = prompt_facts.results(state), memory_block(["a fact"])
     documents = prompt_facts.documents([Passage("a.md", "text")])
