@@ -12,6 +12,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from agent import actions as act
+from agent.events import Asked
 from agent.graph.executor.action_spec import InputAction
 from agent.graph.executor.built_in import BUILT_IN
 from agent.graph.executor.targets import ResolvedTarget, spoken_as
@@ -19,6 +20,7 @@ from agent.guards.hit_test import TouchTarget
 from agent.guards.key_effects import keys_of
 from agent.guards.policy import Policy
 from agent.observing import ScreenView, screen_of
+from agent.questions import QuestionKind
 from bot.store.store import Store
 from bot.tasks.leases import PhoneLeases
 from bot.tasks.operating import NeedsApproval, Operating
@@ -27,7 +29,9 @@ from devices.errors import UntypableText
 from devices.geometry import Bounds
 from devices.inputs import TypeText
 from devices.phone import Element, Observation
+from tests.agent.graph.rig import Rig, Work, order
 from tests.fakes.instant_phone import SIZE, InstantPhone
+from tests.fakes.scripted_model import call, models
 
 LINE_ENDS = ["\n", "\r", "\r\n", "\n\r", "\x0b", "\x0c", "\x85", "\u2028", "\u2029"]
 CONTROLS = ["\x00", "\x08", "\x1b", "\x7f", "\x9b", "\ud800"]
@@ -156,3 +160,20 @@ def test_the_question_names_the_key() -> None:
     assert spec.asked is not None
     asked = spec.asked(act.Type(text="one\u2028two\tthree"), view(), None)
     assert "one⏎two⇥three" in asked
+
+
+@pytest.mark.parametrize("end", ["\r", "\r\n", "\x0b", "\u2028"], ids=ascii)
+async def test_a_run_sends_no_message_by_a_line_end(rig: Rig, end: str) -> None:
+    """Seen failing with `GUARD=rules` and `auto`: "hello\\r" stood sent in the conversation, and nobody was asked."""
+    rig.phone.windows.launch("messages")
+    rig.phone.windows.open("thread", person="Alice")
+    before = rig.phone.truth.messages
+    have, _ = models([call("type", text=f"hello{end}"), call("finish", status="failure", summary="stopped")])
+    work = Work(rig.agent(have), order("look at the conversation"))
+    asked = (await work.until(Asked)).question
+    assert asked.kind is QuestionKind.APPROVE
+    assert "hello" in asked.text + asked.detail
+    await work.answer("deny")
+    await work.ended()
+    assert rig.inputs() == []
+    assert rig.phone.truth.messages == before
