@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic.json_schema import SkipJsonSchema
 
-from devices.inputs import MAX_SWIPE_MS, MIN_SWIPE_MS, Key
+from devices.inputs import MAX_SWIPE_MS, MIN_SWIPE_MS, Key, as_typed
 
 MAX_WAIT_S = 10.0
 MAX_WAIT_FOR_S = 30.0
@@ -70,13 +71,23 @@ class LongPress(Action):
 
 
 class Type(Action):
-    """Type text into the target, or into the focused field."""
+    """Type text into the target, or into the focused field. Line ends at the end of the text submit it, once."""
 
     kind: Literal["type"] = "type"
     text: str
     target: Target | None = None
     clear: bool = False
     submit: bool = False
+
+    @model_validator(mode="before")
+    @classmethod
+    def _as_typed(cls, given: object) -> object:
+        """The text as it will be typed, before anything judges, tells or keeps it."""
+        if not isinstance(given, dict) or not isinstance(text := given.get("text"), str):
+            return given
+        typed = as_typed(text)
+        kept = typed.rstrip("\n")
+        return given | {"text": kept} | ({} if kept == typed else {"submit": True})
 
 
 class Swipe(Action):
@@ -164,11 +175,14 @@ class SumUp(Action):
 
 
 class AskUser(Action):
-    """A question to the person, with choices when there are some."""
+    """A question to the person, with choices when there are some. `among_shown`: they are what the screen lists, which
+    no model is told of as an argument.
+    """
 
     kind: Literal["ask_user"] = "ask_user"
     question: str
     choices: tuple[str, ...] = ()
+    among_shown: SkipJsonSchema[bool] = False
 
 
 class TakeOver(Action):

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import Final
 
 from devices.geometry import Point
 
@@ -34,6 +37,24 @@ class Key(StrEnum):
     NOTIFICATIONS = "notifications"
 
 
+KEYS_IN_TEXT: Final[Mapping[str, Key]] = {"\n": Key.ENTER, "\t": Key.TAB}
+"""What of a text is typed as a key. Android's own keyboard layout has keys for these two and for no other control
+character (AOSP `Virtual.kcm`); Chromium makes the Enter key of a line end that a keyboard commits (`ImeAdapterImpl`).
+"""
+_LINE_ENDS: Final = re.compile("\r\n|[\r\x0b\x0c\x85\u2028\u2029]")
+"""All that Unicode counts as the end of a line or paragraph (Unicode 16, 5.8 "Newline Guidelines")."""
+
+
+def as_typed(text: str) -> str:
+    """The text as it is typed: every end of a line as Android writes it. A driver types nothing that this changes."""
+    return _LINE_ENDS.sub("\n", text)
+
+
+def keys_in(text: str) -> frozenset[Key]:
+    """The keys that typing this text presses."""
+    return frozenset(KEYS_IN_TEXT[sign] for sign in as_typed(text) if sign in KEYS_IN_TEXT)
+
+
 @dataclass(frozen=True, slots=True)
 class Tap:
     """One short touch, or two when `times` is 2."""
@@ -62,7 +83,7 @@ class Swipe:
 
 @dataclass(frozen=True, slots=True)
 class TypeText:
-    """Text for the focused field, or for the field at `at`, which is touched first.
+    """Text for the focused field, or for the field at `at`, which is touched first; as `as_typed` makes it.
 
     `clear` empties the field before, `submit` presses Enter after. A `secret` text never shows in a repr, and
     its read-back compares the length only.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Self
 
@@ -26,6 +26,7 @@ from agent.dialects.turns import (
 from agent.models.base import Message, ModelReply, ToolSpec
 from agent.prompts import prompt
 from agent.scene import Scene
+from agent.wording import sentence
 from devices.geometry import Size
 from devices.inputs import Key
 
@@ -89,19 +90,41 @@ def read_reply(text: str) -> ReplyParts:
         raise BadReply(f"The call cannot be read: {broken}.")
     if not calls:
         raise imagined_first() if end < len(text) else BadReply("There is no call in your answer.")
-    if len(calls) > 1:
-        raise BadReply("There are several calls in your answer, and only one can be done at a time. Nothing was done.")
-    start, call = calls[0]
+    start, call = _meant(calls)
     before = text[:start]
-    rest = text[call.end : at if answered else end]
-    alone = not (has_words(_SUMMARY.sub("", line_before(text, start, part))) or has_words(rest))
+    own_line = max(part, text.rfind("\n", 0, start) + 1)
+    around = (_between(text, own_line, start, calls), _between(text, call.end, at if answered else end, calls))
+    alone = not any(has_words(_SUMMARY.sub("", words)) for words in around)
     summary = _SUMMARY.search(before)
     thought = _TAG.sub("", _SUMMARY.sub("", before)).strip()
     told = (WENT_ON,) if answered and _TOKEN.search(text, at) else went_on(text, end)
+    told = told if len(calls) == 1 else (_NOT_DONE,)
     return ReplyParts(call, thought, summary[1].strip() if summary else "", told, alone)
 
 
+def _meant(calls: Sequence[tuple[int, Call]]) -> tuple[int, Call]:
+    """The call that counts, and where it begins. Where one of several is `finish`, its makers take that and count what
+    is before it as thought (Open-AutoGLM, `ModelClient._parse_response`). They cannot read several others
+    (`parse_action`). Raises BadReply.
+    """
+    ends = [found for found in calls if found[1].name == "finish"] if len(calls) > 1 else calls
+    if len(ends) != 1:
+        raise BadReply("There are several calls in your answer, and only one can be done at a time. Nothing was done.")
+    return ends[0]
+
+
+def _between(text: str, start: int, end: int, calls: Sequence[tuple[int, Call]]) -> str:
+    """What stands from `start` to `end`, without the calls there."""
+    parts = []
+    for begins, call in calls:
+        if start <= begins < end:
+            parts.append(text[start:begins])
+            start = call.end
+    return "".join([*parts, text[start:end]])
+
+
 _LAST = 999
+_NOT_DONE = "Beside finish there was another action in your answer. It was not done: finish ends the task."
 _EXPECTED = 'Answer with <think>…</think><answer>do(action="Tap", element=[x,y])</answer>, or finish(message="…").'
 WORDS = frozenset(
     {
@@ -221,7 +244,7 @@ def _done(given: Arguments, grid: Grid, thought: str, further: Mapping[str, Offe
 
 
 def _spoken(key: str, name: str, given: Arguments, thought: str) -> act.Action:
-    """The actions that do not touch the phone. Where these models say nothing, their thought is what they mean."""
+    """The actions that do not touch the phone. A thought is kept for the model, and is no word to a person."""
     match key:
         case "note":
             message = given.take("message")
@@ -231,10 +254,12 @@ def _spoken(key: str, name: str, given: Arguments, thought: str) -> act.Action:
         case "callapi":
             return made(act.SumUp, name, instruction=given.text("instruction", "message"))
         case "interact":
-            question = given.optional_text("message") or thought or "Several things fit. Which one do you mean?"
-            return made(act.AskUser, name, question=question, choices=_choices(given.take("choices", "options")))
+            # Its makers give it no arguments: it means that several things on the screen fit (prompts_zh.py).
+            question = given.optional_text("message") or sentence("ask.which")
+            choices = _choices(given.take("choices", "options"))
+            return made(act.AskUser, name, question=question, choices=choices, among_shown=not choices)
         case "takeover":
-            return made(act.TakeOver, name, reason=given.optional_text("message") or thought or "Your help is needed.")
+            return made(act.TakeOver, name, reason=given.optional_text("message") or sentence("ask.hands"))
         case _:
             raise BadReply(f"There is no action {echo(name)}. The actions are listed in your instructions.")
 

@@ -27,7 +27,8 @@ class BadReply(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """A reply, understood. `summary` is at most ten words for the card, empty when the model gave none.
+    """A reply, understood. `summary` is the caption that the model gave the step, empty when it gave none that is whole
+    and short; its thought is none.
     `told` is what the model must know of its answer: what of it was left out. `named` has for each action the words
     that the model reads where it points, "" where it told none; it is empty where the dialect has no such words.
 

@@ -6,12 +6,14 @@ from collections.abc import Mapping
 from typing import Any
 
 from agent import actions as act
+from agent.captions import phrase
 from agent.dialects.base import BadReply, echo
 from agent.dialects.call_syntax import Arguments, Call
 from agent.dialects.grid import Grid
 from agent.dialects.offered import Forms, OfferedAction
-from agent.dialects.replies import key_named, made, shortened, status_of, waiting
+from agent.dialects.replies import key_named, made, status_of, waiting
 from agent.dialects.tool_schemas import SAY
+from agent.wording import sentence
 from devices.geometry import Size
 from devices.inputs import Key
 
@@ -21,10 +23,12 @@ _KEYS = frozenset({"back", "home", "enter", "menu", "recent", "recents"})
 ACTIONS = _KEYS | frozenset(
     {
         *("click", "long_press", "swipe", "type", "key", "system_button", "open", "wait"),
-        *("answer", "interact", "terminate", "note", "take_over"),
+        *("answer", "interact", "call_user", "calluser", "terminate", "note", "take_over"),
     }
 )
-"""Its own actions, in small letters, and two of ours that its instructions add."""
+"""Its own actions, in small letters, those that its makers read as `interact`, and two of ours that its instructions
+add.
+"""
 
 FORMS = Forms(
     text='"…"',
@@ -79,13 +83,14 @@ def _spoken(name: object, given: dict[str, Any], said: str) -> act.Action:
     match name:
         case "note":
             return made(act.Note, name, text=_text(given, "text", name))
-        case "interact":
-            return made(act.AskUser, name, question=_text(given, "text", name))
+        case "interact" | "call_user" | "calluser":
+            question = _text(given, "text", name) if given.get("text") else sentence("ask.help")
+            return made(act.AskUser, name, question=question)
         case "take_over":
             return made(act.TakeOver, name, reason=_text(given, "reason", name))
         case "answer":
             text = _text(given, "text", name)
-            return made(act.Finish, name, status="success", summary=shortened(text), data=text)
+            return made(act.Finish, name, status="success", summary=phrase(text) or text, data=text)
         case "terminate":
             status = status_of(name, given)
             if status is None:

@@ -6,10 +6,11 @@ import json
 import re
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 from agent.dialects.base import BadReply, echo
-from agent.dialects.turns import has_words, imagined_first, is_quoted, line_before, turn_end, went_on
+from agent.dialects.turns import has_words, imagined_first, is_quoted, joins, line_before, turn_end, went_on
 from agent.models.json_text import whole
 
 MAX_CALLS = 32
@@ -19,6 +20,10 @@ MAX_STARTS = 64
 _START = re.compile(r"(?P<tag><tool_calls?>\s*(?:```\w*\s*)?)|\{")
 _FENCE = re.compile(r"```\w{0,12}\Z")
 _LOOKS_LIKE_CALL = re.compile(r"\{\s*['\"]?(?:name|arguments|function|action|kind|tool_calls)['\"]?\s*:")
+WORDS_BETWEEN = (
+    "Only the calls before the first words between your calls were done; nothing after those words was. Write several "
+    "calls with nothing between them."
+)
 _DECODER = json.JSONDecoder(strict=False)
 """Takes raw line ends in texts, as models print them."""
 
@@ -72,7 +77,8 @@ def arguments_of(raw: object, name: str) -> dict[str, Any]:
 
 
 def printed_calls(text: str, without: Collection[str] = ()) -> Printed:
-    """The calls in a text; where some stand in tags, only those count. Nothing after an imagined turn is read.
+    """The calls in a text; where some stand in tags, only those count. Nothing after an imagined turn is read, and no
+    call behind words that follow another one.
 
     JSON is read as it comes, so that tags and braces inside typed text stay text. `without` are the calls that may
     stand there by their name alone. Raises BadReply for a call that is broken JSON.
@@ -105,9 +111,12 @@ def printed_calls(text: str, without: Collection[str] = ()) -> Printed:
     if not calls:
         return Printed((), said)
     before = line_before(text, calls[0].start)
+    apart = [n for n, (one, other) in enumerate(pairwise(calls), 1) if not joins(text[one.end : other.start])]
+    told = (WORDS_BETWEEN,) if apart else ()
+    calls = calls[: apart[0]] if apart else calls
     end = turn_end(text, calls[-1].end, acted=True)
     alone = not (is_quoted(before) if tagged else has_words(before)) and not has_words(text[calls[-1].end : end])
-    return Printed(tuple(found.call for found in calls), said, went_on(text, end), alone)
+    return Printed(tuple(found.call for found in calls), said, told or went_on(text, end), alone)
 
 
 def _decoded(text: str, start: int) -> tuple[Any, int]:

@@ -1,4 +1,4 @@
-"""What all dialects do with an answer: check an action and how it ends, read times and keys, shorten a summary."""
+"""What all dialects do with an answer: check an action and how it ends, read times and keys, part thoughts from it."""
 
 from __future__ import annotations
 
@@ -10,14 +10,11 @@ from typing import Literal, TypeVar
 from pydantic import BaseModel, ValidationError
 
 from agent.actions import MAX_WAIT_S, Action, Finish, PressKey, Wait
+from agent.captions import phrase
 from agent.dialects.base import BadReply, Decision, echo
 from agent.dialects.grid import number
 from agent.models.json_text import whole_signs
 from devices.inputs import Key
-
-SUMMARY_WORDS = 10
-SUMMARY_CHARACTERS = 80
-"""For languages that write no spaces; ten English words are about sixty characters."""
 
 _MAX_REASONS = 3
 
@@ -56,16 +53,14 @@ def decided(
 ) -> Decision:
     """The decision to do these; `alone` unless words stand beside the calls.
 
-    Raises BadReply for an end that is only spoken of, and when something is to be done after the end.
+    Raises BadReply for an end that is only spoken of.
     """
-    if any(isinstance(action, Finish) for action in actions[:-1]):
-        raise BadReply("Finish alone, when all is done: there is another action after it. Nothing was done.")
     if isinstance(actions[-1], Finish) and not alone:
         raise BadReply(
             "A finish stands among other words, so that it is not clear whether you mean it. Nothing was done. "
             "To finish, write it alone, with nothing after it."
         )
-    return Decision(tuple(actions), whole_signs(thought), shortened(whole_signs(summary)), told)
+    return Decision(tuple(actions), whole_signs(thought), phrase(whole_signs(summary)), told)
 
 
 def status_of(name: str, given: Mapping[str, object]) -> Literal["success", "failure"] | None:
@@ -125,14 +120,6 @@ def key_named(written: str) -> PressKey | None:
     name = written.strip().lower().removeprefix("keycode_")
     name = {"recent": "recents"}.get(name, name)
     return PressKey(key=Key(name)) if name in {known.value for known in Key} else None
-
-
-def shortened(text: str) -> str:
-    """The first line of a text, at most ten words, as a summary for the card."""
-    line = next((line.strip() for line in text.splitlines() if line.strip()), "")
-    words = line.split()
-    short = " ".join(words[:SUMMARY_WORDS])[:SUMMARY_CHARACTERS]
-    return short if short == " ".join(words) else f"{short.rstrip('.,;:…')}…"
 
 
 _THINKING = re.compile(r"\s*<(think\w*)>(.*?)(?:</\1>|\Z)", re.DOTALL)

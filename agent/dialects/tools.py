@@ -11,6 +11,7 @@ from dataclasses import replace
 from typing import Any, Self
 
 from agent import actions as act
+from agent.captions import phrase
 from agent.dialects import mobile_use
 from agent.dialects.base import BadReply, Decision, echo
 from agent.dialects.grid import Grid, number
@@ -29,12 +30,18 @@ _EXPECTED_PRINTED = (
     'Answer with <tool_call>{"name": "mobile_use", "arguments": {"action": "click", "coordinate": [500, 80]}}'
     "</tool_call>."
 )
+_FINISH_ALONE = (
+    "Finish alone, when you have seen that all is done: another action stands beside it, and it is not said which of "
+    "the two counts. Nothing was done."
+)
+"""No maker of models that call tools says what an end beside other calls means: the ending is a tool of ours."""
+_FIRST_ONLY = "Only the first call of your answer was done, the others were not read. Write one call at a time."
 _OWN_PLACES = frozenset({"element", "x", "y", "target", "start_x", "start", "seconds"})
 _WORDS = frozenset({"direction", "what"})
 """Arguments that are one of a few words, in any case."""
 Models = Mapping[str, type[act.Action]]
 """The actions that can be called, by their names."""
-_LINE_LABELS = ("Action:", "Thought:", "Summary:")
+_LINE_LABELS = ("Action:", "Summary:")
 
 
 class ToolsDialect:
@@ -87,15 +94,30 @@ class ToolsDialect:
         """The actions in a reply. Raises BadReply with the reason and the expected form."""
         try:
             thinking, text = split_thinking(reply.text)
-            printed = _calls(reply, text, self._models)
+            printed = self._first_of_mobile_use(_calls(reply, text, self._models))
             said, line = printed.said, _unlabelled(printed.said)
-            actions = tuple(_action(call, space, line, self._models, self._offered) for call in printed.calls)
+            actions = self._actions(printed, space, line)
             spoken = next((say for call in printed.calls if isinstance(say := call.arguments.get(SAY), str)), "")
-            thought = said or thinking or reply.reasoning
+            # What is too long to be told to the person is a thought, and no other model is asked for a caption.
+            thought = said or thinking or reply.reasoning or ("" if phrase(spoken) else spoken)
             decision = decided(actions, thought, spoken or line, printed.told, alone=printed.alone)
             return replace(decision, named=tuple(map(_named, printed.calls)))
         except BadReply as bad:
             raise BadReply(f"{bad} {_EXPECTED_PRINTED if self._printed else _EXPECTED_TOOLS}") from None
+
+    def _actions(self, printed: Printed, space: Size, line: str) -> tuple[act.Action, ...]:
+        actions = tuple(_action(call, space, line, self._models, self._offered) for call in printed.calls)
+        if len(actions) > 1 and any(isinstance(action, act.Finish) for action in actions):
+            raise BadReply(_FINISH_ALONE)
+        return actions
+
+    def _first_of_mobile_use(self, printed: Printed) -> Printed:
+        """What is done of several calls to `mobile_use`: its makers read the first and no other, on phones (MobileAgent
+        v3.5, run_gui_owl_1_5_for_mobile.py), and ask for a single one.
+        """
+        if len(printed.calls) == 1 or not any(_is_mobile_use(call, self._offered) for call in printed.calls):
+            return printed
+        return replace(printed, calls=printed.calls[:1], told=(_FIRST_ONLY,))
 
 
 def _calls(reply: ModelReply, text: str, models: Models) -> Printed:
@@ -114,26 +136,33 @@ def _named(call: NamedCall) -> str:
 
 
 def _unlabelled(said: str) -> str:
-    """The last line that the model wrote before its calls, without a label: the one that tells the step."""
+    """The last line that the model wrote before its calls, without a label: the one that tells the step. "" where the
+    label says that it is a thought.
+    """
     line = said.splitlines()[-1].strip() if said else ""
     for label in _LINE_LABELS:
         line = line.removeprefix(label)
-    return line.strip()
+    return "" if line.startswith("Thought:") else line.strip()
+
+
+def _is_mobile_use(call: NamedCall, further: Mapping[str, OfferedAction]) -> bool:
+    """Whether it calls that function, by its name or by the name of one of its actions alone."""
+    name, action = call.name.strip().lower(), call.arguments.get("action")
+    if name or not isinstance(action, str):
+        return name == mobile_use.NAME
+    action = action.strip().lower()
+    return (action in mobile_use.ACTIONS or action in further) and not _OWN_PLACES & call.arguments.keys()
 
 
 def _action(
     call: NamedCall, space: Size, said: str, models: Models, further: Mapping[str, OfferedAction]
 ) -> act.Action:
     given = dict(call.arguments)
-    name = call.name.strip().lower()
-    if name == mobile_use.NAME:
+    if _is_mobile_use(call, further):
         return mobile_use.action_of(given, space, said, further)
-    if not name and isinstance(action := given.get("action"), str):
-        action = action.strip().lower()
-        if (action in mobile_use.ACTIONS or action in further) and not _OWN_PLACES & given.keys():
-            return mobile_use.action_of(given, space, said, further)
-        name = action
-        given.pop("action")
+    name = call.name.strip().lower()
+    if not name and isinstance(action := given.pop("action", None), str):
+        name = action.strip().lower()
     if name not in models:
         raise BadReply(f"There is no tool {echo(name)!r}. The tools are: {', '.join(models)}.")
     return _own_action(models[name], name, given, space)

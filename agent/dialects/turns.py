@@ -11,13 +11,28 @@ import re
 from agent.dialects.base import BadReply
 
 _MARK = (
-    r"<\|im_start\|>(?!\s*assistant)|<\|(?:im_end|eot_id|endoftext|user|observation|system|tool)\|>|</s>|"
-    r"</?tool_(?:response|result|output)s?>"
+    # ChatML (Qwen), Llama 3, GLM, DeepSeek, Gemma, Mistral, Command R, Seed
+    r"<\|im_start\|>(?!\s*assistant)|<\|start_header_id\|>(?!\s*assistant)|<start_of_turn>(?!\s*model)|"
+    r"<\|(?:im_end|eot_id|eom_id|endoftext|end_of_text|user|observation|system|tool)\|>|"
+    r"<｜(?:User|end▁of▁sentence|tool▁outputs?▁begin)｜>|<end_of_turn>|\[/?INST\]|\[TOOL_RESULTS\]|"
+    r"<\|(?:END_OF_TURN|USER|SYSTEM)_TOKEN\|>|\[EOS\]|</s>|</?(?:tool|function)_(?:response|result|output)s?>"
 )
-_SOMEBODY = r"^[ \t*#>_-]*(?:user|human|tool[ _](?:response|result|output))[*_ \t]*[:：]"
-_AFTER_ACTION = r"^[ \t*#>_-]*(?:observation|thought)[*_ \t]*[:：]"
+_SOMEBODY = r"^[ \t*#>_-]*(?:user|human|tool[ _](?:response|result|output)|用户|人类)[*_ \t]*[:：]"
+# Harmony and Phi end a thought with <|end|>, too, so that it tells nothing before a call.
+_OWN_TURN = (
+    r"<\|im_start\|>|<\|start_header_id\|>|<start_of_turn>|<｜Assistant｜>|<\|(?:assistant|start|end|return|call)\|>"
+)
+_AFTER_ACTION = (
+    r"^[ \t*#>_-]*(?:observation|thought|assistant|system|environment|观察|思考|助手|系统)[*_ \t]*[:：]|"
+    # A template's header without its marks: the role alone on its line, or glued to what it is made to say.
+    r"^[^\S\n]*\S{0,2}[^\S\n]*(?:user|human|assistant|system|tool|function|observation|environment|ipython|model|用户|助手)"
+    r"[^\S\n]*$|^[^\S\n]*(?:user|human|assistant|system)(?=[^\x00-\x7f]|<)|"
+    # What agent.dialects.scene_text writes before a screen.
+    r"^<(?:screen|steps|notes|read)>|"
+    r"^(?:screenshot \d+:|what step \d+ changed:|step \d+ of at most |told to you since )"
+)
 _BEFORE = re.compile(rf"(?im){_MARK}|(?!\A){_SOMEBODY}")
-_AFTER = re.compile(rf"(?im){_MARK}|{_SOMEBODY}|{_AFTER_ACTION}")
+_AFTER = re.compile(rf"(?im){_MARK}|{_OWN_TURN}|{_SOMEBODY}|{_AFTER_ACTION}")
 
 _NO_WORDS = re.compile(r"<\|[a-z_]+\|>|</?[a-z_]+>|```\w*|(?m:^[ \t>*-]*[0-9]{1,2}[.)])", re.IGNORECASE)
 _QUOTES = "`'\"“”‘’「『"
@@ -31,7 +46,7 @@ WENT_ON = (
 def turn_end(text: str, at: int, *, acted: bool) -> int:
     """Where the model's own turn ends, looked for from `at` on; the end of the text when nothing was imagined.
 
-    `acted`: a call came before. Only then can an observation, or a second thought, be of another turn.
+    `acted`: a call came before. Only then can an observation, a second thought, or a role alone be of another turn.
     """
     found = (_AFTER if acted else _BEFORE).search(text, at)
     return found.start() if found else len(text)
@@ -50,6 +65,11 @@ def imagined_first() -> BadReply:
 def has_words(text: str) -> bool:
     """Whether there is more than signs, tags, fences and the number of a list."""
     return any(sign.isalnum() for sign in _NO_WORDS.sub(" ", text))
+
+
+def joins(between: str) -> bool:
+    """Whether what stands between two calls only joins them: blanks, tags, fences, list marks, and no sign besides."""
+    return not _NO_WORDS.sub("", between).strip(" \t\r\n,;[]*->")
 
 
 def line_before(text: str, start: int, since: int = 0) -> str:

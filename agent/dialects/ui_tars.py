@@ -19,6 +19,7 @@ from agent.models.base import Message, ModelReply, ToolSpec
 from agent.picture import ImagePart
 from agent.prompts import prompt
 from agent.scene import Scene
+from agent.wording import sentence
 from devices.geometry import Size
 from devices.inputs import Key
 
@@ -175,6 +176,7 @@ def _labels(text: str) -> dict[str, str]:
 
 
 _EXPECTED = "Answer with `Thought: …`, `Summary: …` and then one line such as `Action: {example}`."
+_AFTER_END = "The actions after finished were not done: finished ends the task."
 _IMAGE_WINDOW = 5
 
 _START = ("start_box", "point", "start_point", "box", "start")
@@ -237,8 +239,12 @@ class UiTarsDialect:
         """The actions in a reply. Raises BadReply with the reason and the expected form."""
         try:
             parts = read_reply(reply.text, self._known)
-            actions = tuple(_action(call, self._grid(space), self._offered) for call in parts.calls)
-            return decided(actions, parts.thought or reply.reasoning, parts.summary, parts.told, alone=parts.alone)
+            actions = [_action(call, self._grid(space), self._offered) for call in parts.calls]
+            # Its makers do what is written in order, and nothing after `finished` (UI-TARS-desktop, GUIAgent.ts).
+            until = next((n for n, action in enumerate(actions, 1) if isinstance(action, act.Finish)), len(actions))
+            told = parts.told if until == len(actions) else (*parts.told, _AFTER_END)
+            thought = parts.thought or reply.reasoning
+            return decided(actions[:until], thought, parts.summary, told, alone=parts.alone)
         except BadReply as bad:
             example = "click(point='<point>200 300</point>')"
             raise BadReply(f"{bad} {_EXPECTED.format(example=example)}") from None
@@ -306,7 +312,7 @@ def _spoken(name: str, given: Arguments, grid: Grid) -> act.Action:
             return made(act.Note, name, text=given.text("content", "text"))
         case "call_user":
             question = given.optional_text("content", "question")
-            return made(act.AskUser, name, question=question or "I need your help to go on. What should I do?")
+            return made(act.AskUser, name, question=question or sentence("ask.help"))
         case "take_over":
             return made(act.TakeOver, name, reason=given.text("content", "reason"))
         case "enter_secret":
@@ -321,14 +327,12 @@ def _spoken(name: str, given: Arguments, grid: Grid) -> act.Action:
 
 
 def _type(given: Arguments, grid: Grid) -> act.Action:
-    """Typing; one line end at the end of the text submits it, and alone it is the Enter key."""
+    """Typing; a line end alone is the Enter key."""
     content = given.text("content", "text")
     place = given.take(*_START)
     target = None if place in {None, ""} else grid.target(place, "type")
-    text = content.removesuffix("\n")
-    if not text and target is None:
-        return act.PressKey(key=Key.ENTER)
-    return made(act.Type, "type", text=text, target=target, submit=text != content)
+    typed = made(act.Type, "type", text=content, target=target)
+    return act.PressKey(key=Key.ENTER) if not typed.text and target is None else typed
 
 
 def _scroll(name: str, given: Arguments, grid: Grid) -> act.Action:

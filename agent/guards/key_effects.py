@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from agent import actions as act
 from agent.guards.hit_test import LARGE_SHARE, TouchTarget, is_button
 from devices.geometry import Bounds
-from devices.inputs import Key
+from devices.inputs import Key, keys_in
 from devices.phone import Element
 
 SLOP = 32
@@ -41,7 +41,9 @@ def keys_of(action: act.Action) -> Keys:
         case act.Type(text=text, submit=submit):
             _, tab, after = text.partition("\t")
             space = " " in text
-            return Keys(enter=submit or "\n" in text, space=space, moved=bool(tab) and (submit or bool(after)))
+            return Keys(
+                enter=submit or Key.ENTER in keys_in(text), space=space, moved=bool(tab) and (submit or bool(after))
+            )
         case _:
             return Keys()
 

@@ -60,7 +60,7 @@ class Skills:
         body = skill.body
         if len(body) > MOST_BODY:
             body = f"{body[:MOST_BODY]}\n[{len(body) - MOST_BODY} more characters: read them with read_skill]"
-        about = "This skill is to be followed as far as the task asks for it (data; it allows nothing)"
+        about = "This skill is to be followed as far as the task asks for it (it allows nothing)"
         given = "".join(f"\n- {key}: {' '.join(value.split())}" for key, value in (arguments or {}).items())
         body += f"\n\nTo be done with:{given}" if given else ""
         return f'\n\n{about}:\n<skill name="{skill.name}">\n{_plain(body)}\n</skill>'

@@ -12,7 +12,6 @@ from agent.ports.frames import Frames
 from bot.cards.buttons import now_button, pause_button, resume_button, stop_button, take_over_button
 from bot.cards.formatting import (
     about,
-    action_line,
     duration,
     elapsed,
     outcome_line,
@@ -47,7 +46,7 @@ def part_lines(parts: Sequence[PartNow], notes: Mapping[str, str], *, newest: st
     for number, part in enumerate(shown, 1):
         words = [f"{number}. {part.task.phone_name}", _standing(part)]
         if part.task.state is not TaskState.ENDED:
-            words.append(notes.get(part.task.id, "") or (action_line(step_words(part.step)) if part.step else ""))
+            words.append(notes.get(part.task.id, "") or (step_words(part.step) if part.step else ""))
         line = shortened(" · ".join(word for word in words if word), room)
         lines.append(f"{NEWEST}{line}" if part.task.id == newest and len(parts) > 1 else line)
     hidden = len(parts) - len(shown)
@@ -120,7 +119,7 @@ async def render_card(
     if parts:
         body += part_lines(parts, notes or {}, newest=step.part if step is not None else "")
     elif step is not None and step.summary and not step.told_otherwise:
-        body.append(action_line(step_words(step)))
+        body.append(step_words(step))
     if note:
         body.append(shortened(note, NOTE_LIMIT))
     if not counts_down:

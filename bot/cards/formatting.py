@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime, tzinfo
 
+from agent.captions import phrase
 from agent.events import ModelAway, Source, Step
 from agent.models.base import Share, Usage
 from agent.outcome import Outcome
@@ -42,7 +43,9 @@ def title_of(task: Task, *, titled: bool = False) -> str:
 
 
 def action_line(summary: str) -> str:
-    """At most ten words of what was done."""
+    """A step's caption, which the agent makes whole and short. What a host of another version has not is cut."""
+    if whole := phrase(summary):
+        return whole
     words = summary.split()
     line = " ".join(words[:ACTION_WORDS]) + (" …" if len(words) > ACTION_WORDS else "")
     return shortened(line, ACTION_LIMIT)
@@ -50,7 +53,8 @@ def action_line(summary: str) -> str:
 
 def step_words(step: Step | StepRow) -> str:
     """What a step did, or that a person did not allow it."""
-    return say("card.denied", what=step.summary) if step.denied else step.summary
+    caption = action_line(step.summary)
+    return say("card.denied", what=caption) if step.denied else caption
 
 
 SOURCES_SHOWN = 8

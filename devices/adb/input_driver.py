@@ -19,7 +19,7 @@ from devices.adb.quoting import command, with_receipt
 from devices.adb.receiver import read_receiver
 from devices.adb.shell import Result, Shell, together
 from devices.adb.state import State, read_front, read_keyboard, read_package
-from devices.adb.text_entry import clearing_commands, plain_text, typing_commands
+from devices.adb.text_entry import check_text, clearing_commands, typing_commands
 from devices.adb.ui_tree import Trees, field_text
 from devices.errors import InputRejected, PhoneError, PhoneUnavailable, ScreenChanged, UntypableText
 from devices.geometry import Point, Size
@@ -275,7 +275,8 @@ class InputDriver:
     async def _type(
         self, act: Act, what: TypeText, screen: Size | None, seen: tuple[Element, ...], *, later: bool
     ) -> Done:
-        text = plain_text(what.text)
+        text = what.text
+        check_text(text)
         # A broadcast goes to whatever is installed under the keyboard's name: no secret that can be typed as keys.
         needed = not (what.secret and text.isascii())
         broadcast = needed and await self._preparation.uses_broadcast_keyboard()

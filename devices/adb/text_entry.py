@@ -6,8 +6,10 @@ import base64
 import re
 import unicodedata
 
+from devices.adb.input_commands import KEYCODES
 from devices.adb.quoting import command
 from devices.errors import UntypableText
+from devices.inputs import KEYS_IN_TEXT, as_typed
 from devices.wording import words
 
 BROADCAST_PACKAGE = "com.android.adbkeyboard"
@@ -30,7 +32,7 @@ DELETE_MARGIN = 8
 UNKNOWN_DELETES = 200
 _DELETES_PER_COMMAND = 250
 
-_CONTROL_KEYS = {"\n": "KEYCODE_ENTER", "\t": "KEYCODE_TAB"}
+_KEY_SIGNS = re.compile(f"([{re.escape(''.join(KEYS_IN_TEXT))}])")
 
 
 def typing_commands(text: str, *, broadcast: bool) -> tuple[str, ...]:
@@ -38,22 +40,23 @@ def typing_commands(text: str, *, broadcast: bool) -> tuple[str, ...]:
 
     Raises UntypableText when the text is too long, has control characters, or needs the broadcast keyboard.
     """
-    text = plain_text(text)
+    check_text(text)
     if broadcast:
         return tuple(_broadcast(piece) for piece in _cut(text, BROADCAST_CHUNK))
     if not text.isascii():
         raise UntypableText(words("phone.rejected.letters"))
-    return tuple(line for piece in re.split(r"([\n\t])", text) for line in _keys(piece))
+    return tuple(line for piece in _KEY_SIGNS.split(text) for line in _keys(piece))
 
 
-def plain_text(text: str) -> str:
-    """The text with Android's line ends. Raises UntypableText when it is too long or has control characters."""
-    text = text.replace("\r\n", "\n").replace("\r", "\n")
+def check_text(text: str) -> None:
+    """Raises UntypableText when a text is too long, has control characters, or is not as `as_typed` makes it: what
+    would become a key here was not judged as one.
+    """
     if len(text) > MAX_TEXT:
         raise UntypableText(words("phone.rejected.long_text", length=len(text), limit=MAX_TEXT))
-    if any(unicodedata.category(each) in {"Cc", "Cs"} and each not in _CONTROL_KEYS for each in text):
+    control = any(unicodedata.category(each) in {"Cc", "Cs"} and each not in KEYS_IN_TEXT for each in text)
+    if control or text != as_typed(text):
         raise UntypableText(words("phone.rejected.control_text"))
-    return text
 
 
 def clearing_commands(length: int | None, *, broadcast: bool) -> tuple[str, ...]:
@@ -75,8 +78,8 @@ def _broadcast(piece: str) -> str:
 
 
 def _keys(piece: str) -> list[str]:
-    if piece in _CONTROL_KEYS:
-        return [command("input", "keyevent", _CONTROL_KEYS[piece])]
+    if piece in KEYS_IN_TEXT:
+        return [command("input", "keyevent", KEYCODES[KEYS_IN_TEXT[piece]])]
     # `input text` reads "%s" as a space (AOSP InputShellCommand.sendText), so the two never go together.
     parts = re.split(r"(?<=%)(?=s)", piece)
     return [command("input", "text", chunk) for part in parts for chunk in _cut(part, KEY_CHUNK)]

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from devices.errors import InputRejected, PhoneGone, PhoneTimeout, UnknownApp
+from devices.errors import InputRejected, PhoneGone, PhoneTimeout, UnknownApp, UntypableText
 from devices.geometry import Point, Size
 from devices.inputs import Key, LongPress, OpenApp, OpenUrl, PressKey, Swipe, Tap, TypeText
 from devices.phone import Element, Observation, Phone
@@ -154,6 +154,19 @@ class PhoneContract:
         assert done.field_text == text
         assert subject.virtual.truth.fields["title"] == text
         assert (await subject.phone.observe()).focused_text == text
+
+    @pytest.mark.parametrize(
+        "sign", ["\r", "\r\n", "\x0b", "\x85", "\u2028", "\x00", "\x08", "\x1b", "\x7f"], ids=ascii
+    )
+    async def test_a_text_that_a_driver_would_change_is_refused_and_nothing_sent(
+        self, subject: Subject, sign: str
+    ) -> None:
+        """Seen failing with a driver that takes "\\r" for "\\n": it pressed Enter."""
+        await self._new_note(subject)
+        before = subject.receipts()
+        with pytest.raises(UntypableText):
+            await subject.phone.act(TypeText(f"a{sign}b", secret=True, submit=True), receipt="t")
+        assert subject.receipts() == before
 
     async def test_clear_replaces_what_was_there(self, subject: Subject) -> None:
         await self._new_note(subject)

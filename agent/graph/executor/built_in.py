@@ -22,6 +22,7 @@ from devices.wording import Words
 
 MAX_TEXT = 40
 DRAG_MS = 1000
+_SHOWN_KEYS = str.maketrans({"\n": "⏎", "\t": "⇥"})
 _TOUCHES: frozenset[Trait] = frozenset({"touches"})
 _MOVES: frozenset[Trait] = frozenset({"moves the screen"})
 _WAITS: frozenset[Trait] = frozenset({"waits"})
@@ -89,8 +90,13 @@ def _move(
     )
 
 
+def _text(action: act.Type) -> str:
+    """What is typed, with a sign for each key in it."""
+    return _short(action.text.translate(_SHOWN_KEYS))
+
+
 def _typed(action: act.Type, sight: ScreenView | None) -> Words:
-    text = _short(action.text)
+    text = _text(action)
     if action.target is None:
         return words("did.type_submit" if action.submit else "did.type", text=text)
     target = _target(action.target, sight)
@@ -98,7 +104,7 @@ def _typed(action: act.Type, sight: ScreenView | None) -> Words:
 
 
 def _to_type(action: act.Type, sight: ScreenView | None, under: Element | None) -> str:
-    text = _short(action.text)
+    text = _text(action)
     if action.target is None:
         return sentence("do.type_submit" if action.submit else "do.type", text=text)
     target = _target(action.target, sight, under)
@@ -106,8 +112,7 @@ def _to_type(action: act.Type, sight: ScreenView | None, under: Element | None) 
 
 
 def _text_input(action: act.Type, where: ResolvedTarget, _sight: ScreenView) -> inputs.Input:
-    submit = action.submit or action.text.endswith("\n")
-    return inputs.TypeText(action.text.removesuffix("\n"), at=where.point, clear=action.clear, submit=submit)
+    return inputs.TypeText(action.text, at=where.point, clear=action.clear, submit=action.submit)
 
 
 def _waited_for(action: act.WaitFor, _sight: ScreenView | None) -> Words:
@@ -117,9 +122,8 @@ def _waited_for(action: act.WaitFor, _sight: ScreenView | None) -> Words:
 
 
 def _noted(action: act.Note, _sight: ScreenView | None) -> Words:
-    if action.screen and not action.text:
-        return words("did.note_screen")
-    return words("did.note_screen_text" if action.screen else "did.note", text=_short(action.text))
+    # What is noted beside a screen may be the model's thought.
+    return words("did.note_screen") if action.screen else words("did.note", text=_short(action.text))
 
 
 BUILT_IN = ActionRegistry(

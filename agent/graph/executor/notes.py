@@ -7,9 +7,10 @@ from agent.graph.executor.action_spec import PhoneContext
 from agent.models.base import Message, ModelRequest, Purpose
 from agent.models.errors import ModelError
 from agent.observing import ScreenView
-from agent.prompts import prompt
+from agent.prompts import prompt, unmarked
 from agent.tools.spec import ActionError, Done
 
+SUMMED_UP = "Your notes were summed up: the answer is the last of your notes."
 SCREEN_LETTERS = 1500
 """Of one screen in a note: about a full screen of text; notes are read again at every step."""
 
@@ -26,7 +27,7 @@ async def note(action: Note, context: PhoneContext) -> Done:
 async def sum_up(action: SumUp, context: PhoneContext) -> Done:
     """What the basic model makes of the notes; of the screen while nothing was noted. Raises ActionError and Stopped.
 
-    It is told to the model, and kept as a note and as data of the task.
+    It is kept as a note, where the model reads it as data, and as data of the task.
     """
     assert context.sight is not None
     lines = "\n".join(f"- {each}" for each in context.notes) or f"- {context.mask.text(_words(context.sight))}"
@@ -34,7 +35,10 @@ async def sum_up(action: SumUp, context: PhoneContext) -> Done:
         Purpose.SUMMARIZE,
         (
             Message("system", (prompt("sum_up"),)),
-            Message("user", (f"Task: {context.task}\nWanted now: {action.instruction}\n\nNotes:\n{lines}",)),
+            Message(
+                "user",
+                (f"Task: {context.task}\nWanted now: {action.instruction}\n\n<notes>\n{unmarked(lines)}\n</notes>",),
+            ),
         ),
         conversation=f"{context.run}-notes",
         task=context.run.task,
@@ -47,7 +51,7 @@ async def sum_up(action: SumUp, context: PhoneContext) -> Done:
     words = reply.text.strip()
     if not words:
         raise ActionError("The notes could not be summed up: the answer was empty.")
-    return Done(told=(f"Your notes were summed up: {words}",), notes=(words,), gathered=words, usage=reply.usage)
+    return Done(told=(SUMMED_UP,), notes=(words,), gathered=words, usage=reply.usage)
 
 
 def _words(sight: ScreenView) -> str:

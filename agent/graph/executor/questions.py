@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Sequence
 from typing import Any
 
@@ -25,6 +26,8 @@ from devices.wording import said
 
 FIELD_LETTERS = 60
 """Of the name of a field in a question."""
+CHOICES, CHOICE_LETTERS = 8, 60
+"""Of a list on the screen that a person chooses from."""
 SAID_MOST, SAID_LETTERS = 2, 80
 """Of what a phone says of a code that it wants once more."""
 
@@ -33,10 +36,28 @@ def question(state: ExecutorState, context: RunContext, action: AskUser | TakeOv
     """The question of an action that is one. Where an answer could be a secret, only the choices are answers."""
     match action:
         case AskUser():
-            strict = bool(action.choices) and context.policy.asks_for_secret(action.question)
-            return _data(state, context, QuestionKind.ASK, action.question, action.choices, strict=strict)
+            choices = action.choices or (_listed(context) if action.among_shown else ())
+            text = action.question.strip() or sentence("ask.which" if choices else "ask.help")
+            strict = bool(choices) and context.policy.asks_for_secret(text)
+            return _data(state, context, QuestionKind.ASK, text, choices, strict=strict)
         case TakeOver():
-            return _data(state, context, QuestionKind.TAKE_OVER, action.reason, choices=(DONE,))
+            text = action.reason.strip() or sentence("ask.hands")
+            return _data(state, context, QuestionKind.TAKE_OVER, text, choices=(DONE,))
+
+
+def _listed(context: RunContext) -> tuple[str, ...]:
+    """What the longest list on the screen holds, from top to bottom: a person is asked which of it is meant."""
+    sight = context.screen.view
+    around = () if sight is None or sight.screen.secure else sight.observation.elements or ()
+    lists = defaultdict(list)
+    for each in around:
+        if each.clickable and not each.editable:
+            lists[each.class_name, each.bounds.left, each.bounds.right].append(each.bounds)
+    rows = max(lists.values(), key=len, default=[])[:CHOICES]
+    said = (next((e.label for e in around if e.label and row.holds(e.bounds.centre)), "") for row in rows)
+    names = [in_one_line(shortened(" ".join(context.mask.text(each).split()), CHOICE_LETTERS)) for each in said]
+    known = tuple(dict.fromkeys(filter(None, names)))
+    return known if len(known) > 1 else ()
 
 
 def approval(

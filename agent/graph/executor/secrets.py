@@ -16,11 +16,15 @@ from agent.graph.executor.targets import ResolvedTarget
 from agent.observing import ScreenView
 from agent.ports.journal import ActionKey
 from agent.tools.spec import ActionError
-from devices.inputs import Key, TypeText
+from devices.inputs import Key, TypeText, as_typed, keys_in
 
 NO_FIELD = "Refused and not asked: what you named is no field, and it {reason}. Name the field."
 NO_FOCUS = "Refused and not asked: you named no field, and none has the focus. Name the field."
 GONE = "The secret is gone: the service was restarted, or too much time has passed. Ask again if it is needed."
+SEVERAL_LINES = (
+    "What the person gave has a line end or a tab within it, which would press a key. Nothing was typed. Ask again, "
+    "and say that it must be one line."
+)
 KEPT = (
     "The person has given it. A password or code is never told to you: it waits in memory. Call enter_secret with the "
     "field that it is for, and a person is asked whether it goes there. If you wanted to know something else, ask "
@@ -114,6 +118,10 @@ async def type_secret(
     if value is None:
         await give_up(context, key, "the secret is gone")
         raise ActionError(GONE)
+    value = as_typed(value).rstrip("\n")  # the line end that a paste brings along is no part of it
+    if keys_in(value):
+        await give_up(context, key, "the secret has several lines")
+        raise ActionError(SEVERAL_LINES)
     package, field = sight.observation.package, where.element
     context.mask.add(value, package, once=value.isdecimal() and field is not None and context.policy.is_one_time(field))
     if field is not None:
@@ -131,7 +139,7 @@ def secret_action(action: Action, where: ResolvedTarget) -> EnterSecret:
         return action
     if isinstance(action, AskUser):
         return EnterSecret(question=action.question)
-    submit = bool(getattr(action, "submit", False)) or getattr(action, "text", "").endswith("\n")
+    submit = bool(getattr(action, "submit", False))
     return EnterSecret(
         question=questions.field_name(where.element), target=getattr(action, "target", None), submit=submit
     )

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from agent.actions import Action
+from agent.captions import deed, phrase
 from agent.effect_facts import Effect, effects_data, effects_of, in_english
 from agent.effects import difference, hash_text, told_effects
 from agent.events import Step
@@ -27,7 +28,6 @@ from agent.recorded_skills.step_record import PressVerdict, RecordedAction, Step
 from agent.scene import StepFate
 from agent.wording import kept, words
 from devices.phone import Observation
-from devices.wording import said
 
 GRID = 40
 """Pixels of the sent picture: touches this close to each other are the same touch, tried again."""
@@ -64,10 +64,6 @@ def _tried(action: Action, sight: ScreenView) -> str:
     elif where.point is not None:
         data["at"] = [where.point.x // GRID, where.point.y // GRID]
     return hash_text(json.dumps(data, ensure_ascii=False, sort_keys=True))
-
-
-CAPTION_WORDS = 10
-CAPTION_LETTERS = 80
 
 
 def close_step(
@@ -109,7 +105,7 @@ def close_step(
         subtask=state["subtask"],
         step=state["step"],
         max_steps=state["max_steps"],
-        summary=_summary(context, told_as or decision["thought"], done),
+        summary=phrase(context.mask.text(told_as)) or context.mask.text(deed(done)),
         thought=context.mask.text(decision["thought"]),
         action=_told_action(state, context),
         effect=came,
@@ -167,14 +163,6 @@ def _caption(context: RunContext) -> ModelReply | None:
         return caption.result()
     caption.cancel()
     return None
-
-
-def _summary(context: RunContext, told: str, done: Sequence[str]) -> str:
-    """What was told of the step, else what was done; short enough for a card."""
-    text = told or " · ".join(map(said, done))
-    each = " ".join(text.split()).split(" ")
-    short = " ".join(each[:CAPTION_WORDS])
-    return context.mask.text(short[:CAPTION_LETTERS])
 
 
 def hold(context: RunContext, step: Step) -> dict[str, Any] | None:

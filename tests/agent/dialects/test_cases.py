@@ -24,6 +24,7 @@ def table(name: str) -> list[dict[str, Any]]:
 
 CASES = table("cases.toml")
 MISREAD = table("misread.toml")
+SEVERAL = table("several.toml")
 LONG = "N" * 5000
 ECHOES = [
     *(("tools", {"calls": [[name, arguments]]}) for name, arguments in (
@@ -58,6 +59,15 @@ def test_a_reason_says_no_more_of_the_answer_than_it_needs(dialect: str, case: d
     assert len(str(refusal.value)) < 600
 
 
+@pytest.mark.parametrize("case", SEVERAL, ids=[case["says"] for case in SEVERAL])
+def test_several_calls_and_turns(case: dict[str, Any]) -> None:
+    """Seen failing with both calls done around "user" on a line of its own, and with an ending that was refused or
+    believed in another way than the makers of the dialect read it.
+    """
+    assert case["source"]
+    test_case(case)
+
+
 @pytest.mark.parametrize("case", CASES, ids=[case["says"] for case in CASES])
 def test_case(case: dict[str, Any]) -> None:
     if "refused" in case:
@@ -78,6 +88,9 @@ def test_case(case: dict[str, Any]) -> None:
 def read(dialect: str, case: dict[str, Any]) -> Decision:
     """What a dialect makes of the reply of a case. Raises BadReply."""
     calls = tuple(ToolCall(f"c{n}", name, raw) for n, (name, raw) in enumerate(case.get("calls", ())))
+    if case.get("each"):
+        alone = [read(dialect, {**case, "calls": [(call.name, call.arguments)], "each": False}) for call in calls]
+        return Decision(tuple(action for one in alone for action in one.actions))
     size = Size(*case.get("size", (1000, 2000)))
     return dialect_for(dialect, "").parse(ModelReply(case.get("reply", ""), calls), size)
 

@@ -14,6 +14,7 @@ from agent.dialects.select import NAMES, dialect_for
 from agent.models.base import ModelReply, ToolCall
 from agent.models.json_text import whole_signs
 from devices.geometry import Point, Size
+from devices.inputs import as_typed
 
 SPACE = Size(922, 2048)
 DIALECTS = [dialect_for(name, "") for name in NAMES if name != "auto"]
@@ -259,7 +260,7 @@ def escaped(text: str, quote: str) -> str:
     return text.replace("\\", "\\\\").replace(quote, f"\\{quote}")
 
 
-TYPED = TEXTS.map(whole_signs).filter(lambda text: bool(text) and not text.endswith("\n"))
+TYPED = TEXTS.map(whole_signs).filter(lambda text: bool(text) and not as_typed(text).endswith("\n"))
 TYPED_HERE = settings(max_examples=250)
 
 

@@ -10,6 +10,7 @@ from agent.events import Asked
 from agent.models.base import Models
 from agent.outcome import Outcome
 from agent.questions import QuestionKind
+from bot.texts import speaking
 from tests.agent.graph.rig import Rig, Work, order
 from tests.agent.models.endpoints import model_at
 from tests.fakes.model_server import Answer, ModelServer, Recorded
@@ -63,7 +64,8 @@ async def test_notes_of_the_screen_are_summed_up_and_kept_as_data(rig: Rig) -> N
     (summed,) = script.summed
     assert "Compare the apps" in summed
     assert "Messages | " in summed
-    assert "Your notes were summed up: Notes is cheaper than Clock." in script.seen[2]
+    notes = script.seen[2].rpartition("<notes>")[2].partition("</notes>")[0]
+    assert notes.strip().endswith("Notes is cheaper than Clock."), "it was read from screens, so it is data"
     assert rig.inputs() == []
 
 
@@ -76,6 +78,50 @@ async def test_interact_offers_choices(rig: Rig) -> None:
         await work.answer("South")
         assert (await work.ended()).outcome is Outcome.SUCCEEDED
     assert "South" in script.seen[1]
+
+
+PRIVATE = "The person seems confused, so I had better find out which of these two they could have meant at all."
+
+
+async def test_interact_alone_asks_which_of_what_the_screen_lists(rig: Rig) -> None:
+    """Seen failing with the thought as the question, and no choices."""
+    rig.phone.windows.launch("settings")
+    script = Script(said('do(action="Interact")', PRIVATE), FINISH)
+    async with models_of(script) as models:
+        work = Work(rig.agent(models, dialect="autoglm"), order("open the one I need"))
+        asked = (await work.until(Asked)).question
+        assert asked.text == "Several things fit. Which one do you mean?"
+        assert {"Wi-Fi", "Bluetooth"} <= set(asked.choices)
+        assert len(asked.choices) > 2
+        assert [script.seen[0].index(repr(choice)) for choice in asked.choices] == sorted(
+            script.seen[0].index(repr(choice)) for choice in asked.choices
+        )
+        await work.answer(asked.choices[1])
+        assert (await work.ended()).outcome is Outcome.SUCCEEDED
+    assert asked.choices[1] in script.seen[1]
+    assert all(PRIVATE[:20] not in step.summary for step in work.steps)
+
+
+async def test_a_hand_over_without_words_tells_no_thought(rig: Rig) -> None:
+    """Seen failing with the thought as the reason, in the language of the model."""
+    script = Script(said('do(action="Take_over")', PRIVATE), FINISH)
+    with speaking("zh"):
+        async with models_of(script) as models:
+            work = Work(rig.agent(models, dialect="autoglm"), order("log in"))
+            asked = (await work.until(Asked)).question
+            assert asked.text == "请你在手机上完成下一步，然后按“完成”。"
+            await work.answer("done")
+            await work.ended()
+
+
+async def test_a_noted_screen_tells_no_thought(rig: Rig) -> None:
+    """Seen failing with the description of a note that quotes it. The model keeps it all the same."""
+    script = Script(Answer(text=f'<think>{PRIVATE}</think><answer>do(action="Note", message="True")</answer>'), FINISH)
+    async with models_of(script) as models:
+        work = Work(rig.agent(models, dialect="autoglm"), order("which is cheaper?"))
+        await work.ended()
+    assert work.steps[0].summary == "note the screen"
+    assert PRIVATE in script.seen[1]
 
 
 async def test_take_over_hands_the_phone_to_a_person(rig: Rig) -> None:

@@ -87,7 +87,7 @@ async def test_twenty_steps_are_sent_as_they_always_were(rig: Rig) -> None:
     for number, request in enumerate(actor.asked(Purpose.ACT)):
         assert request.scene is not None
         assert (len(request.scene.past), request.scene.earlier) == (number, "")
-        assert "<earlier>" not in words(request)
+        assert "</earlier>" not in words(request)
     before = [message.parts for message in actor.asked(Purpose.ACT)[10].messages]
     after = [message.parts for message in actor.asked(Purpose.ACT)[11].messages]
     assert before[0] == after[0]

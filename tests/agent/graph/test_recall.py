@@ -57,4 +57,4 @@ async def test_nobody_elses_task_is_told_of_it(rig: Rig, person: str) -> None:
 
 async def test_a_memory_that_fails_costs_nothing_else(rig: Rig) -> None:
     model = await worked(rig, Away(), ANNA)
-    assert "<memory>" not in told(model, Purpose.PLAN)
+    assert "</memory>" not in told(model, Purpose.PLAN)

@@ -221,6 +221,39 @@ async def test_after_the_yes_the_secret_is_asked_for_and_typed(rig: Rig) -> None
     assert len(work.steps) == 2
 
 
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r", "\u2028"], ids=repr)
+async def test_a_line_end_of_a_secret_presses_no_key(rig: Rig, end: str) -> None:
+    """Seen failing with the secret typed as it was given: its line end pressed Enter, which nobody had allowed."""
+    in_a_message(rig)
+    have, _ = models([secret("The door code"), GIVE_UP])
+    work = Work(rig.agent(have), order("write Alice the door code"))
+    asked: list[Question] = []
+    await next_question(work, asked)
+    await work.answer("allow")
+    await next_question(work, asked)
+    await work.answer(rig.secrets.keep(f"7391846{end}"))
+    await work.ended()
+    assert rig.phone.windows.value("compose_message_text") == "7391846"
+    assert not [entry for entry in rig.phone.journal.named("input") if "KEYCODE_ENTER" in entry.argv]
+
+
+@pytest.mark.parametrize("between", ["\n", "\t", "\r", "\x85"], ids=repr)
+async def test_a_secret_of_several_lines_is_not_typed(rig: Rig, between: str) -> None:
+    """Seen failing with the secret typed as it was given: the key within it was pressed."""
+    in_a_message(rig)
+    have, model = models([secret("The door code"), GIVE_UP])
+    work = Work(rig.agent(have), order("write Alice the door code"))
+    asked: list[Question] = []
+    await next_question(work, asked)
+    await work.answer("allow")
+    await next_question(work, asked)
+    await work.answer(rig.secrets.keep(f"739{between}1846"))
+    await work.ended()
+    assert rig.phone.windows.value("compose_message_text") == ""
+    assert "one line" in str(model.asked(Purpose.ACT)[-1].scene)
+    assert "1846" not in await kept(rig, work, model)
+
+
 async def test_a_secret_that_was_allowed_for_one_person_goes_to_no_other(rig: Rig) -> None:
     """The same field of another conversation. Seen failing with the anchor of the secret's question unbound."""
     in_a_message(rig)

@@ -230,7 +230,7 @@ async def test_what_is_remembered_and_was_told_to_another_is_carried_away_by_no_
     assert world.search.queries == []
     assert "remember" in "".join(asked)
     asking = model.asked(Purpose.MEMBER if then == "helper" else Purpose.ACT)[-1]
-    assert "<memory>" not in "".join(message.text for message in asking.messages)
+    assert "</memory>" not in "".join(message.text for message in asking.messages)
 
 
 @pytest.mark.parametrize("who", ["helper", "executor"])

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
+from agent.effect_facts import NotAllowed
 from agent.events import Source, Todo
 from agent.models.base import Usage
 from agent.outcome import Outcome
@@ -70,6 +71,9 @@ async def test_the_last_action_is_at_most_ten_words(frames: FrameFiles) -> None:
     step = a_step(summary=" ".join(f"word{number}" for number in range(30)))
     card = await render_card(a_task(), step, frames=frames, now=1075.0)
     assert card.body.splitlines()[1].split() == [f"word{number}" for number in range(10)] + ["…"]
+    denied = replace(a_step(summary="Sending Bob the note on where we meet next Friday"), effect=(NotAllowed(),))
+    card = await render_card(a_task(), denied, frames=frames, now=1075.0)
+    assert card.body.splitlines()[1].endswith("Sending Bob the note on where we meet next Friday")
     chinese = await render_card(a_task(), a_step(summary="点" * 300), frames=frames, now=1075.0)
     assert len(chinese.body.splitlines()[1]) <= 90
 

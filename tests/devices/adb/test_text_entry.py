@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from devices.adb.text_entry import MAX_TEXT, clearing_commands, same_words, typing_commands
 from devices.errors import UntypableText
+from devices.inputs import as_typed
 
 PRINTABLE = st.text(st.characters(min_codepoint=32, max_codepoint=126), max_size=400)
 
@@ -42,7 +43,7 @@ def test_traps(text: str) -> None:
     assert "".join(android_types(line) for line in typing_commands(text, broadcast=False)) == text
 
 
-@given(st.text(st.characters(codec="utf-8", exclude_categories=["Cc"]), max_size=5000))
+@given(st.text(st.characters(codec="utf-8", exclude_categories=["Cc", "Zl", "Zp"]), max_size=5000))
 def test_the_broadcast_keyboard_gets_any_script(text: str) -> None:
     typed = []
     for line in typing_commands(text, broadcast=True):
@@ -63,8 +64,10 @@ def test_what_no_keyboard_can_type() -> None:
 
 
 def test_line_ends_of_other_systems() -> None:
-    lines = typing_commands("a\r\nb\rc", broadcast=False)
-    assert "".join(android_types(line) for line in lines) == "a\nb\nc"
+    lines = typing_commands(as_typed("a\r\nb\rc\u2028d"), broadcast=False)
+    assert "".join(android_types(line) for line in lines) == "a\nb\nc\nd"
+    with pytest.raises(UntypableText, match="control"):
+        typing_commands("a\rb", broadcast=False)
 
 
 def test_clearing_deletes_a_little_more_than_there_is() -> None:

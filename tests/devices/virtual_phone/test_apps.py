@@ -47,6 +47,14 @@ async def test_a_note_is_written_changed_and_deleted(hands: Hands) -> None:
     assert [note.title for note in hands.truth().notes] == ["Groceries"]
 
 
+async def test_line_ends_and_tabs_of_a_typed_text_are_keys(hands: Hands) -> None:
+    await hands.tap("Notes")
+    await hands.tap("New note")
+    await hands.out("input text 'Plan\tone\ntwo'")
+    await hands.tap("Save")
+    assert hands.truth().notes[-1] == SavedNote("Plan", "one\ntwo")
+
+
 async def test_messages_to_old_and_new_people(hands: Hands) -> None:
     await hands.tap("Messages")
     await hands.tap("Alice")

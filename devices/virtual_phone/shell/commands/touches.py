@@ -5,6 +5,7 @@ Source: AOSP frameworks/base/services/core/java/com/android/server/input/InputSh
 
 from __future__ import annotations
 
+import re
 from functools import partial
 
 from devices.geometry import Point
@@ -15,6 +16,7 @@ from devices.virtual_phone.state import ADB_KEYBOARD
 
 SOURCES = {"touchscreen", "mouse", "keyboard", "dpad", "gamepad", "stylus", "trackball", "touchpad"}
 DEFAULT_SWIPE_MS = 300
+_KEYS_OF_SIGNS = {"\n": KeyCode.ENTER, "\t": KeyCode.TAB}
 # What Android 14 prints for a character without a key: KeyCharacterMap.getEvents gives null.
 NO_KEYS = """
 Exception occurred while executing 'text':
@@ -95,16 +97,19 @@ def _swipe(call: Call, rest: list[str]) -> int:
 
 
 def _text(call: Call, rest: list[str]) -> int:
-    """`%s` becomes a space; only what has keys can be typed."""
+    """`%s` becomes a space; only what has keys can be typed, and Enter and Tab are keys (AOSP `Virtual.kcm`)."""
     if not rest:
         raise BadArguments('Argument expected after "text"')
     text = rest[0].replace("%s", " ")
-    if not text.isascii():
+    if not text.isascii() or any(not sign.isprintable() and sign not in _KEYS_OF_SIGNS for sign in text):
         call.complain(NO_KEYS)
         return EXCEPTION
     own = call.phone.state.settings["secure"].get("default_input_method") != ADB_KEYBOARD
     hand = call.phone.hand
-    call.phone.do(partial(hand.compose if own and call.phone.faults.composes else hand.type, text))
+    write = hand.compose if own and call.phone.faults.composes else hand.type
+    for piece in filter(None, re.split(r"([\n\t])", text)):
+        code = _KEYS_OF_SIGNS.get(piece)
+        call.phone.do(partial(write, piece) if code is None else partial(hand.press, code))
     return 0
 
 
