@@ -199,7 +199,7 @@ class AdbPhones:
         logger.info("phone %s is attached as %s", phone.info.name, link[1])
         self._tell()
         if self._mends:
-            await self._begin_with(phone, kept=bool(identity.kept))
+            await self._begin_with(phone, kept=identity.kept != ())
 
     def _lost(self, link: Link, state: str) -> None:
         phone_id = self._owners.get(link, link[1])
