@@ -218,7 +218,7 @@ class AdbPhones:
             if other is not None:
                 phone.attach(Connection(*other))  # such as Wi-Fi, when the cable is out
             else:
-                health, reason, fix = health_of(state)
+                health, reason, fix = health_of(state, link[1])
                 phone.note(dataclasses.replace(phone.info, health=health, reason=reason, fix=fix))
                 logger.info("phone %s: %s", phone.info.name, reason)
         self._tell()
