@@ -45,7 +45,7 @@ STEADY_S: Final = 60.0
 MOST_TOOLS: Final = 40
 MOST_TOOL_BYTES: Final = 8_000
 MOST_BYTES: Final = 48_000
-"""What one tool, and all tools of a server, may take of each request to a model; GitHub's forty take about so much."""
+"""What one tool, and all tools of a server, may take of each request to a model."""
 MOST_TRIED: Final = 80
 """Tools that are looked at until so many are found; making the form of each takes a millisecond or two."""
 MOST_PAGES: Final = 5

@@ -81,17 +81,19 @@ def tool_names(server: str, tools: Iterable[str]) -> dict[str, str]:
     """The names by which models call these tools of a server, of those that can have one.
 
     No two servers can share one: the part of a server has no two _ beside each other, and two end it. Tools whose names
-    differ only in what a model cannot write are told apart by a digest of theirs, whichever comes first.
+    differ only in what a model cannot write are told apart by a digest of theirs, whichever comes first; if that is one
+    too, they have none.
     """
     plain = {tool: re.sub(r"[^a-zA-Z0-9]+", "_", tool).strip("_").lower() for tool in tools}
     alike = Counter(plain.values())
     names: dict[str, str] = {}
     for tool, word in plain.items():
-        own = word if alike[word] == 1 else f"{word}_{sha256(tool.encode(errors='replace')).hexdigest()[:6]}"
+        own = word if alike[word] == 1 else f"{word}__{sha256(tool.encode(errors='replace')).hexdigest()[:6]}"
         name = f"mcp_{part_of_name(server)}__{own}"
         if word and len(name) <= MOST_NAME:
             names[tool] = name
-    return names
+    taken = Counter(names.values())
+    return {tool: name for tool, name in names.items() if taken[name] == 1}
 
 
 def fingerprint(offered: OfferedTool) -> str:

@@ -245,6 +245,13 @@ def test_no_two_tools_have_one_name_whichever_comes_first() -> None:
     assert len(BUILT_IN.plus(*tools).models) == len(BUILT_IN.models) + len(tools)
 
 
+def test_a_name_made_to_be_another_s_is_none_of_both() -> None:
+    """Seen failing with one _ before a digest: two tools had one name, and no run began."""
+    first = tool_names("x", ["a b", "a-b"])["a b"].removeprefix("mcp_x__")
+    names = tool_names("x", ["a b", "a-b", first, first.upper(), first.replace("__", "_")])
+    assert len(set(names.values())) == len(names) >= 3
+
+
 def connection(**more: Any) -> ServerConnection:
     return ServerConnection("big", ServerEntry(command="x", **more))
 
