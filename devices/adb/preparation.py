@@ -78,7 +78,8 @@ class KeptSettings:
             if await self._get("global", setting.kept_as) is None:
                 mark = _ABSENT_MARK if before is None else before
                 put = command("settings", "put", "global", setting.kept_as, mark)
-                if await self._ask(f"{put} && {command('settings', 'get', 'global', setting.kept_as)}") != mark:
+                kept = await self._ask(f"{put} && {command('settings', 'get', 'global', setting.kept_as)}")
+                if kept.strip() != mark:
                     return False
         except CommandFailed as failed:
             logger.warning("%s; it is left as it is", failed)

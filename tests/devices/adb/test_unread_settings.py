@@ -49,6 +49,7 @@ async def test_what_was_changed_stays_kept_until_it_can_be_put_back(bench: Bench
     """Seen failing with a failure read as "nothing is kept"."""
     before = {name: dict(values) for name, values in bench.virtual.state.settings.items()}
     await bench.phone.prepare()
+    assert bench.virtual.state.settings != before
     bench.virtual.faults.set(fails=f"settings get|{FAILURES[how]}")
     await bench.phone.restore()
     assert "opengui_before_default_input_method" in bench.virtual.state.settings["global"]
@@ -69,6 +70,7 @@ async def test_a_person_s_own_value_outlives_a_restore_that_fails(bench: Bench, 
     bench.virtual.state.settings["system"].pop("screen_off_timeout", None)
     before = {name: dict(values) for name, values in bench.virtual.state.settings.items()}
     await bench.phone.prepare()
+    assert bench.virtual.state.settings != before
     bench.virtual.faults.set(fails=f"{begin}|{FAILURES[how]}")
     await bench.phone.restore()
     bench.virtual.faults.set(fails="")
@@ -92,6 +94,7 @@ async def test_a_setting_that_is_absent_is_absent_again(bench: Bench) -> None:
     bench.virtual.state.settings["system"].pop("screen_off_timeout", None)
     settings = KeptSettings(Shell(bench.connection))
     assert await settings.change(SCREEN_TIMEOUT, "1800000")
+    assert bench.virtual.state.settings["system"]["screen_off_timeout"] == "1800000"
     assert await settings.restore(SCREEN_TIMEOUT)
     assert "screen_off_timeout" not in bench.virtual.state.settings["system"]
 
