@@ -5,6 +5,7 @@ PhoneError
 ├── PhoneUnavailable     there, but not usable (unauthorized, no permission)
 │   └── PhoneTaken       another service works on it
 ├── PhoneTimeout         did not answer within its limit
+├── CommandFailed        a program of the phone has told of a fault in place of an answer
 ├── CaptureFailed        no usable picture came
 │   └── NoMemory         there is no memory here for one
 ├── InputRejected        the input cannot be done; nothing was sent
@@ -53,6 +54,10 @@ class PhoneTimeout(PhoneError):
     """The phone did not answer within the time limit."""
 
     uncertain = True
+
+
+class CommandFailed(PhoneError):
+    """A program of the phone has failed, so what was asked is not known."""
 
 
 class CaptureFailed(PhoneError):

@@ -1,55 +1,78 @@
-"""An address that does more than show a page of the internet: what it leads to, before it is opened."""
+"""What opening an address would start, besides showing a page of the internet."""
 
 from __future__ import annotations
 
 import re
-from ipaddress import ip_address
+from fnmatch import fnmatchcase
 from typing import Final
-from urllib.parse import SplitResult, unquote, urlsplit
+from urllib.parse import parse_qsl
 
+from agent.guards.rules import Urls
+from agent.guards.web_address import PAGES, WebAddress, decoded, is_public_host, read_address
 from agent.wording import words
 from devices.wording import Words
 
-WRITING: Final = frozenset({"mailto"})
-"""Schemes that write to somebody, besides those that the policy names."""
-PACKAGES: Final = (".apk", ".apks", ".xapk", ".apkm", ".aab")
-HOME: Final = ("localhost", ".localhost", ".local", ".lan", ".internal", ".home.arpa")
-_SCHEME: Final = re.compile(r"[a-z][a-z0-9+.-]*:(?!\d)", re.IGNORECASE)
-"""What follows the colon of a port is a number."""
+EFFECTS: Final = ("pay", "sign_in", "send", "call", "download")
+"""The lists of the policy, each with its reason."""
 
 
-def address_reason(url: str) -> Words | None:
+def address_reason(url: str, rules: Urls) -> Words | None:
     """Why a person is asked before this address is opened, None where its form is no reason to."""
     try:
-        parts = _parts(url.strip())
-        host = (parts.hostname or "").rstrip(".")
+        address = read_address(url)
     except ValueError:
         return words("reason.address_odd")
-    if parts.scheme in WRITING:
-        return words("reason.address", scheme=parts.scheme)
-    if is_private(host):
-        return words("reason.address_private", host=host)
-    if any(unquote(part).casefold().endswith(PACKAGES) for part in (parts.path, *parts.query.split("&"))):
-        return words("reason.address_app")
-    return None
+    for effect in EFFECTS:
+        if any(_is_one(address, entry) for entry in getattr(rules, effect)):
+            return words(f"reason.address_{effect}", place=address.host or f"{address.scheme}:")
+    if address.scheme and address.scheme not in PAGES:
+        return None if address.scheme in rules.shows else words("reason.address", scheme=address.scheme)
+    if address.scheme and not is_public_host(address.number or address.host):
+        return words("reason.address_private", host=address.host)
+    return words("reason.address_user", host=address.host) if address.user else None
 
 
-def _parts(url: str) -> SplitResult:
-    """An address without a scheme is one too: browsers add it. A single word is looked up, and leads nowhere."""
-    if _SCHEME.match(url):
-        return urlsplit(url)
-    parts = urlsplit(f"http://{url}")
-    host = parts.hostname or ""
-    return parts if "." in host or ":" in host or host == HOME[0] else urlsplit(url)
-
-
-def is_private(host: str) -> bool:
-    """Whether a host stands in the phone's own network or is the phone itself, by its name or number alone."""
-    if host and ("." not in host and ":" not in host):
-        return True
-    if host.casefold().endswith(HOME):
-        return True
-    try:
-        return not ip_address(host.partition("%")[0]).is_global
-    except ValueError:
+def _is_one(address: WebAddress, entry: str) -> bool:
+    """Whether an address is of this entry of the policy: `scheme:`, `.ending` of a file's name, or
+    `host/path?key=value`, of which the path may go on and the host have names before it; * stands for anything.
+    """
+    entry = entry.casefold()
+    if entry.endswith(":"):
+        return address.scheme == entry[:-1]
+    if address.scheme not in PAGES:
         return False
+    if entry.startswith("."):
+        return _has_file(address, entry)
+    place, _, query = entry.partition("?")
+    host, _, path = place.partition("/")
+    labels, wanted, have = address.host.split("."), path.split("/") if path else [], _segments(address.path)
+    return (
+        any(fnmatchcase(".".join(labels[at:]), host) for at in range(len(labels)))
+        and len(have) >= len(wanted)
+        and all(map(fnmatchcase, have, wanted))
+        and all(any(fnmatchcase(given, each) for given in _pairs(address.query)) for each in _pairs(query))
+    )
+
+
+def _segments(path: str) -> list[str]:
+    """The parts of a path as a browser asks for them: without . and what .. takes back."""
+    found: list[str] = []
+    for part in decoded(path).casefold().replace("\\", "/").split("/"):
+        if part == "..":
+            del found[-1:]
+        elif part not in {"", "."}:
+            found.append(part)
+    return found
+
+
+def _pairs(query: str) -> list[str]:
+    return [f"{key}={value}".casefold() for key, value in parse_qsl(query, keep_blank_values=True)]
+
+
+def _has_file(address: WebAddress, ending: str) -> bool:
+    """Whether the name of a file that ends so stands in the path, or is a value of the query; words with blanks
+    between them are what somebody looks for.
+    """
+    values = [value for _, value in parse_qsl(address.query, keep_blank_values=True) if " " not in value.strip()]
+    name = re.compile(rf"{re.escape(ending)}\.*(?![\w.-])")
+    return any(name.search(decoded(each).casefold()) for each in (address.path, *values))

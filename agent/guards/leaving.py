@@ -8,12 +8,13 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Final
-from urllib.parse import unquote_plus, urlsplit
+from urllib.parse import unquote_plus
 
 from agent.guards.hit_test import TouchTarget
 from agent.guards.lexicon import Lexicon
 from agent.guards.rules import fits
-from agent.guards.seen_words import Seen, Unit, bare_address, is_search, names_of, numbers_of, split, units_of
+from agent.guards.seen_words import Seen, Unit, bare_address, is_search, names_of, number, numbers_of, split, units_of
+from agent.guards.web_address import read_address
 from agent.wording import words
 from devices.phone import Element
 from devices.wording import Words
@@ -26,8 +27,8 @@ CODED: Final = 24
 """Signs of a value that nobody can read and that stood nowhere before."""
 MAX_NAMED: Final = 6
 """Words that a person is told."""
-MAX_TEXT, DEPTH, PIECES = 4000, 3, 24
-"""How much of a text, how deeply and in how many pieces it is decoded."""
+MAX_TEXT, OVERLAP, DEPTH, PIECES = 4000, 200, 3, 512
+"""How much of a text is read at a time and again with what follows, how deeply and in how many pieces it is decoded."""
 BROWSERS: Final = (
     "*browser*", "*chrome*", "org.mozilla.*", "com.microsoft.emmx", "com.opera.*", "*duckduckgo*", "com.brave.*",
     "com.vivaldi.*", "com.ucmobile*", "*quicksearchbox", "com.ecosia.*", "com.microsoft.bing",
@@ -44,11 +45,15 @@ _LOOKS_CODED: Final = re.compile(r"[A-Za-z0-9+/_-]{8,}={0,2}")
 _HEX: Final = re.compile(r"(?:[0-9a-fA-F]{2}){4,}")
 _PARTS: Final = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
 _LETTER_OR_DIGIT: Final = re.compile(r"[^\W_]+")
-_ADDRESS_TYPED: Final = re.compile(
-    r"\s*(?:[a-z][a-z0-9+.-]*://\S+|(?:mailto|intent|data|javascript):\S+|\d{1,3}(?:\.\d{1,3}){3}\S*|\[[0-9a-f:]+\]\S*"
-    r"|(?:[\w-]+\.)+[^\W\d]{2,}(?:[/:?#]\S*)?)\s*",
+_WITH_SCHEME: Final = re.compile(
+    r"[a-z][a-z0-9+.-]*:(?=[/\\])"
+    r"|(?:https?|about|content|data|file|geo|intent|javascript|mailto|market|mmsto?|smsto?|tel|upi|view-source):(?=\S+\Z)",
     re.IGNORECASE,
 )
+"""How an address begins that is typed with its scheme; `site:` and `define:` are words of a search."""
+_NAME_TYPED: Final = re.compile(r"(?:\S*@)?(?:[^\s/\\?#:]+[.。．])+(?:xn--\S+|[^\W\d]{2,})\.?(?:[/\\:?#]\S*)?")
+_PLACE_TYPED: Final = re.compile(r"[^\s/\\?#:]+(?::\d+(?:[/\\?#]\S*)?|[/\\])")
+"""A single word before a port or a slash at the end, which is a host: `router/`. `and/or` is searched for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +117,18 @@ def typed_carries(text: str, spot: TouchTarget, sources: Sources, lexicon: Lexic
 
 def is_address(text: str) -> bool:
     """Whether a browser takes this for an address."""
-    return _ADDRESS_TYPED.fullmatch(text) is not None
+    text = text.strip()
+    if _WITH_SCHEME.match(text):
+        return True
+    if not text or re.search(r"\s", text):
+        return False
+    try:
+        address = read_address(text)
+    except ValueError:
+        return False
+    if address.number is not None and not text.isdecimal():
+        return True
+    return address.host == "localhost" or bool(_NAME_TYPED.fullmatch(text) or _PLACE_TYPED.fullmatch(text))
 
 
 def is_browser(package: str) -> bool:
@@ -216,20 +232,25 @@ def _names(sources: Sources, app: str) -> bool:
 
 
 def _addresses(url: str) -> frozenset[str]:
-    bare = bare_address(url)
-    return frozenset(unit.number for unit in units_of(f"https://{bare}") if unit.kind == "address")
+    return frozenset({number("address", bare_address(url))})
 
 
 def _telling_part(url: str) -> str:
     """What of an address can be chosen for each time it is opened: all but the last two parts of the host."""
     try:
-        parts = urlsplit(url if "://" in url else f"https://{url}")
-        host = parts.hostname or ""
-        user = " ".join(filter(None, (parts.username, parts.password)))
+        parts = read_address(url)
     except ValueError:
         return url
-    below = host.split(".")[:-2]
-    return " ".join([*(part for part in below if part != "www"), user, parts.path, parts.query, parts.fragment])
+    below = [_in_letters(part) for part in parts.host.split(".")[:-2] if part != "www"]
+    return " ".join([*below, parts.user, parts.path, parts.query, parts.fragment])
+
+
+def _in_letters(label: str) -> str:
+    """A part of a host as people read it. It was made by `read_address`, or is of somebody who writes it so."""
+    try:
+        return label[4:].encode().decode("punycode") if label.startswith("xn--") else label
+    except UnicodeError:
+        return label
 
 
 def _values(url: str) -> Iterator[str]:
@@ -257,7 +278,8 @@ def _is_coded(value: str, sources: Sources) -> bool:
 
 def _decoded(text: str) -> tuple[str, ...]:
     """The text and all that it is after decoding: percent signs, base 64, base 16, and these in each other."""
-    found: dict[str, None] = {text[:MAX_TEXT]: None}
+    starts = range(0, max(len(text) - OVERLAP, 1), MAX_TEXT - OVERLAP)
+    found: dict[str, None] = dict.fromkeys(text[at : at + MAX_TEXT] for at in starts)
     fresh = list(found)
     for _ in range(DEPTH):
         fresh = [each for old in fresh for each in _once_decoded(old) if each not in found][:PIECES]
@@ -297,10 +319,10 @@ def _readable(data: bytes) -> Iterator[str]:
 def _is_asked_for(url: str, sources: Sources) -> bool:
     """Whether the person has named this host, or it is where words are looked up."""
     try:
-        host = urlsplit(url if "://" in url else f"https://{url}").hostname or ""
+        host = read_address(url).host
     except ValueError:
         return False
-    labels = {label for label in host.casefold().split(".")[:-1] if len(label) > 2 and label != "www"}
+    labels = {label for label in host.split(".")[:-1] if len(label) > 2 and label != "www"}
     return bool(labels & ENGINES) or not labels.isdisjoint(_tokens(sources.said))
 
 

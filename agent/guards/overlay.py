@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from agent.guards.egress import EFFECTS
 from agent.guards.rules import Rules, shipped
 
 
@@ -54,7 +55,9 @@ def switched_off(rules: Rules) -> tuple[str, ...]:
     off += _missing("screens.labels", base.screens.labels, rules.screens.labels)
     off += _missing("secret.labels", base.secret.labels, rules.secret.labels)
     off += _missing("secret.unless: +", rules.secret.unless, base.secret.unless)
-    off += _missing("urls.schemes", base.urls.schemes, rules.urls.schemes)
+    for effect in EFFECTS:
+        off += _missing(f"urls.{effect}", getattr(base.urls, effect), getattr(rules.urls, effect))
+    off += _missing("urls.shows: +", rules.urls.shows, base.urls.shows)
     apps = {app.name: app for app in rules.app}
     for app in base.app:
         mine = apps.get(app.name)

@@ -32,7 +32,7 @@ from agent.guards.key_effects import (
 )
 from agent.guards.lexicon import Lexicon
 from agent.guards.overlay import laid_over, switched_off
-from agent.guards.reasons import LEAVES, NAMELESS, answering, closed_app, of_rule, opens, warned
+from agent.guards.reasons import LEAVES, NAMELESS, answering, closed_app, of_rule, warned
 from agent.guards.rules import App, RuleName, Rules, fits, shipped
 from agent.guards.structure import (
     by_id,
@@ -384,10 +384,7 @@ class Policy:
 
     def address_gate(self, url: str) -> Gate:
         """What stands before an address by its form alone, whatever it carries."""
-        scheme = url.strip().partition(":")[0].casefold()
-        if scheme in self._rules.urls.schemes:
-            return Gate("approve", opens(scheme))
-        reason = address_reason(url)
+        reason = address_reason(url, self._rules.urls)
         return Gate("approve", reason) if reason is not None else ALLOWED
 
     def _is_secret(self, field: Element, text: str) -> bool:

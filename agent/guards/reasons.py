@@ -31,8 +31,3 @@ def warned(why: str) -> Words:
 def closed_app(app: str) -> Words:
     """The reason to refuse what is done in this app."""
     return words("reason.closed", app=app)
-
-
-def opens(scheme: str) -> Words:
-    """The reason to ask before an address of this scheme."""
-    return words("reason.address", scheme=scheme)

@@ -78,9 +78,17 @@ class SecretFields(_Part):
 
 
 class Urls(_Part):
-    """Addresses that do more than show a page."""
+    """Addresses by what opening them starts; the form of an entry is in `agent.guards.egress`.
 
-    schemes: tuple[str, ...] = ()
+    Schemes of `shows` only show something, as http does; any other one waits.
+    """
+
+    shows: tuple[str, ...] = ()
+    pay: tuple[str, ...] = ()
+    send: tuple[str, ...] = ()
+    call: tuple[str, ...] = ()
+    sign_in: tuple[str, ...] = ()
+    download: tuple[str, ...] = ()
 
 
 class FileKind(_Part):

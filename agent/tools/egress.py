@@ -13,13 +13,15 @@ import zlib
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from http import HTTPStatus
-from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
+from ipaddress import ip_address
 from typing import TYPE_CHECKING, Any, Final
 
 import aiohttp
 import yarl
 from aiohttp.abc import AbstractResolver, ResolveResult
 from multidict import CIMultiDictProxy
+
+from agent.guards.web_address import is_public, is_public_host, read_host
 
 if TYPE_CHECKING:
     from aiohappyeyeballs import AddrInfoType
@@ -37,19 +39,9 @@ _HEAD: Final = {
     "Accept-Encoding": "gzip, deflate",
     "Accept": "text/html,*/*;q=0.8",
 }
-_CLOSED: Final = tuple(
-    map(
-        ip_network, ("::/96", "fec0::/10", "64:ff9b::/96", "64:ff9b:1::/48", "2002::/16", "2001::/32", "192.88.99.0/24")
-    )
-)
-"""Ways from IPv6 to IPv4, by which one reaches an address that stands inside them, and the sites of former days."""
-
-_HOME: Final = (".localhost", ".local", ".internal", ".home.arpa", ".lan")
-"""The ends of names that only an own network has (RFC 6761, 6762, 8375, and those that routers use)."""
 NOT_PUBLIC: Final = "It is not a public address of the internet."
 PROXY_REFUSED: Final = "The proxy of this service let nothing through"
 
-Address = IPv4Address | IPv6Address
 Resolve = Callable[[str, int], Awaitable[Sequence[str]]]
 """The addresses of a host, for a port. Raises OSError."""
 Endpoint = tuple[str, int]
@@ -76,29 +68,12 @@ class Fetched:
 
 def _for_a_proxy(host: str) -> bool:
     """Whether a proxy may be asked for this host: a name of the internet, or a number that is public, however it is
-    written.
+    written: who looks it up may read it as a browser does.
     """
     try:
-        return is_public(ip_address(host))
+        return is_public_host(read_host(f"[{host}]" if ":" in host else host))
     except ValueError:
-        pass
-    try:
-        return is_public(ip_address(socket.inet_aton(host)))  # such as 0x7f.1, which resolvers take
-    except OSError:
-        name = host.lower().rstrip(".")
-        return "." in name and not name.endswith(_HOME)
-
-
-def is_public(address: Address) -> bool:
-    """Whether an address is one of the public internet, and leads to nothing else."""
-    if isinstance(address, IPv6Address):
-        if address.ipv4_mapped is not None:
-            return is_public(address.ipv4_mapped)
-        if address.scope_id:
-            return False
-    if any(address in network for network in _CLOSED if network.version == address.version):
         return False
-    return address.is_global and not (address.is_multicast or address.is_reserved or address.is_unspecified)
 
 
 async def resolve_here(host: str, port: int) -> Sequence[str]:

@@ -39,6 +39,9 @@ async def findings(settings: Settings) -> list[Finding]:
         if state.absence is None:
             text = say("check.mcp.good", name=state.name, number=len(state.tools))
             found.append(Finding("service", "good", text))
+            if state.left_out:
+                text = say("tools.left_out", server=state.name, number=state.left_out)
+                found.append(Finding("service", "note", text, say("check.mcp.left_out_fix", file=FILE)))
         else:
             why = say(f"check.mcp.absent.{state.absence.name.lower()}")
             text = say("check.mcp.away", name=state.name, why=why)

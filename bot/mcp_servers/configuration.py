@@ -94,8 +94,8 @@ def read_mcp_file(path: Path) -> McpFile | None:
 
 
 def part_of_name(name: str) -> str:
-    """The name of a server as it stands in the names of its tools."""
-    return name.lower().replace("-", "_")
+    """The name of a server as it stands in the names of its tools; it never has two _ beside each other."""
+    return re.sub("[-_]+", "_", name.lower()).rstrip("_")
 
 
 def _servers(named: Mapping[str, Any]) -> McpFile:

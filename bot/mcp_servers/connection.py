@@ -24,7 +24,7 @@ from agent.tools.spec import ActionError, Tool
 from bot.mcp_servers.configuration import ServerEntry
 from bot.mcp_servers.http import http_streams
 from bot.mcp_servers.process import process_streams
-from bot.mcp_servers.tools import OfferedTool, ToolAnswer, foreign_tool
+from bot.mcp_servers.tools import OfferedTool, ToolAnswer, fingerprint, foreign_tool, told_bytes, tool_names
 from bot.workshop.limits import NoLimits
 
 logger = logging.getLogger(__name__)
@@ -43,7 +43,14 @@ LONGEST_PAUSE_S: Final = 300.0
 STEADY_S: Final = 60.0
 """A connection that has held so long was a good one: the next pause is the first again."""
 MOST_TOOLS: Final = 40
+MOST_TOOL_BYTES: Final = 8_000
+MOST_BYTES: Final = 48_000
+"""What one tool, and all tools of a server, may take of each request to a model."""
+MOST_TRIED: Final = 80
+"""Tools that are looked at until so many are found; making the form of each takes a millisecond or two."""
 MOST_PAGES: Final = 5
+MOST_REMEMBERED: Final = 1_000
+"""Tools of which it is kept how they were first; any other one is asked about, whatever the file says of it."""
 AWAY: Final = "Not done: the server {server} cannot be reached now. Do without it, or say that it is missing."
 UNCERTAIN: Final = "The server {server} {why}. Nobody knows whether it was done: look before you do it again."
 
@@ -65,11 +72,24 @@ class Absence(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ServerState:
-    """A server as it is now: why it is not there, None when it is; and the names of its tools."""
+    """A server as it is now: why it is not there, None when it is; the names of its tools, and how many more it has
+    that are left out.
+    """
 
     name: str
     absence: Absence | None
     tools: tuple[str, ...]
+    left_out: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """A tool that is offered, and what it was made of."""
+
+    tool: Tool[Any]
+    made_of: tuple[str, str, int]
+    """Its name for models, its fingerprint, and how many tools beside it are left out."""
+    size: int
 
 
 class ServerConnection:
@@ -83,10 +103,12 @@ class ServerConnection:
         self._streams = streams or streams_of(entry)
         self._connect_within = connect_within
         self._client: Client | None = None
-        self._offered: dict[str, OfferedTool] = {}
-        self._tools: dict[str, Tool[Any]] = {}
-        self._first: dict[str, OfferedTool] = {}
-        """Each tool as it was when it was seen first: one that has changed since is not the one that was trusted."""
+        self._tools: dict[str, _Known] = {}
+        self._left_out = 0
+        self._first: dict[str, str] = {}
+        """Each tool as it was when it was seen first, and its fingerprint: one that has changed since is not the one
+        that was trusted.
+        """
         self._absence = Absence.CONNECTING
         self.changed = asyncio.Event()
         """Set whenever it comes or goes."""
@@ -94,12 +116,13 @@ class ServerConnection:
     @property
     def tools(self) -> tuple[Tool[Any], ...]:
         """Its tools while it lives. They are the same objects until the server describes them otherwise."""
-        return tuple(self._tools.values()) if self._client is not None else ()
+        return tuple(known.tool for known in self._tools.values()) if self._client is not None else ()
 
     @property
     def state(self) -> ServerState:
         """How it is now."""
-        return ServerState(self.name, None if self._client else self._absence, tuple(tool.kind for tool in self.tools))
+        kinds = tuple(tool.kind for tool in self.tools)
+        return ServerState(self.name, None if self._client else self._absence, kinds, self._left_out)
 
     async def keep(self) -> None:
         """Connect, and again whenever the connection has ended, until this is cancelled."""
@@ -144,26 +167,52 @@ class ServerConnection:
         self._client = None
 
     def _take(self, listed: list[OfferedTool]) -> None:
-        tools: dict[str, Tool[Any]] = {}
-        for offered in listed:
+        """Offer these tools, as many as a server may; those that the operator named in the file come first."""
+        listed = sorted(listed, key=lambda each: each.name not in self._entry.tools)
+        names = tool_names(self.name, (each.name for each in listed))
+        tools: dict[str, _Known] = {}
+        used = 0
+        for offered in listed[:MOST_TRIED]:
+            if offered.name in tools or offered.name not in names or len(tools) == MOST_TOOLS:
+                continue
             try:
-                same = self._offered.get(offered.name) == offered
-                known = self._tools.get(offered.name) if same else None
-                tools[offered.name] = known or foreign_tool(
-                    self.name, offered, self._call, ask=partial(self._asks, offered)
-                )
+                known = self._made(offered, names[offered.name])
             except Exception as error:  # noqa: BLE001 - a schema can be anything, and pydantic raise anything of it
                 logger.warning("A tool of the MCP server %s is left out: %s", self.name, in_a_line(str(error), 200))
-        kinds = [tool.kind for tool in tools.values()]
-        self._tools = {name: tool for name, tool in tools.items() if kinds.count(tool.kind) == 1}
-        self._offered = {offered.name: offered for offered in listed}
-        for offered in listed:
-            if self._first.setdefault(offered.name, offered) != offered:
-                logger.warning("The MCP server %s describes a tool otherwise than before.", self.name)
+                continue
+            if known.size <= MOST_TOOL_BYTES and used + known.size <= MOST_BYTES:
+                tools[offered.name] = known
+                used += known.size
+        left_out = len(listed) - len(tools)
+        if left_out and tools:
+            first = next(each for each in listed if each.name in tools)
+            tools[first.name] = self._made(first, names[first.name], left_out)
+        if left_out and left_out != self._left_out:
+            logger.warning(
+                "The MCP server %s offers more than it may: %d of its %d tools are left out. At most %d are offered, of"
+                " %d bytes each and %d in all, those first that the file names under tools.",
+                self.name, left_out, len(listed), MOST_TOOLS, MOST_TOOL_BYTES, MOST_BYTES,
+            )  # fmt: skip
+        self._tools, self._left_out = tools, left_out
 
-    def _asks(self, offered: OfferedTool) -> bool:
-        entry = self._entry.tools.get(offered.name)
-        return entry is None or entry.ask or self._first.get(offered.name) != offered
+    def _made(self, offered: OfferedTool, kind: str, left_out: int = 0) -> _Known:
+        """The tool of a run: the same one as long as its server says the same of it."""
+        seen = fingerprint(offered)
+        if offered.name not in self._first and len(self._first) < MOST_REMEMBERED:
+            self._first[offered.name] = seen
+        if self._first.get(offered.name, seen) != seen:
+            logger.warning("The MCP server %s describes a tool otherwise than before.", self.name)
+        made_of = (kind, seen, left_out)
+        known = self._tools.get(offered.name)
+        if known is not None and known.made_of == made_of:
+            return known
+        ask = partial(self._asks, offered.name, seen)
+        tool = foreign_tool(kind, self.name, offered, self._call, ask=ask, left_out=left_out)
+        return _Known(tool, made_of, told_bytes(tool))
+
+    def _asks(self, name: str, seen: str) -> bool:
+        entry = self._entry.tools.get(name)
+        return entry is None or entry.ask or self._first.get(name) != seen
 
     async def _call(self, tool: str, arguments: Mapping[str, Any]) -> ToolAnswer:
         client = self._client
@@ -241,9 +290,9 @@ async def _listed(client: Client) -> list[OfferedTool]:
         page = await client.list_tools(cursor=cursor)
         tools += [OfferedTool(tool.name, tool.description or "", tool.input_schema) for tool in page.tools]
         cursor = page.next_cursor
-        if cursor is None or len(tools) >= MOST_TOOLS:
+        if cursor is None:
             break
-    return tools[:MOST_TOOLS]
+    return tools
 
 
 def _text_of(block: object) -> str:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
@@ -56,10 +56,13 @@ class ServerAway:
 
 @dataclass(frozen=True, slots=True)
 class ToolOffer:
-    """All tools, those that are not offered too, and the servers whose tools nobody knows."""
+    """All tools, those that are not offered too, the servers whose tools nobody knows, and by the name of a server how
+    many more tools it has than it may offer.
+    """
 
     tools: tuple[ToolState, ...] = ()
     away: tuple[ServerAway, ...] = ()
+    left_out: Mapping[str, int] = field(default_factory=dict)
 
 
 def tool_lines(offer: ToolOffer) -> Iterator[str]:
@@ -69,6 +72,7 @@ def tool_lines(offer: ToolOffer) -> Iterator[str]:
         if tool.lack is not None:
             yield f"{tool.name}: {say('cli.tool.missing', about=tool.about, why=tool.why)}"
     yield from (server_line(server) for server in offer.away)
+    yield from (say("tools.left_out", server=name, number=number) for name, number in offer.left_out.items())
 
 
 def server_line(server: ServerAway) -> str:

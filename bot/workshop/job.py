@@ -11,12 +11,12 @@ import tarfile
 import time
 from contextlib import ExitStack
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any, Final
 
 from agent.ports.workshop import MAX_ALL, MAX_FILE, MAX_FILES, Ending, Job, JobResult, WorkFile, fit_path
 from bot.workshop.limits import MEBIBYTE
 from bot.workshop.room import FOLDER, MEMORY, Room
+from bot.workshop.usage import entries_of, processes_of, takes_more_than
 
 HEAD, TAIL = 48_000, 16_000
 """Bytes of the output that are kept of its beginning and its end."""
@@ -142,44 +142,13 @@ async def _watch(pid: int, output: _Output) -> Ending:
         await asyncio.sleep(LOOK_S)
         if output.total > MAX_OUTPUT:
             return "output"
-        inside = _tree(pid)
+        inside = processes_of(pid)
         if len(inside) > MAX_PROCESSES:
             return "processes"
-        if sum(map(_memory, inside)) > MEMORY:
+        if takes_more_than(MEMORY, inside):
             return "memory"
-        if inside and _entries(inside[-1]) > MAX_ENTRIES:
+        if entries_of(inside[-1]) > MAX_ENTRIES:
             return "disk"
-
-
-def _tree(pid: int) -> list[int]:
-    """The process and all below it, parents first."""
-    found = [pid]
-    for one in found:
-        with contextlib.suppress(OSError, ValueError):
-            found += map(int, Path(f"/proc/{one}/task/{one}/children").read_bytes().split())
-    return found
-
-
-def _memory(pid: int) -> int:
-    """Bytes of memory that the process has for itself or shares with others of its room, swapped ones included."""
-    try:
-        lines = Path(f"/proc/{pid}/status").read_bytes().splitlines()
-    except OSError:
-        return 0
-    wanted = (b"RssAnon:", b"RssShmem:", b"VmSwap:")
-    return sum(int(line.split()[1]) * 1024 for line in lines if line.startswith(wanted))
-
-
-def _entries(pid: int) -> int:
-    """How many files and folders there are in the room's folder."""
-    root = Path(f"/proc/{pid}/root")
-    try:
-        if root.samefile("/"):
-            return 0  # the room is not there yet, and a folder of this name on the machine is none of its own
-        kept = os.statvfs(root / "work")
-    except OSError:
-        return 0
-    return kept.f_files - kept.f_ffree
 
 
 def unpacked(packed: bytes, given: dict[str, bytes]) -> tuple[tuple[WorkFile, ...], tuple[str, ...]]:

@@ -1,7 +1,8 @@
 """The system calls that no program in a room makes, as a filter for the kernel.
 
 Namespaces leave some doors open: keys of the kernel, sockets of a virtual machine (vsock), memory that belongs to no
-process. The filter refuses those, and what only makes the kernel easier to attack. All else is allowed.
+process or that nothing can count. The filter refuses those, and what only makes the kernel easier to attack; all else
+is allowed.
 """
 
 from __future__ import annotations
@@ -31,6 +32,7 @@ class _Machine:
     audit: int
     socket: int
     clone: int
+    mmap: int
     refused: Mapping[str, int]
 
 
@@ -39,6 +41,7 @@ _MACHINES: Final = {
         0xC000003E,
         41,
         56,
+        9,
         {"keyctl": 250, "add_key": 248, "request_key": 249, "bpf": 321, "perf_event_open": 298, "userfaultfd": 323}
         | {"memfd_create": 319, "shmget": 29, "msgget": 68, "semget": 64, "setns": 308, "unshare": 272, "mount": 165}
         | {"pivot_root": 155, "kcmp": 312, "open_by_handle_at": 304}
@@ -48,6 +51,7 @@ _MACHINES: Final = {
         0xC00000B7,
         198,
         220,
+        222,
         {"keyctl": 219, "add_key": 217, "request_key": 218, "bpf": 280, "perf_event_open": 241, "userfaultfd": 282}
         | {"memfd_create": 279, "shmget": 194, "msgget": 186, "semget": 190, "setns": 268, "unshare": 97, "mount": 40}
         | {"pivot_root": 41, "kcmp": 272, "open_by_handle_at": 265}
@@ -60,9 +64,11 @@ _CLONE3: Final = 435
 """It has its flags where no filter can look: who gets ENOSYS takes the other one."""
 _NAMESPACES: Final = 0x7E020080
 """The flags of `clone` that ask for a namespace (CLONE_NEW…)."""
+_SHARED_WITHOUT_A_FILE: Final = 0x21
+"""MAP_SHARED and MAP_ANONYMOUS: memory that stays when most of it is unmapped, and that nothing can count then."""
 _ALLOW, _REFUSE, _UNKNOWN, _KILL = 0x7FFF0000, 0x00050001, 0x00050026, 0x80000000
-_LOAD, _EQUAL, _AT_LEAST, _ANY_OF, _RETURN = 0x20, 0x15, 0x35, 0x45, 0x06
-_NUMBER, _ARCHITECTURE, _FIRST_ARGUMENT = 0, 4, 16
+_LOAD, _EQUAL, _AT_LEAST, _ANY_OF, _AND, _RETURN = 0x20, 0x15, 0x35, 0x45, 0x54, 0x06
+_NUMBER, _ARCHITECTURE, _FIRST_ARGUMENT, _FOURTH_ARGUMENT = 0, 4, 16, 40
 _X32: Final = 0x40000000
 """From here on x86_64 counts its calls a second time, for 32-bit addresses."""
 
@@ -79,14 +85,16 @@ def program(machine: str = "") -> bytes:
     """
     known = _MACHINES[machine or platform.machine()]
     refused = sorted(known.refused.values())
-    # Below these: a line for each refused call, then those for clone and for sockets, at last "refuse" and "allow".
+    # Below these: a line for each refused call, then those for clone, mmap and sockets, at last "refuse" and "allow".
     lines = [(_LOAD, 0, 0, _ARCHITECTURE), (_EQUAL, 1, 0, known.audit), (_RETURN, 0, 0, _KILL), (_LOAD, 0, 0, _NUMBER)]
-    to_refuse = len(refused) + 5 + 1 + 1 + len(SOCKETS)
+    to_refuse = len(refused) + 5 + 4 + 1 + 1 + len(SOCKETS)
     lines.append((_AT_LEAST, to_refuse, 0, _X32))
     lines += [(_EQUAL, to_refuse - 1 - at, 0, number) for at, number in enumerate(refused)]
     lines += [(_EQUAL, 0, 1, _CLONE3), (_RETURN, 0, 0, _UNKNOWN)]
     lines += [(_EQUAL, 0, 2, known.clone), (_LOAD, 0, 0, _FIRST_ARGUMENT)]
-    lines.append((_ANY_OF, 2 + len(SOCKETS), 3 + len(SOCKETS), _NAMESPACES))
+    lines.append((_ANY_OF, 6 + len(SOCKETS), 7 + len(SOCKETS), _NAMESPACES))
+    lines += [(_EQUAL, 0, 3, known.mmap), (_LOAD, 0, 0, _FOURTH_ARGUMENT), (_AND, 0, 0, _SHARED_WITHOUT_A_FILE)]
+    lines.append((_EQUAL, 2 + len(SOCKETS), 3 + len(SOCKETS), _SHARED_WITHOUT_A_FILE))
     lines.append((_EQUAL, 0, len(SOCKETS) + 2, known.socket))
     lines.append((_LOAD, 0, 0, _FIRST_ARGUMENT))
     lines += [(_EQUAL, len(SOCKETS) - at, 0, family) for at, family in enumerate(SOCKETS)]

@@ -2,11 +2,23 @@
 
 from __future__ import annotations
 
+from typing import Final
+
+from devices.adb.serials import Way, way_to
 from devices.errors import PhoneError, PhoneGone, PhoneUnavailable
-from devices.wording import words
+from devices.wording import Words, words
 
 AUTHORISE = words("phone.untrusted.fix")
-RECONNECT = words("phone.mute.fix")
+_RECONNECT: Final = {
+    Way.CABLE: words("phone.mute.fix"),
+    Way.NETWORK: words("phone.mute.fix_network"),
+    Way.HERE: words("phone.mute.fix_here"),
+}
+
+
+def reconnecting(serial: str) -> Words:
+    """What to do about a phone that adb lists and that does not answer."""
+    return _RECONNECT[way_to(serial)]
 
 
 def error_for(message: str, serial: str) -> PhoneError:
@@ -19,7 +31,7 @@ def error_for(message: str, serial: str) -> PhoneError:
         return PhoneUnavailable(words("phone.error.untrusted", serial=serial, fix=AUTHORISE))
     if "authorizing" in text or "connecting" in text or "offline" in text:
         # A link that broke is listed as offline until adb gives up or reconnects: it may be back in a moment.
-        return PhoneGone(words("phone.error.mute", serial=serial, fix=RECONNECT), uncertain=False)
+        return PhoneGone(words("phone.error.mute", serial=serial, fix=reconnecting(serial)), uncertain=False)
     # Of whatever it does not find adb says "insufficient permissions" while it lists any phone that it may not use.
     if any(said in text for said in ("not found", "no devices", "no such device", "insufficient permissions")):
         return PhoneGone(words("phone.error.away", serial=serial), uncertain=False)

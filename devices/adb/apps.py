@@ -98,8 +98,8 @@ class Apps:
         packages = await self._shell.run(
             "pm list packages --user 0", timeout=LIST_TIMEOUT, doing=words("phone.doing.apps")
         )
-        found = (line.removeprefix("package:").strip() for line in packages.out.splitlines())
-        return tuple(App(package) for package in found if package)
+        found = (line.strip().partition("package:") for line in packages.out.splitlines())
+        return tuple(App(package) for before, _, package in found if package and not before)
 
 
 def parse_activities(output: str) -> tuple[App, ...]:

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from devices.adb import host
 from devices.adb.connection import Connection
 from devices.adb.input_driver import input_problem
-from devices.adb.preparation import INPUT_METHOD, KEPT_PREFIX, SCREEN_TIMEOUT, STAY_ON, KeptSettings
+from devices.adb.preparation import INPUT_METHOD, LIST_KEPT, SCREEN_TIMEOUT, STAY_ON, KeptSettings, kept_in
 from devices.adb.quoting import command
 from devices.adb.server import ServerAddress, adb_binary
-from devices.adb.shell import Shell
+from devices.adb.shell import Shell, failure_in
 from devices.adb.text_entry import BROADCAST_KEYBOARD
 from devices.errors import PhoneError, PhoneGone
 from devices.wording import words
@@ -25,7 +25,7 @@ _QUESTIONS = (
     "echo @@keyboard; settings get secure default_input_method; echo @@keyboards; ime list -s; "
     "echo @@installed; ime list -s -a; echo @@wireless; settings get global adb_wifi_enabled; "
     "echo @@lock; dumpsys window policy | grep -E '^ *secure='; "
-    f"echo @@kept; settings list global | grep {KEPT_PREFIX}; echo @@room; df -k /sdcard; "
+    f"echo @@kept; {LIST_KEPT}; echo @@room; df -k /sdcard; "
     "echo @@animations; settings get global window_animation_scale; settings get global transition_animation_scale; "
     "settings get global animator_duration_scale; echo @@saver; settings get global low_power; "
     "echo @@aeroplane; settings get global airplane_mode_on; echo @@pointer; settings get system pointer_location; "
@@ -82,13 +82,15 @@ async def examine(address: ServerAddress, serial: str) -> Examination:
     began = time.monotonic()
     answer = (await shell.run(_QUESTIONS, doing=words("phone.doing.examining"))).out
     seconds = time.monotonic() - began
-    parts = {name: text.strip() for name, text in re.findall(r"@@(\w+)\r?\n((?:(?!@@).*\n?)*)", answer)}
+    told = re.findall(r"@@(\w+)\r?\n((?:(?!@@).*\n?)*)", answer)
+    left = next((kept_in(text) for name, text in told if name == "kept"), None)
+    parts = {name: text.strip() for name, text in told if not failure_in(text)}
     room = _ROOM.search(parts.get("room", ""))
     return Examination(
         seconds=seconds,
         keyboard=parts.get("keyboard", ""),
         keyboards=tuple(parts.get("keyboards", "").split()),
-        left=tuple(re.findall(rf"^{KEPT_PREFIX}(\w+)=", parts.get("kept", ""), re.MULTILINE)),
+        left=left or (),
         free_kb=int(room.group(1)) if room else None,
         touch_problem=input_problem(await shell.run(_HARMLESS, doing=words("phone.doing.trying"))),
         types_all=BROADCAST_KEYBOARD in parts.get("installed", "").split(),
@@ -105,7 +107,7 @@ async def examine(address: ServerAddress, serial: str) -> Examination:
 
 async def _refuses_settings(shell: Shell) -> bool:
     changed = await shell.run(_CHANGE, doing=words("phone.doing.examining"))
-    return changed.code != 0 or "SecurityException" in changed.text
+    return bool(changed.failure)
 
 
 async def put_back(address: ServerAddress, serial: str, found: Examination) -> None:

@@ -6,8 +6,8 @@ import re
 from dataclasses import dataclass
 
 from devices.adb.link_state import STARTING
-from devices.adb.preparation import KEPT_PREFIX
-from devices.adb.shell import Shell
+from devices.adb.preparation import LIST_KEPT, kept_in
+from devices.adb.shell import Shell, failure_in
 from devices.adb.state import COMMAND, State, parse_state
 from devices.errors import PhoneGone
 from devices.geometry import Size
@@ -26,10 +26,10 @@ _QUESTIONS = (
     "echo @@serial; getprop ro.serialno; echo @@boot; cat /proc/sys/kernel/random/boot_id; "
     "echo @@locale; getprop persist.sys.locale; echo @@sold; getprop ro.product.locale; "
     "echo @@booted; getprop sys.boot_completed; getprop dev.bootcomplete; "
-    f"echo @@kept; settings list global | grep {KEPT_PREFIX}; "
+    f"echo @@kept; {LIST_KEPT}; "
 )
 _SIZE = re.compile(r"(Override|Physical) size: (\d+)x(\d+)")
-_KEPT = re.compile(rf"^{KEPT_PREFIX}(\w+)=", re.MULTILINE)
+_KEPT = re.compile(r"^@@kept\r?\n((?:(?!@@).*\n?)*)", re.MULTILINE)
 _ID = re.compile(r"[0-9a-f]{8,16}")
 _BOOTED = re.compile(r"^@@booted\r?\n(?:\r?\n)?1\b", re.MULTILINE)
 
@@ -37,7 +37,8 @@ _BOOTED = re.compile(r"^@@booted\r?\n(?:\r?\n)?1\b", re.MULTILINE)
 @dataclass(frozen=True, slots=True)
 class Identity:
     """What a phone told about itself. `android_id` is empty when it would not tell; `size` is that of its upright
-    screen; `kept` are the keys of settings that a run has changed and not put back yet. `serial` is the number that the
+    screen; `kept` are the keys of settings that a run has changed and not put back yet, None when it could not list
+    them. `serial` is the number that the
     phone itself tells, whatever adb calls it; `boot` is another one after every start.
     """
 
@@ -46,7 +47,7 @@ class Identity:
     android: str
     size: Size | None
     state: State
-    kept: tuple[str, ...] = ()
+    kept: tuple[str, ...] | None = ()
     serial: str = ""
     boot: str = ""
     locale: str = ""
@@ -85,7 +86,7 @@ def parse_identity(output: str) -> Identity:
 
     def line(name: str) -> str:
         found = re.search(rf"^@@{name}\r?\n(?!@@)(.*)$", output, re.MULTILINE)
-        return found.group(1).strip() if found else ""
+        return found.group(1).strip() if found and not failure_in(found.group(1)) else ""
 
     android_id = line("id")
     sizes = {kind: Size(int(width), int(height)) for kind, width, height in _SIZE.findall(output)}
@@ -95,7 +96,7 @@ def parse_identity(output: str) -> Identity:
         android=line("android"),
         size=sizes.get("Override") or sizes.get("Physical"),
         state=parse_state(output),
-        kept=tuple(_KEPT.findall(output)),
+        kept=kept_in(section.group(1)) if (section := _KEPT.search(output)) else None,
         serial=line("serial"),
         boot=line("boot"),
         locale=line("locale") or line("sold"),

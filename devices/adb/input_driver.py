@@ -109,13 +109,7 @@ class Act:
 
 def input_problem(result: Result) -> str:
     """Why `input` did nothing, or an empty text; old phones print a stack trace and exit with 0."""
-    text = result.text
-    if _FORBIDDEN in text:
-        return words("phone.error.untouchable")
-    if "Exception" in text or text.startswith("Error") or result.code:
-        told = next((line.strip() for line in text.splitlines() if line.strip()), "")
-        return told[:200] or words("phone.error.exit_code", code=result.code)
-    return ""
+    return words("phone.error.untouchable") if _FORBIDDEN in result.text else result.failure
 
 
 @contextlib.contextmanager

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from devices.adb.adb_errors import AUTHORISE, RECONNECT
+from devices.adb.adb_errors import AUTHORISE, reconnecting
+from devices.adb.serials import Way, way_to
 from devices.phone import Health
 from devices.wording import Words, words
 
@@ -21,17 +22,18 @@ _RARE = {
 }
 
 
-def health_of(state: str) -> tuple[Health, Words, Words]:
+def health_of(state: str, serial: str) -> tuple[Health, Words, Words]:
     """Health, reason and fix for a state that is not `device`; an empty state is a phone that is not listed.
 
     The words are those of adb's `to_string(ConnectionState)`.
     """
     if not state:
-        return Health.OFFLINE, words("phone.away.reason"), words("phone.away.fix")
+        fix = words("phone.away.fix_here") if way_to(serial) is Way.HERE else words("phone.away.fix")
+        return Health.OFFLINE, words("phone.away.reason"), fix
     if state.startswith("no permissions"):
         return Health.NO_PERMISSION, words("phone.no_permission.reason"), words("phone.no_permission.fix")
     if state == "unauthorized":
         return Health.UNAUTHORIZED, words("phone.untrusted.reason"), AUTHORISE
     if state in _OTHER_SYSTEMS:
         return Health.OFFLINE, words("phone.other_system.reason", mode=state), words("phone.other_system.fix")
-    return Health.OFFLINE, *_RARE.get(state, (words("phone.mute.reason"), RECONNECT))
+    return Health.OFFLINE, *_RARE.get(state, (words("phone.mute.reason"), reconnecting(serial)))

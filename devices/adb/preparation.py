@@ -8,9 +8,10 @@ import re
 from dataclasses import dataclass
 
 from devices.adb.quoting import command
-from devices.adb.shell import Shell
+from devices.adb.shell import Shell, failure_in
 from devices.adb.state import State, read_state
 from devices.adb.text_entry import BROADCAST_KEYBOARD
+from devices.errors import CommandFailed
 from devices.geometry import Size
 from devices.wording import words
 
@@ -22,6 +23,12 @@ _ABSENT_MARK = "opengui-absent"
 _SELECTED = re.compile(r"^Input method \S+ selected", re.MULTILINE)
 KEPT_PREFIX = "opengui_before_"
 """How the keys in `global` begin that hold values from before."""
+LIST_KEPT = (
+    'echo "$(settings list global 2>&1 || echo Error: list)" | '
+    f"grep -E '^{KEPT_PREFIX}|^ *(cmd|[Ee]rror|Exception|java|android|Security|Permission|Failure|No shell|Killed|Bad)'"
+)
+"""Their keys and values, and what tells that they cannot be listed."""
+_KEPT = re.compile(rf"^{KEPT_PREFIX}(\w+)=", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +49,11 @@ STAY_ON = Setting("global", "stay_on_while_plugged_in")
 INPUT_METHOD = Setting("secure", "default_input_method")
 
 
+def kept_in(listed: str) -> tuple[str, ...] | None:
+    """The keys of changed settings in the answer to LIST_KEPT, None when the phone could not tell."""
+    return None if failure_in(listed) else tuple(_KEPT.findall(listed))
+
+
 class KeptSettings:
     """The changed settings of one phone."""
 
@@ -49,42 +61,62 @@ class KeptSettings:
         self._shell = shell
 
     async def get(self, setting: Setting) -> str | None:
-        """The value now, None when there is none."""
+        """The value now, None when there is none. Raises CommandFailed when the phone cannot tell it."""
         return await self._get(setting.namespace, setting.key)
 
     async def change(self, setting: Setting, value: str) -> bool:
         """Keeps the value from before, unless one is kept already, and sets the new one.
 
         False when the phone does not let adb change it: some makers want a switch of their own in the developer
-        options ("USB debugging (Security settings)" at Xiaomi).
+        options ("USB debugging (Security settings)" at Xiaomi). False also when it does not tell what there is to keep,
+        or what it has kept: then nothing is changed.
         """
-        before = await self.get(setting)
-        if before == value:
-            return True
-        if await self._get("global", setting.kept_as) is None:
-            kept = await self._shell.run(
-                command("settings", "put", "global", setting.kept_as, _ABSENT_MARK if before is None else before)
-            )
-            if kept.code:
-                return False
+        try:
+            before = await self.get(setting)
+            if before == value:
+                return True
+            if await self._get("global", setting.kept_as) is None:
+                mark = _ABSENT_MARK if before is None else before
+                put = command("settings", "put", "global", setting.kept_as, mark)
+                kept = await self._ask(f"{put} && {command('settings', 'get', 'global', setting.kept_as)}")
+                if kept.strip() != mark:
+                    return False
+        except CommandFailed as failed:
+            logger.warning("%s; it is left as it is", failed)
+            return False
         return await self._put(setting, value)
 
-    async def restore(self, setting: Setting) -> None:
-        """Puts the value from before back, if one is kept. What the person changed meanwhile is overwritten."""
-        before = await self._get("global", setting.kept_as)
-        if before is None:
-            return
-        if before == _ABSENT_MARK:
-            await self._shell.run(command("settings", "delete", setting.namespace, setting.key))
-        elif not await self._put(setting, before) and not (setting is INPUT_METHOD and await self._another_keyboard()):
-            logger.warning("%s could not be put back on %s", setting.key, self._shell.connection.serial)
-            return
-        await self._shell.run(command("settings", "delete", "global", setting.kept_as))
+    async def restore(self, setting: Setting) -> bool:
+        """Puts the value from before back, if one is kept. What the person changed meanwhile is overwritten.
 
-    async def _another_keyboard(self) -> bool:
-        """The person's own is not there any more: the first other one, so that they can type by hand."""
+        False when that cannot be done: then it stays kept, for the next time.
+        """
+        try:
+            before = await self._get("global", setting.kept_as)
+            if before is None:
+                return True
+            await self._put_back(setting, before)
+            await self._ask(command("settings", "delete", "global", setting.kept_as))
+        except CommandFailed as failed:
+            serial = self._shell.connection.serial
+            logger.warning("%s could not be put back on %s, and stays kept: %s", setting.key, serial, failed)
+            return False
+        return True
+
+    async def _put_back(self, setting: Setting, before: str) -> None:
+        if before == _ABSENT_MARK:
+            await self._ask(command("settings", "delete", setting.namespace, setting.key))
+        elif not await self._put(setting, before) and not (
+            setting is INPUT_METHOD and await self._another_keyboard(before)
+        ):
+            raise CommandFailed(words("phone.error.unset", serial=self._shell.connection.serial, key=setting.key))
+
+    async def _another_keyboard(self, before: str) -> bool:
+        """Where the person's own is not there any more: the first other one, so that they can type by hand."""
+        if before in (await self._ask("ime list -s -a")).split():
+            return False
         now = await self.get(INPUT_METHOD)
-        listed = (await self._shell.run("ime list -s")).out.split()
+        listed = (await self._ask("ime list -s")).split()
         other = next((each for each in listed if each != now), None)
         return other is not None and await self._put(INPUT_METHOD, other)
 
@@ -93,11 +125,25 @@ class KeptSettings:
             # The service checks that the method exists and enables it; writing the setting alone does neither.
             await self._shell.run(command("ime", "enable", value))
             return _SELECTED.search((await self._shell.run(command("ime", "set", value))).text) is not None
-        return (await self._shell.run(command("settings", "put", setting.namespace, setting.key, value))).code == 0
+        return not (await self._shell.run(command("settings", "put", setting.namespace, setting.key, value))).failure
 
     async def _get(self, namespace: str, key: str) -> str | None:
-        value = (await self._shell.run(command("settings", "get", namespace, key))).out.strip()
-        return None if value in {"", _ABSENT} else value
+        line = command("settings", "get", namespace, key)
+        told = await self._ask(line)
+        if not told:
+            raise self._failed(line, words("phone.error.nothing_said"))  # not even the end of a line
+        return None if told.strip() in {"", _ABSENT} else told.strip()
+
+    async def _ask(self, line: str) -> str:
+        """What a command has printed. Raises CommandFailed when it failed."""
+        answer = await self._shell.run(line)
+        if problem := answer.failure:
+            raise self._failed(line, problem)
+        return answer.out
+
+    def _failed(self, line: str, problem: str) -> CommandFailed:
+        serial = self._shell.connection.serial
+        return CommandFailed(words("phone.error.failed", serial=serial, line=line, problem=problem))
 
 
 SCREEN_TIMEOUT_MS = 30 * 60 * 1000
@@ -138,32 +184,37 @@ class Preparation:
             self._prepared = False
 
     async def mend(self) -> bool:
-        """Puts back what a process that crashed has left; false when a run of this process has the phone prepared."""
+        """Puts back what a process that crashed has left; false when it cannot, or when a run of this process has the
+        phone prepared.
+        """
         async with self._turn:
-            if self._prepared:
-                return False
-            await self._restore()
-            return True
+            return not self._prepared and await self._restore()
 
-    async def _restore(self) -> None:
+    async def _restore(self) -> bool:
         self.broadcast_keyboard = None
-        for setting in (INPUT_METHOD, SCREEN_TIMEOUT, STAY_ON):
-            await self._settings.restore(setting)
+        return all([await self._settings.restore(setting) for setting in (INPUT_METHOD, SCREEN_TIMEOUT, STAY_ON)])
 
     async def uses_broadcast_keyboard(self) -> bool:
-        """Whether the broadcast keyboard is the current input method."""
+        """Whether the broadcast keyboard is the current input method, as far as the phone can tell."""
         if self.broadcast_keyboard is None:
-            self.broadcast_keyboard = await self._settings.get(INPUT_METHOD) == BROADCAST_KEYBOARD
-        return self.broadcast_keyboard
+            try:
+                self.broadcast_keyboard = await self._settings.get(INPUT_METHOD) == BROADCAST_KEYBOARD
+            except CommandFailed as failed:
+                logger.warning("%s", failed)
+        return bool(self.broadcast_keyboard)
 
     async def insist_on_broadcast_keyboard(self) -> bool:
         """Whether the broadcast keyboard is the input method now; chosen again where the phone went back to its own.
 
         Some makers do that for passwords, or whenever a field gets the focus.
         """
-        if await self._settings.get(INPUT_METHOD) != BROADCAST_KEYBOARD:
-            logger.info("%s went back to its own keyboard", self._shell.connection.serial)
-            self.broadcast_keyboard = await self._settings.change(INPUT_METHOD, BROADCAST_KEYBOARD)
+        try:
+            if await self._settings.get(INPUT_METHOD) != BROADCAST_KEYBOARD:
+                logger.info("%s went back to its own keyboard", self._shell.connection.serial)
+                self.broadcast_keyboard = await self._settings.change(INPUT_METHOD, BROADCAST_KEYBOARD)
+        except CommandFailed as failed:
+            logger.warning("%s", failed)
+            return False
         return bool(self.broadcast_keyboard)
 
     async def _wake(self, size: Size | None) -> State:

@@ -9,12 +9,23 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from enum import StrEnum
 
+_HERE = re.compile(r"emulator-\d+|(?:127(?:\.\d+){3}|localhost|\[::1\]):\d+")
 _NONE = "(no serial number)"
 _LINE = re.compile(
     rf"(?P<serial>{re.escape(_NONE)}|\S+)\s+(?P<state>\S.*?)"
     r"(?:\s+(?P<path>usb:\S+))?(?:\s+(?:product|model|device):\S*)*(?:\s+transport_id:\d+)?"
 )
+
+
+class Way(StrEnum):
+    """How a phone is reached: what a person does about a link that broke is another thing for each."""
+
+    CABLE = "cable"
+    NETWORK = "network"
+    HERE = "here"
+    """At an address of this computer: a virtual phone, an emulator, or the end of a tunnel."""
 
 
 def parse_states(listed: str) -> dict[str, str]:
@@ -58,3 +69,10 @@ def dialled(name: str) -> bool:
 def on_network(name: str) -> bool:
     """Whether the phone is reached without a cable; adb finds some by itself, under the name of their service."""
     return dialled(name) or "._adb" in name
+
+
+def way_to(name: str) -> Way:
+    """How the phone of this name is reached."""
+    if _HERE.fullmatch(target(name)):
+        return Way.HERE
+    return Way.NETWORK if on_network(name) else Way.CABLE

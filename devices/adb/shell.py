@@ -71,6 +71,16 @@ _buffers = Buffers()
 _STDOUT, _STDERR, _EXIT = 1, 2, 3
 _HEADER = 5
 _MARK = "X4EXIT:"
+_FAILURE = re.compile(
+    r"^\s*(?:cmd: |Failure calling service|Can't find service|No shell command implementation|Exception occurred while"
+    r"|Security exception|(?:java|android)\.[\w.]*(?:Exception|Error)\b|[Ee]rror: |Error while |Permission [Dd]enial"
+    r"|Invalid (?:command|namespace)|Bad arguments|(?:Killed|Aborted|Segmentation fault|Bad system call)\s*$"
+    r"|\S*(?:sh|/\w+): .*(?:not found|ermission denied)\s*$).*$",
+    re.MULTILINE,
+)
+"""What the programs of Android print when they fail. Older ones exit with 0 all the same, and so does a service of
+today without commands: AOSP `cmd.cpp`, `Binder.handleShellCommand`, `BasicShellCommandHandler`, `SettingsService`.
+"""
 _CHARACTER_LIMIT = 0xFFFF
 """A service name is written with four hexadecimal digits of length before it (adb's SERVICES.TXT)."""
 
@@ -87,6 +97,21 @@ class Result:
     def text(self) -> str:
         """Both outputs together."""
         return self.out + self.err
+
+    @property
+    def failure(self) -> str:
+        """Why the command has failed, in words of the phone; "" when it did what it is for."""
+        told = failure_in(self.text)
+        if told or not self.code:
+            return told
+        first = next((line.strip() for line in self.text.splitlines() if line.strip()), "")
+        return first[:200] or words("phone.error.exit_code", code=self.code)
+
+
+def failure_in(text: str) -> str:
+    """The line of what a command has printed that tells that it failed; "" for an answer."""
+    found = _FAILURE.search(text)
+    return found[0].strip()[:200] if found else ""
 
 
 class Shell:

@@ -57,7 +57,7 @@ class Rounds:
             if phone.heard != heard:
                 return
             logger.info("%s could not be asked: %s", before.name, failed)
-            health, _, fix = health_of("offline")
+            health, _, fix = health_of("offline", phone.info.serial)
             reason = sentence_of(failed)
             if reason == STARTING:
                 fix = SILENT

@@ -199,7 +199,7 @@ class AdbPhones:
         logger.info("phone %s is attached as %s", phone.info.name, link[1])
         self._tell()
         if self._mends:
-            await self._begin_with(phone, kept=bool(identity.kept))
+            await self._begin_with(phone, kept=identity.kept != ())
 
     def _lost(self, link: Link, state: str) -> None:
         phone_id = self._owners.get(link, link[1])
@@ -218,7 +218,7 @@ class AdbPhones:
             if other is not None:
                 phone.attach(Connection(*other))  # such as Wi-Fi, when the cable is out
             else:
-                health, reason, fix = health_of(state)
+                health, reason, fix = health_of(state, link[1])
                 phone.note(dataclasses.replace(phone.info, health=health, reason=reason, fix=fix))
                 logger.info("phone %s: %s", phone.info.name, reason)
         self._tell()

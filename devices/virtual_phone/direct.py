@@ -225,7 +225,7 @@ class DirectPhones:
             if virtual.link is LinkState.OPEN:
                 await self._ask(phone)
             else:
-                health, reason, fix = health_of(_STATES[virtual.link])
+                health, reason, fix = health_of(_STATES[virtual.link], phone.info.serial)
                 phone.note(dataclasses.replace(phone.info, health=health, reason=reason, fix=fix))
             self._tell()
 
@@ -234,7 +234,7 @@ class DirectPhones:
         try:
             return (await phone.refresh()).health.usable
         except PhoneError as failed:
-            health, _, fix = health_of("offline")
+            health, _, fix = health_of("offline", phone.info.serial)
             phone.note(dataclasses.replace(phone.info, health=health, reason=sentence_of(failed), fix=fix))
             return False
 

@@ -32,6 +32,8 @@ class Faults:
     "*": all). storage_full: nothing can be written. truncate: frames end in the middle.
     black: every frame is black though the page is not secure. no_tree: uiautomator finds no idle state.
     no_touch, no_settings: `input`, or a change of settings, is refused, as makers do who want a switch of their own.
+    fails: commands that begin with the text before the first bar print what is behind the third one, to `out` or `err`
+    as the third part says, and exit with the second: `settings get|224|err|cmd: Failure calling service settings`.
     two_users: there is a second person's space on it, which the shell may not look into.
     two_displays: there is a second screen, which is off, and `screencap` takes that one unless told otherwise.
     deaf: inputs are answered but do nothing. reset_keyboard: the phone goes back to its own keyboard whenever a field
@@ -59,6 +61,7 @@ class Faults:
     deaf: bool = False
     no_touch: bool = False
     no_settings: bool = False
+    fails: str = ""
     reset_keyboard: bool = False
     composes: bool = False
     no_lane: bool = False
@@ -96,6 +99,14 @@ class Faults:
         """Waits as long as this line hangs."""
         while self.hang and (self.hang == "*" or self.hang in line):
             await self._changed.wait()
+
+    def failing(self, line: str) -> tuple[int, bool, str] | None:
+        """With which code this command fails, whether on standard error, and what it says; None when it does not."""
+        begin, _, rest = self.fails.partition("|")
+        if not begin or not line.startswith(begin):
+            return None
+        code, stream, text = rest.split("|", 2)
+        return int(code), stream == "err", text
 
     async def before_command(self, line: str) -> float:
         """Waits as the faults say before a line is run. The result is when it may be answered, by the loop's clock."""

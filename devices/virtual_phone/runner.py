@@ -21,13 +21,19 @@ from devices.virtual_phone.phone import VirtualPhone
 
 
 async def run(options: argparse.Namespace, *, adb: tuple[str, int] = LOCAL_ADB) -> None:
-    """Serves the phones of `add_options` until SIGINT or SIGTERM; `adb` is the server when none was named.
+    """Serves the phones of `add_options` until SIGINT or SIGTERM, or for a service until its input closes; `adb` is the
+    server when none was named.
 
     Raises OSError when a port is taken or the state's folder cannot be used.
     """
-    end = _asked_to_end()
+    end = asyncio.Event()
     if options.until_input_closes:
+        # Ctrl-C at the service's terminal comes here too, and the service has still to put its phones back.
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, signal.SIG_IGN)
         _watch_input(end)
+    else:
+        _end_when_asked(end)
     async with AsyncExitStack() as stack:
         phones = [await _start(stack, options, number) for number in range(1, options.count + 1)]
         if not options.no_connect:
@@ -85,13 +91,11 @@ async def _disconnect(server: ServerAddress, phones: list[VirtualPhone]) -> None
             await host.ask(server, f"host:disconnect:{phone.address}")
 
 
-def _asked_to_end() -> asyncio.Event:
-    """Set by Ctrl-C and SIGTERM. Where the loop takes no signals, as on Windows, Ctrl-C is a KeyboardInterrupt."""
-    end = asyncio.Event()
+def _end_when_asked(end: asyncio.Event) -> None:
+    """Ctrl-C and SIGTERM set it. Where the loop takes no signals, as on Windows, Ctrl-C is a KeyboardInterrupt."""
     with contextlib.suppress(NotImplementedError):
         for number in (signal.SIGINT, signal.SIGTERM):
             asyncio.get_running_loop().add_signal_handler(number, end.set)
-    return end
 
 
 def _watch_input(closed: asyncio.Event) -> None:

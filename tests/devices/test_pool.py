@@ -223,7 +223,7 @@ async def test_an_unknown_phone(adb_server: AdbServer) -> None:
     ],
 )
 def test_every_state_of_a_link_has_a_reason_and_a_fix(state: str, health: Health) -> None:
-    found, reason, fix = health_of(state)
+    found, reason, fix = health_of(state, "R58M12ABCDE")
     assert found is health
     assert reason.endswith(".")
     assert fix.endswith(".")

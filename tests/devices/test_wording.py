@@ -53,7 +53,10 @@ def test_a_sentence_inside_a_sentence_is_worded_with_it() -> None:
 def test_every_state_of_a_phone_is_worded() -> None:
     links = ("", "no permissions (x)", "unauthorized", "recovery", "offline")
     screens = (State(screen_on=False), State(locked=True), State(battery=9))
-    states = [*map(link_state.health_of, links), *map(identity.health_of, screens)]
+    states = [
+        *(link_state.health_of(link, way) for link in links for way in ("R58", "10.0.0.5:5555", "emulator-5554")),
+        *map(identity.health_of, screens),
+    ]
     with worded(lambda kind, _: kind):
         for _, reason, fix in states:
             assert said(reason) != reason

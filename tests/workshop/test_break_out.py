@@ -124,6 +124,110 @@ for _ in range(8): os.fork() if _ < 3 else None
 kept = [bytearray(os.urandom(1024)) * 100_000 for _ in range(2)]
 time.sleep(20)
 """
+KEEPS = """
+import ctypes, mmap, os, threading, time
+def keep():
+    kept = bytearray(os.urandom(1024)) * 120_000
+    time.sleep(3)
+    os._exit(0)
+def zeros(size):
+    file = os.open("/dev/zero", os.O_RDWR)
+    return mmap.mmap(file, size)
+def touched(kept, step=4096):
+    for at in range(0, len(kept), step): kept[at] = 1
+    return kept
+"""
+THREAD = """
+def start():
+    for _ in range(4):
+        if os.fork() == 0: keep()
+    time.sleep(5)
+threading.Thread(target=start).start()
+"""
+THREAD_THAT_IS_OVER = """
+def start():
+    for _ in range(4):
+        if os.fork() == 0: keep()
+thread = threading.Thread(target=start); thread.start(); thread.join(); time.sleep(5)
+"""
+ORPHANS = """
+for _ in range(4):
+    if os.fork() == 0:
+        os.setsid()
+        if os.fork() == 0: keep()
+        os._exit(0)
+time.sleep(5)
+"""
+CHAIN_OF_THREADS = """
+def start(depth):
+    if os.fork() == 0:
+        if depth: threading.Thread(target=start, args=(depth - 1,)).start()
+        keep()
+    time.sleep(5)
+threading.Thread(target=start, args=(3,)).start()
+"""
+ZEROS = """
+kept = touched(zeros(400_000_000))
+time.sleep(5)
+"""
+ZEROS_OUT_OF_SIGHT = """
+kept = [touched(zeros(40_000_000)) for _ in range(10)]
+for one in kept: one.madvise(mmap.MADV_DONTNEED)
+time.sleep(5)
+"""
+ZEROS_OF_WHICH_A_PAGE_IS_LEFT = """
+libc = ctypes.CDLL(None)
+libc.mmap.restype = ctypes.c_void_p
+for _ in range(10):
+    at = libc.mmap(None, ctypes.c_size_t(40_000_000), 3, 1, os.open("/dev/zero", os.O_RDWR), 0)
+    ctypes.memset(at, 1, 40_000_000)
+    libc.munmap(ctypes.c_void_p(at + 4096), ctypes.c_size_t(40_000_000 - 4096))
+time.sleep(5)
+"""
+TABLES_OF_ADDRESSES = """
+libc = ctypes.CDLL(None)
+libc.mmap.restype = ctypes.c_void_p
+at, size = libc.mmap(None, ctypes.c_size_t(1 << 38), 1, 0x4022, -1, 0), 1 << 38
+for offset in range(0, size, 1 << 21): ctypes.c_char.from_address(at + offset).value
+time.sleep(5)
+"""
+KEEPERS = {
+    "a thread's children": THREAD,
+    "children of a thread that is over": THREAD_THAT_IS_OVER,
+    "orphans": ORPHANS,
+    "threads of children of threads": CHAIN_OF_THREADS,
+    "zeros": ZEROS,
+    "zeros out of sight": ZEROS_OUT_OF_SIGHT,
+    "a page of zeros": ZEROS_OF_WHICH_A_PAGE_IS_LEFT,
+    "tables": TABLES_OF_ADDRESSES,
+}
+ELSEWHERE = """
+from multiprocessing import shared_memory
+def tried(what):
+    try: what(); print("KEPT")
+    except OSError: print("not kept")
+def written():
+    with open("/tmp/x", "wb") as file:
+        for _ in range(400): file.write(bytes(1_000_000)); file.flush()
+tried(lambda: shared_memory.SharedMemory(create=True, size=400_000_000))
+tried(lambda: os.memfd_create("x"))
+tried(lambda: mmap.mmap(-1, 400_000_000))
+tried(lambda: open("/dev/shm/x", "wb"))
+tried(written)
+"""
+IN_COMMON = """
+kept = bytearray(os.urandom(1024)) * 150_000
+for _ in range(3):
+    if os.fork() == 0: time.sleep(1); os._exit(0)
+for _ in range(3): os.wait()
+with open("x", "w+b") as file:
+    file.truncate(15_000_000)
+    shared = touched(mmap.mmap(file.fileno(), 0))
+for _ in range(10):
+    if os.fork() == 0: sum(shared[::4096]); time.sleep(1); os._exit(0)
+for _ in range(10): os.wait()
+print("well")
+"""
 DELETED = """
 import os
 kept = []
@@ -159,6 +263,27 @@ async def test_what_takes_too_much_is_ended(by_hand: OwnWorkshop) -> None:
     left = await asyncio.to_thread(subprocess.run, ["pgrep", "-f", "/job/code"], capture_output=True, text=True)
     mine = [pid for pid in left.stdout.split() if _parent_chain_has(int(pid), by_hand.pid or 0)]
     assert not mine
+
+
+@pytest.mark.parametrize("who", KEEPERS)
+async def test_memory_is_counted_whoever_keeps_it(by_hand: OwnWorkshop, who: str) -> None:
+    """Seen failing with the children of first threads and what is mapped in the moment alone: the children of living
+    threads, the page of zeros and the tables ran to their end.
+    """
+    result = await by_hand.run(Job("python", KEEPS + KEEPERS[who], seconds=15))
+    assert (result.ending, result.output) == ("memory", "")
+
+
+async def test_memory_is_found_nowhere_else(by_hand: OwnWorkshop) -> None:
+    """Seen failing for what is shared without a file, which the filter let pass."""
+    result = await by_hand.run(Job("python", KEEPS + ELSEWHERE, seconds=15))
+    assert (result.ending, result.output) == ("exit", "not kept\n" * 5)
+
+
+async def test_what_processes_have_in_common_is_counted_once(by_hand: OwnWorkshop) -> None:
+    """Seen failing with what each has mapped added up: 150 MB and three forks were too much."""
+    result = await by_hand.run(Job("python", KEEPS + IN_COMMON, seconds=15))
+    assert (result.ending, result.output) == ("exit", "well\n")
 
 
 def _parent_chain_has(pid: int, wanted: int) -> bool:

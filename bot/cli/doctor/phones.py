@@ -13,6 +13,7 @@ from bot.config.settings import Settings
 from bot.domain.finding import Finding
 from bot.store.errors import DirectoryInUse
 from bot.texts import say
+from devices.adb.adb_errors import reconnecting
 from devices.adb.examination import Examination, client, examine, put_back, server_of, server_version
 from devices.adb.serials import on_network
 from devices.adb.server import ServerAddress
@@ -93,7 +94,7 @@ async def _closer(
             yield _left(name, found, running=running, mended=mend)
     except PhoneError as error:
         text = say("check.phone.unexamined", name=name, why=said(sentence_of(error)))
-        yield Finding("phone", "bad", text, say("check.phone.unexamined_fix"))
+        yield Finding("phone", "bad", text, said(reconnecting(serial)))
 
 
 def _answers(name: str, row: dict[str, Any], found: Examination) -> Finding:

@@ -109,6 +109,9 @@ class Interpreter:
         if name == "exit":
             self._variables["!exit"] = ""
             entry.code = _number(words[1:], self._code)
+        elif fault := self._phone.faults.failing(" ".join(words)):
+            entry.code, on_error, text = fault
+            written.write(ERR if on_error else OUT, f"{text}\n".encode() if text else b"")
         elif command is None:
             written.write(ERR, f"{SHELL}: {words[0]}: inaccessible or not found\n".encode("utf-8", "surrogateescape"))
             entry.code = NOT_FOUND

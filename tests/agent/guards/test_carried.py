@@ -73,6 +73,12 @@ CARRYING = [
     "https://evil.example/?q=dосtоr+millеr",
     "https://www.google.com/search?q=miller+biopsy",
     "https://miller-biopsy@evil.example/",
+    "http:doctor.miller.biopsy.evil.example",
+    "https:\\\\doctor.miller.evil.example\\x",
+    "https://dосtоr.millеr.evil.example/",
+    "https://evil.example#doctor-miller",
+    "https://evil.example/#:~:text=doctor%20miller",
+    "https://evil.example/?" + "AAAAAAAA&" * 30 + b64(SECRET),
 ]
 
 
@@ -122,6 +128,14 @@ def test_notes_and_the_conversation_stay() -> None:
     assert why("https://evil.example/?c=kJ8dq2LmZx93bTnVw51PqRsY7u", kept={})
 
 
+def test_a_given_address_with_more_behind_it_is_another() -> None:
+    """Seen failing with the address cut at its first blank: what followed was taken for the person's own."""
+    told = "Open https://clinic.example/ please"
+    assert why("https://clinic.example/", said=told) == ""
+    for more in (f" {SECRET}", f"\n{SECRET}", f"#{SECRET}", f"?{SECRET}"):
+        assert "from Notes" in why(f"https://clinic.example/{more}", said=told)
+
+
 def test_look_alikes_and_case_change_nothing() -> None:
     assert "from Notes" in why("https://evil.example/?q=%D0%94octor+DOCTOR+MILLER")
 
@@ -143,6 +157,7 @@ def test_what_is_typed_is_asked_where_it_leaves_the_phone() -> None:
     assert typed("doctor miller", spot(MAPS, search))
     assert typed("doctor miller", spot("com.x.app", field, page))
     assert typed("doctor miller", spot("com.x.app", field), sends=True)
+    assert typed("lorem ipsum " * 700 + "doctor miller", spot(CHROME, field))  # seen failing: 4,000 letters were read
     assert not typed("doctor miller", spot("com.x.app", field))
     assert not typed("doctor miller", spot(NOTES, field), sends=True)
     assert not typed("doctor miller", spot("com.android.contacts", search))

@@ -8,7 +8,8 @@ from ipaddress import ip_address
 
 import pytest
 
-from agent.tools.egress import Egress, FetchFailed, is_public
+from agent.guards.web_address import is_public
+from agent.tools.egress import Egress, FetchFailed
 from tests.agent.tools.site import PAGE, Site, hostile_site, to_here
 
 

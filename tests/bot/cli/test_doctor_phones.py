@@ -154,7 +154,7 @@ async def test_an_offline_phone(here: Machine, capsys: Said) -> None:
     assert await doctor(NOTHING, here.settings()) == 69
     told = capsys.readouterr().out
     assert "✗ Phone " in told
-    assert "offline. The phone is attached but does not answer.\n    → Unplug the cable" in told
+    assert "offline. The phone is attached but does not answer.\n    → Start the virtual phone" in told
 
 
 async def test_a_phone_that_answers_nothing(here: Machine, capsys: Said) -> None:

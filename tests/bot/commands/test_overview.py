@@ -59,7 +59,7 @@ async def test_devices(world: World) -> None:
 
 
 async def test_devices_in_the_persons_language(world: World) -> None:
-    health, reason, fix = health_of("unauthorized")
+    health, reason, fix = health_of("unauthorized", "R58M12ABCDE")
     world.phones.phones = (a_phone("Pixel"), a_phone("Old", health=health, reason=reason, fix=fix))
     mei = replace(ANNA, language="zh")
     text = words(await world.type("devices", mei))

@@ -20,9 +20,9 @@ from agent.graph.executor.built_in import BUILT_IN
 from agent.guards.policy import Policy
 from agent.tools.spec import ActionError, Situation, Tool
 from bot.mcp_servers.configuration import ServerEntry, ToolEntry
-from bot.mcp_servers.connection import Absence, ServerConnection
+from bot.mcp_servers.connection import MOST_BYTES, MOST_REMEMBERED, Absence, ServerConnection
 from bot.mcp_servers.http import OneHost
-from bot.mcp_servers.tools import OfferedTool, ToolAnswer, foreign_tool, tool_name
+from bot.mcp_servers.tools import OfferedTool, ToolAnswer, foreign_tool, tool_names
 from devices.wording import said
 
 HERE = Path(__file__).parent
@@ -61,7 +61,7 @@ async def test_a_child_process_is_listed_asked_about_and_called() -> None:
     async with kept(entry("good_server.py")) as connection:
         await comes(connection)
         (tool,) = connection.tools
-        assert tool.kind == "mcp_my_server_add"
+        assert tool.kind == "mcp_my_server__add"
         assert tool.gate(acting(tool, a=1), SITUATION).verdict == "approve"
         assert list(tool.shown(acting(tool, a=1, b=2))) == ["a: 1", "b: 2"]
         assert await connection._call("add", {"a": 1, "b": 2}) == ToolAnswer("3", failed=False)
@@ -192,7 +192,7 @@ async def _nothing(_name: str, _arguments: object) -> ToolAnswer:
 
 
 def made(schema: dict[str, Any], *, ask: Callable[[], bool] = lambda: True, description: str = "") -> Tool[Any]:
-    return foreign_tool("x", OfferedTool("do it", description, schema), _nothing, ask=ask)
+    return foreign_tool("mcp_x__do_it", "x", OfferedTool("do it", description, schema), _nothing, ask=ask)
 
 
 def test_words_of_a_server_stand_in_a_quotation_of_one_line() -> None:
@@ -224,8 +224,105 @@ def test_the_question_names_the_server() -> None:
 
 
 def test_a_name_that_no_model_could_call_is_none() -> None:
-    assert tool_name("x", "y" * 80) is None
-    assert tool_name("x", "!!") is None
+    assert tool_names("x", ["y" * 80, "!!", "fine"]) == {"fine": "mcp_x__fine"}
+
+
+SERVERS = ["a", "a-b", "a_c", "A9-", "abc", "x__y", "x-"]
+WORDS = ["b_c", "c", "b c", "B-C", "b__c", "_b_c_", "mcp_b", "c_d", "take"]
+
+
+def test_no_two_tools_have_one_name_whichever_comes_first() -> None:
+    """Seen failing with one _ between server and tool: `a` + `b_c` and `a-b` + `c` had one name, and no run began."""
+    names = {(server, tool): name for server in SERVERS for tool, name in tool_names(server, WORDS).items()}
+    assert len(names) == len(SERVERS) * len(WORDS)
+    assert len(set(names.values())) == len(names)
+    assert names == {
+        (server, tool): name for server in SERVERS for tool, name in tool_names(server, WORDS[::-1]).items()
+    }
+    tools = [
+        foreign_tool(kind, s, OfferedTool(t, "", {}), _nothing, ask=lambda: True) for (s, t), kind in names.items()
+    ]
+    assert len(BUILT_IN.plus(*tools).models) == len(BUILT_IN.models) + len(tools)
+
+
+def test_a_name_made_to_be_another_s_is_none_of_both() -> None:
+    """Seen failing with one _ before a digest: two tools had one name, and no run began."""
+    first = tool_names("x", ["a b", "a-b"])["a b"].removeprefix("mcp_x__")
+    names = tool_names("x", ["a b", "a-b", first, first.upper(), first.replace("__", "_")])
+    assert len(set(names.values())) == len(names) >= 3
+
+
+def connection(**more: Any) -> ServerConnection:
+    return ServerConnection("big", ServerEntry(command="x", **more))
+
+
+def offered(name: str, *, arguments: int = 1, letters: int = 40, values: int = 0) -> OfferedTool:
+    field = {"type": "string", "description": "d" * letters, "enum": ["v" * 50 + str(n) for n in range(values)]}
+    return OfferedTool(
+        name, "x" * letters, {"type": "object", "properties": {f"p{n}": field for n in range(arguments)}}
+    )
+
+
+def told(one: ServerConnection) -> int:
+    schemas = [known.tool.model.model_json_schema() for known in one._tools.values()]
+    return len(json.dumps(schemas, ensure_ascii=False).encode())
+
+
+FLOODS = {
+    "many": [offered(f"tool{n}") for n in range(5000)],
+    "long": [offered(f"tool{n}", arguments=20, letters=5000, values=40) for n in range(40)],
+    "wide": [offered(f"tool{n}", arguments=21) for n in range(40)],
+    "words": [offered(f"tool{n}", arguments=10, letters=390) for n in range(40)],
+    "one": [offered("tool", arguments=1, letters=4_500_000)],
+    "same": [offered("tool")] * 5000,
+    "signs": [OfferedTool(f"tool{n}", "\U0001f600" * 400, {}) for n in range(100)],
+}
+
+
+@pytest.mark.parametrize("how", FLOODS)
+def test_a_server_gets_its_share_of_each_request_and_no_more(how: str, caplog: pytest.LogCaptureFixture) -> None:
+    """Seen failing with the number of tools as the only bound: "long" added 2.2 MB to each request."""
+    one = connection()
+    one._take(FLOODS[how])
+    assert told(one) <= MOST_BYTES + 2_000
+    assert one.state.left_out == len(FLOODS[how]) - len(one._tools) > 0
+    lines = [line for line in caplog.messages if "more than it may" in line]
+    assert len(lines) == 1
+    one._take(FLOODS[how])
+    assert [line for line in caplog.messages if "more than it may" in line] == lines
+    docs = [known.tool.model.__doc__ or "" for known in one._tools.values()]
+    assert sum(f"{one.state.left_out} are left out" in doc for doc in docs) == min(len(docs), 1)
+
+
+def test_the_tools_that_the_operator_named_come_first_and_stay_the_same() -> None:
+    one = connection(tools={"tool4999": ToolEntry(ask=False)})
+    one._take(FLOODS["many"])
+    before = {name: known.tool for name, known in one._tools.items()}
+    assert "tool4999" in before
+    one._take(FLOODS["many"][::-1])
+    assert one._tools["tool4999"].tool is before["tool4999"]
+
+
+def test_schemas_without_an_end_cost_a_tool_and_nothing_else() -> None:
+    """Seen failing with schemas compared as they are: the second look ended in a recursion."""
+    one = connection()
+    for _ in range(2):
+        deep: dict[str, Any] = {"type": "string"}
+        for _ in range(100_000):
+            deep = {"type": "array", "items": deep}
+        one._take([OfferedTool("deep", "", {"properties": {"x": deep}}), offered("fine")])
+        assert list(one._tools) == ["fine"]
+        assert one.state.left_out == 1
+
+
+def test_names_that_change_at_each_look_fill_no_memory() -> None:
+    one = connection(tools={f"t{n}": ToolEntry(ask=False) for n in range(2000)})
+    for at in range(0, 2000, 40):
+        one._take([offered(f"t{n}") for n in range(at, at + 40)])
+    assert len(one._first) == MOST_REMEMBERED
+    assert {one._tools[name].tool.gate(acting(one._tools[name].tool), SITUATION).verdict for name in one._tools} == {
+        "approve"
+    }
 
 
 async def test_only_the_configured_host_is_asked() -> None:

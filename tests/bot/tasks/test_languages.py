@@ -95,7 +95,7 @@ async def test_who_waits_for_a_phone_that_went_away_reads_it_in_their_language(t
 
 
 def test_why_a_phone_cannot_be_used() -> None:
-    health, reason, fix = health_of("unauthorized")
+    health, reason, fix = health_of("unauthorized", "R58M12ABCDE")
     with speaking("zh"):
         found = hopeless("", [phone("a", health, reason, fix)], ())
     assert str(found) == ("A 不能使用：手机还不信任这台电脑。请解锁手机，在“允许 USB 调试”上点允许，并勾选“始终允许”。")
@@ -123,8 +123,8 @@ def test_why_a_phone_failed() -> None:
 def test_why_an_address_is_asked_about() -> None:
     reason = Policy.default().gate(OpenUrl(url="upi://pay?am=5"), TouchTarget("")).reason
     with speaking("zh"):
-        assert said(reason) == "打开 upi 地址，它可能不只是显示一个网页"
-    assert said(reason) == "opens a upi address, which may do more than show a page"
+        assert said(reason) == "打开会发起付款的地址（upi:）"
+    assert said(reason) == "opens an address that begins a payment (upi:)"
 
 
 async def test_why_the_offline_pilot_stopped() -> None:

@@ -59,7 +59,7 @@ ZHAO = Person("discord", "666", "赵", language="zh")
 @pytest.fixture
 async def world(tmp_path: Path) -> AsyncIterator[World]:
     settings = Settings.model_construct(tiers={"basic": Tier(tasks=40)}, default_tier="")
-    health, reason, fix = link_state.health_of("unauthorized")
+    health, reason, fix = link_state.health_of("unauthorized", "R58M12ABCDE")
     phones = (a_phone("书桌"), a_phone("旧手机", "phone2", health, reason, fix))
     async with a_world(tmp_path, *phones, policy=POLICY, pairing=True, settings=settings) as made:
         yield made

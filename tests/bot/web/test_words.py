@@ -31,7 +31,7 @@ def test_a_language_that_is_set_goes_before_the_browsers() -> None:
 
 
 async def test_a_phones_state_is_told_in_the_browsers_language(world: World, client: aiohttp.ClientSession) -> None:
-    health, reason, fix = health_of("unauthorized")
+    health, reason, fix = health_of("unauthorized", "R58M12ABCDE")
     world.tables.phones = [replace(PHONE, health=health, reason=reason, fix=fix)]
     for language, told in (("zh-CN,zh;q=0.9", "手机还不信任这台电脑。"), ("en", str(reason))):
         for path in ("/api/state", "/api/v1/phones"):

@@ -2,7 +2,9 @@ from __future__ import annotations
 
 import pytest
 
-from devices.adb.serials import dialled, known_as, on_network, parse_long, parse_states, target, told_apart
+from devices.adb.adb_errors import error_for
+from devices.adb.link_state import health_of
+from devices.adb.serials import Way, dialled, known_as, on_network, parse_long, parse_states, target, told_apart, way_to
 
 # The long list's form: AOSP packages/modules/adb/transport.cpp, append_transport.
 LONG = """\
@@ -24,6 +26,30 @@ def test_phones_that_share_a_serial_are_told_apart_by_their_port() -> None:
         "10.0.0.5:5555": "device",
         "HT7A1": "offline",
     }
+
+
+WAYS = {
+    "R58M12ABCDE": Way.CABLE,
+    "0123456789ABCDEF@usb:1-1": Way.CABLE,
+    "(no serial number)@usb:3-2": Way.CABLE,
+    "10.0.0.5:5555": Way.NETWORK,
+    "phone.lan:5555": Way.NETWORK,
+    "[fd00::5]:37045": Way.NETWORK,
+    "adb-R58M12ABCDE-AbCdEf._adb-tls-connect._tcp": Way.NETWORK,
+    "127.0.0.1:41521": Way.HERE,
+    "localhost:5555": Way.HERE,
+    "[::1]:5555": Way.HERE,
+    "emulator-5554": Way.HERE,
+}
+
+
+@pytest.mark.parametrize("name", WAYS)
+def test_nobody_is_sent_to_a_cable_that_is_not_there(name: str) -> None:
+    """Seen failing with one advice for all: unplug the cable, for Wi-Fi, virtual phones and emulators too."""
+    assert way_to(name) is WAYS[name]
+    told = [str(error_for("device offline", name)), health_of("offline", name)[2], health_of("weird", name)[2]]
+    assert [("cable" in one or "USB" in one) for one in told] == [WAYS[name] is Way.CABLE] * 3
+    assert ("Plug it in" in health_of("", name)[2]) is (WAYS[name] is not Way.HERE)
 
 
 @pytest.mark.parametrize(

@@ -133,6 +133,21 @@ async def test_phones_for_a_service_end_with_its_input() -> None:
     assert json.loads(out)["name"] == "virtual-1"
 
 
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+async def test_phones_for_a_service_are_there_until_it_lets_them_go(number: signal.Signals) -> None:
+    """Ctrl-C reaches every process at the terminal. Seen failing with the signals heeded: a run that was stopped found
+    its phone gone, could not put it back as it was, and told a person to unplug its cable.
+    """
+    async with running(*MODULE, "--json", "--no-connect", "--until-input-closes") as process:
+        started = json.loads(await next_line(process))
+        process.send_signal(number)
+        async with PhoneControl(started["control"]) as control:
+            for _ in range(3):
+                assert (await control.truth()).app == "launcher"
+        _out, err = await process.communicate(b"")
+    assert (process.returncode, err) == (0, b"")
+
+
 async def test_phones_for_a_person_are_connected_and_end_with_control_c(adb_server: AdbServer) -> None:
     server = f"{adb_server.host}:{adb_server.port}"
     async with running(*COMMAND, "--adb", server, "--language", "zh", stdin=asyncio.subprocess.DEVNULL) as process:

@@ -175,7 +175,7 @@ async def test_a_full_storage_takes_no_file_and_says_so(rig: Rig) -> None:
     ("state", "health", "says"),
     [
         (LinkState.UNAUTHORIZED, Health.UNAUTHORIZED, "Allow USB debugging"),
-        (LinkState.OFFLINE, Health.OFFLINE, "Unplug the cable"),
+        (LinkState.OFFLINE, Health.OFFLINE, "Start the virtual phone"),
     ],
 )
 async def test_a_phone_that_cannot_be_used_at_the_start(rig: Rig, state: LinkState, health: Health, says: str) -> None:

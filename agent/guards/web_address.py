@@ -1,0 +1,158 @@
+"""An address taken apart as browsers do it: https://url.spec.whatwg.org/#url-parsing, for addresses of pages."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from ipaddress import IPv4Address, IPv6Address, ip_network
+from typing import Final
+from urllib.parse import unquote, unquote_to_bytes
+
+import idna
+
+Number = IPv4Address | IPv6Address
+PAGES: Final = frozenset({"http", "https"})
+MAX_PORT: Final = 0xFFFF
+OWN_NAMES: Final = (
+    "localhost", "local", "localdomain", "lan", "internal", "intranet", "private", "corp", "home", "home.arpa",
+    "localtest.me", "lvh.me", "vcap.me", "lacolhost.com", "metadata.goog",
+)  # fmt: skip
+"""The ends of names that only an own network has (RFC 6761, 6762, 8375, and those that routers use), of public names
+that lead to the phone itself, and of the address at which clouds hand out their keys.
+"""
+_CLOSED: Final = tuple(
+    map(
+        ip_network, ("::/96", "fec0::/10", "64:ff9b::/96", "64:ff9b:1::/48", "2002::/16", "2001::/32", "192.88.99.0/24")
+    )
+)
+"""Ways from IPv6 to IPv4, by which one reaches an address that stands inside them, and the sites of former days."""
+_SCHEME: Final = re.compile(r"[a-z][a-z0-9+.-]*(?=:)", re.IGNORECASE | re.ASCII)
+_PORT_FOLLOWS: Final = re.compile(r"\d{1,5}(?:[/\\?#]|\Z)", re.ASCII)
+_ENDS: Final = "".join(map(chr, range(0x21)))
+"""What is cut off both ends: control characters and the blank."""
+_BREAKS: Final = dict.fromkeys(map(ord, "\t\n\r"))
+"""What is left out wherever it stands."""
+_FORBIDDEN: Final = re.compile(r"[\x00-\x20\x7f#%/:<>?@\[\\\]^|]")
+_IN_A_NAME: Final = re.compile(r"(?<![0-9])(\d{1,3})[.-](\d{1,3})[.-](\d{1,3})[.-](\d{1,3})(?![0-9])", re.ASCII)
+_DEPTH: Final = 3
+"""So often percent signs are decoded: servers and apps decode what browsers hand on."""
+
+
+@dataclass(frozen=True, slots=True)
+class WebAddress:
+    """The parts of an address. `host` is as it is looked up, without a dot at its end, and "" where the scheme is not
+    one of `PAGES`; then `path` is all that follows the scheme. `user` are name and password.
+    """
+
+    scheme: str
+    host: str = ""
+    number: Number | None = None
+    user: str = ""
+    path: str = ""
+    query: str = ""
+    fragment: str = ""
+
+
+def read_address(text: str) -> WebAddress:
+    """The parts of what is opened or typed as an address; without a scheme it is one of http, as browsers have it.
+
+    A single word is none: it is searched for, and comes back as a path alone. Raises ValueError for what no browser
+    opens.
+    """
+    text = text.strip(_ENDS).translate(_BREAKS)
+    found = _SCHEME.match(text)
+    scheme, rest = (found[0].lower(), text[found.end() + 1 :]) if found else ("", text)
+    if ("." in scheme or scheme == "localhost") and _PORT_FOLLOWS.match(rest):
+        scheme, rest = "", text  # a host and its port
+    if not scheme and re.fullmatch(r"[^\W\d_][\w-]*", rest) and rest.lower() != "localhost":
+        return WebAddress("", path=rest)
+    scheme = scheme or "http"
+    if scheme not in PAGES:
+        return WebAddress(scheme, path=rest)
+    front, *asked = re.split(r"(?=[?#])", rest, maxsplit=1)
+    authority, slash, path = front.replace("\\", "/").lstrip("/").partition("/")
+    query, _, fragment = "".join(asked).partition("#")
+    user, _, place = authority.rpartition("@")
+    host = read_host(_without_port(place))
+    number, name = (None, host.rstrip(".")) if isinstance(host, str) else (host, str(host))
+    return WebAddress(scheme, name, number, user, slash + path, query.removeprefix("?"), fragment)
+
+
+def _without_port(place: str) -> str:
+    host, _, port = place.rpartition(":") if ":" in place[place.rfind("]") + 1 :] else (place, "", "")
+    if port and not (re.fullmatch(r"[0-9]+", port) and int(port) <= MAX_PORT):
+        raise ValueError("no port")
+    return host
+
+
+def read_host(host: str) -> str | Number:
+    """A name as it is looked up, or the number that a host is, however it is written. Raises ValueError."""
+    if host.startswith("["):
+        if not host.endswith("]") or "%" in host:
+            raise ValueError("no host")
+        return IPv6Address(host[1:-1])
+    name = unquote_to_bytes(host).decode("utf-8", "replace")
+    name = name.lower() if name.isascii() else _in_ascii(name)
+    if not name or _FORBIDDEN.search(name):
+        raise ValueError("no host")
+    return _ipv4(name) if _ends_in_number(name) else name
+
+
+def _in_ascii(name: str) -> str:
+    mapped = idna.uts46_remap(name, std3_rules=False, transitional=False)  # its IDNAError is a ValueError
+    return ".".join(part if part.isascii() else f"xn--{part.encode('punycode').decode()}" for part in mapped.split("."))
+
+
+def _ends_in_number(name: str) -> bool:
+    last = name.removesuffix(".").rpartition(".")[2]
+    return bool(re.fullmatch(r"[0-9]+|0x[0-9a-f]*", last))
+
+
+def _ipv4(name: str) -> IPv4Address:
+    numbers = [_part(part) for part in name.removesuffix(".").split(".")]
+    last = numbers.pop()
+    if len(numbers) > 3 or any(number > 255 for number in numbers) or last >= 256 ** (4 - len(numbers)):
+        raise ValueError("no number of a host")
+    return IPv4Address(sum(number << 8 * (3 - at) for at, number in enumerate(numbers)) + last)
+
+
+def _part(text: str) -> int:
+    """One part of a number: to the base of 16 after 0x, of 8 after 0, else of 10."""
+    base, digits = (16, text[2:]) if text.startswith("0x") else (8, text[1:]) if text[:1] == "0" else (10, text)
+    if not text or not re.fullmatch(r"[0-9a-f]*", digits):
+        raise ValueError("no number of a host")
+    return int(digits or "0", base)
+
+
+def is_public(number: Number) -> bool:
+    """Whether a number is one of the public internet, and leads to nothing else."""
+    if isinstance(number, IPv6Address):
+        if number.ipv4_mapped is not None:
+            return is_public(number.ipv4_mapped)
+        if number.scope_id:
+            return False
+    if any(number in network for network in _CLOSED if network.version == number.version):
+        return False
+    return number.is_global and not (number.is_multicast or number.is_reserved or number.is_unspecified)
+
+
+def is_public_host(host: str | Number) -> bool:
+    """Whether a host is a public number or a name of the internet, by itself alone: names are not looked up."""
+    if not isinstance(host, str):
+        return is_public(host)
+    name = host.rstrip(".")
+    if "." not in name or any(name == own or name.endswith(f".{own}") for own in OWN_NAMES):
+        return False
+    return all(_is_public_in_a_name(*found.groups()) for found in _IN_A_NAME.finditer(name))
+
+
+def _is_public_in_a_name(*parts: str) -> bool:
+    """Whether the number in a name such as 10.0.0.1.example is public: there are services that lead to it."""
+    return any(int(part) > 255 for part in parts) or is_public(IPv4Address(".".join(str(int(part)) for part in parts)))
+
+
+def decoded(text: str) -> str:
+    """What a text of an address is after its percent signs are decoded, also those that come to light by that."""
+    for _ in range(_DEPTH):
+        text = unquote(text)
+    return text
