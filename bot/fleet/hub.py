@@ -60,8 +60,6 @@ from bot.texts import spoken
 logger = logging.getLogger(__name__)
 
 HUB_DELIVERY: Final = "fleet.deliver._hub"
-AHEAD: Final = 5000
-"""Events that the engine delivers before the hub has kept the first of them."""
 
 
 class HostRefused(EngineAway):
@@ -96,6 +94,7 @@ class Hub:
         self._sign_in = SignIn(keys, table)
         self._link: Link | None = None
         self._epoch = 0
+        self._links = 0
         self._number = 0
         self._leaving = False
         self._tasks: list[asyncio.Task[None]] = []
@@ -203,7 +202,7 @@ class Hub:
         with suppress(EngineAway):
             await self.beat(host)
             if self._link is not None:
-                await self._link.store(orders_to(host), sent.model_dump_json().encode(), id="")
+                await self._link.store(orders_to(host), sent.model_dump_json().encode())
 
     async def keep_run(self, run: RunId, host: str, person: str) -> KnownRun:
         """From now on this host does the run."""
@@ -264,20 +263,22 @@ class Hub:
         await link.listen("fleet.hub.*", self._asked)
         await link.listen(HUB_DELIVERY, self.incoming.arrive)
         self._link = link
-        for name in self.hosts:
-            await self._deliver_orders(link, name)
+        self._links += 1
         with suppress(EngineAway):
             await self._beat_all()
         for name in list(self.hosts):
             self.host_changed(name)  # what was said on a link that has ended may not have arrived
 
     async def _set_up(self, link: Link) -> None:
-        await link.add_queue(ORDERS, orders_to("*"))
-        await link.add_queue(EVENTS, events_of("*", "*"))
+        await link.add_queue(ORDERS, orders_to("*"), from_host=False)
         await link.add_bucket(PRESENCE)
-        await link.add_reader(EVENTS, "hub", HUB_DELIVERY, ahead=AHEAD)
+        for name in self.hosts:
+            await self._set_up_host(link, name)
 
-    async def _deliver_orders(self, link: Link, host: str) -> None:
+    async def _set_up_host(self, link: Link, host: str) -> None:
+        """Each host has a queue of its own, so that it can fill no other one's."""
+        await link.add_queue(f"{EVENTS}_{host}", events_of(host, "*"), from_host=True)
+        await link.add_reader(f"{EVENTS}_{host}", "hub", HUB_DELIVERY, done=True)
         await link.add_reader(ORDERS, host, delivery_of(host), subject=orders_to(host))
 
     async def _join(self, delivery: Delivery) -> None:
@@ -289,7 +290,7 @@ class Hub:
             await disconnect(self._connect, self._system, joined.name)  # whoever had the name before
         self.hosts.add(joined)
         assert self._link is not None
-        await self._deliver_orders(self._link, joined.name)
+        await self._set_up_host(self._link, joined.name)
         await delivery.answer(Reply(data=joined.name).bytes())
         self.host_changed(joined.name)
 
@@ -363,6 +364,7 @@ class Hub:
             host=host,
             epoch=self._epoch,
             number=self._number,
+            link=self._links,
             leaving=self._leaving,
             runs={
                 str(run): Standing(received=self.incoming.received(run), hold=self.runs.waits_to_say(run))

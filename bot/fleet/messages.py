@@ -30,9 +30,9 @@ HOST_KEYS: Final = "fleet-host.json"
 """Files in the data directory, with the keys of a hub and of a host."""
 
 ORDERS: Final = "FLEET_ORDERS"
-"""The stream of orders, a work queue for each host."""
+"""The stream of orders to hosts."""
 EVENTS: Final = "FLEET_EVENTS"
-"""The stream of what runs tell, until the hub has it."""
+"""Begins the names of the streams, one for each host, of what runs tell, until the hub has it."""
 PRESENCE: Final = "fleet"
 """The key-value bucket with what each host is and has."""
 JOIN: Final = "fleet.join"
@@ -182,12 +182,14 @@ class Standing(Message):
 class Beat(Message):
     """All that holds for a host now. A run that is not named is over. A hub that is `leaving` stops.
 
-    `epoch` is another one after each start of the hub; `number` grows with each beat.
+    `epoch` is another one after each start of the hub; `number` grows with each beat. `link` is another one after each
+    time that the hub had lost the engine, or the engine was started: what was said before may not have arrived.
     """
 
     host: str
     epoch: int
     number: int
+    link: int = 0
     leaving: bool = False
     runs: dict[str, Standing] = Field(default_factory=dict)
     leases: tuple[Held, ...] = ()
