@@ -5,7 +5,7 @@ first, as a few kilobytes can say that they are gigabytes.
 from __future__ import annotations
 
 import io
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Final
 
@@ -31,7 +31,7 @@ def is_picture(width: int, height: int) -> bool:
 
 
 @contextmanager
-def opened(data: bytes, formats: Sequence[str] = FORMATS) -> Iterator[Image.Image]:
+def opened(data: bytes, formats: tuple[str, ...] = FORMATS) -> Iterator[Image.Image]:
     """The picture while the block lasts, of which only the header was read. Raises NoPicture, also for what Pillow
     finds in it later in the block.
     """

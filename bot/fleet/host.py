@@ -153,7 +153,7 @@ class Host:
         data = await self._link.request(asked_by(self.keys.name), message.model_dump_json().encode(), timeout=10.0)
         try:
             reply, body = read_reply(data)
-        except ValidationError as error:
+        except ValueError as error:
             raise EngineAway("the hub has answered in a way that is not understood") from error
         if reply.error:
             raise EngineAway(reply.error)
