@@ -57,7 +57,7 @@ from bot.fleet.owners import PhoneOwners
 from bot.fleet.sign_in import SignIn, delivery_of, disconnect
 from bot.store.fleet import FleetTable, KnownRun
 from bot.store.frames import FrameFiles
-from bot.texts import spoken
+from bot.texts import spoken, words
 
 logger = logging.getLogger(__name__)
 
@@ -68,6 +68,10 @@ AT_ONCE: Final = 64
 
 class HostRefused(EngineAway):
     """The host has heard it and did not do it; the text is its sentence."""
+
+
+class NotMoved(Exception):
+    """The phone belongs to the machine that it belonged to; the sentence says why."""
 
 
 class Hub:
@@ -414,13 +418,16 @@ class Hub:
         if self.owners.unkept:
             self._later(self.owners.keep(), "")
 
-    async def move_phone(self, phone: str, host: str) -> bool:
-        """From now on the phone belongs to this host, "" for this machine. False while something uses it."""
+    async def move_phone(self, phone: str, host: str) -> None:
+        """From now on the phone belongs to this host, "" for this machine. Raises NotMoved."""
+        if host and host not in self.hosts:
+            raise NotMoved(words("fleet.unknown", name=host))
+        if self.owners.of(phone) is None:
+            raise NotMoved(words("fleet.no_phone", phone=phone))
         if self.held_on(phone) is not None:
-            return False
+            raise NotMoved(words("fleet.move_busy", phone=phone))
         await self.owners.move(phone, host)
         self.phones_changed()
-        return True
 
     def _later(self, work: Coroutine[Any, Any, None], host: str) -> asyncio.Task[None]:
         """Do this for a host meanwhile; what goes wrong is that host's."""

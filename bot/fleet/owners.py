@@ -12,6 +12,8 @@ from typing import Final
 
 from bot.fleet.messages import MOST_PHONES
 from bot.store.fleet import FleetTable
+from bot.texts import words
+from devices.wording import Words
 
 HERE: Final = ""
 """The machine of the hub itself, in place of a host's name."""
@@ -25,14 +27,30 @@ class Conflict:
     owner: str
     claimant: str
 
+    @property
+    def sentence(self) -> Words:
+        """What is wrong."""
+        return words("fleet.conflict", phone=self.phone, owner=called(self.owner), claimant=called(self.claimant))
+
+    @property
+    def fix(self) -> Words:
+        """What an admin can do about it."""
+        return words("fleet.conflict_fix", phone=self.phone, host=self.claimant)
+
+
+def called(machine: str) -> str:
+    """A machine in a sentence."""
+    return machine or words("fleet.here_machine")
+
 
 class PhoneOwners:
-    """`load` it before use; what is claimed is written down by `keep`."""
+    """`load` it before use; what is claimed is written down by `keep`. `conflicts` are those that there are now."""
 
     def __init__(self, table: FleetTable) -> None:
         self._table = table
         self._owners: dict[str, str] = {}
         self._unkept: dict[str, str] = {}
+        self.conflicts: tuple[Conflict, ...] = ()
 
     async def load(self) -> None:
         """Read who has what. A phone that was known before there were hosts is of this machine."""

@@ -29,7 +29,6 @@ from devices.pool import NameBook
 from devices.pool.names import PhoneNames
 from devices.provider import DeviceProvider
 from devices.storage import FoundFiles
-from devices.wording import Words
 from devices.wording import words as device_words
 
 CALL_S: Final = 40.0
@@ -38,7 +37,7 @@ CALL_S: Final = 40.0
 
 class FleetPhones:
     """Implements `devices.provider.DeviceProvider`. Of two machines that tell of one id, this one included, the one
-    counts to which the phone belongs (see `PhoneOwners`); the other is among the `conflicts`.
+    counts to which the phone belongs (see `PhoneOwners`); the other is among its `conflicts`.
     """
 
     def __init__(self, hub: Hub, book: NameBook | None) -> None:
@@ -49,7 +48,6 @@ class FleetPhones:
         self._found: dict[str, PhoneInfo] = {}
         self._phones: dict[str, HostedPhone] = {}
         self._started = False
-        self.conflicts: tuple[Conflict, ...] = ()
         hub.on_change(self._look)
 
     async def start(self, others: Callable[[], Sequence[PhoneInfo]] = tuple) -> None:
@@ -145,7 +143,7 @@ class FleetPhones:
             known = there.get(each.phone)
             if each.owner != HERE and (known is None or not self._hub.hosts.usable(each.owner)):
                 there[each.phone] = _in_conflict(each, known)
-        self.conflicts = tuple(conflicts)
+        owners.conflicts = tuple(conflicts)
         named: dict[str, PhoneInfo] = {}
         used = {each.name.casefold() for each in here}
         # Who types one of these means that phone, whatever another host calls the serial of one of its own.
@@ -197,18 +195,7 @@ def _in_conflict(conflict: Conflict, known: PhoneInfo | None) -> PhoneInfo:
     """A phone that its host does not have now, and another machine tells of. Nothing is taken from that one."""
     phone = conflict.phone
     bare = known or PhoneInfo(phone, phone, phone[:LONGEST], Health.OFFLINE, host=conflict.owner)
-    return replace(bare, health=Health.OFFLINE, reason=conflict_of(conflict), fix=move_fix(conflict))
-
-
-def conflict_of(conflict: Conflict) -> Words:
-    """What is wrong, as a sentence."""
-    owner, claimant = (machine or words("fleet.here_machine") for machine in (conflict.owner, conflict.claimant))
-    return words("fleet.conflict", phone=conflict.phone, owner=owner, claimant=claimant)
-
-
-def move_fix(conflict: Conflict) -> Words:
-    """What an admin can do about it, as a sentence."""
-    return words("fleet.conflict_fix", phone=conflict.phone, host=conflict.claimant)
+    return replace(bare, health=Health.OFFLINE, reason=conflict.sentence, fix=conflict.fix)
 
 
 class HostedPhone:

@@ -15,6 +15,7 @@ from agent.ports.leases import NoPhone, Place
 from agent.questions import Question, QuestionKind, QuestionOrigin
 from agent.run_id import RunId
 from bot.fleet.engine import Link
+from bot.fleet.hub import NotMoved
 from bot.fleet.keys import HostKeys, digest_of, public_of
 from bot.fleet.messages import (
     PRESENCE,
@@ -76,7 +77,7 @@ async def test_a_host_that_tells_of_anothers_phone_gets_nothing_of_it(two: Fleet
         await link.listen(beats_to("a-thief"), hear)
         await claim(two, link, info)
         assert [each.host for each in two.pool.list() if each.id == info.id] == ["shelf"]
-        (conflict,) = two.phones.conflicts
+        (conflict,) = two.hub.owners.conflicts
         assert (conflict.phone, conflict.owner, conflict.claimant) == (info.id, "shelf", "a-thief")
         assert (await Running(two.runner, order(phone=info.id)).ended()).outcome is Outcome.SUCCEEDED
         assert not [each for beat in beats for each in beat.leases]
@@ -99,12 +100,16 @@ async def test_an_admin_moves_a_phone_and_not_while_it_is_used(two: FleetRig) ->
     async with two.connect(stolen(two, "a-thief")) as link:
         await claim(two, link, replace(info, name="other"))
         async for _ in two.leases.acquire(RUN, info.id):
-            assert not await two.hub.move_phone(info.id, "a-thief")
+            with pytest.raises(NotMoved, match="Something uses"):
+                await two.hub.move_phone(info.id, "a-thief")
         await two.leases.release(RUN)
-        assert await two.hub.move_phone(info.id, "a-thief")
+        for phone, host in ((info.id, "nobody"), ("no such phone", "a-thief")):
+            with pytest.raises(NotMoved):
+                await two.hub.move_phone(phone, host)
+        await two.hub.move_phone(info.id, "a-thief")
         (found,) = [each for each in two.pool.list() if each.id == info.id]
         assert (found.host, found.name) == ("a-thief", "Mine")
-        (conflict,) = two.phones.conflicts
+        (conflict,) = two.hub.owners.conflicts
         assert (conflict.owner, conflict.claimant) == ("a-thief", "shelf")
 
 
@@ -117,14 +122,14 @@ async def test_a_phone_of_this_machine_stays_its_own_and_takes_none_of_a_hosts(t
     two.local = [DirectPhones([two.machines["shelf"].phone])]
     two.patience = replace(two.patience, away=0.5)
     await two.start_hub()
-    await two.until(lambda: any(each.claimant == "" for each in two.phones.conflicts))
+    await two.until(lambda: any(each.claimant == "" for each in two.hub.owners.conflicts))
     assert [each.host for each in two.pool.list() if each.id == info.id] == ["shelf"]
     await two.hub.move_phone(info.id, "")
     assert [each.host for each in two.pool.list() if each.id == info.id] == [""]
     await two.stop_hub()
     two.local = []
     await two.start_hub()
-    await two.until(lambda: any(each.claimant == "shelf" for each in two.phones.conflicts))
+    await two.until(lambda: any(each.claimant == "shelf" for each in two.hub.owners.conflicts))
     assert not [each for each in two.pool.list() if each.id == info.id], "it is not attached here now"
     assert thiefs_info.id != info.id
     assert thiefs is not None
@@ -194,10 +199,14 @@ async def test_a_run_of_a_host_is_given_no_phone_of_another_one(two: FleetRig) -
     phone = await two.there("shelf")
     await two.hub.keep_run(RunId("8"), "a-thief", "")
     await two.hub.revoke("a-thief")
+
+    async def acquire(wish: str) -> None:
+        async for got in two.leases.acquire(RunId("8"), wish):
+            assert isinstance(got, Place), "another host's phone"
+
     for wish in (phone, ""):
         with pytest.raises(NoPhone):
-            async for got in two.leases.acquire(RunId("8"), wish):
-                assert isinstance(got, Place), "another host's phone"
+            await acquire(wish)
     assert two.leases.holder(phone) is None
 
 
