@@ -9,7 +9,7 @@ from dataclasses import replace
 
 import pytest
 
-from agent.events import Asked, Resumed, RunEnded, Seen, Started, Step
+from agent.events import Asked, Resumed, RunEnded, RunEvent, Seen, Started, Step
 from agent.outcome import Outcome
 from agent.ports.leases import NoPhone, Place
 from agent.questions import Question, QuestionKind, QuestionOrigin
@@ -162,7 +162,7 @@ def told_of_another(run: RunId, other: RunId, phone: str) -> list[Told]:
     def asked(id: str, of: RunId | None, origin: QuestionOrigin = QuestionOrigin.RUN) -> Asked:  # noqa: A002
         return Asked(question=Question(id=id, run=of, origin=origin, kind=QuestionKind.SECRET, text="Which code?"))
 
-    events = [
+    events: list[RunEvent] = [
         asked(f"{other}.1.1.1", run),
         asked(f"{run}.1.1.1", other),
         asked(f"{run}.1.1.1", None),
