@@ -75,13 +75,13 @@ async def revoke_host(host: Id, calls: Caller) -> None:
     await calls.services.store.audit.note(AuditKind.SETTING, calls.person, detail=f"hosts/{host}: revoked")
 
 
-@router.patch("/hosts/phones/{phone}", status_code=204)
-async def move_phone(phone: Id, wish: PhoneOwner, calls: Caller) -> None:
+@router.patch("/hosts/phones/{phone_id}", status_code=204)
+async def move_phone(phone_id: Id, wish: PhoneOwner, calls: Caller) -> None:
     """Have a phone, by its id, belong to another machine. Its tasks, its name and what is remembered of it go along."""
     from bot.fleet.hub import NotMoved  # noqa: PLC0415 - only a hub loads the engine's client
 
     try:
-        await _hub(calls).move_phone(phone, wish.host)
+        await _hub(calls).move_phone(phone_id, wish.host)
     except NotMoved as why:
         raise Refused(said(sentence_of(why))) from why
-    await calls.services.store.audit.note(AuditKind.SETTING, calls.person, detail=f"phones/{phone}: of {wish.host!r}")
+    await calls.services.store.audit.note(AuditKind.SETTING, calls.person, detail=f"phones/{phone_id}: of {wish.host!r}")
