@@ -1,6 +1,6 @@
 """A phone belongs to the machine that had it first: no other one gets its tasks, what is remembered of it, or a secret.
 
-Each was seen to fail where the first host by name counted, and a phone of this machine before all.
+Seen failing where a claim counted whoever made it. What else was taken away for it stands at the tests.
 """
 
 from __future__ import annotations
