@@ -84,4 +84,6 @@ async def move_phone(phone_id: Id, wish: PhoneOwner, calls: Caller) -> None:
         await _hub(calls).move_phone(phone_id, wish.host)
     except NotMoved as why:
         raise Refused(said(sentence_of(why))) from why
-    await calls.services.store.audit.note(AuditKind.SETTING, calls.person, detail=f"phones/{phone_id}: of {wish.host!r}")
+    await calls.services.store.audit.note(
+        AuditKind.SETTING, calls.person, detail=f"phones/{phone_id}: of {wish.host!r}"
+    )

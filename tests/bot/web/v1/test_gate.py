@@ -57,8 +57,8 @@ async def test_every_route_asks_for_a_token_of_its_own(api: ApiWorld) -> None:
     await api.world.rights.revoke_token("gone", ANNA)
     for method, path in await routes_of(api):
         named = path.format(
-            **{name: "1" for name in ("conversation", "task", "picture", "schedule")},
-            **{name: "x" for name in ("skill", "draft", "host", "phone_id")},
+            **dict.fromkeys(("conversation", "task", "picture", "schedule"), "1"),
+            **dict.fromkeys(("skill", "draft", "host", "phone_id"), "x"),
             phone="pixel",
         )
         for wrong in ("", "wrong", api.start[:-1], gone, secret[:-1]):
