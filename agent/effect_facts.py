@@ -11,7 +11,8 @@ from typing import Annotated, Any, Final, Literal, Self, assert_never
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, TypeAdapter
 
 from devices.wording import SENTENCES as PHONE_SENTENCES
-from devices.wording import Words
+from devices.wording import Words, placeholders
+from devices.wording import words as phone_words
 
 
 class _Fact(BaseModel):
@@ -106,8 +107,13 @@ class PhoneNote(_Fact):
 
     @property
     def words(self) -> Words:
-        """The sentence as a value. Raises KeyError when the devices have no such sentence."""
-        return Words(PHONE_SENTENCES[self.sentence], self.sentence, self.values)
+        """The sentence as a value; a general one where the devices have no such sentence: the phone may be attached to
+        a machine of another version.
+        """
+        form = PHONE_SENTENCES.get(self.sentence, "")
+        if not form or not placeholders(form) <= self.values.keys():
+            return phone_words("phone.note.unknown")
+        return Words(form, self.sentence, self.values)
 
 
 class LookedBefore(_Fact):
@@ -158,8 +164,8 @@ class Worded(_Fact):
     kind: Literal["worded"] = "worded"
     sentence: str
     values: dict[str, str]
-    form: str
-    translations: dict[str, str]
+    form: str = Field(max_length=500)
+    translations: dict[str, Annotated[str, Field(max_length=500)]] = Field(max_length=20)
 
     @classmethod
     def of(cls, result: Words) -> Self:
@@ -170,8 +176,9 @@ class Worded(_Fact):
 
     @property
     def words(self) -> Words:
-        """The sentence as a value."""
-        return Words(self.form, self.sentence, self.values, self.translations)
+        """The sentence as a value. It may come from another machine: a value that is missing shows as "…"."""
+        named = placeholders(self.form).union(*map(placeholders, self.translations.values()))
+        return Words(self.form, self.sentence, dict.fromkeys(named, "…") | self.values, self.translations)
 
 
 class Answered(_Fact):

@@ -110,13 +110,12 @@ class SimulatedHost:
         order = OrderSent.model_validate_json(delivery.data).order
         if order.run not in self._runs:
             self._runs[order.run] = asyncio.create_task(self._work(order))
-        await delivery.done()
 
     async def _tell(self, run: RunId, item: Told | PhoneWanted) -> None:
         while True:  # what is not known to be kept is told again, as a host does
             try:
                 assert self._link is not None, "it was given the run over a link"
-                return await self._link.store(events_of(self._name, run), item.model_dump_json().encode(), id="")
+                return await self._link.publish(events_of(self._name, run), item.model_dump_json().encode())
             except EngineAway:
                 await asyncio.sleep(1)
 

@@ -6,6 +6,7 @@ the language of the person who reads; devices and agent know no languages and no
 
 from __future__ import annotations
 
+import re
 import tomllib
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -16,6 +17,21 @@ from typing import Final, Self
 
 Worder = Callable[[str, Mapping[str, object]], str]
 """From a kind and its values to the sentence."""
+_PARTS: Final = re.compile(r"\{\{|\}\}|\{([A-Za-z_][A-Za-z0-9_]*)\}")
+
+
+def filled(form: str, values: Mapping[str, object]) -> str:
+    """The form with its placeholders, which are plain names in braces, filled in. Raises KeyError for a missing value.
+
+    Python's own formats also read attributes and pad to any width, and forms may come from others: from another
+    machine, or from a tool.
+    """
+    return _PARTS.sub(lambda part: str(values[part[1]]) if part[1] else part[0][0], form)
+
+
+def placeholders(form: str) -> frozenset[str]:
+    """The names of the values that a form has room for."""
+    return frozenset(part[1] for part in _PARTS.finditer(form) if part[1])
 
 
 class Words(str):
@@ -35,8 +51,8 @@ class Words(str):
     def __new__(
         cls, english: str, kind: str, values: Mapping[str, object], translations: Mapping[str, str] | None = None
     ) -> Self:
-        """`english` is a format with the values as named placeholders. Raises KeyError for a missing value."""
-        made = super().__new__(cls, english.format(**values))
+        """`english` is a form (see `filled`). Raises KeyError for a missing value."""
+        made = super().__new__(cls, filled(english, values))
         made.form = english
         made.kind = kind
         made.values = MappingProxyType(dict(values))
@@ -66,7 +82,7 @@ def said(text: str) -> str:
     worder, language = here
     values = {name: said(value) if isinstance(value, str) else value for name, value in text.values.items()}
     if text.translations is not None:
-        return text.translations.get(language, text.form).format(**values)
+        return filled(text.translations.get(language, text.form), values)
     return worder(text.kind, values)
 
 

@@ -8,10 +8,11 @@ import logging
 from collections.abc import Mapping
 from contextlib import ExitStack
 
-from PIL import Image, ImageDraw, ImageFont, UnidentifiedImageError
+from PIL import Image, ImageDraw, ImageFont
 
 from agent.ports.frames import Frames
 from bot.domain.outgoing import Picture
+from devices.opening import opened
 from devices.recent import Recent
 from devices.resizing import resized
 
@@ -119,14 +120,13 @@ def draw_mark(canvas: Image.Image, mark: tuple[int, int], size: tuple[int, int])
 
 
 def _shown(data: bytes, mark: tuple[int, int] | None) -> bytes:
-    with Image.open(io.BytesIO(data)) as image:
+    with opened(data) as image:
         return draw_screen(image, mark)
 
 
 def _sheet(screens: Mapping[int, bytes]) -> bytes:
     with ExitStack() as stack:
-        opened = {number: stack.enter_context(Image.open(io.BytesIO(data))) for number, data in screens.items()}
-        return draw_sheet(opened)
+        return draw_sheet({number: stack.enter_context(opened(data)) for number, data in screens.items()})
 
 
 async def sheet_picture(frames: Frames, references: Mapping[int, str]) -> Picture | None:
@@ -144,7 +144,7 @@ async def sheet_picture(frames: Frames, references: Mapping[int, str]) -> Pictur
         return None
     try:
         return Picture("screens.jpg", await asyncio.to_thread(_sheet, screens))
-    except (UnidentifiedImageError, OSError, ValueError, MemoryError) as error:
+    except (OSError, ValueError, MemoryError) as error:
         logger.warning("the frames of several phones cannot be shown: %s", type(error).__name__)
         return None
 
@@ -162,6 +162,6 @@ async def screen_picture(frames: Frames, reference: str | None, mark: tuple[int,
         return Picture("screen.jpg", drawn)
     except KeyError:
         logger.info("the frame %s is not kept any more", reference)
-    except (UnidentifiedImageError, OSError, ValueError, MemoryError) as error:
+    except (OSError, ValueError, MemoryError) as error:
         logger.warning("the frame %s cannot be shown: %s", reference, type(error).__name__)
     return None

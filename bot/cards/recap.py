@@ -8,12 +8,13 @@ import logging
 import time
 from collections.abc import Sequence
 
-from PIL import Image, UnidentifiedImageError
+from PIL import Image
 
 from agent.ports.frames import Frames
 from bot.cards.picture import STRIP_PART, screen_picture, write_number
 from bot.domain.outgoing import Picture
 from bot.domain.task import StepRow
+from devices.opening import opened
 from devices.resizing import resized
 from devices.threads import ThreadPool
 
@@ -65,7 +66,7 @@ async def make_recap(
     except TimeoutError:
         logger.info("a recap was not made within %.0f s and is left out", seconds)
         return None
-    except (UnidentifiedImageError, OSError, ValueError, MemoryError, RuntimeError) as error:
+    except (OSError, ValueError, MemoryError, RuntimeError) as error:
         # RuntimeError: no memory for the thread, either.
         logger.warning("a recap cannot be made: %s", type(error).__name__)
         return None
@@ -101,7 +102,7 @@ def _animated(screens: Sequence[tuple[str, bytes]], most_bytes: int, deadline: f
 
 def _small(data: bytes, side: int) -> Image.Image:
     """The screen at its small size."""
-    with Image.open(io.BytesIO(data)) as image:
+    with opened(data) as image:
         scale = min(1.0, side / max(image.size))
         size = (max(1, round(image.width * scale)), max(1, round(image.height * scale)))
         image.draft("RGB", size)  # a JPEG is made smaller while it is read, by a whole number

@@ -15,8 +15,12 @@ if TYPE_CHECKING:
     from bot.fleet.engine import Address, Link
 
 
-async def findings(settings: Settings, hosts: Sequence[dict[str, Any]]) -> list[Finding]:
-    """Nothing where there is no fleet. `hosts` are those that the running service tells of."""
+async def findings(
+    settings: Settings, hosts: Sequence[dict[str, Any]], conflicts: Sequence[dict[str, str]] = ()
+) -> list[Finding]:
+    """Nothing where there is no fleet. `hosts` are those that the running service tells of, `conflicts` phones of which
+    two machines tell, each as a sentence and what to do.
+    """
     joined = await asyncio.to_thread((settings.data_dir / HOST_KEYS).exists)
     if not settings.fleet_url and not joined:
         return []
@@ -52,7 +56,7 @@ async def findings(settings: Settings, hosts: Sequence[dict[str, Any]]) -> list[
         text = say("fleet.line", name=host["name"], state=host["state"], phones=len(host["phones"]))
         fix = "" if host["usable"] else _fix_of(host)
         found.append(Finding("service", "good" if host["usable"] else "bad", text, fix))
-    return found
+    return found + [Finding("service", "bad", each["text"], each["fix"]) for each in conflicts]
 
 
 async def _hub_of(link: Link, address: Address) -> list[Finding]:

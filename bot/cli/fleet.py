@@ -1,4 +1,6 @@
-"""`opengui fleet`: the hosts of this service, inviting one, ending one, and the configuration of its nats-server."""
+"""`opengui fleet`: the hosts of this service, inviting one, ending one, whose a phone is, and the configuration of its
+nats-server.
+"""
 
 from __future__ import annotations
 
@@ -16,6 +18,8 @@ async def fleet(options: argparse.Namespace, settings: Settings) -> int:
     """Ask the running service, which knows the hosts. Raises Refused, ServiceGone."""
     if options.what == "config":
         return _configuration(options, settings)
+    if options.what == "move" and not options.host:
+        raise Refused(say("fleet.no_phone", phone=""))
     if options.what != "list" and not options.host:
         raise Refused(say("fleet.bad_name"))
     async with service_of(settings) as remote:
@@ -26,8 +30,12 @@ async def fleet(options: argparse.Namespace, settings: Settings) -> int:
         elif options.what == "revoke":
             await remote.fleet("revoke", options.host)
             print(say("fleet.revoked", name=options.host))
+        elif options.what == "move":
+            print((await remote.fleet("move", options.host, host=options.to))["text"])
         else:
             _list(await remote.hosts(), as_json=options.json)
+            for each in await remote.phone_conflicts():
+                print(f"{each['text']} {each['fix']}", file=sys.stderr)
     return OK
 
 

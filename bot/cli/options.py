@@ -200,9 +200,10 @@ def parser() -> argparse.ArgumentParser:
     token.add_argument("--approves-by-mcp", action="store_true", help=say("cli.option.token_mcp"))
     add("tokens")
     hosts = add("fleet")
-    doings = ("list", "invite", "revoke", "config")
+    doings = ("list", "invite", "revoke", "move", "config")
     hosts.add_argument("what", choices=doings, nargs="?", default="list", help=say("cli.option.fleet_what"))
     hosts.add_argument("host", nargs="?", default="", metavar="NAME", help=say("cli.option.fleet_name"))
+    hosts.add_argument("to", nargs="?", default="", metavar="HOST", help=say("cli.option.fleet_to"))
     add_json(hosts)
     hosts.add_argument("--store", default="/data/nats", metavar="DIR", help=say("cli.option.fleet_store"))
     hosts.add_argument("--listen", default="0.0.0.0", metavar="ADDRESS", help=say("cli.option.fleet_listen"))  # noqa: S104 - hosts come from elsewhere

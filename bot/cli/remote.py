@@ -101,9 +101,9 @@ class Remote:
             made: dict[str, Any] = await response.json()
             return made
 
-    async def fleet(self, what: str, host: str) -> dict[str, Any]:
-        """Invite or revoke a host. Raises Refused."""
-        async with self._session.post(f"/api/fleet/{what}", json={"name": host}) as response:
+    async def fleet(self, what: str, name: str, **more: str) -> dict[str, Any]:
+        """Invite or revoke a host, or move a phone to one. Raises Refused."""
+        async with self._session.post(f"/api/fleet/{what}", json={"name": name, **more}) as response:
             if response.status != 200:
                 raise await _refusal(response)
             done: dict[str, Any] = await response.json()
@@ -178,6 +178,12 @@ class Remote:
         """The hosts of a hub. Raises ServiceGone."""
         async with self._session.get("/api/fleet") as response:
             rows: list[dict[str, Any]] = (await _answer(response))["fleet"]
+            return rows
+
+    async def phone_conflicts(self) -> list[dict[str, str]]:
+        """Phones of which two machines tell, each as a sentence and what to do. Raises ServiceGone."""
+        async with self._session.get("/api/fleet") as response:
+            rows: list[dict[str, str]] = (await _answer(response))["conflicts"]
             return rows
 
     async def health(self) -> dict[str, Any]:

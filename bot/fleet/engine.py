@@ -68,7 +68,7 @@ class Delivery(Protocol):
         ...
 
     async def done(self) -> None:
-        """It is kept: the queue that it came from need not deliver it again."""
+        """It is kept: the queue that it came from need not deliver it again. Nothing for one that is delivered once."""
         ...
 
 
@@ -100,22 +100,25 @@ class Link(Protocol):
         """Returns when the engine has everything that was said."""
         ...
 
-    async def store(self, subject: str, data: bytes, *, id: str) -> None:  # noqa: A002 - the engine's word
-        """Put it into the queue of the subject; returns when it is kept there. The same id, if any, is kept once."""
+    async def store(self, subject: str, data: bytes) -> None:
+        """Put it into the queue to hosts that has the subject; returns when it is kept there."""
         ...
 
-    async def add_queue(self, queue: str, subjects: str) -> None:
-        """Have everything that is stored under these subjects kept in a queue until somebody has it."""
-        ...
+    async def add_queue(self, queue: str, subjects: str, *, from_host: bool) -> None:
+        """Have what is said under these subjects kept in a queue for its reader: by one host, or to hosts.
 
-    async def add_reader(self, queue: str, reader: str, deliver: str, *, subject: str = "", ahead: int = 1000) -> None:
-        """Have what is in a queue, of this subject or of all, said at `deliver`, and again until it is done; at most
-        `ahead` messages at once.
+        The engine answers whoever stores or acknowledges something wherever they want it, with its own rights. So it
+        answers nobody but the hub: what a host says is kept without an answer, until the hub has done it, and what is
+        said to a host is delivered once, within a minute.
         """
         ...
 
+    async def add_reader(self, queue: str, reader: str, deliver: str, *, subject: str = "", done: bool = False) -> None:
+        """Have what is in a queue, of this subject or of all, said at `deliver`: once, or again until it is `done`."""
+        ...
+
     async def add_bucket(self, bucket: str) -> None:
-        """Have the last value of each key in this bucket kept."""
+        """Have the last value of each key in this bucket kept. Who puts one hears nothing of it, as in `add_queue`."""
         ...
 
     async def put(self, bucket: str, key: str, value: bytes) -> None:

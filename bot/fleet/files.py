@@ -32,10 +32,10 @@ async def all_pieces(reference: str, ask: Callable[[int], Awaitable[tuple[Reply,
         if reply.missing or not isinstance(reply.data, int) or not 0 <= reply.data <= LARGEST:
             raise KeyError(reference)
         found += body
-        if not body and len(found) < reply.data:
-            raise KeyError(reference)
         if len(found) >= reply.data:
             break
+        if len(body) != PIECE:
+            raise KeyError(reference)
     if hashlib.sha256(found).hexdigest() != reference.partition(".")[0]:
         raise KeyError(reference)
     return bytes(found)

@@ -107,7 +107,7 @@ class Host:
         self._saying = asyncio.Lock()
         self._tasks: set[asyncio.Task[None]] = set()
         self.frames = HostFrames(store.frames.patient(), self._file_of_hub)
-        self._outgoing = Outgoing(keys.name, self._boot, store.fleet, self._patience.again)
+        self._outgoing = Outgoing(keys.name, store.fleet, self._patience.again)
         self.leases = HostLeases(store.leases, self._outgoing.write)
         self._runs = HostRuns(store.fleet, self.leases, self._outgoing)
         self._calls = PhoneCalls(phones.get, store.journal, self.leases.adopt, self._runs.stands_still, keys.opened)
@@ -153,7 +153,7 @@ class Host:
         data = await self._link.request(asked_by(self.keys.name), message.model_dump_json().encode(), timeout=10.0)
         try:
             reply, body = read_reply(data)
-        except ValidationError as error:
+        except ValueError as error:
             raise EngineAway("the hub has answered in a way that is not understood") from error
         if reply.error:
             raise EngineAway(reply.error)
@@ -233,7 +233,7 @@ class Host:
         async with self._turn:
             if beat.epoch != self._epoch and not await self._greet(beat.epoch):
                 return
-            self._beat = beat
+            before, self._beat = self._beat, beat
             if beat.leaving:
                 self._heard = float("-inf")
                 self._runs.hold_all()
@@ -244,6 +244,8 @@ class Host:
                 self._later(self._say_all())  # the hub has not heard of this host for as long
             self.leases.given(beat.leases)
             await self._runs.judge(beat)
+            if before is not None and (before.epoch, before.link) != (beat.epoch, beat.link):
+                self._outgoing.send_anew()
 
     @property
     def _last(self) -> tuple[int, int]:
@@ -279,16 +281,13 @@ class Host:
             sent = OrderSent.model_validate_json(delivery.data)
         except ValidationError:
             logger.warning("An order of the hub is not understood; is it of another version?")
-            await delivery.done()
             return
         if sent.host != self.keys.name:
             return
         async with self._turn:
-            if sent.epoch > self._epoch:
-                return  # it comes again, once this start of the hub is known
+            # One of a start of the hub that is not known yet comes again, as nobody is seen to work on it.
             if sent.epoch == self._epoch and self._is_wanted(sent):
                 await self._runs.take_order(sent)
-            await delivery.done()
 
     def _is_wanted(self, sent: OrderSent) -> bool:
         """Whether the order still holds: the hub may have let go of the run since it was sent."""

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Collection, Iterable
+from collections.abc import Awaitable, Callable, Collection, Iterable, Sequence
 from dataclasses import asdict
 from typing import Any, Final
 
-from pydantic import TypeAdapter
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
 from agent.ports.frames import Frames
-from agent.ports.memory import RECALLED, Fact, FactSource, Memory, MemoryFull
+from agent.ports.memory import MAX_FACT, MAX_FACTS, RECALLED, Fact, FactSource, Memory, MemoryFull
 from agent.ports.runner import RunOrder
 from bot.fleet.files import piece_of
 from bot.fleet.messages import GetFile, Reply, UseMemory
@@ -24,24 +24,48 @@ async def answer_file(frames: Frames, asked: GetFile, orders: Iterable[RunOrder]
     return await piece_of(frames, asked)
 
 
-async def answer_memory(memory: Memory, asked: UseMemory, persons: Collection[str]) -> Reply:
-    """What a host may have of the memory, which is that of these persons."""
+class _Given(BaseModel):
+    """What a host may give with a call of the memory."""
+
+    model_config = ConfigDict(frozen=True)
+
+    text: str = Field(default="", max_length=MAX_FACT)
+    about: str = Field(default="", max_length=10_000)
+    phone: str = ""
+    source: FactSource = "person"
+    limit: int = Field(default=RECALLED, ge=1, le=MAX_FACTS)
+    facts: tuple[int, ...] = Field(default=(), max_length=MAX_FACTS)
+
+
+async def answer_memory(
+    memory: Memory, asked: UseMemory, persons: Collection[str], has: Callable[[str], bool]
+) -> Reply:
+    """What a host may have of the memory: that of these persons, without what holds for phones of others."""
     if not asked.person or asked.person not in persons:
         return Reply(error="This host does nothing for that person.")
-    calls: dict[str, Callable[..., Awaitable[Any]]] = {
-        "remember": memory.remember,
-        "recall": memory.recall,
-        "all": memory.all,
-        "forget": memory.forget,
-    }
     try:
-        found = await calls[asked.call](asked.person, **asked.arguments)
+        given = _Given.model_validate(asked.arguments)
+        if given.phone and not has(given.phone):
+            return Reply(error="This host does not have that phone.")
+        found = await _call(memory, asked, given, has)
     except MemoryFull:
         return Reply(data="full")
-    except (TypeError, ValueError, OSError) as error:
+    except (ValueError, OSError) as error:
         return Reply(error=str(error))
-    facts = (found,) if isinstance(found, Fact) else found
-    return Reply(data=[asdict(fact) for fact in facts])
+    return Reply(data=[asdict(fact) for fact in found if not fact.phone or has(fact.phone)])
+
+
+async def _call(memory: Memory, asked: UseMemory, given: _Given, has: Callable[[str], bool]) -> Sequence[Fact]:
+    match asked.call:
+        case "remember":
+            return (await memory.remember(asked.person, given.text, phone=given.phone, source=given.source),)
+        case "recall":
+            return await memory.recall(asked.person, given.about, phone=given.phone, limit=given.limit)
+        case "all":
+            return await memory.all(asked.person)
+        case "forget":
+            known = {fact.id for fact in await memory.all(asked.person) if not fact.phone or has(fact.phone)}
+            return await memory.forget(asked.person, known.intersection(given.facts))
 
 
 class HubMemory:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import logging
+from collections import deque
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Final, Protocol
 
-from pydantic import ValidationError
-
+from bot.fleet.bounds import Faults
 from bot.fleet.engine import EngineAway, Link, steady_now
 from bot.fleet.messages import PRESENCE, SPEAKS, Patience, PhoneThere, Presence, Pulse, understands
 from bot.store.fleet import KnownHost
@@ -16,6 +16,7 @@ from bot.store.fleet import KnownHost
 logger = logging.getLogger(__name__)
 
 ECHOES: Final = 2
+FORMER: Final = 50
 
 
 @dataclass
@@ -31,8 +32,8 @@ class Host:
     """When it went away."""
     reading: bool = False
     """Whether its presence is read now."""
-    former: set[str] = field(default_factory=set)
-    """Starts of it that are over, as another one was heard after them."""
+    former: deque[str] = field(default_factory=lambda: deque(maxlen=FORMER))
+    """The last starts of it that are over, as another one was heard after them."""
     echoes: int = 0
     """How often one of those has spoken all the same."""
 
@@ -81,9 +82,10 @@ class HostWatcher(Protocol):
 class Hosts(Mapping[str, Host]):
     """Those that are let in, by name. `watcher` is told of changes."""
 
-    def __init__(self, patience: Patience, watcher: HostWatcher) -> None:
+    def __init__(self, patience: Patience, watcher: HostWatcher, faults: Faults) -> None:
         self._patience = patience
         self._watcher = watcher
+        self._faults = faults
         self._hosts: dict[str, Host] = {}
 
     def __getitem__(self, name: str) -> Host:
@@ -138,7 +140,7 @@ class Hosts(Mapping[str, Host]):
                 return False
             host.reading = True
             try:
-                presence = await _presence_of(link, name)
+                presence = await self._presence_of(link, name)
             finally:
                 host.reading = False
             if presence is None or self._hosts.get(name) is not host:
@@ -168,8 +170,9 @@ class Hosts(Mapping[str, Host]):
     def _take_presence(self, host: Host, presence: Presence) -> None:
         anew = host.presence is not None and host.presence.boot != presence.boot
         if host.presence is not None and anew:
-            host.former.add(host.presence.boot)
-            host.former.discard(presence.boot)
+            host.former.append(host.presence.boot)
+            while presence.boot in host.former:
+                host.former.remove(presence.boot)
         host.presence = presence
         if not understands(presence.speaks):
             logger.warning("The host %s speaks version %d, the hub %d.", host.name, presence.speaks, SPEAKS)
@@ -181,7 +184,7 @@ class Hosts(Mapping[str, Host]):
     def look_who_is_away(self) -> None:
         """Who has not been heard for some time is away, and who stays away is lost."""
         now = steady_now()
-        for host in self._hosts.values():
+        for host in list(self._hosts.values()):
             if not host.away and host.heard is not None and now - host.heard > self._patience.away:
                 host.away, host.since = True, now
                 logger.warning("The host %s does not answer.", host.name)
@@ -190,12 +193,11 @@ class Hosts(Mapping[str, Host]):
                 host.lost = True
                 self._watcher.host_changed(host.name)
 
-
-async def _presence_of(link: Link, name: str) -> Presence | None:
-    try:
-        return Presence.model_validate_json(await link.get(PRESENCE, name))
-    except ValidationError:
-        return None
-    except EngineAway as away:
-        logger.debug("the presence of %s was not read: %s", name, away)
+    async def _presence_of(self, link: Link, name: str) -> Presence | None:
+        try:
+            return Presence.read(await link.get(PRESENCE, name))
+        except ValueError as error:
+            self._faults.note(name, f"its presence: {error}")
+        except EngineAway as away:
+            logger.debug("the presence of %s was not read: %s", name, away)
         return None

@@ -9,16 +9,16 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
+from collections import Counter
 from collections.abc import Callable, Coroutine
 from contextlib import suppress
 from typing import Any, Final
-
-from pydantic import ValidationError
 
 from agent.guards.policy import Policy
 from agent.ports.memory import Memory
 from agent.ports.runner import RunOrder
 from agent.run_id import RunId
+from bot.fleet.bounds import Faults, bounded, in_line
 from bot.fleet.engine import Address, Connect, Delivery, EngineAway, Link, end_tasks, keep_connected
 from bot.fleet.files import all_pieces
 from bot.fleet.host_requests import answer_file, answer_memory
@@ -32,6 +32,7 @@ from bot.fleet.messages import (
     PRESENCE,
     SPEAKS,
     TO_HUB,
+    VALUE_LETTERS,
     Beat,
     GetFile,
     Held,
@@ -52,20 +53,25 @@ from bot.fleet.messages import (
     read_reply,
 )
 from bot.fleet.nats_engine import connected
+from bot.fleet.owners import PhoneOwners
 from bot.fleet.sign_in import SignIn, delivery_of, disconnect
 from bot.store.fleet import FleetTable, KnownRun
 from bot.store.frames import FrameFiles
-from bot.texts import spoken
+from bot.texts import spoken, words
 
 logger = logging.getLogger(__name__)
 
 HUB_DELIVERY: Final = "fleet.deliver._hub"
-AHEAD: Final = 5000
-"""Events that the engine delivers before the hub has kept the first of them."""
+AT_ONCE: Final = 64
+"""Requests of one host that are answered at the same time: two for each of its phones."""
 
 
 class HostRefused(EngineAway):
     """The host has heard it and did not do it; the text is its sentence."""
+
+
+class NotMoved(Exception):
+    """The phone belongs to the machine that it belonged to; the sentence says why."""
 
 
 class Hub:
@@ -96,15 +102,20 @@ class Hub:
         self._sign_in = SignIn(keys, table)
         self._link: Link | None = None
         self._epoch = 0
+        self._links = 0
         self._number = 0
         self._leaving = False
         self._tasks: list[asyncio.Task[None]] = []
         self._asking: set[asyncio.Task[None]] = set()
         self._beating = asyncio.Lock()
-        self.hosts = Hosts(self._patience, self)
+        self.faults = Faults()
+        self.hosts = Hosts(self._patience, self, self.faults)
+        self.owners = PhoneOwners(table)
         self.known: dict[RunId, KnownRun] = {}
         self._orders: dict[RunId, RunOrder] = {}
-        self.incoming = Incoming(table, self.known, self._follow)
+        self._open = Counter[str]()
+        """How many requests of each host are answered now."""
+        self.incoming = Incoming(table, self.known, self._follow, self.owners, self.faults)
         self._listeners: list[Callable[[], None]] = []
         self._arrived = asyncio.Event()
         self.runs: HubRuns
@@ -172,7 +183,7 @@ class Hub:
         now = time.time()
         self.hosts.block(name, now=now)
         logger.error("Two machines use the key of the host %s: neither is let in. Revoke it, and invite it anew.", name)
-        self._later(self._shut_out(name, now))
+        self._later(self._shut_out(name, now), name)
 
     async def _shut_out(self, name: str, now: float) -> None:
         await self._table.block(name, now=now)
@@ -188,10 +199,11 @@ class Hub:
         self.hosts.note_heard(host)
         try:
             reply, body = read_reply(data)
-        except ValidationError as error:
+        except ValueError as error:
+            self.faults.note(host, f"a reply: {error}")
             raise HostRefused(f"the host {host} has answered in a way that is not understood") from error
         if reply.error:
-            raise HostRefused(reply.error)
+            raise HostRefused(in_line(reply.error, VALUE_LETTERS))
         return reply, body
 
     async def order(self, host: str, order: RunOrder) -> None:
@@ -203,7 +215,7 @@ class Hub:
         with suppress(EngineAway):
             await self.beat(host)
             if self._link is not None:
-                await self._link.store(orders_to(host), sent.model_dump_json().encode(), id="")
+                await self._link.store(orders_to(host), sent.model_dump_json().encode())
 
     async def keep_run(self, run: RunId, host: str, person: str) -> KnownRun:
         """From now on this host does the run."""
@@ -264,20 +276,22 @@ class Hub:
         await link.listen("fleet.hub.*", self._asked)
         await link.listen(HUB_DELIVERY, self.incoming.arrive)
         self._link = link
-        for name in self.hosts:
-            await self._deliver_orders(link, name)
+        self._links += 1
         with suppress(EngineAway):
             await self._beat_all()
         for name in list(self.hosts):
             self.host_changed(name)  # what was said on a link that has ended may not have arrived
 
     async def _set_up(self, link: Link) -> None:
-        await link.add_queue(ORDERS, orders_to("*"))
-        await link.add_queue(EVENTS, events_of("*", "*"))
+        await link.add_queue(ORDERS, orders_to("*"), from_host=False)
         await link.add_bucket(PRESENCE)
-        await link.add_reader(EVENTS, "hub", HUB_DELIVERY, ahead=AHEAD)
+        for name in self.hosts:
+            await self._set_up_host(link, name)
 
-    async def _deliver_orders(self, link: Link, host: str) -> None:
+    async def _set_up_host(self, link: Link, host: str) -> None:
+        """Each host has a queue of its own, so that it can fill no other one's."""
+        await link.add_queue(f"{EVENTS}_{host}", events_of(host, "*"), from_host=True)
+        await link.add_reader(f"{EVENTS}_{host}", "hub", HUB_DELIVERY, done=True)
         await link.add_reader(ORDERS, host, delivery_of(host), subject=orders_to(host))
 
     async def _join(self, delivery: Delivery) -> None:
@@ -289,22 +303,24 @@ class Hub:
             await disconnect(self._connect, self._system, joined.name)  # whoever had the name before
         self.hosts.add(joined)
         assert self._link is not None
-        await self._deliver_orders(self._link, joined.name)
+        await self._set_up_host(self._link, joined.name)
         await delivery.answer(Reply(data=joined.name).bytes())
         self.host_changed(joined.name)
 
     async def _on_pulse(self, delivery: Delivery) -> None:
+        name = delivery.subject.rpartition(".")[2]
         try:
-            pulse = Pulse.model_validate_json(delivery.data)
-        except ValidationError:
-            return  # of a version that is too far from this one, as its presence says
-        self._later(self._take_pulse(delivery.subject.rpartition(".")[2], pulse))
+            pulse = Pulse.read(delivery.data)
+        except ValueError as error:  # maybe of a version that is too far from this one, as its presence says
+            self.faults.note(name, f"a pulse: {error}")
+            return
+        self._later(self._take_pulse(name, pulse), name)
 
     async def _take_pulse(self, name: str, pulse: Pulse) -> None:
         # Before it has greeted this start of the hub it would give what it is told to the work of the last one.
         greeted = pulse.epoch in {None, self._epoch}
         if not greeted:
-            self._later(self.beat(name))  # it greets at the first one that it hears
+            self._later(self.beat(name), name)  # it greets at the first one that it hears
         if self._link is not None and await self.hosts.note_pulse(self._link, name, pulse, greeted=greeted):
             self.runs.works_on(name, frozenset(pulse.working))
 
@@ -313,14 +329,19 @@ class Hub:
         # The reply goes where the host says, so that must be its own inbox and nobody else's.
         known = name in self.hosts and not self.hosts[name].blocked
         if not known or not delivery.reply.startswith(f"{inbox_of(name)}."):
-            logger.warning("What was asked in the name of the host %s was not answered.", name)
+            self.faults.note(name, "it has asked for an answer to somebody else")
             return
-        self._later(self._answer(name, delivery))
+        if self._open[name] >= AT_ONCE:
+            self.faults.note(name, "it asks too much at once")
+            return
+        self._open[name] += 1
+        self._later(self._answer(name, delivery), name).add_done_callback(lambda _: self._open.subtract([name]))
 
     async def _answer(self, host: str, delivery: Delivery) -> None:
         try:
-            asked = TO_HUB.validate_json(delivery.data)
-        except ValidationError:
+            asked = TO_HUB.validate_json(bounded(delivery.data))
+        except ValueError as error:
+            self.faults.note(host, f"a request: {error}")
             await delivery.answer(Reply(error=f"The hub speaks version {SPEAKS} and does not know this.").bytes())
             return
         runs = [run for run, known in self.known.items() if known.host == host]
@@ -332,7 +353,8 @@ class Hub:
                 orders = [self._orders[run] for run in runs if run in self._orders]
                 reply, body = await answer_file(self._frames, asked, orders)
             case UseMemory():
-                reply = await answer_memory(self.memory, asked, {self.known[run].person for run in runs})
+                persons = {self.known[run].person for run in runs}
+                reply = await answer_memory(self.memory, asked, persons, lambda phone: self.owners.of(phone) == host)
         await delivery.answer(reply.bytes(body))
 
     # time
@@ -345,6 +367,7 @@ class Hub:
             with suppress(EngineAway):
                 await self._beat_all()
             try:
+                await self.owners.keep()
                 await self.incoming.drop_what_is_in_record()
             except OSError as error:
                 logger.warning("What hosts have told is kept twice for now: %s", error)
@@ -352,17 +375,18 @@ class Hub:
     async def _beat_all(self) -> None:
         async with self._beating:
             for name in list(self.hosts):
-                await self._beat_one(name)
+                with self.faults.of(name):
+                    await self._beat_one(name)
 
     async def _beat_one(self, host: str) -> None:
         if self._link is None or host not in self.hosts or self.hosts[host].blocked:
             return
         self._number += 1
-        own = {there.info.id for there in self.hosts[host].phones()}
         beat = Beat(
             host=host,
             epoch=self._epoch,
             number=self._number,
+            link=self._links,
             leaving=self._leaving,
             runs={
                 str(run): Standing(received=self.incoming.received(run), hold=self.runs.waits_to_say(run))
@@ -372,7 +396,7 @@ class Hub:
             leases=tuple(
                 Held(phone=each.phone, run=each.run, fence=each.fence)
                 for each in self.runs.leases()
-                if each.phone in own or (each.run in self.known and self.known[each.run].host == host)
+                if self.owners.of(each.phone) == host or (each.run in self.known and self.known[each.run].host == host)
             ),
         )
         await self._link.publish(beats_to(host), beat.model_dump_json().encode())
@@ -382,19 +406,37 @@ class Hub:
         self._arrived.set()
         self.runs.host_changed(name)
         self.phones_changed()
-        self._later(self.beat(name))
+        self._later(self.beat(name), name)
 
     def phones_changed(self) -> None:
         """See HostWatcher."""
         for listener in self._listeners:
             listener()
 
-    def _later(self, work: Coroutine[Any, Any, None]) -> None:
-        task = asyncio.create_task(work)
-        self._asking.add(task)
-        task.add_done_callback(self._done)
+    def keep_owners(self) -> None:
+        """Write down which phones were claimed. What cannot be written now is written with the next beat."""
+        if self.owners.unkept:
+            self._later(self.owners.keep(), "")
 
-    def _done(self, task: asyncio.Task[None]) -> None:
-        self._asking.discard(task)
-        if not task.cancelled() and (error := task.exception()) is not None and not isinstance(error, EngineAway):
-            logger.error("what a host has asked could not be done", exc_info=error)
+    async def move_phone(self, phone: str, host: str) -> None:
+        """From now on the phone belongs to this host, "" for this machine. Raises NotMoved."""
+        if host and host not in self.hosts:
+            raise NotMoved(words("fleet.unknown", name=host))
+        if self.owners.of(phone) is None:
+            raise NotMoved(words("fleet.no_phone", phone=phone))
+        if self.held_on(phone) is not None:
+            raise NotMoved(words("fleet.move_busy", phone=phone))
+        await self.owners.move(phone, host)
+        self.phones_changed()
+
+    def _later(self, work: Coroutine[Any, Any, None], host: str) -> asyncio.Task[None]:
+        """Do this for a host meanwhile; what goes wrong is that host's."""
+
+        async def do() -> None:
+            with suppress(EngineAway), self.faults.of(host):
+                await work
+
+        task = asyncio.create_task(do())
+        self._asking.add(task)
+        task.add_done_callback(self._asking.discard)
+        return task

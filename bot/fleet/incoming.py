@@ -8,18 +8,22 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping
 from typing import Final, Protocol
 
-from pydantic import ValidationError
-
+from agent.events import Asked, Resumed, RunEnded, Seen, Started, Step
 from agent.ports.leases import Lease
+from agent.questions import QuestionOrigin
 from agent.run_id import RunId
+from bot.fleet.bounds import Faults, bounded
 from bot.fleet.engine import Delivery
 from bot.fleet.messages import ITEM, Item, Told
+from bot.fleet.owners import PhoneOwners
 from bot.store.fleet import FleetTable, KnownRun
 
 logger = logging.getLogger(__name__)
 
 AT_ONCE: Final = 200
 """Events that are written in one transaction at most."""
+MOST_AHEAD: Final = 5000
+"""How far an event may be ahead of what has arrived without a gap."""
 FRAMES_KNOWN: Final = 10_000
 """Pictures of which the hub remembers whose they are."""
 
@@ -56,11 +60,18 @@ class Incoming:
     """Events of `known` runs. `follow` is called with each, once, when it is kept."""
 
     def __init__(
-        self, table: FleetTable, known: Mapping[RunId, KnownRun], follow: Callable[[RunId, Item], None]
+        self,
+        table: FleetTable,
+        known: Mapping[RunId, KnownRun],
+        follow: Callable[[RunId, Item], None],
+        owners: PhoneOwners,
+        faults: Faults,
     ) -> None:
         self._table = table
         self._known = known
         self._follow = follow
+        self._owners = owners
+        self._faults = faults
         self._inbox: asyncio.Queue[tuple[RunId, Item, Delivery]] = asyncio.Queue()
         self._received: dict[RunId, int] = {}
         self._early: dict[RunId, set[int]] = {}
@@ -72,7 +83,8 @@ class Incoming:
         for run, number, body in await self._table.events():
             if run in self._known:
                 self._note_received(run, number)
-                self._follow(run, ITEM.validate_json(body))
+                with self._faults.of(self._known[run].host):
+                    self._follow(run, ITEM.validate_json(body))
 
     def received(self, run: RunId) -> int:
         """The number up to which everything of this run has arrived."""
@@ -86,12 +98,19 @@ class Incoming:
         """A host tells something of a run. What is not of its own runs does not count."""
         _, _, host, written = delivery.subject.split(".", 3)
         try:
-            run, item = RunId.parse(written), ITEM.validate_json(delivery.data)
-        except (ValueError, ValidationError):
-            logger.warning("What the host %s has told is not understood.", host)
+            run, item = RunId.parse(written), ITEM.validate_json(bounded(delivery.data))
+        except ValueError as error:
+            self._faults.note(host, f"an event: {error}")
             await delivery.done()
             return
         if run not in self._known or self._known[run].host != host:
+            await delivery.done()
+            return
+        if item.n > self.received(run) + MOST_AHEAD:
+            await delivery.done()  # it is told again once what is before it has arrived
+            return
+        if not self._is_its_own(run, host, item):
+            self._faults.note(host, f"an event of run {run} that tells of what is another one's")
             await delivery.done()
             return
         self._inbox.put_nowait((run, item, delivery))
@@ -112,9 +131,11 @@ class Incoming:
                 await delivery.done()
             for (run, number), item in new.items():
                 if run in self._known:
+                    host = self._known[run].host
                     self._note_received(run, number)
-                    self._note_picture(self._known[run].host, item)
-                    self._follow(run, item)
+                    self._note_picture(host, item)
+                    with self._faults.of(host):
+                        self._follow(run, item)
 
     def in_record(self, run: RunId, number: int) -> None:
         """What this run has told up to this number need not be kept here any more."""
@@ -145,11 +166,32 @@ class Incoming:
             early.discard(last)
         self._received[run] = last
 
+    def _is_its_own(self, run: RunId, host: str, item: Item) -> bool:
+        """Whether what is told names this run alone: itself, its questions, and a phone of its host."""
+        if not isinstance(item, Told):
+            return True
+        match item.event:
+            case Asked(question=question):
+                return question.run == run and _is_of(question.id, run) and question.origin is QuestionOrigin.RUN
+            case Resumed(question=question):
+                return _is_of(question, run)
+            case Started(run=told, phone=phone):
+                return told == run and self._owners.of(phone) == host
+            case Seen(run=told) | Step(run=told) | RunEnded(run=told):
+                return told == run
+            case _:
+                return True
+
     def _note_picture(self, host: str, item: Item) -> None:
         if not isinstance(item, Told):
             return
         frame = getattr(item.event, "frame", None) or getattr(getattr(item.event, "question", None), "frame", None)
         if frame:
-            self._pictures[frame] = host
+            self._pictures.setdefault(frame, host)  # another host that names it does not have it
             if len(self._pictures) > FRAMES_KNOWN:
                 self._pictures.popitem(last=False)
+
+
+def _is_of(question: str, run: RunId) -> bool:
+    """Whether a question may be one of this run: their ids begin with it."""
+    return question.startswith(f"{run}.")

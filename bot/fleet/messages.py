@@ -5,18 +5,25 @@ Each host has subjects of its own, which end with its name, and the engine lets 
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, replace
 from typing import Annotated, Any, Final, Literal, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, field_validator
 
 from agent.control import Signal
 from agent.events import RunEvent
 from agent.ports.runner import RunOrder
 from agent.questions import Answer
 from agent.run_id import RunId
+from agent.wording import SENTENCES as AGENT_SENTENCES
+from bot.fleet.bounds import bounded, in_line
+from bot.texts import words
+from devices.opening import is_picture
 from devices.phone import PhoneInfo
-from devices.wording import Words
+from devices.phone_names import LONGEST
+from devices.wording import SENTENCES as PHONE_SENTENCES
+from devices.wording import Words, placeholders
 
 SPEAKS: Final = 1
 """The version of what is said here. Hub and host may be one apart."""
@@ -30,12 +37,32 @@ HOST_KEYS: Final = "fleet-host.json"
 """Files in the data directory, with the keys of a hub and of a host."""
 
 ORDERS: Final = "FLEET_ORDERS"
-"""The stream of orders, a work queue for each host."""
+"""The stream of orders to hosts."""
 EVENTS: Final = "FLEET_EVENTS"
-"""The stream of what runs tell, until the hub has it."""
+"""Begins the names of the streams, one for each host, of what runs tell, until the hub has it."""
 PRESENCE: Final = "fleet"
 """The key-value bucket with what each host is and has."""
 JOIN: Final = "fleet.join"
+
+MOST_PHONES: Final = 400
+"""Of one host, which handles about 32."""
+VALUE_LETTERS: Final = 200
+"""Of what a host says of a phone, or puts into a sentence."""
+_TOLD: Final = (
+    "serial",
+    "reason",
+    "fix",
+    "model",
+    "android",
+    "app",
+    "app_name",
+    "lane",
+    "lane_reason",
+    "pictures",
+    "locale",
+)
+"""The texts of a phone that are shown as its host tells them."""
+_PHONE_ID: Final = re.compile(r"[\x21-\x7e]{1,200}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,20 +133,24 @@ class Wish(Message):
 
 
 class Sentence(Message):
-    """A sentence of a known kind, which is worded where somebody reads it (see `devices.wording.Words`)."""
+    """A sentence by its kind and its values. Its words are those of whoever reads it (see `devices.wording.Words`)."""
 
-    form: str
-    kind: str
-    values: dict[str, Any]
+    kind: str = Field(max_length=100)
+    values: dict[str, str] = Field(max_length=20)
 
     @classmethod
     def of(cls, text: str) -> Sentence | None:
         """The sentence in a text, None for a text that is none."""
-        return cls(form=text.form, kind=text.kind, values=dict(text.values)) if isinstance(text, Words) else None
+        if not isinstance(text, Words):
+            return None
+        return cls(kind=text.kind, values={name: str(value) for name, value in text.values.items()})
 
     def worded(self) -> Words:
-        """The sentence as it was."""
-        return Words(self.form, self.kind, self.values)
+        """The sentence as it is worded here; a general one for a kind that is not known here, or lacks a value."""
+        form = PHONE_SENTENCES.get(self.kind) or AGENT_SENTENCES.get(self.kind, "")
+        if not form or not placeholders(form) <= self.values.keys():
+            return words("fleet.unworded")
+        return Words(form, self.kind, {name: in_line(value, VALUE_LETTERS) for name, value in self.values.items()})
 
 
 class PhoneThere(Message):
@@ -134,21 +165,40 @@ class PhoneThere(Message):
         """What a host tells of its phone."""
         return cls(info=info, reason=Sentence.of(info.reason), fix=Sentence.of(info.fix))
 
+    @field_validator("info")
+    @classmethod
+    def _has_id(cls, info: PhoneInfo) -> PhoneInfo:
+        if not _PHONE_ID.fullmatch(info.id):
+            raise ValueError("no id of a phone")
+        return info
+
     def seen_at(self, host: str) -> PhoneInfo:
-        """The phone as the hub lists it."""
-        reason = self.info.reason if self.reason is None else self.reason.worded()
-        fix = self.info.fix if self.fix is None else self.fix.worded()
-        return replace(self.info, host=host, reason=reason, fix=fix)
+        """The phone as the hub lists it: each text in one short line."""
+        info = self.info
+        told: dict[str, Any] = {name: in_line(getattr(info, name), VALUE_LETTERS) for name in _TOLD}
+        told |= {"name": in_line(info.name, LONGEST) or info.id[:LONGEST], "host": host}
+        if info.size is not None and not is_picture(info.size.width, info.size.height):
+            told["size"] = None
+        if self.reason is not None:
+            told["reason"] = self.reason.worded()
+        if self.fix is not None:
+            told["fix"] = self.fix.worded()
+        return replace(info, **told)
 
 
 class Presence(Message):
     """What a host is and has. `boot` is another one after each start, `number` grows with each change."""
 
-    boot: str
+    boot: str = Field(max_length=100)
     number: int
     speaks: int
-    version: str = ""
-    phones: tuple[PhoneThere, ...] = ()
+    version: str = Field(default="", max_length=100)
+    phones: tuple[PhoneThere, ...] = Field(default=(), max_length=MOST_PHONES)
+
+    @classmethod
+    def read(cls, data: bytes) -> Presence:
+        """What a host has told. Raises ValueError."""
+        return cls.model_validate_json(bounded(data))
 
 
 class Pulse(Message):
@@ -156,10 +206,15 @@ class Pulse(Message):
     start of the hub with this `epoch`: 0 before it knows any, None from a host that does not say.
     """
 
-    boot: str
+    boot: str = Field(max_length=100)
     number: int
     epoch: int | None = None
-    working: tuple[str, ...] = ()
+    working: tuple[Annotated[str, Field(max_length=100)], ...] = Field(default=(), max_length=1000)
+
+    @classmethod
+    def read(cls, data: bytes) -> Pulse:
+        """What a host has told. Raises ValueError."""
+        return cls.model_validate_json(bounded(data))
 
 
 class Held(Message):
@@ -182,12 +237,14 @@ class Standing(Message):
 class Beat(Message):
     """All that holds for a host now. A run that is not named is over. A hub that is `leaving` stops.
 
-    `epoch` is another one after each start of the hub; `number` grows with each beat.
+    `epoch` is another one after each start of the hub; `number` grows with each beat. `link` is another one after each
+    time that the hub had lost the engine, or the engine was started: what was said before may not have arrived.
     """
 
     host: str
     epoch: int
     number: int
+    link: int = 0
     leaving: bool = False
     runs: dict[str, Standing] = Field(default_factory=dict)
     leases: tuple[Held, ...] = ()
@@ -335,7 +392,7 @@ class Reply(Message):
 def read_reply(data: bytes) -> tuple[Reply, bytes]:
     """A reply, and the bytes that came with it. Raises ValueError."""
     head, _, body = data.partition(b"\n")
-    return Reply.model_validate_json(head), body
+    return Reply.model_validate_json(bounded(head)), body
 
 
 def understands(theirs: int) -> bool:

@@ -14,7 +14,7 @@ import nats.errors
 import nats.js.errors
 from nats.aio.client import Client
 from nats.aio.msg import Msg
-from nats.js.api import AckPolicy, ConsumerConfig, KeyValueConfig, RetentionPolicy, StreamConfig
+from nats.js.api import AckPolicy, ConsumerConfig, DiscardPolicy, RetentionPolicy, StreamConfig
 
 from bot.fleet.engine import REQUEST_S, Address, Delivery, EngineAway, EngineRefused, Link
 
@@ -30,7 +30,39 @@ STORE_S: Final = 1.5
 ACK_S: Final = 5.0
 """What is not known to be done by then is delivered again."""
 KEEP_S: Final = 7 * 86_400.0
-"""The engine keeps nothing longer: the hub has it, or will never have it."""
+"""The engine keeps what a host tells no longer: the hub has it, or will never have it."""
+ORDER_S: Final = 60.0
+"""An order that has not arrived by then is given anew once its host is there."""
+MEBIBYTE: Final = 1024 * 1024
+QUEUE_BYTES: Final = 16 * MEBIBYTE
+"""Of one host's queue, or of all orders: about 9,000 events, which 32 phones need three quarters of an hour for. What
+has no room is told again by its host, which keeps it until the hub has it.
+"""
+BUCKET_BYTES: Final = 64 * MEBIBYTE
+VALUE_BYTES: Final = 256 * 1024
+"""Of one host's presence: 400 phones. So 256 hosts have room in the bucket, whatever each of them puts there."""
+NO_DUPLICATES_S: Final = 0.1
+"""The least for which the engine remembers ids of messages, which would be those of all hosts together. No message of
+ours has one.
+"""
+_BOUNDED: Final = StreamConfig(
+    max_msg_size=MEBIBYTE, deny_delete=True, deny_purge=True, allow_rollup_hdrs=False, duplicate_window=NO_DUPLICATES_S
+)
+_FROM_HOST: Final = _BOUNDED.evolve(
+    retention=RetentionPolicy.WORK_QUEUE,
+    no_ack=True,
+    max_bytes=QUEUE_BYTES,
+    max_age=KEEP_S,
+    discard=DiscardPolicy.NEW,
+)
+_TO_HOSTS: Final = _BOUNDED.evolve(retention=RetentionPolicy.INTEREST, max_bytes=QUEUE_BYTES, max_age=ORDER_S)
+_BUCKET: Final = _BOUNDED.evolve(
+    no_ack=True, max_msgs_per_subject=1, max_bytes=BUCKET_BYTES, max_msg_size=VALUE_BYTES, allow_direct=True
+)
+_NAME_IN_USE: Final = 10058
+"""The engine's code for a stream that is there with another configuration."""
+AHEAD: Final = 5000
+"""Messages that the engine delivers before the first of them is done."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,42 +139,47 @@ class NatsLink:
         with _as_away():
             await self._client.flush()
 
-    async def store(self, subject: str, data: bytes, *, id: str) -> None:  # noqa: A002 - see Link
+    async def store(self, subject: str, data: bytes) -> None:
         """See Link."""
         with _as_away():
-            await self._stream.publish(subject, data, headers={"Nats-Msg-Id": id} if id else None)
+            await self._stream.publish(subject, data)
 
-    async def add_queue(self, queue: str, subjects: str) -> None:
+    async def add_queue(self, queue: str, subjects: str, *, from_host: bool) -> None:
         """See Link."""
-        made = StreamConfig(name=queue, subjects=[subjects], retention=RetentionPolicy.WORK_QUEUE)
-        with _as_away():
-            await self._stream.add_stream(made.evolve(max_age=KEEP_S, duplicate_window=120))
+        await self._add_stream((_FROM_HOST if from_host else _TO_HOSTS).evolve(name=queue, subjects=[subjects]))
 
-    async def add_reader(self, queue: str, reader: str, deliver: str, *, subject: str = "", ahead: int = 1000) -> None:
+    async def add_reader(self, queue: str, reader: str, deliver: str, *, subject: str = "", done: bool = False) -> None:
         """See Link."""
         made = ConsumerConfig(durable_name=reader, deliver_subject=deliver, filter_subject=subject or None)
+        again = made.evolve(ack_policy=AckPolicy.EXPLICIT, ack_wait=ACK_S, max_ack_pending=AHEAD)
         with _as_away():
-            await self._stream.add_consumer(
-                queue, made.evolve(ack_policy=AckPolicy.EXPLICIT, ack_wait=ACK_S, max_ack_pending=ahead)
-            )
+            await self._stream.add_consumer(queue, again if done else made.evolve(ack_policy=AckPolicy.NONE))
 
     async def add_bucket(self, bucket: str) -> None:
-        """See Link."""
-        with _as_away():
-            await self._stream.create_key_value(KeyValueConfig(bucket=bucket, history=1))
+        """See Link. The client would make one that `Nats-Rollup` empties of all keys, whoever puts one."""
+        await self._add_stream(_BUCKET.evolve(name=f"KV_{bucket}", subjects=[f"$KV.{bucket}.>"]))
 
     async def put(self, bucket: str, key: str, value: bytes) -> None:
         """See Link. A host may write its own key and not ask what else there is, so this is a plain message."""
-        await self.store(f"$KV.{bucket}.{key}", value, id="")
+        await self.publish(f"$KV.{bucket}.{key}", value)
 
     async def get(self, bucket: str, key: str) -> bytes:
         """See Link."""
         with _as_away():
             try:
-                entry = await (await self._stream.key_value(bucket)).get(key)
-            except nats.js.errors.KeyNotFoundError:
+                last = await self._stream.get_last_msg(f"KV_{bucket}", f"$KV.{bucket}.{key}")
+            except nats.js.errors.NotFoundError:
                 return b""
-            return entry.value or b""
+            return last.data or b""
+
+    async def _add_stream(self, made: StreamConfig) -> None:
+        with _as_away():
+            try:
+                await self._stream.add_stream(made)
+            except nats.js.errors.BadRequestError as error:
+                if error.err_code != _NAME_IN_USE:
+                    raise
+                await self._stream.update_stream(made)
 
 
 @contextmanager

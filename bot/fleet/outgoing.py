@@ -21,12 +21,11 @@ NEVER: Final = float("-inf")
 
 class Outgoing:
     """Sends what is written while `send` is at work; what is not known to have arrived after `again` seconds is sent
-    again. `boot` is another one after each start of the host.
+    again.
     """
 
-    def __init__(self, host: str, boot: str, table: FleetTable, again: float) -> None:
+    def __init__(self, host: str, table: FleetTable, again: float) -> None:
         self._host = host
-        self._boot = boot
         self._table = table
         self._again = again
         self._writing = ShieldedCalls(again)
@@ -43,8 +42,12 @@ class Outgoing:
         return tuple((run, ITEM.validate_json(body)) for run, _, body in written)
 
     def use(self, link: Link) -> None:
-        """Send on this link from now on; what was sent on one that has ended may not have arrived."""
+        """Send on this link from now on."""
         self._link = link
+        self.send_anew()
+
+    def send_anew(self) -> None:
+        """Send everything that is not known to have arrived: the link between here and the hub was another one."""
         self._unsent = OrderedDict((key, (body, NEVER)) for key, (body, _) in self._unsent.items())
         self._due.set()
 
@@ -102,8 +105,7 @@ class Outgoing:
                 run, number = key
                 body = self._unsent[key][0].replace('"n":0', f'"n":{number}', 1)
                 try:
-                    name = f"{self._host}.{self._boot}.{run}.{number}.{int(now)}"
-                    await self._link.store(events_of(self._host, run), body.encode(), id=name)
+                    await self._link.publish(events_of(self._host, run), body.encode())
                 except EngineAway as away:
                     logger.debug("what run %s tells waits: %s", run, away)
                     break

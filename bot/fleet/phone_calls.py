@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import io
+import logging
 import zlib
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
@@ -14,13 +15,18 @@ from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
 
 from agent.ports.journal import ActionKey, Journal, LeaseLost
 from agent.run_id import RunId
-from bot.fleet.messages import Held, Reply, Sentence, UsePhone
+from bot.fleet.bounds import in_line
+from bot.fleet.messages import VALUE_LETTERS, Held, Reply, Sentence, UsePhone
+from bot.texts import words
 from devices import errors
 from devices.geometry import Size
 from devices.inputs import Input, TypeText
+from devices.opening import is_picture, opened
 from devices.phone import Done, Element, Observation, Phone
 from devices.storage import FoundFiles
 from devices.wording import sentence_of
+
+logger = logging.getLogger(__name__)
 
 INPUT: Final[TypeAdapter[Input]] = TypeAdapter(Input)
 FOUND: Final[TypeAdapter[FoundFiles]] = TypeAdapter(FoundFiles)
@@ -49,6 +55,24 @@ class DoneThere(BaseModel):
         return Done(self.field_text, tuple(note.worded() for note in self.notes), elsewhere=self.elsewhere)
 
 
+class Facts(BaseModel):
+    """What an observation tells beside picture and elements (see `Observation`)."""
+
+    model_config = ConfigDict(frozen=True)
+
+    package: str
+    app_name: str
+    activity: str
+    keyboard_shown: bool
+    rotation: int
+    locked: bool
+    screen_on: bool
+    secure: bool
+    settled: bool
+    complete: bool
+    focused_text: str | None
+
+
 class Seen(BaseModel):
     """An observation without its picture, which follows as JPEG."""
 
@@ -57,27 +81,12 @@ class Seen(BaseModel):
     width: int
     height: int
     elements: tuple[Element, ...] | None
-    facts: dict[str, Any]
-
-
-_FACTS: Final = (
-    "package",
-    "app_name",
-    "activity",
-    "keyboard_shown",
-    "rotation",
-    "locked",
-    "screen_on",
-    "secure",
-    "settled",
-    "complete",
-    "focused_text",
-)
+    facts: Facts
 
 
 def written(seen: Observation) -> tuple[dict[str, Any], bytes]:
     """An observation as it crosses. Blocks for the picture: call it off the loop."""
-    facts = {name: getattr(seen, name) for name in _FACTS}
+    facts = Facts.model_validate(seen, from_attributes=True)
     told = Seen(width=seen.size.width, height=seen.size.height, elements=seen.elements, facts=facts)
     picture = b""
     if seen.jpeg is not None:
@@ -92,11 +101,11 @@ def read(told: Any, picture: bytes) -> Observation:  # noqa: ANN401 - JSON
     try:
         seen = Seen.model_validate(told)
         image = image_of(picture) if picture else None
-        return Observation(
-            Size(seen.width, seen.height), image, seen.elements, **{name: seen.facts[name] for name in _FACTS}
-        )
-    except (ValidationError, KeyError, TypeError, OSError) as error:
-        raise errors.CaptureFailed("The picture of the host cannot be read.") from error
+    except (ValidationError, OSError) as error:
+        raise errors.CaptureFailed(words("fleet.no_picture")) from error
+    if not is_picture(seen.width, seen.height) or (image is not None and image.size != (seen.width, seen.height)):
+        raise errors.CaptureFailed(words("fleet.no_picture"))
+    return Observation(Size(seen.width, seen.height), image, seen.elements, **dict(seen.facts))
 
 
 def jpeg_of(image: Image.Image) -> bytes:
@@ -108,11 +117,15 @@ def jpeg_of(image: Image.Image) -> bytes:
 
 def image_of(data: bytes) -> Image.Image:
     """The picture. Blocks. Raises OSError."""
-    with Image.open(io.BytesIO(data), formats=("JPEG",)) as picture:
+    with opened(data, ("JPEG",)) as picture:
         return picture.convert("RGB")
 
 
-KINDS: Final = {kind.__name__: kind for kind in vars(errors).values() if isinstance(kind, type)}
+KINDS: Final = {
+    kind.__name__: kind
+    for kind in vars(errors).values()
+    if isinstance(kind, type) and issubclass(kind, errors.PhoneError)
+}
 
 
 def refused(error: errors.PhoneError) -> Reply:
@@ -129,9 +142,11 @@ def raise_refused(reply: Reply) -> None:
     if not isinstance(data, dict) or "raised" not in data:
         return
     kind = KINDS.get(str(data["raised"]), errors.PhoneError)
-    text = str(data.get("text", ""))
-    if data.get("sentence"):
-        text = Sentence.model_validate(data["sentence"]).worded()
+    text = in_line(str(data.get("text", "")), VALUE_LETTERS)
+    try:
+        text = Sentence.model_validate(data.get("sentence")).worded()
+    except ValidationError:
+        logger.debug("a host has told an error that is no sentence")
     raise kind(text, uncertain=bool(data.get("uncertain", True)))
 
 

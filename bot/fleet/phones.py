@@ -10,18 +10,24 @@ from typing import Any, Final
 from PIL import Image
 from pydantic import ValidationError
 
+from agent.run_id import RunId
+from bot.fleet.bounds import in_line
 from bot.fleet.engine import EngineAway
+from bot.fleet.hosts import Host
 from bot.fleet.hub import Hub
 from bot.fleet.keys import sealed_for
-from bot.fleet.messages import SPEAKS, Reply, UsePhone, understands
+from bot.fleet.messages import SPEAKS, VALUE_LETTERS, PhoneThere, Reply, UsePhone, understands
+from bot.fleet.owners import HERE, Conflict
 from bot.fleet.phone_calls import FOUND, INPUT, DoneThere, image_of, raise_refused, read
 from bot.texts import words
-from devices.errors import FileRejected, PhoneGone, ScreenChanged
+from devices.errors import CaptureFailed, FileRejected, PhoneError, PhoneGone, ScreenChanged
 from devices.inputs import Input, TypeText
 from devices.jpeg import Fit, Jpeg
 from devices.phone import Done, Health, Judged, Observation, Phone, PhoneInfo
+from devices.phone_names import LONGEST
 from devices.pool import NameBook
 from devices.pool.names import PhoneNames
+from devices.provider import DeviceProvider
 from devices.storage import FoundFiles
 from devices.wording import words as device_words
 
@@ -30,8 +36,8 @@ CALL_S: Final = 40.0
 
 
 class FleetPhones:
-    """Implements `devices.provider.DeviceProvider`. A phone is the same wherever it is attached: of two hosts that tell
-    of it the one that is there counts, and a phone of this machine comes before all.
+    """Implements `devices.provider.DeviceProvider`. Of two machines that tell of one id, this one included, the one
+    counts to which the phone belongs (see `PhoneOwners`); the other is among its `conflicts`.
     """
 
     def __init__(self, hub: Hub, book: NameBook | None) -> None:
@@ -49,6 +55,7 @@ class FleetPhones:
         self._others = others
         self._started = True
         await self._names.load()
+        await self._hub.owners.load()
         self._look()
 
     async def stop(self) -> None:
@@ -62,15 +69,22 @@ class FleetPhones:
 
     def host_of(self, phone_id: str) -> str:
         """The host that has the phone, "" where none does."""
-        if any(each.id == phone_id for each in self._others()):
-            return ""
         found = self._found.get(phone_id)
-        return "" if found is None else found.host
+        return HERE if found is None else found.host
+
+    def owns(self, provider: DeviceProvider, phone_id: str) -> bool:
+        """Whether a phone with this id counts as that of this provider, of this machine or of hosts."""
+        owner = self._hub.owners.of(phone_id)
+        return owner is None or (owner != HERE) == (provider is self)
+
+    def may_use(self, run: RunId, phone_id: str) -> bool:
+        """Whether a run can be given this phone: who does it already does so on its own phones alone."""
+        known = self._hub.known.get(run)
+        return known is None or known.host == (self._hub.owners.of(phone_id) or HERE)
 
     def list(self) -> tuple[PhoneInfo, ...]:
         """See Phones."""
-        taken = {each.id for each in self._others()}
-        return tuple(info for phone_id, info in self._found.items() if phone_id not in taken)
+        return tuple(self._found.values())
 
     def get(self, phone_id: str) -> Phone:
         """See Phones."""
@@ -114,35 +128,43 @@ class FleetPhones:
         """What the hosts tell, as one list; each phone once."""
         if not self._started:
             return
+        owners = self._hub.owners
+        here = [each for each in self._others() if owners.claim(each.id, HERE)]
+        conflicts = [self._conflict(each.id, HERE) for each in self._others() if owners.of(each.id) != HERE]
         there: dict[str, PhoneInfo] = {}
-        hosts = sorted(self._hub.hosts.values(), key=lambda host: (not host.usable, host.name))
-        for host in hosts:
-            for told in host.phones():
-                info = told.seen_at(host.name)
-                if host.speaks is not None and not understands(host.speaks):
-                    why = words("fleet.version", host=host.name, theirs=host.speaks, ours=SPEAKS)
-                    info = replace(info, health=Health.OFFLINE, reason=why, fix=words("fleet.version_fix"))
-                elif host.blocked:
-                    why = words("fleet.blocked_phone", host=host.name)
-                    info = replace(
-                        info, health=Health.OFFLINE, reason=why, fix=words("fleet.blocked_fix", host=host.name)
-                    )
-                elif not host.usable:
-                    why = words("fleet.away_phone", host=host.name)
-                    info = replace(info, health=Health.OFFLINE, reason=why, fix=words("fleet.away_fix"))
-                there.setdefault(info.id, info)
+        for host in self._hub.hosts.values():
+            with self._hub.faults.of(host.name):
+                for told in host.phones():
+                    if owners.claim(told.info.id, host.name):
+                        there.setdefault(told.info.id, _as_of(host, told))
+                    else:
+                        conflicts.append(self._conflict(told.info.id, host.name))
+        for each in conflicts:
+            known = there.get(each.phone)
+            if each.owner != HERE and (known is None or not self._hub.hosts.usable(each.owner)):
+                there[each.phone] = _in_conflict(each, known)
+        owners.conflicts = tuple(conflicts)
         named: dict[str, PhoneInfo] = {}
-        used = {each.name.casefold() for each in self._others()}
+        used = {each.name.casefold() for each in here}
+        # Who types one of these means that phone, whatever another host calls the serial of one of its own.
+        ids = {each.id.casefold() for each in (*here, *there.values())}
         for phone_id, info in sorted(there.items()):
-            name = self._names.name_beside(phone_id, info.serial, info.name, used)
+            name = self._names.name_beside(phone_id, info.serial, info.name, used | (ids - {phone_id.casefold()}))
             named[phone_id] = replace(info, name=name)
             used.add(name.casefold())
             if phone_id not in self._phones:
                 self._phones[phone_id] = HostedPhone(self._hub, self, phone_id)
+        for phone_id, info in named.items():
+            if info.serial.casefold() in ids | used:
+                named[phone_id] = replace(info, serial=phone_id)
         if named != self._found:
             self._found = named
             self._change.set()
             self._change = asyncio.Event()
+        self._hub.keep_owners()
+
+    def _conflict(self, phone_id: str, claimant: str) -> Conflict:
+        return Conflict(phone_id, self._hub.owners.of(phone_id) or HERE, claimant)
 
     def note_app(self, phone_id: str, app: str) -> None:
         """Remember which app was in front when the host was asked last."""
@@ -152,6 +174,28 @@ class FleetPhones:
     def info_of(self, phone_id: str) -> PhoneInfo | None:
         """What is known of a phone now."""
         return self._found.get(phone_id)
+
+
+def _as_of(host: Host, told: PhoneThere) -> PhoneInfo:
+    """A phone of a host, as far as that can be used."""
+    info = told.seen_at(host.name)
+    if host.speaks is not None and not understands(host.speaks):
+        why = words("fleet.version", host=host.name, theirs=host.speaks, ours=SPEAKS)
+        return replace(info, health=Health.OFFLINE, reason=why, fix=words("fleet.version_fix"))
+    if host.blocked:
+        why = words("fleet.blocked_phone", host=host.name)
+        return replace(info, health=Health.OFFLINE, reason=why, fix=words("fleet.blocked_fix", host=host.name))
+    if not host.usable:
+        why = words("fleet.away_phone", host=host.name)
+        return replace(info, health=Health.OFFLINE, reason=why, fix=words("fleet.away_fix"))
+    return info
+
+
+def _in_conflict(conflict: Conflict, known: PhoneInfo | None) -> PhoneInfo:
+    """A phone that its host does not have now, and another machine tells of. Nothing is taken from that one."""
+    phone = conflict.phone
+    bare = known or PhoneInfo(phone, phone, phone[:LONGEST], Health.OFFLINE, host=conflict.owner)
+    return replace(bare, health=Health.OFFLINE, reason=conflict.sentence, fix=conflict.fix)
 
 
 class HostedPhone:
@@ -197,8 +241,11 @@ class HostedPhone:
         """See Phone."""
         reply, picture = await self._call("glance", {})
         if isinstance(reply.data, dict) and "app" in reply.data:
-            self._phones.note_app(self._id, str(reply.data["app"]))
-        return await asyncio.to_thread(image_of, picture) if picture else None
+            self._phones.note_app(self._id, in_line(str(reply.data["app"]), VALUE_LETTERS))
+        try:
+            return await asyncio.to_thread(image_of, picture) if picture else None
+        except OSError as error:
+            raise CaptureFailed(words("fleet.no_picture")) from error
 
     async def act(
         self,
@@ -219,7 +266,10 @@ class HostedPhone:
         given: dict[str, Any] = {"receipt": receipt}
         if isinstance(what, TypeText):
             # It may be a password: nobody but the host can read what is typed.
-            given["sealed"] = sealed_for(self._hub.hosts[self.info.host].known.seal, what.text)
+            host = self._hub.hosts.get(self.info.host)
+            if host is None:
+                raise PhoneGone(words("fleet.away_phone", host=self.info.host), uncertain=False)
+            given["sealed"] = sealed_for(host.known.seal, what.text)
             what = replace(what, text="")
         given["what"] = INPUT.dump_python(what, mode="json")
         reply, _ = await self._call("act", given, uncertain=True)
@@ -244,7 +294,10 @@ class HostedPhone:
     async def find_files(self, name: str) -> FoundFiles:
         """See Phone."""
         reply, _ = await self._call("find_files", {"name": name})
-        return FOUND.validate_python(reply.data)
+        try:
+            return FOUND.validate_python(reply.data)
+        except ValidationError as error:
+            raise PhoneError(words("fleet.not_understood", host=self.info.host)) from error
 
     async def pull(self, path: str, *, limit: int) -> bytes:
         """See Phone."""

@@ -18,7 +18,6 @@ from bot.fleet.keys import HostKeys, HubKeys, claims_of, digest_of, is_signed, p
 from bot.fleet.messages import (
     INVITATION_MINUTES,
     JOIN,
-    ORDERS,
     PRESENCE,
     Reply,
     Wish,
@@ -47,13 +46,14 @@ def delivery_of(host: str) -> str:
 
 
 def permissions_of(host: str) -> dict[str, Any]:
-    """What a host may say and hear: nothing but its own."""
+    """What a host may say and hear: nothing but its own, and nothing that the engine itself answers. It would answer
+    wherever the host wants, with rights to do anything.
+    """
     says = [
         events_of(host, "*"),
         pulse_of(host),
         asked_by(host),
         f"$KV.{PRESENCE}.{host}",
-        f"$JS.ACK.{ORDERS}.{host}.>",
     ]
     hears = [beats_to(host), asked_of(host), delivery_of(host), f"{inbox_of(host)}.>"]
     # To a request it may reply once, wherever the hub wants to have it.

@@ -80,13 +80,16 @@ class FleetTable:
         return str(rows[0]["name"]) if rows else ""
 
     async def join(self, digest: str, nkey: str, seal: str, *, now: float) -> KnownHost | None:
-        """Let a host in with its invitation, which is used up by that; None when it does not hold."""
+        """Let a host in with its invitation, which is used up by that; None when it does not hold, or when
+        the key is that of another host.
+        """
 
         async def work(transaction: Transaction) -> KnownHost | None:
             rows = await transaction.fetch(
                 "DELETE FROM fleet_invites WHERE digest = ? AND expires > ? RETURNING name", (digest, now)
             )
-            if not rows:
+            others = "SELECT 1 FROM fleet_hosts WHERE nkey = ? AND name <> ?"
+            if not rows or await transaction.fetch(others, (nkey, rows[0]["name"])):
                 return None
             await transaction.fetch(
                 "INSERT OR REPLACE INTO fleet_hosts (name, nkey, seal, joined) VALUES (?, ?, ?, ?)",
@@ -113,6 +116,32 @@ class FleetTable:
 
         async def work(transaction: Transaction) -> None:
             await transaction.fetch("UPDATE fleet_hosts SET blocked = ? WHERE name = ?", (now, name))
+
+        await self._database.write(work, patience=PATIENCE_S)
+
+    async def phone_hosts(self) -> dict[str, str]:
+        """The host of each phone, "" for this machine, which has every phone that is known and that no host has."""
+
+        async def work(transaction: Transaction) -> dict[str, str]:
+            await transaction.fetch(
+                "INSERT OR IGNORE INTO phone_hosts (phone, host) SELECT phone, '' FROM phone_names"
+                " UNION SELECT phone, '' FROM usual_phone_names UNION SELECT phone, '' FROM leases"
+            )
+            rows = await transaction.fetch("SELECT phone, host FROM phone_hosts ORDER BY phone")
+            return {row["phone"]: row["host"] for row in rows}
+
+        return await self._database.write(work)
+
+    async def keep_phone_hosts(self, hosts: Mapping[str, str]) -> None:
+        """From now on these phones belong to these hosts."""
+
+        async def work(transaction: Transaction) -> None:
+            for phone, host in hosts.items():
+                await transaction.fetch(
+                    "INSERT INTO phone_hosts (phone, host) VALUES (?, ?)"
+                    " ON CONFLICT (phone) DO UPDATE SET host = excluded.host",
+                    (phone, host),
+                )
 
         await self._database.write(work, patience=PATIENCE_S)
 

@@ -1,4 +1,4 @@
-"""Hosts, for the operator's command line: which there are, inviting one, ending one."""
+"""Hosts, for the operator's command line: which there are, inviting one, ending one, and whose a phone is."""
 
 from __future__ import annotations
 
@@ -12,11 +12,13 @@ from starlette.routing import Route
 
 from bot.fleet.engine import steady_now
 from bot.fleet.messages import HOST_NAME, SPEAKS, understands
+from bot.fleet.owners import called
 from bot.texts import say
 from bot.web.api import body_of
 from bot.web.auth import caller_of
 from bot.web.http import get, post, refuse
 from bot.web.sessions import Way
+from devices.wording import said, sentence_of
 
 if TYPE_CHECKING:
     from bot.fleet.hosts import Host
@@ -31,6 +33,15 @@ class HostNamed(BaseModel):
     name: str = Field(max_length=100)
 
 
+class PhoneMoved(BaseModel):
+    """The phone that is meant, by its id, and the host that it shall belong to; "" for this machine."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    name: str = Field(max_length=200)
+    host: str = Field(default="", max_length=100)
+
+
 class FleetRoutes:
     """For the operator alone: whoever invites a host gives it the tasks of everybody. `hub` is None without hosts."""
 
@@ -43,6 +54,7 @@ class FleetRoutes:
             get("/api/fleet", self.all),
             post("/api/fleet/invite", self.invite),
             post("/api/fleet/revoke", self.revoke),
+            post("/api/fleet/move", self.move),
         ]
 
     async def all(self, request: Request) -> Response:
@@ -50,7 +62,8 @@ class FleetRoutes:
         hub = self._let_in(request)
         if isinstance(hub, Response):
             return hub
-        return JSONResponse({"fleet": [_host(host) for host in hub.hosts.values()]})
+        conflicts = [{"text": said(each.sentence), "fix": said(each.fix)} for each in hub.owners.conflicts]
+        return JSONResponse({"fleet": [_host(host) for host in hub.hosts.values()], "conflicts": conflicts})
 
     async def invite(self, request: Request) -> Response:
         """What a host joins with, once; it is shown this once."""
@@ -71,6 +84,20 @@ class FleetRoutes:
         if not await hub.revoke(name):
             return refuse(409, say("fleet.unknown", name=name))
         return JSONResponse({})
+
+    async def move(self, request: Request) -> Response:
+        """Have a phone belong to another machine."""
+        from bot.fleet.hub import NotMoved  # noqa: PLC0415 - only a hub loads the engine's client
+
+        hub = self._let_in(request)
+        if isinstance(hub, Response):
+            return hub
+        wish = await body_of(request, PhoneMoved)
+        try:
+            await hub.move_phone(wish.name, wish.host)
+        except NotMoved as why:
+            return refuse(409, said(sentence_of(why)))
+        return JSONResponse({"text": say("fleet.moved", phone=wish.name, machine=said(called(wish.host)))})
 
     def _let_in(self, request: Request) -> Hub | Response:
         if caller_of(request).way is Way.PERSON:

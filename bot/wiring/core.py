@@ -15,6 +15,7 @@ from agent.graph.agent import GraphAgent
 from agent.graph.member.members import Members
 from agent.guards.policy import Policy, PolicyError
 from agent.guards.reading import Readings
+from agent.run_id import RunId
 from agent.runner.local import Equipment, LocalRunner
 from agent.skills.library import Skills
 from agent.tools.calling import Toolbox
@@ -57,6 +58,7 @@ from devices.wording import sentence_of
 
 if TYPE_CHECKING:
     from agent.tools.egress import Egress
+    from bot.fleet.phones import FleetPhones
     from bot.wiring.fleet import HubParts
 
 logger = logging.getLogger(__name__)
@@ -129,7 +131,7 @@ async def open_core(
         else:
             logger.info("Model: %s", terms.models.vision.name)
         fleet = _fleet_of(settings, store, policy)
-        phones = phones_of(settings, store.phone_names, mends=True, beside=() if fleet is None else (fleet.phones,))
+        phones = phones_of(settings, store.phone_names, mends=True, hosted=None if fleet is None else fleet.phones)
         stack.push_async_callback(phones.stop)
         await phones.start()
         rights = await Rights.open(lists_of(settings, platforms), store, Pairing() if settings.pairing else None)
@@ -141,7 +143,11 @@ async def open_core(
 
         live.follow(admit)
         admission = Admission(lambda: rights.policy)
-        leases = PhoneLeases(store.leases, phones, SteadyClock(), admission.admits, admission.standing)
+
+        def admits(run: RunId, phone: str) -> bool:
+            return admission.admits(run, phone) and (fleet is None or fleet.phones.may_use(run, phone))
+
+        leases = PhoneLeases(store.leases, phones, SteadyClock(), admits, admission.standing)
         secrets = MemorySecrets()
         quotas = Quotas(store, rights, lambda: live.now, zone_named(settings.time_zone), time.time)
         offer = await look_for_workshop(settings.workshop)
@@ -275,10 +281,10 @@ def phones_of(
     book: NameBook | None = None,
     *,
     mends: bool = False,
-    beside: Sequence[DeviceProvider] = (),
+    hosted: FleetPhones | None = None,
 ) -> Pool:
-    """The phones that the settings name, those of installed providers and of those `beside`, not started yet, with the
-    names of the `book`.
+    """The phones that the settings name, those of installed providers and those that are `hosted` elsewhere, not
+    started yet, with the names of the `book`.
 
     `mends`: they get back what a crashed run left changed. Raises SettingsError for a provider that cannot be loaded.
     """
@@ -293,7 +299,8 @@ def phones_of(
         mends=mends,
         fast_lane=settings.fast_lane == "auto",
     )
-    return Pool([adb, *(make(settings, book) for make in _installed_providers()), *beside])
+    providers = [adb, *(make(settings, book) for make in _installed_providers())]
+    return Pool(providers) if hosted is None else Pool([*providers, hosted], hosted.owns)
 
 
 MakeProvider = Callable[[Settings, NameBook | None], DeviceProvider]

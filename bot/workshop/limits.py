@@ -5,15 +5,14 @@ For jobs in a room, and for helpers that run beside the service, such as servers
 
 from __future__ import annotations
 
-import os
 import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from devices.environment import child_environment
+
 MEBIBYTE: Final = 1024 * 1024
-PLAIN: Final = ("PATH", "HOME", "LANG", "LC_ALL", "LC_CTYPE", "TMPDIR", "TZ", "SSL_CERT_FILE", "SSL_CERT_DIR")
-"""The variables of the service that hold nothing of its own. All others, tokens and keys among them, stay behind."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,4 +56,4 @@ def limited(command: Sequence[str], limits: Limits) -> tuple[str, ...]:
 
 def clean_environment(more: Mapping[str, str] | None = None) -> dict[str, str]:
     """An environment without any of the service's settings, and with what `more` names for this program alone."""
-    return {**{name: os.environ[name] for name in PLAIN if name in os.environ}, **(more or {})}
+    return child_environment(more=more)

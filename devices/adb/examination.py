@@ -13,7 +13,7 @@ from devices.adb.connection import Connection
 from devices.adb.input_driver import input_problem
 from devices.adb.preparation import INPUT_METHOD, LIST_KEPT, SCREEN_TIMEOUT, STAY_ON, KeptSettings, kept_in
 from devices.adb.quoting import command
-from devices.adb.server import ServerAddress, adb_binary
+from devices.adb.server import ServerAddress, adb_binary, adb_environment
 from devices.adb.shell import Shell, failure_in
 from devices.adb.text_entry import BROADCAST_KEYBOARD
 from devices.errors import PhoneError, PhoneGone
@@ -149,6 +149,7 @@ async def client() -> tuple[str, str]:
         process = await asyncio.create_subprocess_exec(
             path,
             "version",
+            env=adb_environment(),
             stdin=asyncio.subprocess.DEVNULL,
             stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.STDOUT,

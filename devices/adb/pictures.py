@@ -2,26 +2,20 @@
 
 from __future__ import annotations
 
-import io
 import re
 import struct
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from PIL import Image, UnidentifiedImageError
+from PIL import Image
 
 from devices.errors import CaptureFailed
 from devices.geometry import Size
 from devices.jpeg import Fit, Jpeg
+from devices.opening import MAX_SIDE, NoPicture, opened
 from devices.resizing import AS_IT_CAME
 from devices.thumbnail import CELL, small_of, small_of_bytes
 from devices.wording import Words, words
-
-MAX_SIDE = 16384
-"""No phone's screen is larger; a header that says so is not a header."""
-
-MAX_PIXELS = 40_000_000
-"""Of one picture: screens of 8K have 33 million. A few kilobytes of PNG can say that they are gigabytes."""
 
 DARKEST = 8
 """A picture whose brightest cell is below this is black: compression and dithering leave a few levels."""
@@ -32,8 +26,6 @@ _NAVIGATION_BAR = 0.07
 
 # AOSP hardware/interfaces PixelFormat: Pillow's raw mode and bytes per pixel.
 _FORMATS = {1: ("RGBX", 4), 2: ("RGBX", 4), 3: ("RGB", 3), 4: ("BGR;16", 2), 5: ("BGRX", 4)}
-_UNREADABLE = (UnidentifiedImageError, Image.DecompressionBombError, OSError, SyntaxError, ValueError)
-"""What Pillow raises for what is no picture, or only half of one."""
 BLOCK, KEPT_BLOCKS = 2 * 1024 * 1024, 8
 """Bytes of a piece of memory that Pillow takes, and how many it keeps for the next picture. To get ten megabytes from
 the system each time costs more than to fill them, and a piece of another size is got anew: one that holds a whole
@@ -154,11 +146,11 @@ def from_jpeg(data: bytes, wanted: Wanted = always, fit: Fit | None = None) -> F
     A JPEG keeps the mean of each block of 8×8 pixels: what there is in the small is read without the rest.
     """
     try:
-        with Image.open(io.BytesIO(data), formats=("JPEG",)) as picture:
-            size = _possible(picture)
+        with opened(data, ("JPEG",)) as picture:
+            size = Size(*picture.size)
             picture.draft("L", (size.width // CELL, size.height // CELL))
             small = picture.convert("L")
-    except _UNREADABLE as broken:
+    except NoPicture as broken:
         raise CaptureFailed(words("phone.error.broken_picture")) from broken
     if small.size != (-(-size.width // CELL), -(-size.height // CELL)):
         return Frame.of(_decoded(data), fit)
@@ -174,16 +166,8 @@ def _no_picture(told: bytes) -> Words:
 
 def _decoded(data: bytes) -> Image.Image:
     try:
-        with Image.open(io.BytesIO(data), formats=("PNG", "JPEG")) as picture:
-            _possible(picture)
+        with opened(data, ("PNG", "JPEG")) as picture:
             picture.load()
             return picture if picture.mode == "RGB" else picture.convert("RGB")  # which would copy ten megabytes
-    except _UNREADABLE as broken:
+    except NoPicture as broken:
         raise CaptureFailed(words("phone.error.broken_picture")) from broken
-
-
-def _possible(picture: Image.Image) -> Size:
-    """The size that the header tells, before anything is unpacked. Raises ValueError for one that no screen has."""
-    if max(picture.size) > MAX_SIDE or picture.width * picture.height > MAX_PIXELS:
-        raise ValueError(f"{picture.width}×{picture.height} is no screen")
-    return Size(*picture.size)

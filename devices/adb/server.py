@@ -8,11 +8,13 @@ import importlib.resources
 import logging
 import os
 import subprocess
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 import adbutils
 
+from devices.environment import child_environment
 from devices.errors import PhoneGone, PhoneUnavailable
 from devices.wording import words
 
@@ -27,6 +29,24 @@ START_TIMEOUT = 20.0
 CONNECT_TIMEOUT = 1.0
 """Seconds for an adb server to take a connection; one that is there takes milliseconds."""
 USB_BUS = Path("/dev/bus/usb")
+READ_BY_ADB = (
+    "ADB_EMU",
+    "ADB_INSTALL_DEFAULT_INCREMENTAL",
+    "ADB_LIBUSB",
+    "ADB_LIBUSB_START_DETACHED",
+    "ADB_LOCAL_TRANSPORT_MAX_PORT",
+    "ADB_MDNS",
+    "ADB_MDNS_AUTO_CONNECT",
+    "ADB_MDNS_OPENSCREEN",
+    "ADB_TRACE",
+    "ADB_VENDOR_KEYS",
+    "ANDROID_ADB_LOG_PATH",
+    "ANDROID_ADB_SERVER_PORT",
+    "ANDROID_SDK_HOME",
+    "ANDROID_USER_HOME",
+    "ANDROID_VENDOR_KEYS",
+)
+"""Variables of adb (its manual page, docs/user/adb.1.md), and where it looks for its keys."""
 _LOCAL = frozenset({"localhost", "127.0.0.1", "::1"})
 
 
@@ -96,12 +116,18 @@ def adb_binary() -> str:
     return str(adbutils.adb_path())
 
 
+def adb_environment(more: Mapping[str, str] | None = None) -> dict[str, str]:
+    """The environment of any adb that is started."""
+    return child_environment(READ_BY_ADB, more)
+
+
 def server_environment(address: ServerAddress) -> dict[str, str]:
-    """The environment of the server that is started: the port, and no waiting for USB where there is none.
+    """The environment of the server that is started: what adb reads, the port, and no waiting for USB where there is
+    none. The server outlives whoever starts it, and everybody of this user can read its environment.
 
     Without a USB bus libusb's start costs 3 s; `ADB_LIBUSB=0` takes 0.01 s.
     """
-    environment = {**os.environ, "ANDROID_ADB_SERVER_PORT": str(address.port)}
+    environment = adb_environment({"ANDROID_ADB_SERVER_PORT": str(address.port)})
     if not USB_BUS.exists():
         environment.setdefault("ADB_LIBUSB", "0")
     return environment

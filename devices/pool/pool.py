@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 
 from devices.errors import PhoneGone
@@ -18,8 +18,12 @@ class Pool:
     The first provider lists its phones first and starts last, so that it knows of the others' phones.
     """
 
-    def __init__(self, providers: Sequence[DeviceProvider]) -> None:
+    def __init__(
+        self, providers: Sequence[DeviceProvider], owns: Callable[[DeviceProvider, str], bool] = lambda *_: True
+    ) -> None:
+        """`owns` says whether a phone with this id counts as that of this provider, where another one may have it."""
         self._providers = tuple(providers)
+        self._owns = owns
         self._change = asyncio.Event()
         self._watching: list[asyncio.Task[None]] = []
 
@@ -45,7 +49,7 @@ class Pool:
 
     def list(self) -> tuple[PhoneInfo, ...]:
         """See `Phones.list`."""
-        return tuple(info for provider in self._providers for info in provider.list())
+        return tuple(info for provider in self._providers for info in self._listed(provider))
 
     def get(self, phone_id: str) -> Phone:
         """See `Phones.get`."""
@@ -66,7 +70,8 @@ class Pool:
 
     async def wait_for(self, phone_id: str, *, timeout: float) -> Phone:
         """See `Phones.wait_for`. A phone that nobody knows yet is waited for wherever it may come."""
-        waiting = [asyncio.ensure_future(each.wait_for(phone_id, timeout=timeout)) for each in self._providers]
+        owners = [each for each in self._providers if self._owns(each, phone_id)]
+        waiting = [asyncio.ensure_future(each.wait_for(phone_id, timeout=timeout)) for each in owners]
         gone = PhoneGone(words("phone.error.unknown", id=phone_id), uncertain=False)
         try:
             for found in asyncio.as_completed(waiting):
@@ -82,8 +87,11 @@ class Pool:
 
     def _owner(self, phone_id: str) -> DeviceProvider:
         """Who has the phone; one that nobody lists is the first one's to tell about."""
-        having = (each for each in self._providers if any(info.id == phone_id for info in each.list()))
+        having = (each for each in self._providers if any(info.id == phone_id for info in self._listed(each)))
         return next(having, self._providers[0])
+
+    def _listed(self, provider: DeviceProvider) -> Iterator[PhoneInfo]:
+        return (info for info in provider.list() if self._owns(provider, info.id))
 
     def _beside(self, own: DeviceProvider) -> Sequence[PhoneInfo]:
         return [info for provider in self._providers if provider is not own for info in provider.list()]

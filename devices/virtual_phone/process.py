@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
-import os
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -13,6 +12,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from devices.environment import child_environment
 from devices.geometry import Size
 from devices.virtual_phone.faults import NO_FAULTS, FaultValue, fault_text
 
@@ -96,7 +96,7 @@ class PhoneProcess:
             "-m",
             "devices.virtual_phone",
             *self._arguments,
-            env={**os.environ, **ONE_HEAP},
+            env=child_environment(("PYTHONPATH",), ONE_HEAP),
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.PIPE,

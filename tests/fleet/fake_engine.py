@@ -53,13 +53,14 @@ class _Stored:
 class _Reader:
     deliver: str
     subject: str
+    once: bool
 
 
 @dataclass
 class _Queue:
     subjects: str
+    from_host: bool
     stored: list[_Stored] = field(default_factory=list)
-    ids: set[str] = field(default_factory=set)
     readers: dict[str, _Reader] = field(default_factory=dict)
 
 
@@ -120,7 +121,7 @@ class FakeLink:
     async def publish(self, subject: str, data: bytes) -> None:
         self._require_open()
         await asyncio.sleep(0)
-        if self.may("pub", subject):
+        if self.may("pub", subject) and not self.engine.keep(subject, data, from_host=True):
             self.engine.say(self, subject, data)
 
     async def request(self, subject: str, data: bytes, *, timeout: float = REQUEST_S) -> bytes:
@@ -165,22 +166,22 @@ class FakeLink:
         self._require_open()
         await asyncio.sleep(0)
 
-    async def store(self, subject: str, data: bytes, *, id: str) -> None:  # noqa: A002 - see Link
+    async def store(self, subject: str, data: bytes) -> None:
         self._require_open()
         await asyncio.sleep(0)
         if not self.may("pub", subject):
             raise EngineAway("permissions violation")
-        self.engine.store(subject, data, id)
+        if not self.engine.keep(subject, data, from_host=False):
+            raise EngineAway("no queue has this subject")
 
-    async def add_queue(self, queue: str, subjects: str) -> None:
+    async def add_queue(self, queue: str, subjects: str, *, from_host: bool) -> None:
         self._require_open()
-        self.engine.queues.setdefault(queue, _Queue(subjects))
+        self.engine.queues.setdefault(queue, _Queue(subjects, from_host))
 
-    async def add_reader(self, queue: str, reader: str, deliver: str, *, subject: str = "", ahead: int = 1000) -> None:
-        del ahead
+    async def add_reader(self, queue: str, reader: str, deliver: str, *, subject: str = "", done: bool = False) -> None:
         self._require_open()
         found = self.engine.queues[queue]
-        found.readers[reader] = _Reader(deliver, subject or found.subjects)
+        found.readers[reader] = _Reader(deliver, subject or found.subjects, once=not done)
         self.engine.deliver()
 
     async def add_bucket(self, bucket: str) -> None:
@@ -189,9 +190,8 @@ class FakeLink:
 
     async def put(self, bucket: str, key: str, value: bytes) -> None:
         self._require_open()
-        if not self.may("pub", f"$KV.{bucket}.{key}") or bucket not in self.engine.buckets:
-            raise EngineAway("permissions violation")
-        self.engine.buckets[bucket][key] = value
+        if self.may("pub", f"$KV.{bucket}.{key}") and bucket in self.engine.buckets:
+            self.engine.buckets[bucket][key] = value
 
     async def get(self, bucket: str, key: str) -> bytes:
         self._require_open()
@@ -272,19 +272,14 @@ class FakeEngine:
             link.hear(FakeDelivery(subject, data, reply, link, None))
         return bool(heard)
 
-    def store(self, subject: str, data: bytes, id: str) -> None:  # noqa: A002 - see Link
-        for bucket in self.buckets:
-            if subject.startswith(f"$KV.{bucket}."):
-                self.buckets[bucket][subject.rpartition(".")[2]] = data
-                return
-        queue = next((each for each in self.queues.values() if matches(each.subjects, subject)), None)
-        if queue is None:
-            raise EngineAway("no queue has this subject")
-        if id and id in queue.ids:
-            return
-        queue.ids.add(id)
-        queue.stored.append(_Stored(subject, data))
-        self.deliver()
+    def keep(self, subject: str, data: bytes, *, from_host: bool) -> bool:
+        """Put it into the queue of this kind that has the subject; False where there is none."""
+        queues = (each for each in self.queues.values() if each.from_host == from_host)
+        queue = next((each for each in queues if matches(each.subjects, subject)), None)
+        if queue is not None:
+            queue.stored.append(_Stored(subject, data))
+            self.deliver()
+        return queue is not None
 
     def deliver(self) -> None:
         """Say everything that is stored and not done to who reads it, and again after a while."""
@@ -297,7 +292,7 @@ class FakeEngine:
                 for reader in queue.readers.values():
                     link = next((each for each in self._links.values() if each.hears(reader.deliver)), None)
                     if link is not None and matches(reader.subject, stored.subject):
-                        stored.delivered = loop.time()
+                        stored.delivered, stored.done = loop.time(), reader.once
                         self._hear_stored(link, reader, stored)
                         loop.call_later(AGAIN_S + 0.01, self.deliver)
 

@@ -125,6 +125,8 @@ class FleetRig:
     machines: dict[str, HostMachine] = field(default_factory=dict)
     secrets: MemorySecrets = field(default_factory=MemorySecrets)
     memory: MemoryOfThisProcess = field(default_factory=MemoryOfThisProcess)
+    local: list[DirectPhones] = field(default_factory=list)
+    """The hub's own phones, from its next start on."""
     _stack: AsyncExitStack = field(default_factory=AsyncExitStack)
 
     @property
@@ -145,8 +147,8 @@ class FleetRig:
         )
         self.store.frames.elsewhere = self.hub.picture
         self.phones = FleetPhones(self.hub, self.store.phone_names)
-        self.pool = Pool([self.phones])
-        self.leases = PhoneLeases(self.store.leases, self.pool)
+        self.pool = Pool([*self.local, self.phones], self.phones.owns)
+        self.leases = PhoneLeases(self.store.leases, self.pool, admits=self.phones.may_use)
         nobody, _ = models([])
         local = runner_on(self.pool, nobody, InMemorySaver(), leases=self.leases, secrets=self.secrets)
         self.runner = FleetRunner(

@@ -98,7 +98,7 @@ async def test_a_stolen_key_reads_and_writes_nothing_of_another_host(two: FleetR
         forged = Told(n=1, event=end).model_dump_json().encode()
         for subject in (events_of("shelf", RUN), orders_to("shelf"), beats_to("shelf"), "$KV.fleet.shelf"):
             with pytest.raises(EngineAway):
-                await link.store(subject, forged, id="")
+                await link.store(subject, forged)
     assert heard == []
 
 
@@ -177,7 +177,7 @@ async def test_what_a_host_tells_of_a_run_of_another_one_does_not_count(two: Fle
     end = RunEnded(run=RUN, subtask=1, outcome=Outcome.SUCCEEDED, summary="stolen")
     async with two.connect(stolen(two, "thief")) as link:
         for number in range(1, 20):
-            await link.store(events_of("thief", RUN), Told(n=number, event=end).model_dump_json().encode(), id="")
+            await link.publish(events_of("thief", RUN), Told(n=number, event=end).model_dump_json().encode())
         await link.flush()
     await two.hub.beat("shelf")
     assert not work.reading.done()
@@ -285,13 +285,13 @@ async def test_messages_twice_and_out_of_order_change_nothing(fleet: FleetRig) -
     again = OrderSent(host="shelf", epoch=fleet.hub._epoch, number=1, language="en", order=order())
     async with fleet.connect(Address(fleet.engine.url, "hub", "_INBOX_hub", seed=fleet.keys.user)) as link:
         for _ in range(3):
-            await link.store(orders_to("shelf"), again.model_dump_json().encode(), id="")
+            await link.store(orders_to("shelf"), again.model_dump_json().encode())
         old = Beat(host="shelf", epoch=fleet.hub._epoch, number=1)  # of before the run: it names none
         await link.publish(beats_to("shelf"), old.model_dump_json().encode())
         await link.flush()
     async with fleet.connect(stolen(fleet, "shelf")) as link:
         for number, event in reversed(list(enumerate(events, 1))):
-            await link.store(events_of("shelf", RUN), Told(n=number, event=event).model_dump_json().encode(), id="")
+            await link.publish(events_of("shelf", RUN), Told(n=number, event=event).model_dump_json().encode())
     await asyncio.sleep(0.5)
     assert (machine.inputs(), work.events) == (sent, events)
     assert len(model.requests) == asked

@@ -100,14 +100,14 @@ async def test_a_request_is_answered_or_nobody_is_there(links: tuple[Link, Link]
         await one.request("ask", b"silence", timeout=0.3)
 
 
-async def test_a_queue_keeps_until_it_is_done_and_takes_an_id_once(between: Between) -> None:
+async def test_what_a_host_says_is_kept_until_it_is_done(between: Between) -> None:
     """Who read it has gone without a word: it comes again to who reads after it."""
     heard = Heard()
     async with between.connect(between.address()) as link:
-        await link.add_queue("QUEUE", "q.*")
-        for name, number in (("a", "1"), ("a", "1"), ("b", "2"), ("b", "")):
-            await link.store(f"q.{name}", name.encode(), id=number)
-        await link.add_reader("QUEUE", "reader", "deliver.reader", subject="q.b")
+        await link.add_queue("QUEUE", "q.*", from_host=True)
+        for name in ("a", "b", "b"):
+            await link.publish(f"q.{name}", name.encode())
+        await link.add_reader("QUEUE", "reader", "deliver.reader", subject="q.b", done=True)
         await link.listen("deliver.reader", heard)
         first = await heard.next()
         assert (first.subject, first.data) == ("q.b", b"b")
@@ -115,15 +115,32 @@ async def test_a_queue_keeps_until_it_is_done_and_takes_an_id_once(between: Betw
         second = await heard.next()
         await link.flush()
     async with between.connect(between.address()) as link:
-        await link.add_queue("QUEUE", "q.*")
-        await link.add_reader("QUEUE", "reader", "deliver.reader", subject="q.b")
+        await link.add_queue("QUEUE", "q.*", from_host=True)
+        await link.add_reader("QUEUE", "reader", "deliver.reader", subject="q.b", done=True)
         await link.listen("deliver.reader", heard)
         again = await heard.next()
         assert again.data == second.data
         await again.done()
         await link.flush()
         with pytest.raises(EngineAway):
-            await link.store("nobody.keeps.this", b"", id="")
+            await link.store("nobody.keeps.this", b"")
+
+
+async def test_what_is_said_to_a_host_is_kept_for_it_and_delivered_once(between: Between) -> None:
+    heard = Heard()
+    async with between.connect(between.address()) as link:
+        await link.add_queue("QUEUE", "q.*", from_host=False)
+        await link.add_reader("QUEUE", "reader", "deliver.reader", subject="q.b")
+        for name in ("a", "b"):
+            await link.store(f"q.{name}", name.encode())
+        await link.listen("deliver.reader", heard)
+        first = await heard.next()
+        assert (first.subject, first.data) == ("q.b", b"b")
+        await link.flush()
+    async with between.connect(between.address()) as link:
+        await link.listen("deliver.reader", heard)
+        await link.store("q.b", b"after it")
+        assert (await heard.next()).data == b"after it"
 
 
 async def test_a_bucket_keeps_the_last_value(links: tuple[Link, Link]) -> None:
@@ -138,7 +155,7 @@ async def test_a_bucket_keeps_the_last_value(links: tuple[Link, Link]) -> None:
 
 async def test_a_link_ends_with_the_engine_and_everything_then_is_away(between: Between) -> None:
     async with between.connect(between.address()) as link:
-        await link.add_queue("QUEUE", "q.*")
+        await link.add_queue("QUEUE", "q.*", from_host=True)
         await between.engine.kill()
         async with asyncio.timeout(LIMIT):
             await link.ended()
@@ -146,10 +163,10 @@ async def test_a_link_ends_with_the_engine_and_everything_then_is_away(between: 
         for call in (
             link.publish("a", b""),
             link.request("a", b""),
-            link.store("q.a", b"", id=""),
+            link.store("q.a", b""),
             link.listen("a", Heard()),
             link.flush(),
-            link.add_queue("QUEUE", "q.*"),
+            link.add_queue("QUEUE", "q.*", from_host=True),
             link.add_reader("QUEUE", "r", "d"),
             link.add_bucket("b"),
             link.put("b", "k", b""),
@@ -164,15 +181,16 @@ async def test_a_link_ends_with_the_engine_and_everything_then_is_away(between: 
 
 async def test_what_is_kept_stays_when_the_engine_is_started_anew(between: Between) -> None:
     async with between.connect(between.address()) as link:
-        await link.add_queue("QUEUE", "q.*")
-        await link.store("q.a", b"kept", id="")
+        await link.add_queue("QUEUE", "q.*", from_host=True)
+        await link.publish("q.a", b"kept")
+        await link.flush()
     await between.engine.kill()
     await between.engine.start()
     heard, begun = Heard(), asyncio.Event()
 
     async def begin(link: Link) -> None:
-        await link.add_queue("QUEUE", "q.*")
-        await link.add_reader("QUEUE", "reader", "deliver.reader")
+        await link.add_queue("QUEUE", "q.*", from_host=True)
+        await link.add_reader("QUEUE", "reader", "deliver.reader", done=True)
         await link.listen("deliver.reader", heard)
         begun.set()
 

@@ -39,18 +39,23 @@ async def test_they_are_listed_looked_at_named_and_gone_with_their_host(hasty: F
     assert (await hasty.pool.wait_for(found, timeout=20)).info.name == "Desk"
 
 
-async def test_a_phone_that_moves_to_another_host_keeps_its_id_and_name(fleet: FleetRig) -> None:
-    first = await fleet.add_host("shelf", models([])[0])
-    second = await fleet.add_host("desk", models([])[0])
-    moved, other = await fleet.there("shelf"), await fleet.there("desk")
-    await fleet.pool.rename(moved, "Mine")
+async def test_a_phone_that_is_moved_to_another_host_keeps_its_id_and_name(hasty: FleetRig) -> None:
+    first = await hasty.add_host("shelf", models([])[0])
+    second = await hasty.add_host("desk", models([])[0])
+    moved, other = await hasty.there("shelf"), await hasty.there("desk")
+    await hasty.pool.rename(moved, "Mine")
     with pytest.raises(NameTaken):
-        await fleet.pool.rename(other, "mine")
+        await hasty.pool.rename(other, "mine")
     await first.stop()
     await second.stop()
     second.phone = first.phone
     await second.start()
-    await fleet.until(lambda: any((info.id, info.host) == (moved, "desk") for info in fleet.pool.list()))
-    assert [info.name for info in fleet.pool.list() if info.id == moved] == ["Mine"]
+    await hasty.until(lambda: hasty.hub.owners.conflicts and not hasty.hub.hosts.usable("shelf"))
+    (waiting,) = [info for info in hasty.pool.list() if info.id == moved]
+    assert (waiting.host, waiting.name, waiting.health) == ("shelf", "Mine", Health.OFFLINE)
+    assert "desk has one with the same id" in waiting.reason
+    await hasty.hub.move_phone(moved, "desk")
+    assert any((info.id, info.host) == (moved, "desk") for info in hasty.pool.list())
+    assert [info.name for info in hasty.pool.list() if info.id == moved] == ["Mine"]
     with pytest.raises(PhoneGone):
-        fleet.pool.get("nobody")
+        hasty.pool.get("nobody")

@@ -14,7 +14,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from PIL import Image, ImageDraw, UnidentifiedImageError
+from PIL import ImageDraw
 from pydantic import ValidationError
 
 from agent.actions import Action
@@ -32,6 +32,7 @@ from agent.picture import ImagePart
 from agent.prompts import prompt
 from agent.wording import shortened
 from devices.geometry import Point
+from devices.opening import NoPicture, opened
 from devices.phone import Element
 
 logger = logging.getLogger(__name__)
@@ -156,9 +157,9 @@ def _marked(picture: ImagePart, spot: Point | None) -> ImagePart:
     if spot is None:
         return picture
     try:
-        with Image.open(io.BytesIO(picture.data)) as stored:
+        with opened(picture.data) as stored:
             canvas = stored.convert("RGB")
-    except (UnidentifiedImageError, OSError) as error:
+    except NoPicture as error:
         logger.info("the picture of a press could not be marked: %s", error)
         return picture
     reach = canvas.width // RING_PART

@@ -33,8 +33,8 @@ async def findings(remote: Remote | None) -> list[Finding]:
     return found
 
 
-async def _hosts(settings: Settings, remote: Remote) -> list[dict[str, Any]]:
-    return await remote.hosts() if settings.fleet_url else []
+async def _hosts(remote: Remote) -> tuple[list[dict[str, Any]], list[dict[str, str]]]:
+    return await remote.hosts(), await remote.phone_conflicts()
 
 
 MARKS = {"good": "✓", "note": "·", "bad": "✗"}
@@ -69,7 +69,8 @@ async def _findings(settings: Settings, *, mend: bool) -> AsyncGenerator[Finding
         running = remote is not None
         for finding in await findings(remote):
             yield finding
-        for finding in await fleet.findings(settings, [] if remote is None else await _hosts(settings, remote)):
+        hosts, conflicts = ([], []) if remote is None or not settings.fleet_url else await _hosts(remote)
+        for finding in await fleet.findings(settings, hosts, conflicts):
             yield finding
     if not running and (taken := await files.console_port(settings)) is not None:
         yield taken

@@ -2,7 +2,7 @@
 
 import { h, setText, setWords } from "./dom.js";
 import { careful, field, status, tell } from "./forms.js";
-import { load, remove, send } from "./service.js";
+import { change, load, remove, send } from "./service.js";
 import { moment } from "./when.js";
 import { say, whole } from "./words.js";
 
@@ -41,8 +41,9 @@ export class Hosts {
 
   async ask() {
     try {
-      const { data, switched_on: on } = await load(ALL);
+      const { data, switched_on: on, conflicts } = await load(ALL);
       this.found = data.items;
+      this.conflicts = conflicts;
       this.on.hidden = !on;
       this.off.hidden = on;
       this.none.hidden = !on || this.found.length > 0;
@@ -53,13 +54,14 @@ export class Hosts {
   }
 
   list() {
-    const mark = JSON.stringify(this.found);
+    const mark = JSON.stringify([this.found, this.conflicts]);
     if (mark === this.mark) return;
     this.mark = mark;
     this.rows.replaceChildren(...this.found.map((host) => h("li", {}, h("div", { class: "words" }, h("b", {}, host.name),
       h("small", {}, [host.phones.join(", "), host.version, say("page.connect.hosts.joined", { time: moment(host.joined) })].filter(Boolean).join(" · "))),
     h("span", { class: `badge ${host.usable ? "succeeded" : "waiting"}` }, host.state),
-    careful(say("page.connect.hosts.revoke"), say("page.connect.hosts.sure"), host.name, () => this.revoke(host.name)))));
+    careful(say("page.connect.hosts.revoke"), say("page.connect.hosts.sure"), host.name, () => this.revoke(host.name)))), ...this.conflicts.map((one) => h("li", {}, h("div", { class: "words" }, h("b", {}, one.phone), h("small", {}, one.text)),
+    careful(say("page.connect.hosts.move"), say("page.connect.hosts.move_sure"), one.phone, () => this.move(one)))));
     // Who has joined has used the command up.
     if (this.found.some((host) => host.name === this.invited)) this.forget();
   }
@@ -81,6 +83,15 @@ export class Hosts {
       this.form.reset();
       this.line.focus();
       this.line.select();
+    } catch (error) {
+      tell(this.status, error.message, true);
+    }
+  }
+
+  async move({ phone, claimant }) {
+    try {
+      await change(`${ALL}/phones/${encodeURIComponent(phone)}`, { host: claimant });
+      await this.ask();
     } catch (error) {
       tell(this.status, error.message, true);
     }

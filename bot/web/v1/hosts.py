@@ -15,7 +15,8 @@ from bot.texts import say
 from bot.web.fleet import may_be_called, state_of
 from bot.web.v1.asking import Caller, Id, page
 from bot.web.v1.calls import Calls
-from bot.web.v1.models.fleet import HostInfo, Hosts, Invitation, NewHost
+from bot.web.v1.models.fleet import ConflictInfo, HostInfo, Hosts, Invitation, NewHost, PhoneOwner
+from devices.wording import said, sentence_of
 
 if TYPE_CHECKING:
     from bot.fleet.hub import Hub
@@ -47,7 +48,12 @@ async def list_hosts(calls: Caller) -> Hosts:
         )
         for host in (() if hub is None else hub.hosts.values())
     ]
-    return Hosts(data=page(infos, max(1, len(infos)), None).data, switched_on=hub is not None)
+    conflicts = [
+        ConflictInfo(phone=each.phone, owner=each.owner, claimant=each.claimant, text=said(each.sentence))
+        for each in (() if hub is None else hub.owners.conflicts)
+    ]
+    listed = page(infos, max(1, len(infos)), None).data
+    return Hosts(data=listed, switched_on=hub is not None, conflicts=conflicts)
 
 
 @router.post("/hosts", status_code=201)
@@ -67,3 +73,17 @@ async def revoke_host(host: Id, calls: Caller) -> None:
     if not await _hub(calls).revoke(host):
         raise Unknown(say("fleet.unknown", name=host))
     await calls.services.store.audit.note(AuditKind.SETTING, calls.person, detail=f"hosts/{host}: revoked")
+
+
+@router.patch("/hosts/phones/{phone_id}", status_code=204)
+async def move_phone(phone_id: Id, wish: PhoneOwner, calls: Caller) -> None:
+    """Have a phone, by its id, belong to another machine. Its tasks, its name and what is remembered of it go along."""
+    from bot.fleet.hub import NotMoved  # noqa: PLC0415 - only a hub loads the engine's client
+
+    try:
+        await _hub(calls).move_phone(phone_id, wish.host)
+    except NotMoved as why:
+        raise Refused(said(sentence_of(why))) from why
+    await calls.services.store.audit.note(
+        AuditKind.SETTING, calls.person, detail=f"phones/{phone_id}: of {wish.host!r}"
+    )

@@ -33,16 +33,31 @@ def test_what_is_no_address(text: str) -> None:
         ServerAddress.parse(text)
 
 
+def environment_of_server(port: int) -> str:
+    """What the adb server on this port has in its environment, as any process of this user can read it."""
+    for process in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):
+            words = (process / "cmdline").read_bytes().split(b"\0")
+            if f":{port}".encode() in b" ".join(words) and b"server" in words:
+                return (process / "environ").read_bytes().replace(b"\0", b"\n").decode()
+    raise AssertionError(f"no adb server on port {port}")
+
+
 async def test_a_server_that_is_away_is_started_and_can_be_ended(
     free_port: int, tmp_path: Path, adb_server: AdbServer
 ) -> None:
-    """In a process of its own, so that the server gets its own home and no emulators."""
+    """In a process of its own, so that the server gets its own home and no emulators.
+
+    The server stays when that has ended, and whoever may read its environment finds no key there: seen failing with the
+    whole environment of the service.
+    """
     code = (
         "import asyncio\n"
         "from devices.adb.server import ServerAddress, ensure_running\n"
         f"asyncio.run(ensure_running(ServerAddress('127.0.0.1', {free_port})))\n"
     )
-    environment = {**adb_server.environment, "HOME": str(tmp_path), "TMPDIR": str(tmp_path)}
+    secrets = {name: f"secret-{name}" for name in ("VLM_API_KEY", "DISCORD_TOKEN", "TELEGRAM_TOKEN", "X_OF_OTHERS")}
+    environment = {**adb_server.environment, "HOME": str(tmp_path), "TMPDIR": str(tmp_path), **secrets}
     environment["ADBUTILS_ADB_PATH"] = str(adb_server.binary)
     del environment["ANDROID_ADB_SERVER_PORT"]
     address = ServerAddress("127.0.0.1", free_port)
@@ -55,6 +70,10 @@ async def test_a_server_that_is_away_is_started_and_can_be_ended(
         assert process.returncode == 0, said.decode()
         assert await answers(address)
         assert await ask(address, "host:version") == "0029"
+        told = await asyncio.to_thread(environment_of_server, free_port)
+        assert "secret-" not in told
+        assert f"HOME={tmp_path}" in told, "where it has its keys"
+        assert "ADB_EMU=0" in told
     finally:
         with contextlib.suppress(PhoneGone):  # it ends without an answer
             await ask(address, "host:kill")

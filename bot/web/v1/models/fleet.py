@@ -97,10 +97,26 @@ class HostInfo(Got):
     phones: list[str]
 
 
+class ConflictInfo(Got):
+    """Two machines tell of a phone with this id. It belongs to `owner`, and counts for nothing with `claimant`."""
+
+    phone: str
+    owner: str = Field(description="The name of the host; empty for the machine of the service itself.")
+    claimant: str = Field(description="The same for the other one.")
+    text: str
+
+
 class Hosts(Listed[HostInfo]):
     """The hosts that have joined. `switched_on` is false where this service takes none; `FLEET_URL` switches it on."""
 
     switched_on: bool
+    conflicts: list[ConflictInfo]
+
+
+class PhoneOwner(Sent):
+    """The machine that a phone shall belong to: the name of a host, empty for the machine of the service itself."""
+
+    host: str = Field(max_length=NAME_LIMIT)
 
 
 class NewHost(Sent):

@@ -26,6 +26,7 @@ BODIES = {
     "/phones/{phone}/type": {"text": "x"},
     "/phones/{phone}/key": {"key": "home"},
     "/phones/{phone}/app": {"name": "Settings"},
+    "/hosts/phones/{phone_id}": {"host": ""},
 }
 NOWHERE = {
     "conversation": "1",
@@ -36,8 +37,9 @@ NOWHERE = {
     "skill": "x",
     "draft": "x",
     "host": "x",
+    "phone_id": "x",
 }
-ADMINS = {"/people", "/audit", "/skills/refused", "/hosts", "/hosts/{host}"}
+ADMINS = {"/people", "/audit", "/skills/refused", "/hosts", "/hosts/{host}", "/hosts/phones/{phone_id}"}
 
 
 async def routes_of(api: ApiWorld) -> list[tuple[str, str]]:
@@ -55,7 +57,9 @@ async def test_every_route_asks_for_a_token_of_its_own(api: ApiWorld) -> None:
     await api.world.rights.revoke_token("gone", ANNA)
     for method, path in await routes_of(api):
         named = path.format(
-            conversation="1", task="1", phone="pixel", picture="1", schedule="1", skill="x", draft="x", host="x"
+            **dict.fromkeys(("conversation", "task", "picture", "schedule"), "1"),
+            **dict.fromkeys(("skill", "draft", "host", "phone_id"), "x"),
+            phone="pixel",
         )
         for wrong in ("", "wrong", api.start[:-1], gone, secret[:-1]):
             found = await api.ask(wrong, method, named, BODIES.get(path))
@@ -89,6 +93,7 @@ async def test_no_route_gives_away_what_is_somebody_elses(api: ApiWorld) -> None
             skill="mug",
             draft="x",
             host="x",
+            phone_id="x",
         )
         if "{conversation}" in path or "{task}" in path or "{schedule}" in path:
             found = await api.ask(other, method, named, BODIES.get(path))

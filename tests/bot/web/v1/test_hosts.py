@@ -42,3 +42,31 @@ async def test_without_hosts_it_is_said_how_to_have_them(api: ApiWorld) -> None:
     assert not (await api.ask(boss, "GET", "/hosts")).body["switched_on"]
     refused = await api.ask(boss, "POST", "/hosts", {"name": "basement"})
     assert (refused.status, "FLEET_URL" in refused.body["message"]) == (409, True)
+
+
+async def test_an_admin_decides_whose_a_phone_is(tmp_path: Path) -> None:
+    """Two machines tell of it: that is listed, and ended by moving it."""
+    for name in ("fleet", "hub"):
+        (tmp_path / name).mkdir()
+    async with fleet_rig(tmp_path / "fleet", "fake") as fleet, open_api(tmp_path / "hub", hub=fleet.hub) as api:
+        boss = await api.token("boss", Right.ADMIN)
+        user = await api.token("user", Right.USE)
+        first = await fleet.add_host("shelf", models([])[0])
+        phone = await fleet.there("shelf")
+        second = await fleet.add_host("desk", models([])[0])
+        await second.stop()
+        second.phone = first.phone
+        await second.start()
+        await fleet.until(lambda: fleet.hub.owners.conflicts)
+        (told,) = (await api.ask(boss, "GET", "/hosts")).body["conflicts"]
+        assert (told["phone"], told["owner"], told["claimant"]) == (phone, "shelf", "desk")
+        assert "belongs to shelf, and desk has one with the same id" in told["text"]
+        path = f"/hosts/phones/{phone}"
+        assert (await api.ask(user, "PATCH", path, {"host": "desk"})).status == 403
+        assert (await api.ask(boss, "PATCH", path, {"host": "nobody"})).status == 409
+        assert (await api.ask(boss, "PATCH", "/hosts/phones/none", {"host": "desk"})).status == 409
+        assert (await api.ask(boss, "PATCH", path, {"host": "desk"})).status == 204
+        (told,) = (await api.ask(boss, "GET", "/hosts")).body["conflicts"]
+        assert (told["owner"], told["claimant"]) == ("desk", "shelf")
+        audit = (await api.ask(boss, "GET", "/audit")).body["data"]["items"]
+        assert f"phones/{phone}: of 'desk'" in [one["detail"] for one in audit]
