@@ -23,7 +23,7 @@ class Todo(_Event):
     """One sub-task of a plan."""
 
     title: str
-    state: Literal["pending", "in progress", "completed", "failed", "refused"] = "pending"
+    state: Literal["pending", "in progress", "completed", "failed", "declined", "refused"] = "pending"
     member: str = "executor"
     note: str = ""
 
