@@ -163,6 +163,8 @@ class RunEnded(_Event):
     usage: Usage = Usage()
     frame: str | None = None
     sources: tuple[Source, ...] = ()
+    declined: tuple[str, ...] = ()
+    """What a person did not allow in this run, nor since; each is told to people as it stands."""
 
 
 class TaskEnded(_Event):

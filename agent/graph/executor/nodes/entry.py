@@ -38,6 +38,8 @@ async def executor_entry(
         "approved": None,
         "anchor": None,
         "denied": state.get("denied", {}),
+        "matters": state.get("matters", []),
+        "acted": state.get("acted", False),
         "unlike": {},
         "shown": {},
         "standing": state.get("standing", []),

@@ -19,6 +19,8 @@ from agent.effect_facts import PlainText, effects_data
 from agent.graph.executor.context import RunContext
 from agent.graph.executor.follower import RECORDED
 from agent.graph.executor.following import is_proven, is_told_by_list, keep_names
+from agent.graph.executor.left_text import unsent
+from agent.graph.executor.matters import MatterFate, matters_of, told_done, told_open
 from agent.graph.executor.state import (
     ExecutorState,
     ended,
@@ -38,7 +40,7 @@ from agent.outcome import Outcome
 from agent.picture import ImagePart
 from agent.prompts import prompt
 from agent.recorded_skills.recording import recorded_words
-from agent.wording import kept, sentence, words
+from agent.wording import has_words, kept, sentence, words
 from devices.wording import sentence_of
 
 logger = logging.getLogger(__name__)
@@ -174,8 +176,21 @@ async def _finish(
         update["told"] = ["You cannot finish yet: the person has written something. Read it first."]
         return Command(goto="check_loop", update=update)
     outcome = Outcome.SUCCEEDED if claim.status == "success" else Outcome.FAILED
-    summary = claim.summary
-    if outcome is Outcome.SUCCEEDED and context.models.vision.name != PILOT and not is_proven(state):
+    summary = claim.summary if has_words(claim.summary) else ""
+    matters = matters_of(state)
+    seen = sight.observation
+    known = told_open(matters) + unsent(state, seen, seen.app_name or context.policy.app_name(seen.package))
+    if any(matter.fate is MatterFate.DENIED for matter in matters):
+        outcome = Outcome.DECLINED
+        rest = told_done(matters, state["past"]) if claim.status == "success" else [summary]
+        summary = "\n".join(filter(None, [*known, *rest]))
+    elif outcome is Outcome.SUCCEEDED and known:
+        if state["verify_rounds"] == 0:
+            return _once_more(" ".join(known), update)
+        wrong = any(matter.fate in {MatterFate.REFUSED, MatterFate.NOT_DONE} for matter in matters)
+        outcome = Outcome.FAILED if wrong else Outcome.UNVERIFIED
+        summary = "\n".join([*known, *told_done(matters, state["past"])])
+    elif outcome is Outcome.SUCCEEDED and context.models.vision.name != PILOT and not is_proven(state):
         try:
             verdict, usage = await context.control.guard(verify(state, context, sight, claim))
         except Stopped:
@@ -184,11 +199,7 @@ async def _finish(
         if isinstance(verdict, str) or not verdict.proven:
             reason = verdict if isinstance(verdict, str) else verdict.reason
             if not isinstance(verdict, str) and state["verify_rounds"] == 0:
-                update["verify_rounds"] = 1
-                update["did"] = [kept(words("did.unproven"))]
-                update["effect"] = effects_data([PlainText(text=reason)])
-                update["told"] = [f"Not proven yet that the task is done: {reason} Do what is missing, or show it."]
-                return Command(goto="check_loop", update=update)
+                return _once_more(reason, update)
             outcome = Outcome.UNVERIFIED
             summary = sentence("ended.unproven", summary=summary, why=reason).strip()
     await keep_names(state, context, sight, outcome)
@@ -199,3 +210,12 @@ async def _finish(
     result = ended(outcome, summary, claim.data or state.get("gathered"))
     update["result"] = {**result, "on_screen": bool(claim.data) and not read.touches}
     return Command(goto="executor_exit", update=update)
+
+
+def _once_more(reason: str, update: dict[str, Any]) -> Route:
+    """One more round: the model is told what is missing."""
+    update["verify_rounds"] = 1
+    update["did"] = [kept(words("did.unproven"))]
+    update["effect"] = effects_data([PlainText(text=reason)])
+    update["told"] = [f"Not proven yet that the task is done: {reason} Do what is missing, or show it."]
+    return Command(goto="check_loop", update=update)
