@@ -11,8 +11,7 @@ from typing import Any, Final
 from pydantic import BaseModel, ConfigDict
 
 from agent.actions import Action, Note, PressKey, Scroll, Wait, WaitFor
-from agent.effect_facts import FileSent, SwitchedTo, effects_of
-from agent.graph.executor.state import ExecutorState, PastData
+from agent.graph.executor.state import ExecutorState
 from agent.guards.binding import Around, digest
 from agent.guards.gate import Gate
 from agent.guards.rules import RuleName
@@ -20,8 +19,8 @@ from agent.wording import sentence
 from devices.inputs import Key
 from devices.wording import said
 
-MAX_DONE: Final = 10
-"""Lines that tell what was done beside something that was not."""
+MAX_DEEDS: Final = 10
+"""The last things that were done, as they are told beside something that was not."""
 
 
 class MatterFate(StrEnum):
@@ -115,11 +114,9 @@ def told_open(matters: Sequence[Matter]) -> list[str]:
     return [sentence(f"matter.{each.fate}", what=each.what) for each in matters if each.fate is not MatterFate.DONE]
 
 
-def told_done(matters: Sequence[Matter], past: Sequence[PastData]) -> list[str]:
-    """A line for each that was done: what a person has allowed, what was switched, and the files that were sent."""
+def told_done(matters: Sequence[Matter], deeds: Sequence[str]) -> list[str]:
+    """What was done all the same: a line for each thing that a person has allowed, and one for the last of the rest."""
     lines = [sentence("matter.done", what=each.what) for each in matters if each.fate is MatterFate.DONE]
-    facts = [fact for step in past for fact in effects_of(step["effect"])]
-    switched = {fact.name: fact.on for fact in facts if isinstance(fact, SwitchedTo)}
-    lines += [sentence("matter.on" if on else "matter.off", name=name) for name, on in switched.items()]
-    lines += [sentence("matter.file", name=fact.name) for fact in facts if isinstance(fact, FileSent)]
-    return lines[:MAX_DONE]
+    if deeds:
+        lines.append(sentence("matter.deeds", deeds=" · ".join(map(said, deeds[-MAX_DEEDS:]))))
+    return lines

@@ -154,6 +154,7 @@ class ExecutorState(TypedDict, total=False):
     denied: dict[str, int]
     matters: list[dict[str, Any]]
     acted: bool
+    deeds: list[str | dict[str, Any]]
     unlike: dict[str, int]
     shown: dict[str, str]
     standing: list[dict[str, Any]]

@@ -40,6 +40,7 @@ async def executor_entry(
         "denied": state.get("denied", {}),
         "matters": state.get("matters", []),
         "acted": state.get("acted", False),
+        "deeds": [],
         "unlike": {},
         "shown": {},
         "standing": state.get("standing", []),

@@ -38,7 +38,7 @@ from agent.outcome import Outcome
 from agent.ports.journal import LeaseLost
 from agent.scene import StepFate
 from agent.tools.spec import ActionError, Tool
-from agent.wording import sentence, words
+from agent.wording import kept, sentence, words
 from devices.errors import PhoneError, PhoneUnavailable
 from devices.wording import Words, said
 
@@ -130,7 +130,10 @@ async def _do_allowed(step: OpenStep, resolved: Resolved) -> None:
     done = await run(step, resolved)
     step.record(done)
     if acts(resolved.action):
-        step.changed |= {"acted": True, "matters": without_refused(_matters(step))}
+        deeds = step.changed.get("deeds", step.state.get("deeds", []))
+        if step.state.get("approved") is None:  # else it is a matter of its own
+            deeds = [*deeds, kept(step.context.mask.sentence(resolved.what))]
+        step.changed |= {"acted": True, "deeds": deeds, "matters": without_refused(_matters(step))}
     if resolved.physical is not None and not step.is_last and step.context.screen.fresh is None:
         raise ActionError("What your last action did could not be seen. Look before you go on.")
 

@@ -40,7 +40,7 @@ from agent.outcome import Outcome
 from agent.picture import ImagePart
 from agent.prompts import prompt
 from agent.recorded_skills.recording import recorded_words
-from agent.wording import has_words, kept, sentence, words
+from agent.wording import has_words, kept, restored, sentence, words
 from devices.wording import sentence_of
 
 logger = logging.getLogger(__name__)
@@ -180,16 +180,17 @@ async def _finish(
     matters = matters_of(state)
     seen = sight.observation
     known = told_open(matters) + unsent(state, seen, seen.app_name or context.policy.app_name(seen.package))
+    done = [restored(each) for each in state.get("deeds", [])]
     if any(matter.fate is MatterFate.DENIED for matter in matters):
         outcome = Outcome.DECLINED
-        rest = told_done(matters, state["past"]) if claim.status == "success" else [summary]
+        rest = told_done(matters, done) if claim.status == "success" else [summary]
         summary = "\n".join(filter(None, [*known, *rest]))
     elif outcome is Outcome.SUCCEEDED and known:
         if state["verify_rounds"] == 0:
             return _once_more(" ".join(known), update)
         wrong = any(matter.fate in {MatterFate.REFUSED, MatterFate.NOT_DONE} for matter in matters)
         outcome = Outcome.FAILED if wrong else Outcome.UNVERIFIED
-        summary = "\n".join([*known, *told_done(matters, state["past"])])
+        summary = "\n".join([*known, *told_done(matters, done)])
     elif outcome is Outcome.SUCCEEDED and context.models.vision.name != PILOT and not is_proven(state):
         try:
             verdict, usage = await context.control.guard(verify(state, context, sight, claim))
