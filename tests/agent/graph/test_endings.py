@@ -151,3 +151,110 @@ async def test_a_part_of_a_plan_that_was_denied(rig: Rig) -> None:
     assert not model.asked(Purpose.SUMMARIZE)
     last = [each for each in work.events if isinstance(each, Planned)][-1]
     assert [todo.state for todo in last.todos] == ["declined", "completed"]
+
+
+def chat(answer: str) -> Any:
+    return data(kind="chat", answer=answer)
+
+
+@pytest.mark.parametrize("text", ["how do I turn on dark mode?", "what is Bluetooth?", "hello", "write me a poem"])
+async def test_a_reply_to_what_asks_for_no_act_is_an_answer(rig: Rig, text: str) -> None:
+    """Seen failing before: `succeeded`."""
+    have, model = models([], intent=[chat("In Settings, under Display.")])
+    end = await Work(rig.agent(have), order(text, quick=False)).ended()
+    assert (end.outcome, end.summary) == (Outcome.ANSWERED, "In Settings, under Display.")
+    assert not model.asked(Purpose.ACT)
+
+
+@pytest.mark.parametrize(
+    ("text", "answer"),
+    [("send hello to Bob in Messages", "Hello"), ("turn on dark mode", "..."), ("打开深色模式", "好的，已打开。")],
+)
+async def test_chat_is_no_ending_of_what_asks_for_an_act(rig: Rig, text: str, answer: str) -> None:
+    """Seen failing before: `succeeded`, and no phone was touched. The task runs."""
+    have, model = models([GIVE_UP], intent=[chat(answer)])
+    end = await Work(rig.agent(have), order(text, quick=False)).ended()
+    assert end.outcome is Outcome.FAILED
+    assert len(model.asked(Purpose.ACT)) == 1
+
+
+@pytest.mark.parametrize("answer", ["...", "", " 👍 ", "?!"])
+async def test_a_reply_without_words_is_none(rig: Rig, answer: str) -> None:
+    """It is asked for once more; seen failing before: `succeeded`."""
+    have, _ = models([], intent=[chat(answer), chat("Hello there.")])
+    end = await Work(rig.agent(have), order("hello", quick=False)).ended()
+    assert (end.outcome, end.summary) == (Outcome.ANSWERED, "Hello there.")
+
+
+async def test_who_has_done_nothing_has_sent_nothing(rig: Rig) -> None:
+    """A claim at the first step of what cannot be so already. Seen failing before: `succeeded`."""
+    have, model = models([CLAIM, CLAIM])
+    end = await Work(rig.agent(have), order("send hello to Alice in Messages")).ended()
+    assert end.outcome is Outcome.UNVERIFIED
+    assert "Nothing was done on the phone." in end.summary
+    assert len(model.asked(Purpose.ACT)) == 2
+
+
+async def test_what_is_so_already_needs_no_act(rig: Rig) -> None:
+    have, _ = models([call("finish", status="success", summary="Dark mode was on already.")])
+    end = await Work(rig.agent(have), order("turn on dark mode")).ended()
+    assert end.outcome is Outcome.SUCCEEDED
+
+
+async def test_a_summary_without_words_says_nothing(rig: Rig) -> None:
+    have, _ = models([call("finish", status="success", summary="...")])
+    end = await Work(rig.agent(have), order("look at the screen")).ended()
+    assert (end.outcome, end.summary) == (Outcome.SUCCEEDED, "")
+
+
+def types(message: str) -> Any:
+    def typed(request: ModelRequest) -> ModelReply:
+        assert request.scene is not None
+        field = next(e.id for e in request.scene.screen.elements or () if "editable" in e.states)
+        return call("type", element=field, text=message, clear=True)
+
+    return typed
+
+
+async def test_a_message_that_stands_in_its_field_was_not_sent(rig: Rig) -> None:
+    """Seen failing before: `succeeded`, for the check agreed. The model is told first."""
+    writing(rig, "Alice", "")
+    have, model = models([types("hello"), CLAIM, CLAIM])
+    end = await Work(rig.agent(have), order("tell Alice hello")).ended()
+    assert end.outcome is Outcome.UNVERIFIED
+    assert "“hello” was not sent" in end.summary
+    assert "I sent" not in end.summary
+    scene = model.asked(Purpose.ACT)[-1].scene
+    assert scene is not None
+    assert "was not sent" in " ".join(scene.told)
+
+
+async def test_a_draft_is_done_when_it_stands_there(rig: Rig) -> None:
+    writing(rig, "Alice", "")
+    have, _ = models([types("hello"), call("finish", status="success", summary="The draft is there.")])
+    end = await Work(rig.agent(have), order("write hello to Alice, but don't send it")).ended()
+    assert end.outcome is Outcome.SUCCEEDED
+
+
+async def test_what_was_allowed_and_not_done_cannot_be_claimed(rig: Rig) -> None:
+    """The screen is another one when the yes comes. Seen failing before: `succeeded`."""
+    writing(rig, "Alice")
+    have, _ = models([tap("Send"), CLAIM, CLAIM])
+    work = Work(rig.agent(have), order("tell Alice that I'll be late"))
+    await work.until(Asked)
+    await rig.phone_key("HOME")
+    await work.answer("allow")
+    end = await work.ended()
+    assert end.outcome is Outcome.FAILED
+    assert f"Allowed, but not done: {TO_ALICE}." in end.summary
+    assert "I sent" not in end.summary
+
+
+async def test_what_the_policy_refuses_cannot_be_claimed(rig: Rig) -> None:
+    """Seen failing before: `succeeded`."""
+    rules = Policy.default().rules()
+    closed = Policy({**rules, "refuse": {"packages": ["com.android.messaging"]}})
+    have, _ = models([call("open_app", name="com.android.messaging"), CLAIM, CLAIM])
+    end = await Work(rig.agent(have, policy=closed), order("open Messages")).ended()
+    assert end.outcome is Outcome.FAILED
+    assert "Not done, because it was refused" in end.summary

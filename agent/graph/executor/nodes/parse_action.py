@@ -11,6 +11,7 @@ from langgraph.runtime import Runtime
 from langgraph.types import Command
 from pydantic import BaseModel
 
+from agent.acts import asks_for_act
 from agent.actions import Action, ElementTarget, Finish, action_data
 from agent.control import Stopped
 from agent.dialects.base import BadReply, Decision
@@ -180,6 +181,8 @@ async def _finish(
     matters = matters_of(state)
     seen = sight.observation
     known = told_open(matters) + unsent(state, seen, seen.app_name or context.policy.app_name(seen.package))
+    if not (state.get("acted") or state.get("plan")) and asks_for_act(state["task"]) == "does":
+        known.append(sentence("matter.nothing"))
     done = [restored(each) for each in state.get("deeds", [])]
     if any(matter.fate is MatterFate.DENIED for matter in matters):
         outcome = Outcome.DECLINED

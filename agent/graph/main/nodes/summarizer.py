@@ -58,7 +58,7 @@ def declined(state: MainState) -> list[str]:
 
 def told_plainly(state: MainState) -> str:
     """The summary without a model: what each part said, what was not done and why. That somebody cancelled the task,
-    and who, is said by whoever knows it: "" where there is nothing else to tell.
+    and who, is said by whoever knows it: "" where there is nothing else to tell, and of work that has told nothing.
     """
     lines = [result["summary"] for result in state["results"] if result["summary"]]
     lines += [sentence("ended.refused", title=todo["title"], why=todo["note"]).strip() for todo in _refused(state)]
@@ -68,7 +68,7 @@ def told_plainly(state: MainState) -> str:
         lines.append(fault["summary"])
     if left:
         lines.append(sentence("ended.left", titles="; ".join(left)))
-    if not lines and outcome_of(state) is not Outcome.CANCELLED:
+    if not lines and outcome_of(state) not in {Outcome.CANCELLED, Outcome.SUCCEEDED, Outcome.UNVERIFIED}:
         return sentence("ended.nothing")
     return "\n".join(lines)
 
