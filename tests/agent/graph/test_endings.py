@@ -190,7 +190,7 @@ async def test_who_has_done_nothing_has_sent_nothing(rig: Rig) -> None:
     """A claim at the first step of what cannot be so already. Seen failing before: `succeeded`."""
     have, model = models([CLAIM, CLAIM])
     end = await Work(rig.agent(have), order("send hello to Alice in Messages")).ended()
-    assert end.outcome is Outcome.UNVERIFIED
+    assert end.outcome is Outcome.FAILED
     assert "Nothing was done on the phone." in end.summary
     assert len(model.asked(Purpose.ACT)) == 2
 
@@ -221,7 +221,7 @@ async def test_a_message_that_stands_in_its_field_was_not_sent(rig: Rig) -> None
     writing(rig, "Alice", "")
     have, model = models([types("hello"), CLAIM, CLAIM])
     end = await Work(rig.agent(have), order("tell Alice hello")).ended()
-    assert end.outcome is Outcome.UNVERIFIED
+    assert end.outcome is Outcome.FAILED
     assert "“hello” was not sent" in end.summary
     assert "I sent" not in end.summary
     scene = model.asked(Purpose.ACT)[-1].scene

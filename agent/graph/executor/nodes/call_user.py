@@ -72,6 +72,7 @@ def _taken(state: ExecutorState, context: RunContext, answer: Answer) -> Route:
         told = NOT_ALLOWED.format(what=what)
         effect.append(NotAllowed(consequence=asked.consequence, text=anchor.get("typed", "")))
         counts["denied"] = counted(state.get("denied", {}), anchor.get("consequence"), 1)
+        counts["deeds_before"] = len(state.get("deeds", []))
         counts["matters"] = with_fate(state.get("matters", []), MatterFate.DENIED, anchor, state["subtask"])
     elif asked.kind is QuestionKind.TAKE_OVER:
         counts["unlike"] = counted(state.get("unlike", {}), anchor.get("control"), 0)

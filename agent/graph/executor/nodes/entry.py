@@ -41,6 +41,7 @@ async def executor_entry(
         "matters": state.get("matters", []),
         "acted": state.get("acted", False),
         "deeds": [],
+        "deeds_before": 0,
         "unlike": {},
         "shown": {},
         "standing": state.get("standing", []),

@@ -155,6 +155,14 @@ def _settle(step: OpenStep, fate: MatterFate) -> None:
     step.changed["matters"] = with_fate(_matters(step), fate, step.state.get("anchor"), step.state["subtask"])
 
 
+async def _fate_after(step: OpenStep, trouble: ActionError) -> MatterFate:
+    """What has become of what a person has allowed, after this. What an earlier process has begun may be known."""
+    if not trouble.uncertain:
+        return MatterFate.NOT_DONE
+    done = await step.context.journal.state_of(step.key) == "done"
+    return MatterFate.DONE if done else MatterFate.UNCERTAIN
+
+
 async def _do_approved(step: OpenStep, action: Action) -> Route:
     """Do what a person has allowed, or type what they gave: an input only if its target is still as it was shown."""
     context = step.context
@@ -170,7 +178,7 @@ async def _do_approved(step: OpenStep, action: Action) -> Route:
         if not step.did:
             step.end(StepFate.INTERRUPTED_BEFORE, what)
     except ActionError as trouble:
-        _settle(step, MatterFate.UNCERTAIN if trouble.uncertain else MatterFate.NOT_DONE)
+        _settle(step, await _fate_after(step, trouble))
         if not step.did:
             step.end(StepFate.NOT_DONE, what)
         step.fail(trouble)

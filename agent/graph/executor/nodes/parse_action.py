@@ -181,19 +181,25 @@ async def _finish(
     matters = matters_of(state)
     seen = sight.observation
     known = told_open(matters) + unsent(state, seen, seen.app_name or context.policy.app_name(seen.package))
-    if not (state.get("acted") or state.get("plan")) and asks_for_act(state["task"]) == "does":
+    act = asks_for_act(state["task"])
+    if act == "does" and not (state.get("acted") or state.get("plan")):
         known.append(sentence("matter.nothing"))
-    done = [restored(each) for each in state.get("deeds", [])]
+    deeds = [restored(each) for each in state.get("deeds", [])]
+    done = told_done(matters, deeds)
     if any(matter.fate is MatterFate.DENIED for matter in matters):
         outcome = Outcome.DECLINED
-        rest = told_done(matters, done) if claim.status == "success" else [summary]
-        summary = "\n".join(filter(None, [*known, *rest]))
+        if claim.status != "success":
+            done = [summary]
+        elif not act and summary and len(deeds) > state.get("deeds_before", 0):
+            # A question that was answered some other way: its answer is what the person wants to read.
+            done.append(sentence("matter.says", text=summary))
+        summary = "\n".join(filter(None, [*known, *done]))
     elif outcome is Outcome.SUCCEEDED and known:
         if state["verify_rounds"] == 0:
             return _once_more(" ".join(known), update)
-        wrong = any(matter.fate in {MatterFate.REFUSED, MatterFate.NOT_DONE} for matter in matters)
-        outcome = Outcome.FAILED if wrong else Outcome.UNVERIFIED
-        summary = "\n".join([*known, *told_done(matters, done)])
+        unclear = [matter for matter in matters if matter.fate is MatterFate.UNCERTAIN]
+        outcome = Outcome.UNVERIFIED if len(unclear) == len(known) else Outcome.FAILED
+        summary = "\n".join([*known, *done])
     elif outcome is Outcome.SUCCEEDED and context.models.vision.name != PILOT and not is_proven(state):
         try:
             verdict, usage = await context.control.guard(verify(state, context, sight, claim))
