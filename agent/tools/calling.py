@@ -397,5 +397,6 @@ class _Call:
 
     def failed(self, told: str, *, uncertain: bool) -> Called:
         """Nothing came of it; or nobody knows, and then it is said what was to be done."""
-        what = self.tool.asks(self.action, None) if uncertain and self.tool is not None and self.action is not None else ""
+        known = uncertain and self.tool is not None and self.action is not None
+        what = self.tool.asks(self.action, None) if known and self.tool is not None else ""
         return Called(self.call, told, "failed", question=what, uncertain=uncertain)

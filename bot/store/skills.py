@@ -166,7 +166,8 @@ class SkillTable:
         """The latest runs of a skill that have not ended by a person's own will (a cancel, a no), the latest first."""
         rows = await self._database.fetch(
             "SELECT id, outcome, started, ended, usage, arguments FROM tasks"
-            " WHERE skill = ? AND state = 'ended' AND parts = 0 AND outcome NOT IN ('cancelled', 'declined') AND started IS NOT NULL"
+            " WHERE skill = ? AND state = 'ended' AND parts = 0 AND started IS NOT NULL"
+            " AND outcome NOT IN ('cancelled', 'declined')"
             " ORDER BY id DESC LIMIT ?",
             (name, RUNS),
         )

@@ -52,8 +52,8 @@ class Matter(BaseModel):
 
 
 def about_of(gate: Gate, near: Around, consequence: str) -> str:
-    """What a press is about, as far as another one could take its place: a message to the same recipient in other words,
-    else the same `consequence` alone.
+    """What a press is about, as far as another one could take its place: a message to the same recipient, whatever its
+    words, else the same `consequence` alone.
     """
     if gate.consequence == RuleName.SEND and near.kind == "page" and near.title:
         return digest([RuleName.SEND, near.title])
@@ -61,7 +61,7 @@ def about_of(gate: Gate, near: Around, consequence: str) -> str:
 
 
 def headline(question: str, what: str) -> str:
-    """What is told of it: the question without its mark, or the action where the question asks for no more than that."""
+    """What is told of it: the question without its mark, or the action where it asks for no more than that."""
     return said(what) if question == sentence("ask.may", what=what) else question.rstrip("?？ ")
 
 

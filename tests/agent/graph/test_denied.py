@@ -132,7 +132,10 @@ async def test_a_text_that_was_not_sent_and_still_stands_there_is_told(rig: Rig)
     await work.until(Asked)
     await work.answer("deny")
     end = await work.ended()
-    assert end.summary == f"{NOT_SENT}.\nstopped “I'll be late” was not sent; it still stands in the text box of Messages."
+    assert end.summary.splitlines() == [
+        f"{NOT_SENT}.",
+        "stopped “I'll be late” was not sent; it still stands in the text box of Messages.",
+    ]
     denied = [fact for step in work.steps for fact in step.effect if isinstance(fact, NotAllowed)]
     assert denied == [NotAllowed(consequence="send", text="I'll be late")]
     assert [step.step for step in work.steps if any(isinstance(fact, NotAllowed) for fact in step.effect)] == [2]

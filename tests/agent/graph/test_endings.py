@@ -10,7 +10,6 @@ from agent.events import Asked, Planned
 from agent.guards.policy import Policy
 from agent.models.base import ModelReply, ModelRequest, Purpose
 from agent.outcome import Outcome
-from devices.errors import PhoneError
 from tests.agent.graph.rig import Rig, Work, order
 from tests.fakes.scripted_model import HANG, call, data, models, tap, text
 

@@ -17,7 +17,7 @@ from agent.graph.executor.action_spec import AnySpec, InputAction, PhoneTool
 from agent.graph.executor.anchors import found_again
 from agent.graph.executor.approvals import MAX_TRIES, Denied, counted
 from agent.graph.executor.context import RunContext
-from agent.graph.executor.matters import Matters, MatterFate, acts, tried_again, with_fate, without_refused
+from agent.graph.executor.matters import MatterFate, Matters, acts, tried_again, with_fate, without_refused
 from agent.graph.executor.outgoing import handed_out
 from agent.graph.executor.secrets import (
     KEPT,

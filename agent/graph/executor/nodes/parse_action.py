@@ -11,8 +11,8 @@ from langgraph.runtime import Runtime
 from langgraph.types import Command
 from pydantic import BaseModel
 
-from agent.acts import asks_for_act
 from agent.actions import Action, ElementTarget, Finish, action_data
+from agent.acts import Act, asks_for_act
 from agent.control import Stopped
 from agent.dialects.base import BadReply, Decision
 from agent.dialects.tools import ToolsDialect
@@ -178,14 +178,9 @@ async def _finish(
         return Command(goto="check_loop", update=update)
     outcome = Outcome.SUCCEEDED if claim.status == "success" else Outcome.FAILED
     summary = claim.summary if has_words(claim.summary) else ""
-    matters = matters_of(state)
-    seen = sight.observation
-    known = told_open(matters) + unsent(state, seen, seen.app_name or context.policy.app_name(seen.package))
-    act = asks_for_act(state["task"])
-    if act == "does" and not (state.get("acted") or state.get("plan")):
-        known.append(sentence("matter.nothing"))
+    matters, act = matters_of(state), asks_for_act(state["task"])
     deeds = [restored(each) for each in state.get("deeds", [])]
-    done = told_done(matters, deeds)
+    known, done = told_open(matters), told_done(matters, deeds)
     if any(matter.fate is MatterFate.DENIED for matter in matters):
         outcome = Outcome.DECLINED
         if claim.status != "success":
@@ -194,12 +189,12 @@ async def _finish(
             # A question that was answered some other way: its answer is what the person wants to read.
             done.append(sentence("matter.says", text=summary))
         summary = "\n".join(filter(None, [*known, *done]))
-    elif outcome is Outcome.SUCCEEDED and known:
+    elif outcome is Outcome.SUCCEEDED and (wrong := [*known, *_not_done(state, context, sight, act)]):
         if state["verify_rounds"] == 0:
-            return _once_more(" ".join(known), update)
+            return _once_more(" ".join(wrong), update)
         unclear = [matter for matter in matters if matter.fate is MatterFate.UNCERTAIN]
-        outcome = Outcome.UNVERIFIED if len(unclear) == len(known) else Outcome.FAILED
-        summary = "\n".join([*known, *done])
+        outcome = Outcome.UNVERIFIED if len(unclear) == len(wrong) else Outcome.FAILED
+        summary = "\n".join([*wrong, *done])
     elif outcome is Outcome.SUCCEEDED and context.models.vision.name != PILOT and not is_proven(state):
         try:
             verdict, usage = await context.control.guard(verify(state, context, sight, claim))
@@ -220,6 +215,17 @@ async def _finish(
     result = ended(outcome, summary, claim.data or state.get("gathered"))
     update["result"] = {**result, "on_screen": bool(claim.data) and not read.touches}
     return Command(goto="executor_exit", update=update)
+
+
+def _not_done(state: ExecutorState, context: RunContext, sight: ScreenView, act: Act) -> list[str]:
+    """What a claim of success leaves out though code can see it: a message that stands in its field, and that nothing
+    was done at all for what cannot be so already.
+    """
+    seen = sight.observation
+    lines = unsent(state, seen, seen.app_name or context.policy.app_name(seen.package))
+    if act == "does" and not (state.get("acted") or state.get("plan")):
+        lines.append(sentence("matter.nothing"))
+    return lines
 
 
 def _once_more(reason: str, update: dict[str, Any]) -> Route:
