@@ -180,8 +180,8 @@ async def member_tools(state: MemberState, runtime: Runtime[MemberContext]) -> F
     if (given_up := next((call for call in calls if call.name == GIVE_UP), None)) is not None:
         reason = str(_arguments(given_up).get("reason", "")).strip() or sentence("member.gave_up")
         reason = context.mask.text(reason)
-        given_up = _done(state, context, reason) if state.get("said_no") else _result(Outcome.FAILED, reason)
-        return Command(goto="__end__", update={**update, "result": given_up})
+        result = _done(state, context, reason) if state.get("said_no") else _result(Outcome.FAILED, reason)
+        return Command(goto="__end__", update={**update, "result": result})
     asking = next((call for call in calls if call.name == ASK), None)
     if asking is None:
         return Command(goto="member_model", update=update)
