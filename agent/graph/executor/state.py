@@ -116,8 +116,8 @@ class ExecutorState(TypedDict, total=False):
     were allowed in the latter. `deeds` are what was done in this sub-task without a question, `deeds_before` how many
     of them before the last no. `standing` is what a person has allowed ahead (agent.standing_yes.StandingYes as data),
     kept for the whole run; `passed` is the one of them that lets this action pass. `untold` is the event of the last
-    step, until it is known what its action changed (see agent.graph.executor.steps); `seen` tells which words the apps have
-    shown (agent.guards.seen_words), `handed_out` what a person has let out of the phone; the whole run keeps both;
+    step, until it is known what its action changed (see agent.graph.executor.steps); `seen` tells which words the apps
+    have shown (agent.guards.seen_words), `handed_out` what a person has let out of the phone; the run keeps both;
     `readings` are what the independent reader said of presses of this step (agent.guards.reading.PressReading as data);
     `read` are texts of others that the model is shown as data (pages, results of searches), `found` the addresses that
     searches returned; the whole run keeps the latter; `sources` are the pages that this sub-task has read;
