@@ -23,7 +23,7 @@ class Todo(_Event):
     """One sub-task of a plan."""
 
     title: str
-    state: Literal["pending", "in progress", "completed", "failed", "refused"] = "pending"
+    state: Literal["pending", "in progress", "completed", "failed", "declined", "refused"] = "pending"
     member: str = "executor"
     note: str = ""
 
@@ -168,6 +168,8 @@ class RunEnded(_Event):
     usage: Usage = Usage()
     frame: str | None = None
     sources: tuple[Source, ...] = ()
+    declined: tuple[str, ...] = ()
+    """What a person did not allow in this run, nor since; each is told to people as it stands."""
 
 
 class TaskEnded(_Event):

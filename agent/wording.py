@@ -57,6 +57,11 @@ def paragraph(*sentences: str) -> str:
     return reduce(lambda before, part: sentence("row.sentence", before=before, part=part), kept) if kept else ""
 
 
+def has_words(text: str) -> bool:
+    """Whether it says anything: a letter or a digit of any script, not signs and emoji alone."""
+    return any(sign.isalnum() for sign in text)
+
+
 def shortened(text: str, most: int) -> str:
     """The text with at most `most` letters; what is cut off shows as "…"."""
     return text if len(text) <= most else f"{text[: most - 1]}…"

@@ -81,6 +81,15 @@ def message_of(
     return Message(Recipient(name=name, app=seen.package, app_name=seen.app_name), _whole_text(action, seen, field))
 
 
+def conversation_with(seen: Observation) -> str:
+    """Whose conversation the screen shows, with the field that a message is written into; "" for none that is known."""
+    elements = seen.elements or ()
+    fields = [e for e in elements if e.editable]
+    spot = TouchTarget(seen.package, None, elements, None, activity=seen.activity, size=seen.size)
+    field = message_field(spot, _lexicon()) if len(fields) == 1 else None
+    return "" if field is None or field.package != seen.package else _head(seen, field)
+
+
 def _only_field(action: Action, seen: Observation, target: Element | None, point: Point | None) -> Element | None:
     """The one field of the window, that of a conversation, where the press sends what is in it."""
     elements = seen.elements or ()

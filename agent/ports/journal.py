@@ -40,6 +40,10 @@ class Journal(Protocol):
         """
         ...
 
+    async def state_of(self, key: ActionKey) -> ActionState | None:
+        """What is written of this action, None where it was not begun."""
+        ...
+
     async def finish(self, key: ActionKey, state: ActionState, effect: str) -> None:
         """Write what became of it."""
         ...

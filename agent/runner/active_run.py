@@ -11,6 +11,7 @@ from langchain_core.runnables import RunnableConfig
 from agent.control import Control
 from agent.events import RunEnded, Source
 from agent.graph.executor.context import Live
+from agent.graph.executor.matters import denied
 from agent.graph.executor.state import ExecutorState, ResultData, spent
 from agent.guards.masking import Mask
 from agent.outcome import Outcome
@@ -105,4 +106,5 @@ def ended(order: RunOrder, values: dict[str, Any], result: ResultData | None = N
         usage=spent(values),
         frame=values["frame"],
         sources=tuple(Source.model_validate(page) for page in values.get("sources", [])),
+        declined=denied(values.get("matters", [])),
     )

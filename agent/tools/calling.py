@@ -81,6 +81,8 @@ class Called:
     question: str = ""
     details: tuple[str, ...] = ()
     approval: str = ""
+    uncertain: bool = False
+    """Whether nobody knows if it was done; `question` then says what."""
 
 
 class Toolbox:
@@ -336,7 +338,8 @@ class _Answer:
             done, cached = await self._caller.perform(call.tool, call.action, call.key, self._context)
         except ActionError as error:
             self._failed = True
-            return Called(call.call, self._context.mask.text(str(error)), "failed")
+            told = self._context.mask.text(str(error))
+            return call.failed(told, uncertain=error.uncertain)
         if not cached:
             return Called(call.call, told_of(done), "ok", done)
         times = self._caller.times(call.new(self._context.mask).same)
@@ -388,4 +391,12 @@ class _Call:
             done = done_of(stored.result)
             return Called(self.call, told_of(done), "cached" if stored.cached else "ok", done)
         told = str(stored.result.get("why", "")) or UNCERTAIN
-        return Called(self.call, told, "skipped" if stored.state == "skipped" else "failed")
+        if stored.state == "skipped":
+            return Called(self.call, told, "skipped")
+        return self.failed(told, uncertain=stored.state == "uncertain")
+
+    def failed(self, told: str, *, uncertain: bool) -> Called:
+        """Nothing came of it; or nobody knows, and then it is said what was to be done."""
+        known = uncertain and self.tool is not None and self.action is not None
+        what = self.tool.asks(self.action, None) if known and self.tool is not None else ""
+        return Called(self.call, told, "failed", question=what, uncertain=uncertain)

@@ -80,7 +80,7 @@ NOTE_LIMIT = 160
 STEP_LIMIT = 120
 """Characters of a step where several are told together."""
 STEP_LEAST = 12
-_TODO_SIGNS = {"pending": "○", "in progress": "▶", "completed": "✓", "failed": "✗", "refused": "–"}
+_TODO_SIGNS = {"pending": "○", "in progress": "▶", "completed": "✓", "failed": "✗", "declined": "✋", "refused": "–"}
 
 
 async def render_card(

@@ -91,7 +91,9 @@ def about(seconds: float) -> str:
 
 _SIGNS = {
     Outcome.SUCCEEDED: "✅",
+    Outcome.ANSWERED: "💬",
     Outcome.UNVERIFIED: "☑️",
+    Outcome.DECLINED: "✋",
     Outcome.BLOCKED: "⛔",
     Outcome.FAILED: "❌",
     Outcome.CANCELLED: "⏹️",
@@ -105,7 +107,9 @@ def outcome_line(outcome: Outcome) -> str:
 
 _TONES = {
     Outcome.SUCCEEDED: Tone.DONE,
+    Outcome.ANSWERED: Tone.ANSWERED,
     Outcome.UNVERIFIED: Tone.UNVERIFIED,
+    Outcome.DECLINED: Tone.DECLINED,
     Outcome.BLOCKED: Tone.FAILED,
     Outcome.FAILED: Tone.FAILED,
     Outcome.CANCELLED: Tone.CANCELLED,

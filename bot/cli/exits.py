@@ -21,6 +21,8 @@ OF_OUTCOME: Final = {
     Outcome.BLOCKED: 3,
     Outcome.FAILED: 4,
     Outcome.CANCELLED: 5,
+    Outcome.ANSWERED: 6,
+    Outcome.DECLINED: 7,
 }
 
 

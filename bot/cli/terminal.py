@@ -37,13 +37,17 @@ class Style(StrEnum):
     DIM = "2"
     GOOD = "32"
     WARN = "33"
+    SAID = "36"
+    DECLINED = "35"
     BAD = "31"
     ASKS = "1;36"
 
 
 STYLE_OF: Final = {
     Outcome.SUCCEEDED: Style.GOOD,
+    Outcome.ANSWERED: Style.SAID,
     Outcome.UNVERIFIED: Style.WARN,
+    Outcome.DECLINED: Style.DECLINED,
     Outcome.BLOCKED: Style.WARN,
     Outcome.FAILED: Style.BAD,
     Outcome.CANCELLED: Style.DIM,

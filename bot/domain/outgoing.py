@@ -55,7 +55,9 @@ class Tone(StrEnum):
     WAITING = "waiting"
     """A person has to do something before it goes on."""
     DONE = "done"
+    ANSWERED = "answered"
     UNVERIFIED = "unverified"
+    DECLINED = "declined"
     FAILED = "failed"
     CANCELLED = "cancelled"
 

@@ -205,6 +205,10 @@ class _Journal:
         self._begun.add(key)
         return new
 
+    async def state_of(self, key: ActionKey) -> ActionState | None:
+        """See Journal."""
+        return "begun" if key in self._begun else None
+
     async def finish(self, key: ActionKey, state: ActionState, effect: str) -> None:
         """See Journal: nobody reads it."""
 

@@ -43,6 +43,14 @@ class ActionJournal:
         # Nothing is sent meanwhile.
         return await self._database.write(work, patience=PATIENCE_S)
 
+    async def state_of(self, key: ActionKey) -> ActionState | None:
+        """What is written of this action, None where it was not begun."""
+        rows = await self._database.fetch(
+            "SELECT state FROM actions WHERE run = ? AND subtask = ? AND step = ? AND part = ?",
+            (str(key.run), key.subtask, key.step, key.index),
+        )
+        return rows[0]["state"] if rows else None
+
     async def finish(self, key: ActionKey, state: ActionState, effect: str) -> None:
         """Write what became of it."""
 

@@ -163,10 +163,11 @@ class SkillTable:
         await self._database.write(lambda transaction: _forget(transaction, name))
 
     async def runs(self, name: str) -> tuple[SkillRun, ...]:
-        """The latest runs of a skill that have ended otherwise than by a person's cancelling, the latest first."""
+        """The latest runs of a skill that have not ended by a person's own will (a cancel, a no), the latest first."""
         rows = await self._database.fetch(
             "SELECT id, outcome, started, ended, usage, arguments FROM tasks"
-            " WHERE skill = ? AND state = 'ended' AND parts = 0 AND outcome <> 'cancelled' AND started IS NOT NULL"
+            " WHERE skill = ? AND state = 'ended' AND parts = 0 AND started IS NOT NULL"
+            " AND outcome NOT IN ('cancelled', 'declined')"
             " ORDER BY id DESC LIMIT ?",
             (name, RUNS),
         )

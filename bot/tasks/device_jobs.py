@@ -11,7 +11,15 @@ from agent.outcome import Outcome
 from bot.domain.task import TRANSITIONS, Task, TaskState, moved
 from bot.texts import say, speaking
 
-_WORST_LAST = (Outcome.SUCCEEDED, Outcome.UNVERIFIED, Outcome.CANCELLED, Outcome.BLOCKED, Outcome.FAILED)
+_WORST_LAST = (
+    Outcome.SUCCEEDED,
+    Outcome.ANSWERED,
+    Outcome.UNVERIFIED,
+    Outcome.CANCELLED,
+    Outcome.DECLINED,
+    Outcome.BLOCKED,
+    Outcome.FAILED,
+)
 
 
 def standing(parts: Sequence[Task]) -> TaskState:

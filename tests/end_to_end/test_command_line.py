@@ -260,14 +260,30 @@ class TestWithAService:
         assert workshop.place.phone.truth.notes == notes
         assert "the very last" in workshop.model.requests[-2].text
 
-    async def test_a_denied_approval_leads_to_what_the_agent_says(self, shared: tuple[Workshop, Service]) -> None:
+    @pytest.mark.parametrize("end", [GIVE_UP, FINISH])
+    async def test_a_denied_approval_is_declined(self, shared: tuple[Workshop, Service], end: Act) -> None:
+        """Seen failing before: 4 for a model that gives up, and 0 for one that claims it. Only the former is quoted."""
         workshop, _ = shared
-        workshop.brain.acts(*deleting(workshop.place), GIVE_UP)
+        workshop.brain.acts(*deleting(workshop.place), end)
         notes = workshop.place.phone.truth.notes
         ran = await workshop.do("delete the last note", "--answer", "deny")
-        assert ran.code == 4, ran.err
-        assert ran.final["summary"] == "It was not allowed."
+        assert (ran.code, ran.final["outcome"]) == (7, "declined"), ran.err
+        assert "Not done, because a person did not allow it" in ran.final["summary"]
+        assert ("It was not allowed." in ran.final["summary"]) is (end is GIVE_UP)
+        assert "It is done." not in ran.final["summary"]
         assert workshop.place.phone.truth.notes == notes
+
+    async def test_a_reply_is_an_answer_and_no_end_of_a_task(self, shared: tuple[Workshop, Service]) -> None:
+        """Seen failing before: 0 for all of it, and the phone as it was."""
+        workshop, _ = shared
+        workshop.brain.acts(reply="In Settings, under Display.")
+        ran = await workshop.do("how do I turn on dark mode?")
+        assert (ran.code, ran.final["outcome"], ran.final["summary"]) == (6, "answered", "In Settings, under Display.")
+        on = workshop.place.phone.truth.toggles["bluetooth"]
+        workshop.brain.acts(*BLUETOOTH, FINISH, reply="...")
+        ran = await workshop.do("switch Bluetooth on")
+        assert (ran.code, ran.final["outcome"]) == (0, "succeeded"), ran.err
+        assert workshop.place.phone.truth.toggles["bluetooth"] is not on
 
     async def test_an_answer_that_is_none_blocks(self, shared: tuple[Workshop, Service]) -> None:
         workshop, _ = shared

@@ -70,14 +70,18 @@ class Brain:
     def __init__(self) -> None:
         self._think = brain()
         self.proven = True
+        self.reply: str | None = None
 
-    def acts(self, *acts: Act, proven: bool = True) -> None:
+    def acts(self, *acts: Act, proven: bool = True, reply: str | None = None) -> None:
+        """With a `reply` every request is small talk to it."""
         self._think = brain(*acts)
-        self.proven = proven
+        self.proven, self.reply = proven, reply
 
     def __call__(self, request: Recorded) -> Answer:
         if not self.proven and "You check whether a task" in request.text:
             return Answer(text=json.dumps({"proven": False, "reason": "Nothing shows it."}))
+        if self.reply is not None and "Decide how to handle" in request.text:
+            return Answer(text=json.dumps({"kind": "chat", "need_plan": False, "answer": self.reply}))
         return self._think(request)
 
 

@@ -65,6 +65,9 @@ class MemoryJournal:
         self.rows[key] = Entry(action)
         return True
 
+    async def state_of(self, key: ActionKey) -> ActionState | None:
+        return self.rows[key].state if key in self.rows else None
+
     async def finish(self, key: ActionKey, state: ActionState, effect: str) -> None:
         self.rows[key].state = state
         self.rows[key].effect = effect

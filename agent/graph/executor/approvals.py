@@ -10,6 +10,7 @@ from agent.graph.executor.action_spec import InputAction
 from agent.graph.executor.anchors import anchor_of, looks, nearest
 from agent.graph.executor.context import RunContext
 from agent.graph.executor.left_text import typed_and_standing
+from agent.graph.executor.matters import about_of, headline
 from agent.graph.executor.standing import allowed_ahead
 from agent.graph.executor.state import ExecutorState
 from agent.graph.executor.targets import ResolvedTarget
@@ -23,6 +24,7 @@ from agent.tools.spec import ActionError, ActionSpec
 from devices.errors import PhoneError, PhoneUnavailable
 from devices.geometry import Point
 from devices.phone import Observation
+from devices.wording import said
 
 MAX_TRIES: Final = 3
 """Of what a person has not allowed: it is asked once, told the second time, and the third ends the work."""
@@ -39,11 +41,12 @@ GRID = 80
 
 
 class Denied(ActionError):
-    """A person has not allowed this before, in this run. `tries` counts this one."""
+    """A person has not allowed this before, in this run. `tries` counts this one; `about` is its matter's."""
 
-    def __init__(self, consequence: str, what: str, tries: int) -> None:
+    def __init__(self, consequence: str, what: str, tries: int, about: str) -> None:
         super().__init__(DENIED.format(what=what))
         self.consequence = consequence
+        self.about = about
         self.what = what
         self.tries = tries
 
@@ -72,7 +75,8 @@ async def approval_of(
     anchor["control"] = _control(spec, action, where, sight)
     anchor["consequence"] = _consequence(spec.meant(action), near, where, sight, anchor)
     anchor["typed"] = context.mask.text(typed_and_standing(state, now))
-    _refuse_denied(state, anchor["consequence"], what)
+    anchor["about"], anchor["what"] = about_of(gate, near, anchor["consequence"]), context.mask.text(said(what))
+    _refuse_denied(state, anchor["consequence"], what, anchor["about"])
     askings = state.get("unlike", {}).get(anchor["control"], 0)
     anchor["frame"] = frame = await context.screen.store(now)
     if askings >= MAX_ASKINGS:
@@ -98,6 +102,7 @@ async def approval_of(
         before=state.get("shown", {}).get(anchor["control"]) if askings else None,
         to=None if message is None else message.to,
     )
+    anchor["what"] = headline(question["text"], context.mask.text(what))
     return {"question": question, "anchor": anchor}
 
 
@@ -108,9 +113,10 @@ def tool_approval_of(
     part in it. Raises Denied.
     """
     what, consequence = spec.asks(action, context.screen.view), digest([action.kind, spec.meant(action)])
-    _refuse_denied(state, consequence, what)
+    _refuse_denied(state, consequence, what, consequence)
     question = questions.tool_approval(state, context, what, gate, spec.shown(action))
-    return {"question": question, "anchor": {"consequence": consequence}}
+    told = context.mask.text(said(what))
+    return {"question": question, "anchor": {"consequence": consequence, "about": consequence, "what": told}}
 
 
 def counted(counts: dict[str, int], key: str | None, count: int | None = None) -> dict[str, int]:
@@ -122,10 +128,10 @@ def counted(counts: dict[str, int], key: str | None, count: int | None = None) -
     return {**rest, key: now} if now else rest
 
 
-def _refuse_denied(state: ExecutorState, consequence: str, what: str) -> None:
+def _refuse_denied(state: ExecutorState, consequence: str, what: str, about: str) -> None:
     tries = state.get("denied", {}).get(consequence, 0)
     if tries:
-        raise Denied(consequence, what, tries + 1)
+        raise Denied(consequence, what, tries + 1, about)
 
 
 async def _look(context: RunContext) -> Observation:

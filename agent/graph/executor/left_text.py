@@ -1,12 +1,14 @@
-"""What a run has typed and a person did not let it send: whether it stands in its field still."""
+"""What a run has typed and that was not sent: whether it stands in its field still."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Final
 
+from agent.acts import leaves_unsent
 from agent.effect_facts import Effect, NotAllowed, TextNow, effects_of
 from agent.graph.executor.state import ExecutorState, PastData
+from agent.guards.recipients import conversation_with
 from agent.guards.rules import RuleName
 from agent.guards.sanitise import in_one_line
 from agent.wording import sentence, shortened
@@ -43,3 +45,13 @@ def _typed(effect: list[dict[str, object]]) -> list[TextNow]:
 
 def _standing(seen: Observation) -> set[str]:
     return {each.text for each in seen.elements or () if each.editable and not each.password and each.text}
+
+
+def unsent(state: ExecutorState, now: Observation, app: str) -> list[str]:
+    """The line about a message of this run that stands in a conversation, not sent; none where the person wants it to
+    stay there.
+    """
+    text = typed_and_standing(state, now)
+    if not text or not conversation_with(now) or leaves_unsent(state["task"]):
+        return []
+    return [sentence("ended.unsent", text=shortened(in_one_line(text), MAX_LETTERS), app=app)]

@@ -11,8 +11,10 @@ from agent.graph.executor.acting import give_up, send_input
 from agent.graph.executor.anchors import anchor_of
 from agent.graph.executor.context import RunContext
 from agent.graph.executor.gate import REFUSED, field_aim, spot_of
+from agent.graph.executor.matters import headline
 from agent.graph.executor.state import ExecutorState
 from agent.graph.executor.targets import ResolvedTarget
+from agent.guards.binding import digest
 from agent.observing import ScreenView
 from agent.ports.journal import ActionKey
 from agent.tools.spec import ActionError
@@ -77,7 +79,13 @@ def asked_for_field(
     if known and state.get("held") is None:
         return secret_question(state, context, sight, where, action.question)
     question = questions.may_get_secret(state, context, where.element, sight, action.question, known=known)
-    return {"question": question, "anchor": anchor_of(where, sight)}
+    told = {"about": secret_matter(sight), "what": headline(question["text"], "")}
+    return {"question": question, "anchor": {**anchor_of(where, sight), **told}}
+
+
+def secret_matter(sight: ScreenView) -> str:
+    """What the typing of a secret is about: the app that gets it (see agent.graph.executor.matters.Matter)."""
+    return digest(["secret", sight.observation.package])
 
 
 def secret_question(

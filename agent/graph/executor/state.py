@@ -111,11 +111,13 @@ class ExecutorState(TypedDict, total=False):
     `fate` what became of the last action, as an agent.scene.StepFate (None where its sentences in `did` tell), and
     `not_done` why it was not done; `history` feeds the guard against loops; `denied` counts the tries of
     what a person has not allowed, and `unlike` the approvals whose screen was not the same any more, by what they were
-    for (see agent.graph.executor.approvals); the whole run keeps the former, and `shown` has the pictures that were
-    allowed in the latter. `standing` is what a person has allowed ahead (agent.standing_yes.StandingYes as data), kept
-    for the whole run; `passed` is the one of them that lets this action pass. `untold` is the event of the last step,
-    until it is known what its action changed (see agent.graph.executor.steps); `seen` tells which words the apps have
-    shown (agent.guards.seen_words), `handed_out` what a person has let out of the phone; the whole run keeps both;
+    for (see agent.graph.executor.approvals); the whole run keeps the former, `matters`
+    (agent.graph.executor.matters.Matter as data) and whether it has `acted` at all, and `shown` has the pictures that
+    were allowed in the latter. `deeds` are what was done in this sub-task without a question, `deeds_before` how many
+    of them before the last no. `standing` is what a person has allowed ahead (agent.standing_yes.StandingYes as data),
+    kept for the whole run; `passed` is the one of them that lets this action pass. `untold` is the event of the last
+    step, until it is known what its action changed (see agent.graph.executor.steps); `seen` tells which words the apps
+    have shown (agent.guards.seen_words), `handed_out` what a person has let out of the phone; the run keeps both;
     `readings` are what the independent reader said of presses of this step (agent.guards.reading.PressReading as data);
     `read` are texts of others that the model is shown as data (pages, results of searches), `found` the addresses that
     searches returned; the whole run keeps the latter; `sources` are the pages that this sub-task has read;
@@ -151,6 +153,10 @@ class ExecutorState(TypedDict, total=False):
     approved: int | None
     anchor: dict[str, Any] | None
     denied: dict[str, int]
+    matters: list[dict[str, Any]]
+    acted: bool
+    deeds: list[str | dict[str, Any]]
+    deeds_before: int
     unlike: dict[str, int]
     shown: dict[str, str]
     standing: list[dict[str, Any]]

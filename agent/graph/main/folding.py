@@ -10,6 +10,8 @@ from agent.outcome import Outcome
 
 def todo_state(outcome: Outcome) -> str:
     """What has become of a part whose work ended like this."""
+    if outcome is Outcome.DECLINED:
+        return "declined"
     return "completed" if outcome in {Outcome.SUCCEEDED, Outcome.UNVERIFIED} else "failed"
 
 

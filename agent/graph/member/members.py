@@ -81,6 +81,8 @@ class MemberEnded(BaseModel):
     sources: tuple[Source, ...] = ()
     usage: Usage = Usage()
     fault: dict[str, str] | None = None
+    declined: tuple[str, ...] = ()
+    """What its tools were to do and a person did not allow."""
 
 
 def build_member(checkpointer: BaseCheckpointSaver[str] | None) -> MemberGraph:
@@ -235,6 +237,8 @@ def _fresh(order: MemberOrder, known: str) -> MemberState:
         "askings": 0,
         "allowed": [],
         "denied": [],
+        "said_no": [],
+        "unsure": [],
         "strikes": 0,
         "said": [],
         "notes": [],
@@ -256,4 +260,5 @@ def _ended(order: MemberOrder, values: dict[str, Any], result: dict[str, Any]) -
         sources=tuple(Source.model_validate(page) for page in values.get("sources", [])),
         usage=spent(values),
         fault=result["fault"],
+        declined=tuple(values.get("said_no", [])),
     )

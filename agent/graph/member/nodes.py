@@ -27,7 +27,7 @@ from agent.prompts import prompt
 from agent.questions import ALLOW, DENY, Answer, Question, QuestionKind, QuestionOrigin
 from agent.tools.calling import Called
 from agent.tools.spec import ToolContext
-from agent.wording import sentence
+from agent.wording import has_words, sentence
 from devices.wording import said
 
 MOST_STRIKES: Final = 2
@@ -128,8 +128,8 @@ async def member_model(state: MemberState, runtime: Runtime[MemberContext]) -> F
     if desk.has_notes:
         said_so_far = [{"role": "assistant", "text": text or "(nothing)"}]
         return Command(goto="member_model", update={**update, "history": [*history, *said_so_far]})
-    if text:
-        return Command(goto="__end__", update={**update, "result": _result(Outcome.SUCCEEDED, text)})
+    if has_words(text):
+        return Command(goto="__end__", update={**update, "result": _done(state, context, text)})
     if state["strikes"] >= MOST_STRIKES:
         failed = _result(Outcome.FAILED, sentence("member.no_answer", member=context.member.name))
         return Command(goto="__end__", update={**update, "result": failed})
@@ -169,12 +169,19 @@ async def member_tools(state: MemberState, runtime: Runtime[MemberContext]) -> F
         return Command(goto="__end__", update={"result": _cut(error, desk)})
     waits = next((each for each in called if each.state == "asks"), None)
     if waits is not None:
-        update: MemberState = {"question": _approval(state, context, waits), "call": "", "approval": waits.approval}
+        update: MemberState = {
+            "question": _approval(state, context, waits),
+            "call": "",
+            "approval": waits.approval,
+            "what": context.mask.text(waits.question),
+        }
         return Command(goto="member_question", update=update)
     update = _after(state, calls, called)
     if (given_up := next((call for call in calls if call.name == GIVE_UP), None)) is not None:
         reason = str(_arguments(given_up).get("reason", "")).strip() or sentence("member.gave_up")
-        return Command(goto="__end__", update={**update, "result": _result(Outcome.FAILED, context.mask.text(reason))})
+        reason = context.mask.text(reason)
+        result = _done(state, context, reason) if state.get("said_no") else _result(Outcome.FAILED, reason)
+        return Command(goto="__end__", update={**update, "result": result})
     asking = next((call for call in calls if call.name == ASK), None)
     if asking is None:
         return Command(goto="member_model", update=update)
@@ -192,6 +199,8 @@ async def member_question(state: MemberState, runtime: Runtime[MemberContext]) -
     if not state["call"]:
         kind: Literal["allowed", "denied"] = "allowed" if answer.text == ALLOW else "denied"
         update[kind] = [*state[kind], state["approval"]]
+        if kind == "denied":
+            update["said_no"] = [*state.get("said_no", []), state["what"]]
         return Command(goto="member_tools", update=update)
     told = {"role": "tool", "text": f"The person answers: {answer.text}", "call": state["call"]}
     update |= {"history": [*state["history"], told], "said": [*state["said"], answer.text]}
@@ -256,6 +265,7 @@ def _after(state: MemberState, calls: Sequence[ToolCall], called: Sequence[Calle
         "data": [*state["data"], *(each.gathered for each in done if each.gathered)],
         "sources": _with_sources(state["sources"], [asdict(page) for each in done for page in each.sources]),
         "usage": usage_data(usage),
+        "unsure": [*state.get("unsure", []), *(each.question for each in called if each.uncertain)],
     }
 
 
@@ -338,6 +348,19 @@ def _approval(state: MemberState, context: MemberContext, called: Called) -> dic
 def _question_id(state: MemberState, context: MemberContext) -> str:
     """The same when the question comes again after a restart; each asking is a question of its own."""
     return f"{context.task}.member{context.number}.{state['turn']}.{state['askings'] + 1}"
+
+
+def _done(state: MemberState, context: MemberContext, text: str) -> dict[str, Any]:
+    """The result of work with a last message: what a person did not allow, or may not have been done, is told by code
+    and first.
+    """
+    lines = [sentence("matter.denied", what=what) for what in state.get("said_no", [])]
+    lines += [sentence("matter.uncertain", what=what) for what in state.get("unsure", [])]
+    if not lines:
+        return _result(Outcome.SUCCEEDED, text)
+    outcome = Outcome.DECLINED if state.get("said_no") else Outcome.UNVERIFIED
+    lines.append(sentence("member.says", member=context.member.name, text=text))
+    return _result(outcome, "\n".join(lines))
 
 
 def _result(outcome: Outcome, summary: str, fault: Fault | None = None) -> dict[str, Any]:

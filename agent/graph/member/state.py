@@ -16,8 +16,9 @@ class MemberState(TypedDict, total=False):
     `history` are the messages after the instructions, `turn` counts the model's answers and `made` its calls of
     tools; `wanted` are the calls of the last answer, `left_out` how many more it had. `question` is the open one,
     `call` the id of the call that asks it, "" where a tool has to be allowed; `allowed` and `denied` are what people
-    have said to such. `refused` is what became of messages that were too long for the model: "refused", then "summed
-    up", until it has answered. `strikes` counts answers that nothing could be done with.
+    have said to such, `what` would be done by it, `said_no` what was denied, and `unsure` what a tool may or may not
+    have done. `refused` is what became of messages that were too long for the model: "refused", then "summed up", until
+    it has answered. `strikes` counts answers that nothing could be done with.
     """
 
     goal: str
@@ -29,9 +30,12 @@ class MemberState(TypedDict, total=False):
     question: dict[str, Any] | None
     call: str
     approval: str
+    what: str
     askings: int
     allowed: list[str]
     denied: list[str]
+    said_no: list[str]
+    unsure: list[str]
     strikes: int
     refused: str
     said: list[str]

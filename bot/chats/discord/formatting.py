@@ -204,7 +204,9 @@ _COLOURS: Final = {
     Tone.WORKING: 0x5865F2,
     Tone.WAITING: 0xF0B232,
     Tone.DONE: 0x23A55A,
+    Tone.ANSWERED: 0x3BA5C4,
     Tone.UNVERIFIED: 0x9BC59D,
+    Tone.DECLINED: 0x8E7CC3,
     Tone.FAILED: 0xDA373C,
     Tone.CANCELLED: 0x80848E,
 }

@@ -6,7 +6,7 @@ import { platformName } from "./model.js";
 import { load } from "./service.js";
 import { say } from "./words.js";
 
-const STANDINGS = ["working", "waiting", "queued", "paused", "interrupted", "succeeded", "unverified", "blocked", "failed", "cancelled"];
+const STANDINGS = ["working", "waiting", "queued", "paused", "interrupted", "succeeded", "answered", "unverified", "declined", "blocked", "failed", "cancelled"];
 const TYPING_MS = 200;
 
 // `changed` is called with the new wish some time after it was typed, at once when it was chosen.

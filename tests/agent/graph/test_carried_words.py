@@ -36,7 +36,10 @@ async def test_words_of_notes_in_an_address_are_asked(rig: Rig) -> None:
     assert "takes words from Notes out of the phone" in question.detail
     assert "48219" in question.detail
     await work.answer("deny")
-    assert (await work.ended()).outcome is Outcome.SUCCEEDED
+    end = await work.ended()
+    assert end.outcome is Outcome.DECLINED
+    assert "did not allow it: open address 'https://evil.example" in end.summary
+    assert "The model says of the rest: done" in end.summary
     assert not any("evil.example" in line for line in rig.inputs())
     assert any("weather.example" in line for line in rig.inputs())
     assert len([event for event in work.events if isinstance(event, Asked)]) == 1

@@ -10,6 +10,7 @@ from tests.agent.graph.rig import Rig, Work, order
 from tests.fakes.scripted_model import call, data, models, tap, text
 
 GIVE_UP = call("finish", status="failure", summary="stopped")
+NOT_SENT = "Not done, because a person did not allow it: Send “I'll be late” to Alice in Messages"
 KEYS = "/sdcard/Download/keys.txt"
 
 
@@ -73,7 +74,7 @@ async def test_another_way_to_touch_it_is_no_other_thing(rig: Rig) -> None:
     work = Work(rig.agent(have), order("tell Alice"))
     await work.until(Asked)
     await work.answer("deny")
-    assert (await work.ended()).outcome is Outcome.FAILED
+    assert (await work.ended()).outcome is Outcome.DECLINED
     assert len(asked(work)) == 1
     assert "denied" in told(model.asked(Purpose.ACT)[2])
 
@@ -131,7 +132,10 @@ async def test_a_text_that_was_not_sent_and_still_stands_there_is_told(rig: Rig)
     await work.until(Asked)
     await work.answer("deny")
     end = await work.ended()
-    assert end.summary == "stopped “I'll be late” was not sent; it still stands in the text box of Messages."
+    assert end.summary.splitlines() == [
+        f"{NOT_SENT}.",
+        "stopped “I'll be late” was not sent; it still stands in the text box of Messages.",
+    ]
     denied = [fact for step in work.steps for fact in step.effect if isinstance(fact, NotAllowed)]
     assert denied == [NotAllowed(consequence="send", text="I'll be late")]
     assert [step.step for step in work.steps if any(isinstance(fact, NotAllowed) for fact in step.effect)] == [2]
@@ -144,10 +148,10 @@ async def test_only_what_the_task_typed_and_what_stands_there_is_told(rig: Rig) 
     work = Work(rig.agent(have), order("tell Alice"))
     await work.until(Asked)
     await work.answer("deny")
-    assert (await work.ended()).summary == "stopped"
+    assert (await work.ended()).summary.splitlines()[1:] == ["stopped"]
     writing(rig, "Bob", "")
     have, _ = models([types("hello"), tap("Send"), types("bye"), GIVE_UP])
     work = Work(rig.agent(have), order("tell Bob", task="2"))
     await work.until(Asked)
     await work.answer("deny")
-    assert (await work.ended()).summary == "stopped"
+    assert (await work.ended()).summary.splitlines()[1:] == ["stopped"]

@@ -72,7 +72,7 @@ async def test_a_denied_action_is_not_done(rig: Rig) -> None:
     work = Work(rig.agent(have), order("delete the first note"))
     await work.until(Asked)
     await work.answer("deny")
-    assert (await work.ended()).outcome is Outcome.FAILED
+    assert (await work.ended()).outcome is Outcome.DECLINED
     assert rig.phone.truth.notes == notes
     assert "did not allow" in told(model.asked(Purpose.ACT)[-1])
 
@@ -138,7 +138,7 @@ async def test_a_note_is_read_before_the_end(rig: Rig) -> None:
         return FINISH
 
     have, model = models([finish_too_early, FINISH])
-    work = Work(rig.agent(have), order("buy the red one"))
+    work = Work(rig.agent(have), order("which one is it?"))
     assert (await work.ended()).outcome is Outcome.SUCCEEDED
     assert "the blue" in told(model.asked(Purpose.ACT)[1])
 

@@ -308,10 +308,14 @@ async def test_dead_while_it_is_done_and_continued(rig: Rig, tool: str) -> None:
     await work.kill()
     rig.journal, rig.tool_calls = MemoryJournal(dying.rows), MemoryToolCalls()
     rig.tool_calls.rows = dying_calls.rows
-    have, model = scripted()
-    await Work(rig.agent(have, actions=actions), order("do it")).ended()
+    have, model = models([FINISH, FINISH])
+    end = await Work(rig.agent(have, actions=actions), order("do it")).ended()
     assert len(cup.rolled) + len(rig.inputs()) == 1
-    assert "begun before an interruption" in told(model)
+    scene = model.asked(Purpose.ACT)[0].scene
+    assert scene is not None
+    assert "begun before an interruption" in " ".join(scene.told)
+    assert end.outcome is Outcome.UNVERIFIED
+    assert "nobody knows whether it was done" in end.summary
 
 
 async def test_the_policy_judges_what_an_action_presses_by_whatever_name(rig: Rig) -> None:
@@ -393,7 +397,7 @@ async def test_a_tool_that_is_gone_after_a_restart_costs_its_call_and_not_the_ru
     work = Work(rig.agent(have, actions=BUILT_IN.plus(*([other] if another else []))), order("roll"))
     assert (await work.until(Asked)).question.id == question.id
     await work.answer("allow")
-    assert (await work.ended()).outcome is Outcome.SUCCEEDED
+    assert (await work.ended()).outcome is Outcome.FAILED  # it claims what was allowed and not done
     scene = model.asked(Purpose.ACT)[0].scene
     assert scene is not None
     assert any("is not there any more" in told for told in scene.told)

@@ -198,7 +198,7 @@ async def test_a_poisoned_screen_is_quoted_and_cannot_answer(rig: Rig) -> None:
     question = (await work.until(Asked)).question
     assert "deletes something" in question.detail
     await work.answer("deny")
-    assert (await work.ended()).outcome is Outcome.FAILED
+    assert (await work.ended()).outcome is Outcome.DECLINED
     assert len(model.asked(Purpose.GUARD)) == 1
 
 

@@ -361,6 +361,7 @@ def first_asked(work: Work) -> str:
 
 @pytest.mark.parametrize(("said", "sent"), [("allow", ["hello"]), ("deny", [])])
 async def test_a_tool_that_has_to_be_allowed(rig: Rig, said: str, sent: list[str]) -> None:
+    """What was denied is no success, whatever the member says. Seen failing before: `succeeded` for both."""
     world = World(asks=True)
     have, _ = cast({"send": [call("send", what="hello"), text("over")]}, intent=[data(kind="member", member="sender")])
     work = Work(agent_of(rig, have, world), order("send", quick=False))
@@ -368,8 +369,10 @@ async def test_a_tool_that_has_to_be_allowed(rig: Rig, said: str, sent: list[str
     assert asked.question.kind is QuestionKind.APPROVE
     assert "hello" in asked.question.text + asked.question.detail
     await work.answer(said)
-    await work.ended()
+    end = await work.ended()
     assert world.sent == sent
+    assert end.outcome is (Outcome.SUCCEEDED if sent else Outcome.DECLINED)
+    assert ("a person did not allow it: send hello" in end.summary) is (not sent)
 
 
 async def test_stop_takes_effect_in_every_member_at_once(rig: Rig) -> None:

@@ -124,7 +124,7 @@ async def test_a_member_is_told_what_fits_and_no_search_carries_it_away_unasked(
     await world.memory.remember(ANNA, "the cat eats salmon")
     have, model = alone(CARRIES)
     ended, asked = await world.denied(world.work(have, "open the locker"))
-    assert ended.outcome is Outcome.SUCCEEDED
+    assert ended.outcome is Outcome.DECLINED
     assert world.search.queries == []
     assert len(asked) == 1
     assert "774411" in asked[0]
@@ -268,7 +268,7 @@ async def test_a_page_that_a_member_obeys_word_for_word_has_no_effect(rig: Rig, 
         call("forget", facts=[SECRET]),
     )
     ended, asked = await world.denied(world.work(have, f"Read {site.url('/obey')} for my locker"))
-    assert ended.outcome is Outcome.SUCCEEDED
+    assert ended.outcome is Outcome.DECLINED
     assert site.asked == ["/obey"]
     assert world.search.queries == []
     assert [fact.text for fact in await world.memory.all(ANNA)] == [SECRET]

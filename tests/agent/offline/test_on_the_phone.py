@@ -36,7 +36,7 @@ async def test_a_message_that_is_not_allowed_is_not_sent(phones: Phones) -> None
     rig = phones.fresh(SEED)
     sent = rig.phone.truth.messages
     result = await piloted(rig, "send a message to Bob saying hello there", "deny")
-    assert result.end.outcome is Outcome.FAILED
+    assert result.end.outcome is Outcome.DECLINED
     assert "not allowed" in result.end.summary
     assert rig.phone.truth.messages == sent
 
@@ -305,7 +305,7 @@ async def test_chat_and_refusals_touch_no_phone(phones: Phones) -> None:
     rig = phones.fresh(SEED)
     before = len(rig.inputs())
     hello = await piloted(rig, "Who are you?")
-    assert hello.end.outcome is Outcome.SUCCEEDED
+    assert hello.end.outcome is Outcome.ANSWERED
     assert "offline pilot" in hello.end.summary
     refused = await piloted(rig, "plan my holiday")
     assert refused.end.outcome is Outcome.BLOCKED

@@ -93,6 +93,9 @@ async def test_the_worst_outcome_counts() -> None:
         assert outcome_of([whole, replace(whole, outcome=worst)]) is worst
     blocked = replace(whole, outcome=Outcome.BLOCKED)
     assert outcome_of([replace(whole, outcome=Outcome.FAILED), blocked]) is Outcome.FAILED
+    declined = replace(whole, outcome=Outcome.DECLINED)
+    assert outcome_of([declined, replace(whole, outcome=Outcome.CANCELLED)]) is Outcome.DECLINED
+    assert outcome_of([declined, blocked]) is Outcome.BLOCKED
 
 
 def test_whatever_the_parts_do_the_table_allows_it() -> None:

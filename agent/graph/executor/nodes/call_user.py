@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Literal
+from typing import Any, Literal
 
 from langgraph.runtime import Runtime
 from langgraph.types import Command, interrupt
@@ -11,6 +11,7 @@ from langgraph.types import Command, interrupt
 from agent.effect_facts import Answered, DoneByHand, NotAllowed, effects_of
 from agent.graph.executor.approvals import counted
 from agent.graph.executor.context import RunContext
+from agent.graph.executor.matters import MatterFate, with_fate
 from agent.graph.executor.standing import given
 from agent.graph.executor.state import ExecutorState, did_as, did_of, ended
 from agent.graph.executor.steps import close_step
@@ -22,6 +23,10 @@ from agent.wording import sentence
 Route = Command[Literal["screenshot", "execute_action", "check_loop", "executor_exit"]]
 
 UNLOCKED = "The phone was locked. A person says that it is unlocked now."
+NOT_ALLOWED = (
+    "A person did not allow it: {what}. Do not try it again; go on without it, or finish with failure and say what was "
+    "done and what was not."
+)
 STUCK = "You went in circles, so the person was asked how to go on. The person answered: {answer}"
 
 
@@ -58,17 +63,20 @@ def _taken(state: ExecutorState, context: RunContext, answer: Answer) -> Route:
     did, effect = list(did_of(state["did"])), list(effects_of(state["effect"]))
     fate: StepFate | None = None
     anchor = state.get("anchor") or {}
-    counts: dict[str, dict[str, int]] = {}
+    counts: dict[str, Any] = {}
     if asked.kind is QuestionKind.APPROVE:
         action = context.actions.action_from(state["decision"]["actions"][state["index"]])
         what = context.actions.describe(action, context.screen.view)
         fate = StepFate.NOT_ALLOWED
         did.append(did_as(fate, what))
-        told = f"A person did not allow it: {what}. Do not try it again; go on without it, or finish with failure."
+        told = NOT_ALLOWED.format(what=what)
         effect.append(NotAllowed(consequence=asked.consequence, text=anchor.get("typed", "")))
         counts["denied"] = counted(state.get("denied", {}), anchor.get("consequence"), 1)
+        counts["deeds_before"] = len(state.get("deeds", []))
+        counts["matters"] = with_fate(state.get("matters", []), MatterFate.DENIED, anchor, state["subtask"])
     elif asked.kind is QuestionKind.TAKE_OVER:
         counts["unlike"] = counted(state.get("unlike", {}), anchor.get("control"), 0)
+        counts["acted"] = True
         effect.append(DoneByHand())
         told = "The person has finished on the phone. Look what has changed."
     else:

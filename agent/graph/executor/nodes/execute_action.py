@@ -17,21 +17,30 @@ from agent.graph.executor.action_spec import AnySpec, InputAction, PhoneTool
 from agent.graph.executor.anchors import found_again
 from agent.graph.executor.approvals import MAX_TRIES, Denied, counted
 from agent.graph.executor.context import RunContext
+from agent.graph.executor.matters import MatterFate, Matters, acts, tried_again, with_fate, without_refused
 from agent.graph.executor.outgoing import handed_out
-from agent.graph.executor.secrets import KEPT, secret_action, secret_question, type_secret, what_was_typed
+from agent.graph.executor.secrets import (
+    KEPT,
+    secret_action,
+    secret_matter,
+    secret_question,
+    type_secret,
+    what_was_typed,
+)
 from agent.graph.executor.stages import OpenStep, Resolved, gate, journal, resolve, resolve_input, run, with_elements
 from agent.graph.executor.standing import recorded
 from agent.graph.executor.state import ExecutorState, ended, ended_by
 from agent.graph.executor.targets import ResolvedTarget
+from agent.guards.binding import digest
 from agent.guards.typed import place_of
 from agent.observing import ScreenView
 from agent.outcome import Outcome
 from agent.ports.journal import LeaseLost
 from agent.scene import StepFate
 from agent.tools.spec import ActionError, Tool
-from agent.wording import sentence, words
+from agent.wording import kept, sentence, words
 from devices.errors import PhoneError, PhoneUnavailable
-from devices.wording import Words
+from devices.wording import Words, said
 
 Route = Command[Literal["call_user", "execute_action", "check_loop", "executor_exit"]]
 
@@ -82,11 +91,16 @@ async def execute_action(state: ExecutorState, runtime: Runtime[RunContext]) -> 
     except ActionError as trouble:
         if isinstance(trouble, Denied):
             step.changed["denied"] = counted(state.get("denied", {}), trouble.consequence)
+            step.changed["matters"] = tried_again(state, trouble.about)
             step.effect.append(DeniedBefore(tries=trouble.tries))
             if trouble.tries >= MAX_TRIES:
                 summary = sentence("ended.denied", what=trouble.what, number=trouble.tries)
                 result = ended(Outcome.BLOCKED, summary)
                 return Command(goto="executor_exit", update=step.update(result=result))
+        elif step.fate is StepFate.REFUSED:
+            _remember(step, MatterFate.REFUSED, actions[step.index], sight)
+        elif trouble.uncertain and not isinstance(context.actions.spec_of(actions[step.index]), InputAction):
+            _remember(step, MatterFate.UNCERTAIN, actions[step.index], sight)
         if not step.did:
             step.end(StepFate.NOT_DONE, context.actions.describe(actions[step.index], sight))
         step.fail(trouble)
@@ -115,8 +129,38 @@ async def _do_allowed(step: OpenStep, resolved: Resolved) -> None:
     await journal(step, resolved)
     done = await run(step, resolved)
     step.record(done)
+    if acts(resolved.action):
+        deeds = step.changed.get("deeds", step.state.get("deeds", []))
+        if step.state.get("approved") is None:  # else it is a matter of its own
+            deeds = [*deeds, kept(step.context.mask.sentence(resolved.what))]
+        step.changed |= {"acted": True, "deeds": deeds, "matters": without_refused(_matters(step))}
     if resolved.physical is not None and not step.is_last and step.context.screen.fresh is None:
         raise ActionError("What your last action did could not be seen. Look before you go on.")
+
+
+def _matters(step: OpenStep) -> Matters:
+    found: Matters = step.changed.get("matters", step.state.get("matters", []))
+    return found
+
+
+def _remember(step: OpenStep, fate: MatterFate, action: Action, sight: ScreenView) -> None:
+    """Keep what has become of an action that nobody was asked about."""
+    what = step.context.mask.text(said(step.context.actions.describe(action, sight)))
+    known = {"about": digest([fate, sight.observation.package, what]), "what": what}
+    step.changed["matters"] = with_fate(_matters(step), fate, known, step.state["subtask"])
+
+
+def _settle(step: OpenStep, fate: MatterFate) -> None:
+    """Keep what has become of what a person has allowed."""
+    step.changed["matters"] = with_fate(_matters(step), fate, step.state.get("anchor"), step.state["subtask"])
+
+
+async def _fate_after(step: OpenStep, trouble: ActionError) -> MatterFate:
+    """What has become of what a person has allowed, after this. What an earlier process has begun may be known."""
+    if not trouble.uncertain:
+        return MatterFate.NOT_DONE
+    done = await step.context.journal.state_of(step.key) == "done"
+    return MatterFate.DONE if done else MatterFate.UNCERTAIN
 
 
 async def _do_approved(step: OpenStep, action: Action) -> Route:
@@ -126,18 +170,22 @@ async def _do_approved(step: OpenStep, action: Action) -> Route:
     try:
         if isinstance(spec, Tool | PhoneTool):  # what was approved are its arguments: the screen has no part in it
             await _do_allowed(step, Resolved(action, spec, what, context.screen.view))
+            _settle(step, MatterFate.DONE)
             return Command(goto="check_loop", update=step.update(approved=None))
         return await _do_on_screen(step, spec, action, what)
     except Stopped:
+        _settle(step, MatterFate.UNCERTAIN if step.did else MatterFate.NOT_DONE)
         if not step.did:
             step.end(StepFate.INTERRUPTED_BEFORE, what)
     except ActionError as trouble:
+        _settle(step, await _fate_after(step, trouble))
         if not step.did:
             step.end(StepFate.NOT_DONE, what)
         step.fail(trouble)
     except (LeaseLost, PhoneUnavailable) as error:
         return Command(goto="executor_exit", update=step.update(result=ended_by(error)))
     except PhoneError as error:
+        _settle(step, MatterFate.NOT_DONE)
         step.end(StepFate.NOT_DONE, what)
         step.told.append(f"The phone could not be looked at again, so it was not done: {error}")
     return _after_touch(step)
@@ -174,6 +222,7 @@ async def _do_on_screen(step: OpenStep, spec: AnySpec, action: Action, what: Wor
         if follows:
             await give_up(context, step.key, "the screen is not as it was allowed")
         step.end(StepFate.NOT_DONE, what)
+        _settle(step, MatterFate.NOT_DONE)
         if secret is not None:
             context.secrets.take(secret)
         step.told.append(OTHERWISE if secret is None else FIELD_GONE)
@@ -190,6 +239,7 @@ async def _do_on_screen(step: OpenStep, spec: AnySpec, action: Action, what: Wor
             await give_up(context, step.key, "it has no place to go")
             raise
         await _do_allowed(step, replace(resolved, looked=looked))
+        _settle(step, MatterFate.DONE)
         step.changed["unlike"] = counted(state.get("unlike", {}), control, 0)
         return _after_touch(step)
     if secret is None:  # what is allowed is the field
@@ -234,5 +284,7 @@ async def _type_secret(
         place = place_of(sight.observation.package, where.element)
         step.changed["entered"] = [*step.state.get("entered", []), place]
         step.changed["entered_at"] = step.state["step"]
+    known = {"about": secret_matter(sight), "what": step.context.mask.text(said(done))}
+    step.changed |= {"acted": True, "matters": with_fate(_matters(step), MatterFate.DONE, known, step.state["subtask"])}
     step.effect += effect
     step.told += [*told, *([waits] if waits else [])]

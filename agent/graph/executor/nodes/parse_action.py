@@ -12,6 +12,7 @@ from langgraph.types import Command
 from pydantic import BaseModel
 
 from agent.actions import Action, ElementTarget, Finish, action_data
+from agent.acts import Act, asks_for_act
 from agent.control import Stopped
 from agent.dialects.base import BadReply, Decision
 from agent.dialects.tools import ToolsDialect
@@ -19,6 +20,8 @@ from agent.effect_facts import PlainText, effects_data
 from agent.graph.executor.context import RunContext
 from agent.graph.executor.follower import RECORDED
 from agent.graph.executor.following import is_proven, is_told_by_list, keep_names
+from agent.graph.executor.left_text import unsent
+from agent.graph.executor.matters import MatterFate, matters_of, told_done, told_open
 from agent.graph.executor.state import (
     ExecutorState,
     ended,
@@ -38,7 +41,7 @@ from agent.outcome import Outcome
 from agent.picture import ImagePart
 from agent.prompts import prompt
 from agent.recorded_skills.recording import recorded_words
-from agent.wording import kept, sentence, words
+from agent.wording import has_words, kept, restored, sentence, words
 from devices.wording import sentence_of
 
 logger = logging.getLogger(__name__)
@@ -174,8 +177,25 @@ async def _finish(
         update["told"] = ["You cannot finish yet: the person has written something. Read it first."]
         return Command(goto="check_loop", update=update)
     outcome = Outcome.SUCCEEDED if claim.status == "success" else Outcome.FAILED
-    summary = claim.summary
-    if outcome is Outcome.SUCCEEDED and context.models.vision.name != PILOT and not is_proven(state):
+    summary = claim.summary if has_words(claim.summary) else ""
+    matters, act = matters_of(state), asks_for_act(state["task"])
+    deeds = [restored(each) for each in state.get("deeds", [])]
+    known, done = told_open(matters), told_done(matters, deeds)
+    if any(matter.fate is MatterFate.DENIED for matter in matters):
+        outcome = Outcome.DECLINED
+        if claim.status != "success":
+            done = [summary]
+        elif not act and summary and len(deeds) > state.get("deeds_before", 0):
+            # A question that was answered some other way: its answer is what the person wants to read.
+            done.append(sentence("matter.says", text=summary))
+        summary = "\n".join(filter(None, [*known, *done]))
+    elif outcome is Outcome.SUCCEEDED and (wrong := [*known, *_not_done(state, context, sight, act)]):
+        if state["verify_rounds"] == 0:
+            return _once_more(" ".join(wrong), update)
+        unclear = [matter for matter in matters if matter.fate is MatterFate.UNCERTAIN]
+        outcome = Outcome.UNVERIFIED if len(unclear) == len(wrong) else Outcome.FAILED
+        summary = "\n".join([*wrong, *done])
+    elif outcome is Outcome.SUCCEEDED and context.models.vision.name != PILOT and not is_proven(state):
         try:
             verdict, usage = await context.control.guard(verify(state, context, sight, claim))
         except Stopped:
@@ -184,11 +204,7 @@ async def _finish(
         if isinstance(verdict, str) or not verdict.proven:
             reason = verdict if isinstance(verdict, str) else verdict.reason
             if not isinstance(verdict, str) and state["verify_rounds"] == 0:
-                update["verify_rounds"] = 1
-                update["did"] = [kept(words("did.unproven"))]
-                update["effect"] = effects_data([PlainText(text=reason)])
-                update["told"] = [f"Not proven yet that the task is done: {reason} Do what is missing, or show it."]
-                return Command(goto="check_loop", update=update)
+                return _once_more(reason, update)
             outcome = Outcome.UNVERIFIED
             summary = sentence("ended.unproven", summary=summary, why=reason).strip()
     await keep_names(state, context, sight, outcome)
@@ -199,3 +215,23 @@ async def _finish(
     result = ended(outcome, summary, claim.data or state.get("gathered"))
     update["result"] = {**result, "on_screen": bool(claim.data) and not read.touches}
     return Command(goto="executor_exit", update=update)
+
+
+def _not_done(state: ExecutorState, context: RunContext, sight: ScreenView, act: Act) -> list[str]:
+    """What a claim of success leaves out though code can see it: a message that stands in its field, and that nothing
+    was done at all for what cannot be so already.
+    """
+    seen = sight.observation
+    lines = unsent(state, seen, seen.app_name or context.policy.app_name(seen.package))
+    if act == "does" and not (state.get("acted") or state.get("plan")):
+        lines.append(sentence("matter.nothing"))
+    return lines
+
+
+def _once_more(reason: str, update: dict[str, Any]) -> Route:
+    """One more round: the model is told what is missing."""
+    update["verify_rounds"] = 1
+    update["did"] = [kept(words("did.unproven"))]
+    update["effect"] = effects_data([PlainText(text=reason)])
+    update["told"] = [f"Not proven yet that the task is done: {reason} Do what is missing, or show it."]
+    return Command(goto="check_loop", update=update)

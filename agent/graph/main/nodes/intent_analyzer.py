@@ -11,6 +11,7 @@ from langgraph.runtime import Runtime
 from langgraph.types import Command
 from pydantic import BaseModel, Field
 
+from agent.acts import asks_for_act
 from agent.control import Stopped
 from agent.events import Planned, SkillChosen, Todo
 from agent.graph.executor.state import spent, usage_data
@@ -25,7 +26,7 @@ from agent.models.errors import ModelAnswerUnusable, ModelError
 from agent.models.structured import ask
 from agent.outcome import Outcome
 from agent.prompts import prompt
-from agent.wording import sentence, shortened
+from agent.wording import has_words, sentence, shortened
 
 logger = logging.getLogger(__name__)
 
@@ -80,10 +81,11 @@ async def intent_analyzer(state: MainState, runtime: Runtime[TaskContext]) -> Ro
         task=state["task"],
     )
     model = context.models.for_purpose(Purpose.INTENT)
+    acts = bool(asks_for_act(state["text"]) or skill)
     try:
         await check_budget(state, context)
         intent, usage = await context.patiently(
-            lambda: ask(model, request, Intent, check=partial(_wrong_member, names=others))
+            lambda: ask(model, request, Intent, check=partial(_wrong, names=others, acts=acts))
         )
     except ModelAnswerUnusable as error:
         # How to go about a task is not worth the task: the work itself shows what it takes.
@@ -91,15 +93,19 @@ async def intent_analyzer(state: MainState, runtime: Runtime[TaskContext]) -> Ro
         intent, usage = Intent(kind="simple"), error.usage
     except (ModelError, Stopped, BudgetReached) as error:
         return Command(goto="summarizer", update=ended_by(error, context.session.control))
+    if acts and (intent.kind == "chat" or (intent.kind == "member" and not _can_act(intent.member, context))):
+        # What a person asks to be done is not done by a reply.
+        logger.info("task %s asks for an act and was taken as %s: it is worked on", state["task"], intent.kind)
+        intent = Intent(kind="simple", skill=intent.skill, arguments=intent.arguments)
     update: MainState = {
         "kind": intent.kind,
         "usage": usage_data(spent(state) + usage),
         "seconds": context.session.watch.seconds,
     }
     if intent.kind in {"chat", "refuse"}:
-        outcome = Outcome.SUCCEEDED if intent.kind == "chat" else Outcome.BLOCKED
+        outcome = Outcome.ANSWERED if intent.kind == "chat" else Outcome.BLOCKED
         update["outcome"] = outcome.value
-        update["summary"] = intent.answer or sentence("ended.no_phone_needed")
+        update["summary"] = intent.answer if has_words(intent.answer) else sentence("ended.refused_plainly")
         return Command(goto="__end__", update=update)
     if not state.get("skill") and intent.skill in context.skills.found:
         update |= {"skill": intent.skill, "arguments": intent.arguments}
@@ -133,7 +139,16 @@ def _to_member(state: MainState, context: TaskContext, name: str, update: MainSt
     return Command(goto=part, update=update)
 
 
-def _wrong_member(intent: Intent, names: Sequence[str]) -> str:
-    if intent.kind != "member" or intent.member in names:
-        return ""
-    return f"there is no member {intent.member!r}; there are: {', '.join(names) or 'none'}."
+def _can_act(name: str, context: TaskContext) -> bool:
+    """Whether a member has a tool that does more than look something up."""
+    assert context.members is not None
+    own = context.members.team.members[name].tools
+    return any(not tool.repeatable for tool in context.members.toolbox.offered() if tool.kind in own)
+
+
+def _wrong(intent: Intent, names: Sequence[str], *, acts: bool) -> str:
+    if intent.kind == "member" and intent.member not in names:
+        return f"there is no member {intent.member!r}; there are: {', '.join(names) or 'none'}."
+    if intent.kind == "chat" and not acts and not has_words(intent.answer):
+        return "the answer has no words; write the answer, or say what kind of work it is."
+    return ""

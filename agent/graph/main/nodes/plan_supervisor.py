@@ -114,7 +114,7 @@ async def _decided(state: MainState, context: TaskContext, found: Supervision, u
     first = [each.todo for each in assigned]
     titles = list(dict.fromkeys([*first, *(title for title in found.remaining if title not in found.refused)]))
     members = {todo["title"]: todo["member"] for todo in state["todos"]} | {each.todo: each.member for each in assigned}
-    done = [todo for todo in state["todos"] if todo["state"] in {"completed", "refused"}]
+    done = [todo for todo in state["todos"] if todo["state"] in {"completed", "declined", "refused"}]
     failed = [todo for todo in state["todos"] if todo["state"] == "failed"]
     done += [Todo(title=title, state="refused", note=found.reason).model_dump() for title in found.refused]
     pending = [Todo(title=title, member=members.get(title, EXECUTOR)).model_dump() for title in titles]

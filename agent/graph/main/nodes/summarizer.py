@@ -21,11 +21,13 @@ from agent.models.base import Message, ModelRequest, Purpose
 from agent.models.errors import ModelError
 from agent.outcome import Outcome
 from agent.prompts import prompt
-from agent.wording import sentence
+from agent.wording import has_words, sentence
 
 
 def outcome_of(state: MainState) -> Outcome:
-    """A fault decides first, then the last result, then every todo that is not completed."""
+    """A fault decides first, then the last result, then every todo that is not completed. What a person did not allow
+    counts until they have allowed it.
+    """
     fault = state.get("fault")
     if fault is not None:
         return Outcome(fault["outcome"])
@@ -37,17 +39,26 @@ def outcome_of(state: MainState) -> Outcome:
     if not state["todos"] or last in {Outcome.CANCELLED, Outcome.BLOCKED}:
         return last
     states = {todo["state"] for todo in state["todos"]}
-    if states - {"completed", "refused"}:
+    if states - {"completed", "declined", "refused"}:
         return Outcome.FAILED
     if "refused" in states:
         return Outcome.BLOCKED
+    if declined(state):
+        return Outcome.DECLINED
     outcomes = [Outcome(result["outcome"]) for result in state["results"]]
     return Outcome.UNVERIFIED if Outcome.UNVERIFIED in outcomes else Outcome.SUCCEEDED
 
 
+def declined(state: MainState) -> list[str]:
+    """What people did not allow: in the run, whose latest result has all of it, and to members."""
+    runs = [result for result in state["results"] if "run" in result]
+    members = [result for result in state["results"] if "member" in result]
+    return [what for result in [*runs[-1:], *members] for what in result.get("declined", [])]
+
+
 def told_plainly(state: MainState) -> str:
     """The summary without a model: what each part said, what was not done and why. That somebody cancelled the task,
-    and who, is said by whoever knows it: "" where there is nothing else to tell.
+    and who, is said by whoever knows it: "" where there is nothing else to tell, and of work that has told nothing.
     """
     lines = [result["summary"] for result in state["results"] if result["summary"]]
     lines += [sentence("ended.refused", title=todo["title"], why=todo["note"]).strip() for todo in _refused(state)]
@@ -57,7 +68,7 @@ def told_plainly(state: MainState) -> str:
         lines.append(fault["summary"])
     if left:
         lines.append(sentence("ended.left", titles="; ".join(left)))
-    if not lines and outcome_of(state) is not Outcome.CANCELLED:
+    if not lines and outcome_of(state) not in {Outcome.CANCELLED, Outcome.SUCCEEDED, Outcome.UNVERIFIED}:
         return sentence("ended.nothing")
     return "\n".join(lines)
 
@@ -90,7 +101,8 @@ async def summarizer(state: MainState, runtime: Runtime[TaskContext]) -> MainSta
     update["summary"] = told_plainly(state)
     # Somebody who stopped it wants no more of it, and a budget that is used up pays for no more words.
     over = fault is not None and fault.get("kind") == FaultKind.BUDGET
-    if len(results) < 2 or outcome is Outcome.CANCELLED or over:
+    # Of what a person did not allow a model would have to be believed.
+    if len(results) < 2 or outcome in {Outcome.CANCELLED, Outcome.DECLINED} or over:
         return update
     ending = f"\nHow it ended: {fault['summary']}" if fault else ""
     words = (
@@ -116,7 +128,7 @@ async def summarizer(state: MainState, runtime: Runtime[TaskContext]) -> MainSta
         return update
     finally:
         stream.flush()
-    if reply.text.strip():
+    if has_words(reply.text):
         # Why it ended stands in the program's own words, whatever the model makes of it.
         update["summary"] = "\n".join(([fault["summary"]] if fault else []) + [reply.text.strip()])
     update["usage"] = usage_data(spent(state) + usage + reply.usage)

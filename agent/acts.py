@@ -1,0 +1,134 @@
+"""Whether a request asks for something to be done on the phone, by its words: in the languages of `acts.toml`, and only
+where that is plain. What is not known for an act may be one all the same.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+import unicodedata
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cache
+from importlib import resources
+from typing import Final, Literal
+
+Act = Literal["does", "sets", ""]
+""""does": it cannot be so before anything was done; "sets": the phone may already be as it is to be; "": no act."""
+
+_QUOTED: Final = re.compile(r"\"[^\"]*\"|“[^”]*”|„[^“”]*[“”]|«[^»]*»|「[^」]*」|『[^』]*』|`[^`]*`")
+_ENDS: Final = re.compile(r"(?<=[.!?;。！？；؟؛।\n])\s*|\s*\n\s*")
+_WHERE: Final = re.compile(r"^(?:in|on|using|with|from) [^,]{1,40}, ")
+"""An app that is named first: "In Settings, …"."""
+_SIGNS: Final = " \t,.!?;:…،。！？；、¿¡؟؛।"
+_NO_BLANKS: Final = r"\u0e00-\u0e7f\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af"
+"""Scripts in which a word may begin or end inside a row of letters."""
+MAX_GAP: Final = 80
+
+
+@dataclass(frozen=True)
+class _Language:
+    before: re.Pattern[str] | None
+    answers: re.Pattern[str] | None
+    asks: re.Pattern[str] | None
+    does: re.Pattern[str] | None
+    sets: re.Pattern[str] | None
+    unsent: re.Pattern[str] | None
+
+
+def asks_for_act(text: str) -> Act:
+    """What the first clause asks for that is known for an act or for a question."""
+    clauses = [_folded(each) for each in _ENDS.split(_QUOTED.sub('"', text))]
+    for clause in filter(None, clauses):
+        found = [_read(clause, language) for language in _languages()]
+        if "" in found:  # a question in any language: what two of them share is not plain
+            return ""
+        if any(found):
+            return "does" if "does" in found else "sets"
+    return ""
+
+
+def leaves_unsent(text: str) -> bool:
+    """Whether it says that a message is to be written and not sent."""
+    folded = _folded(text)
+    return any(each.unsent is not None and each.unsent.search(folded) for each in _languages())
+
+
+def _read(clause: str, language: _Language) -> Act | None:
+    """None where no word of the language is known in it."""
+    asked = clause.endswith(("?", "？", "؟"))
+    rest = clause.strip(_SIGNS)
+    polite = False
+    while language.before is not None and (found := language.before.match(rest)) is not None and found.end():
+        polite, rest = True, rest[found.end() :].lstrip(_SIGNS)
+    rest = _WHERE.sub("", rest)
+    if language.answers is not None and language.answers.match(rest):
+        return ""
+    if language.asks is not None and language.asks.search(rest) and _begins(language, rest):
+        return ""
+    if asked and not polite:
+        return "" if _begins(language, rest) else None
+    return _begins(language, rest)
+
+
+def _begins(language: _Language, rest: str) -> Act | None:
+    if language.does is not None and language.does.search(rest):
+        return "does"
+    return "sets" if language.sets is not None and language.sets.search(rest) else None
+
+
+def _folded(text: str) -> str:
+    plain = unicodedata.normalize("NFKC", text).casefold().replace("’", "'")
+    return " ".join(plain.split())
+
+
+@cache
+def _languages() -> tuple[_Language, ...]:
+    table = tomllib.loads(resources.files("agent").joinpath("acts.toml").read_text(encoding="utf-8"))
+    return tuple(
+        _Language(
+            before=_any(_start(each, alone=True) for each in _entries(words, "before")),
+            answers=_any(_start(each, alone=True) for each in _entries(words, "answers")),
+            asks=_any(map(_words, _entries(words, "asks"))),
+            does=_any([*map(_start, _entries(words, "does")), *map(_end, _entries(words, "does_last"))]),
+            sets=_any([*map(_start, _entries(words, "sets")), *map(_end, _entries(words, "sets_last"))]),
+            unsent=_any(_words(each) for each in _entries(words, "unsent")),
+        )
+        for words in table.values()
+    )
+
+
+def _entries(words: dict[str, str], name: str) -> list[str]:
+    return [_folded(each) for each in re.split(r"\s*[,،]\s*", words.get(name, "")) if each]
+
+
+def _any(patterns: Iterable[str]) -> re.Pattern[str] | None:
+    rows = "|".join(patterns)
+    return re.compile(rows) if rows else None
+
+
+def _words(entry: str) -> str:
+    """The pattern of an entry: whole words, in scripts that put blanks between them."""
+    entry = entry.removesuffix(".")
+    gap = rf".{{1,{MAX_GAP}}}?"
+    body = "".join({"_": gap, "*": r"\w*", "#": r"\d+", " ": r"\s+"}.get(sign, re.escape(sign)) for sign in entry)
+    return f"(?:{_edge(entry[0], before=True)}{body}{_edge(entry[-1], before=False)})"
+
+
+def _edge(sign: str, *, before: bool) -> str:
+    if sign in "*_#" or re.match(f"[{_NO_BLANKS}]", sign):
+        return ""
+    return r"(?<![^\W_])" if before else r"(?![^\W_])"
+
+
+def _start(entry: str, *, alone: bool = False) -> str:
+    """How a clause begins. Without a "." something follows, unless it may stand `alone`."""
+    if alone:
+        return f"^{_words(entry)}"
+    tail = rf"[{re.escape(_SIGNS)}]*$" if entry.endswith(".") else r"\s*[^\s]"
+    return f"(?:^{_words(entry)}{tail})"
+
+
+def _end(entry: str) -> str:
+    """How a clause ends, with something before it."""
+    return rf"(?:\S\s*{_words(entry)}[{re.escape(_SIGNS)}]*$)"
