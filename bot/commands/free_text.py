@@ -125,7 +125,7 @@ class Talk:
         asked = await self._services.task_service.open_questions(place=request.address)
         if topic.question is not None or asked or await asked_elsewhere(request, self._services, anybody=True):
             raise Refused(say("talk.foreign_answers_nothing", who=who))
-        # An offer begins nothing: it need not go into the list of what was missed, which names its sender as its author.
+        # An offer begins nothing, so it needs no list of what was missed, which would name its sender as its author.
         return await self.offer(replace(request, stale=False), text, say("talk.foreign_offer", who=who))
 
     def _only_talks(self, request: Request, topic: Topic, task: Task) -> bool:
