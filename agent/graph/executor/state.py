@@ -100,29 +100,30 @@ class ExecutorState(TypedDict, total=False):
     `files` are the paths on the phone of what came with the task.
 
     `index` is the next action of the decision; `did`, `effect`, `mark` and `touched` (see
-    agent.recorded_skills.recording.RecordedAction) collect what this step has done so far;
-    `question` is what a person is asked (`aside`: between two steps, by no action; `asides` counts those, `askings` the
-    questions that were answered), `approved` the action index that a person allowed, `secret` the id of a secret that
-    waits to be typed, `entered` the fields that got one, `entered_at` the number of the step that typed the last one
-    (a state of a former version has none), `held` that of one which was given before it had a field,
-    `covered` the places where secrets were seen (see agent.guards.masking), `said` what the person has answered or
-    written in this run; the last three are kept for the whole run as is `given_up`, the sub-tasks that ended because
-    nothing moved; `told` is what the model is told next, `steers` all that the person has written in this run,
-    `fate` what became of the last action, as an agent.scene.StepFate (None where its sentences in `did` tell), and
-    `not_done` why it was not done; `history` feeds the guard against loops; `denied` counts the tries of
-    what a person has not allowed, and `unlike` the approvals whose screen was not the same any more, by what they were
-    for (see agent.graph.executor.approvals); the whole run keeps the former, and `shown` has the pictures that were
-    allowed in the latter. `standing` is what a person has allowed ahead (agent.standing_yes.StandingYes as data), kept
-    for the whole run; `passed` is the one of them that lets this action pass. `untold` is the event of the last step,
-    until it is known what its action changed (see agent.graph.executor.steps); `seen` tells which words the apps have
-    shown (agent.guards.seen_words), `handed_out` what a person has let out of the phone; the whole run keeps both;
-    `readings` are what the independent reader said of presses of this step (agent.guards.reading.PressReading as data);
-    `read` are texts of others that the model is shown as data (pages, results of searches), `found` the addresses that
-    searches returned; the whole run keeps the latter; `sources` are the pages that this sub-task has read;
-    `earlier` is what the first steps of `past` were summed up to, which keeps all of them as the record; `sent` is how
-    many tokens the acting model was last sent, `refused` what became of a request that was too long for it ("refused",
-    then "summed up" until the model has answered), and `narrow` says that it is shown no past pictures because of that;
-    `gathered` is the last summing up of the notes, the data of the sub-task unless the model names other data.
+    agent.recorded_skills.recording.RecordedAction) collect what this step has done so far; `question` is what a person
+    is asked (`aside`: between two steps, by no action; `asides` counts those, `askings` the questions that were
+    answered), `approved` the action index that a person allowed, `secret` the id of a secret that waits to be typed,
+    `entered` the fields that got one, `entered_at` the number of the step that typed the last one (a state of a former
+    version has none), `held` that of one which was given before it had a field, `covered` the places where secrets were
+    seen (see agent.guards.masking), `readable` the apps that forbid pictures and whose words a person lets be told,
+    `said` what the person has answered or written in this run; the last four are kept for the whole run as is
+    `given_up`, the sub-tasks that ended because nothing moved; `told` is what the model is told next, `steers` all that
+    the person has written in this run, `fate` what became of the last action, as an agent.scene.StepFate (None where
+    its sentences in `did` tell), and `not_done` why it was not done; `history` feeds the guard against loops; `denied`
+    counts the tries of what a person has not allowed, and `unlike` the approvals whose screen was not the same any
+    more, by what they were for (see agent.graph.executor.approvals); the whole run keeps the former, and `shown` has
+    the pictures that were allowed in the latter. `standing` is what a person has allowed ahead
+    (agent.standing_yes.StandingYes as data), kept for the whole run; `passed` is the one of them that lets this action
+    pass. `untold` is the event of the last step, until it is known what its action changed (see
+    agent.graph.executor.steps); `seen` tells which words the apps have shown (agent.guards.seen_words), `handed_out`
+    what a person has let out of the phone; the whole run keeps both; `readings` are what the independent reader said of
+    presses of this step (agent.guards.reading.PressReading as data); `read` are texts of others that the model is shown
+    as data (pages, results of searches), `found` the addresses that searches returned; the whole run keeps the latter;
+    `sources` are the pages that this sub-task has read; `earlier` is what the first steps of `past` were summed up to,
+    which keeps all of them as the record; `sent` is how many tokens the acting model was last sent, `refused` what
+    became of a request that was too long for it ("refused", then "summed up" until the model has answered), and
+    `narrow` says that it is shown no past pictures because of that; `gathered` is the last summing up of the notes, the
+    data of the sub-task unless the model names other data.
     """
 
     run: str
@@ -164,6 +165,7 @@ class ExecutorState(TypedDict, total=False):
     handed_out: list[list[str]]
     askings: int
     covered: list[list[str]]
+    readable: list[str]
     aside: bool
     asides: int
     given_up: int

@@ -148,6 +148,7 @@ def close_step(
         "untold": hold(context, step),
         "history": history_of(state, context),
         "covered": context.mask.places,
+        "readable": context.mask.readable,
     }
 
 
@@ -216,9 +217,10 @@ async def correct_step(state: ExecutorState, context: RunContext, settled: Obser
 async def _corrected(
     state: ExecutorState, context: RunContext, early: EarlyLook, settled: Observation
 ) -> dict[str, Any]:
-    settled_effect = context.mask.effects(
-        [*difference(early.before, settled), *early.tail, *told_effects(settled.done)]
-    )
+    told = context.mask.to_tell
+    covered = context.mask.covers_words(early.before)
+    changed = difference(told(early.before), told(settled))
+    settled_effect = context.mask.effects([*changed, *early.tail, *told_effects(settled.done, covered=covered)])
     await written(context)
     await context.journal.finish(early.key, "done", in_english(settled_effect))
     past = list(state["past"])
