@@ -83,6 +83,9 @@ def close_step(
 
     `fate` is what became of it where the state does not have that yet.
     """
+    # After a restart this may be the first node that runs, and must not forget what an earlier process knew.
+    context.mask.restore(state.get("covered", []))
+    context.mask.let_read(state.get("readable", []))
     decision = state["decision"]
     caption = _caption(context)
     usage = spent(state) + (Usage() if caption is None else caption.usage) + context.live.early.take_spent()

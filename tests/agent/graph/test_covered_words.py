@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
 from agent.events import Asked, Step
-from agent.models.base import ModelRequest, Purpose
+from agent.models.base import ModelReply, ModelRequest, Models, Purpose
 from agent.outcome import Outcome
 from agent.questions import QuestionKind
+from tests.agent.graph.dying import DyingSaver, Lives
 from tests.agent.graph.rig import Rig, Work, order
 from tests.agent.graph.test_secrets import kept, secret
-from tests.fakes.scripted_model import ScriptedModel, call, models, text
+from tests.fakes.scripted_model import ScriptedModel, call, data, models, text
 
 WORDS = "maple river candle orbit"
 HINT = "the lake of 1987"
@@ -66,7 +68,7 @@ async def test_no_way_round_tells_them(rig: Rig, guard: str) -> None:
         call("wait_for", what="change", seconds=0.1),
         tap("summary"),
         call("sum_up", instruction="all words"),
-        call("press_key", key="home"),
+        call("key", key="home"),
         FINISH,
     ]
     have, model = models(acts, summarize=[text("nothing")], guard=[text('{"consequence": "none"}')])
@@ -89,7 +91,7 @@ async def test_elements_are_touched_by_their_ids(rig: Rig) -> None:
 
 async def test_a_person_lets_them_be_read_once_a_task(rig: Rig) -> None:
     """Seen failing without `let_read` in `_read_words`: they stayed covered."""
-    have, model = models([OPEN, READ, call("press_key", key="home"), OPEN, FINISH])
+    have, model = models([OPEN, READ, call("key", key="home"), OPEN, FINISH])
     work = Work(rig.agent(have), order("what are my recovery words?"))
     asked = (await work.until(Asked)).question
     assert asked.kind is QuestionKind.APPROVE
@@ -152,3 +154,57 @@ async def test_a_password_is_typed_on_a_page_whose_words_are_covered(rig: Rig) -
     assert "swordfish-7" not in stored
     assert HINT not in sent(model)
     assert WORDS not in sent(model)
+
+
+@pytest.mark.parametrize("visit", [1, 2])
+async def test_a_restart_keeps_the_yes_and_the_cover(rig: Rig, tmp_path: Path, visit: int) -> None:
+    """The process dies after the app was opened, or after the yes. Seen failing without `readable` in the state, and
+    without `let_read` in `close_step`: the second life asked again.
+    """
+    model = ScriptedModel({Purpose.ACT: [_reads] * 12})
+    lives = Lives(tmp_path / "checkpoints.sqlite3")
+    connection = await lives.connect()
+    rig.saver = saver = DyingSaver(connection, "check_loop", "has run", visit)
+    task = order("what are my recovery words?")
+    have = Models(model, model, model)
+    assert await lives.live(rig.agent(have), task, saver) is None
+    assert WORDS not in sent(model)
+    await connection.close()
+    connection = await lives.connect()
+    rig.saver = saver = DyingSaver(connection)
+    end = await lives.live(rig.agent(have), task, saver)
+    await connection.close()
+    assert end is not None
+    assert end.outcome is Outcome.SUCCEEDED, end.summary
+    assert len([event for event in lives.events if isinstance(event, Asked)]) == 1
+    covered = [WORDS not in repr(request.messages) for request in model.asked(Purpose.ACT)]
+    assert covered == sorted(covered, reverse=True)
+    assert not covered[-1]
+
+
+def _reads(request: ModelRequest) -> ModelReply:
+    scene = request.scene
+    assert scene is not None
+    if any(WORDS in each.text for each in scene.screen.elements or ()):
+        return FINISH
+    return READ if scene.screen.covered else OPEN
+
+
+async def test_the_yes_holds_for_all_parts_of_the_task(rig: Rig) -> None:
+    parts = [
+        data(decision="continue", remaining=["read", "again"], next="read them"),
+        data(decision="continue", remaining=["again"], next="read them again"),
+    ]
+    have, model = models(
+        [_reads] * 12,
+        intent=[data(kind="complex")],
+        plan=[text("1. read\n2. read")],
+        supervise=[*parts, data(decision="complete")],
+        summarize=[text("All read.")],
+    )
+    work = Work(rig.agent(have), order("what are my recovery words?", quick=False))
+    await work.until(Asked)
+    await work.answer("allow")
+    assert (await work.ended()).outcome is Outcome.SUCCEEDED
+    assert len([event for event in work.events if isinstance(event, Asked)]) == 1
+    assert {request.scene.goal for request in model.asked(Purpose.ACT) if request.scene} >= {"read them again"}

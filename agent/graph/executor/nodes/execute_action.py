@@ -117,6 +117,7 @@ async def _do_allowed(step: OpenStep, resolved: Resolved) -> None:
     await journal(step, resolved)
     done = await run(step, resolved)
     step.record(done)
+    step.changed["readable"] = step.context.mask.readable
     if resolved.physical is not None and not step.is_last and step.context.screen.fresh is None:
         raise ActionError("What your last action did could not be seen. Look before you go on.")
 
