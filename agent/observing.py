@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from agent.guards.masking import COVERED, without_words, without_words_of
 from agent.picture import ImagePart
 from agent.scene import Screen, ScreenElement
 from devices.geometry import Bounds, Point, Size
@@ -12,8 +13,6 @@ from devices.phone import Element, Observation
 MAX_LINES = 60
 """Lines of the element list: more costs tokens and helps no model (spread of lists in public agents: 40 to 60)."""
 MAX_TEXT = 80
-COVERED = "•" * 6
-"""What stands for words that are not told."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,18 +44,6 @@ class ScreenView:
     def native(self, point: Point) -> Point:
         """A point of the sent image, in native pixels of the frame it was chosen on."""
         return point.mapped(self.screen.space, self.observation.size)
-
-
-def without_words(seen: Observation) -> Observation:
-    """The observation of an app that forbids pictures, with its elements and bullets for their words."""
-    elements = None if seen.elements is None else tuple(map(without_words_of, seen.elements))
-    return replace(seen, elements=elements, focused_text=COVERED if seen.focused_text else seen.focused_text)
-
-
-def without_words_of(element: Element) -> Element:
-    """The element with bullets for its words."""
-    text, description, hint = (COVERED if each else "" for each in (element.text, element.description, element.hint))
-    return replace(element, text=text, description=description, hint=hint)
 
 
 def screen_of(observation: Observation, space: Size, *, covered: bool = False) -> tuple[Screen, tuple[Element, ...]]:

@@ -21,7 +21,6 @@ from PIL import Image, ImageDraw
 
 from agent.effect_facts import Effect, with_texts
 from agent.guards.typed import Place, Typed, is_among, pattern_of, place_of
-from agent.observing import COVERED, without_words
 from devices.geometry import Bounds, Size
 from devices.jpeg import Jpeg
 from devices.phone import Element, Observation
@@ -29,6 +28,8 @@ from devices.thumbnail import CELL
 from devices.wording import Words
 
 BULLET = "•"
+COVERED = BULLET * 6
+"""What stands for words that are not told."""
 COVER = (120, 120, 120)
 BOX_LETTERS = 3
 """A field of a row that together holds one code has no more letters than this."""
@@ -244,6 +245,18 @@ class Mask:
         covered = self.text(words)
         # A box that holds a sign or two of a code says nothing else; a longer text keeps its other words.
         return COVERED if words and (whole or (covered == words and len(words) <= BOX_LETTERS)) else covered
+
+
+def without_words(seen: Observation) -> Observation:
+    """The observation of an app that forbids pictures, with its elements and bullets for their words."""
+    elements = None if seen.elements is None else tuple(map(without_words_of, seen.elements))
+    return replace(seen, elements=elements, focused_text=COVERED if seen.focused_text else seen.focused_text)
+
+
+def without_words_of(element: Element) -> Element:
+    """The element with bullets for its words."""
+    text, description, hint = (COVERED if each else "" for each in (element.text, element.description, element.hint))
+    return replace(element, text=text, description=description, hint=hint)
 
 
 def _painted(

@@ -23,11 +23,12 @@ from agent.graph.executor.early_reading import EarlyReading
 from agent.graph.executor.targets import ResolvedTarget
 from agent.guards.binding import words_of
 from agent.guards.hit_test import is_button
+from agent.guards.masking import COVERED
 from agent.guards.reading import UNKNOWN, Pressed, PressReading, Verdict, strictest
 from agent.models.base import PILOT, Message, ModelReply, ModelRequest, Purpose, Usage
 from agent.models.errors import ModelError
 from agent.models.json_text import objects_in
-from agent.observing import COVERED, ScreenView
+from agent.observing import ScreenView
 from agent.picture import ImagePart
 from agent.prompts import prompt
 from agent.wording import shortened

@@ -28,9 +28,10 @@ from agent.graph.executor.secrets import asked_for_field, asked_instead
 from agent.graph.executor.state import ExecutorState, NotDoneData, did_as, did_of, spent, usage_data
 from agent.graph.executor.still_there import StillThere, still_there
 from agent.graph.executor.targets import ResolvedTarget, resolve_target, spoken_as
+from agent.guards.masking import without_words_of
 from agent.guards.reading import PressReading, is_press
 from agent.models.base import Usage
-from agent.observing import ScreenView, without_words_of
+from agent.observing import ScreenView
 from agent.ports.journal import ActionKey
 from agent.ports.tool_calls import CallKey
 from agent.recorded_skills.recording import as_scroll, recorded, recorded_words
