@@ -243,9 +243,7 @@ class PhoneScreen:
             known = await self._control.guard(self._phone.confirmed(seen))
             seen = await self._change(before, patience, settle=True) if known is None else known
         moving = early and not seen.settled
-        # Another window may forbid pictures, which is told by a picture of that window alone.
-        another = (seen.package, seen.activity) != (before.package, before.activity)
-        if moving and (another or mask.needs_rest(seen.package) or mask.observation(seen) is not seen):
+        if moving and (mask.needs_rest(seen.package) or mask.observation(seen) is not seen):
             moving, seen = False, await self._change(before, patience, settle=True)
         looks.fresh = seen
         if seen.settled and seen.complete and seen.elements is not None:
