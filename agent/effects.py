@@ -89,11 +89,11 @@ def difference(before: Observation, after: Observation) -> tuple[Effect, ...]:
     return (ScreenChanged() if changed(before, after) else NothingChanged(),)
 
 
-def told_effects(done: Done | None) -> tuple[Effect, ...]:
-    """What the phone has told of an input, in the order in which it is told."""
+def told_effects(done: Done | None, *, covered: bool = False) -> tuple[Effect, ...]:
+    """What the phone has told of an input, in the order in which it is told; `covered`, without what a field reads."""
     if done is None:
         return ()
-    read = () if done.field_text is None else (TextNow(text=done.field_text),)
+    read = () if done.field_text is None or covered else (TextNow(text=done.field_text),)
     return (*read, *map(PhoneNote.of, done.notes))
 
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from agent.guards.masking import COVERED, without_words, without_words_of
 from agent.picture import ImagePart
 from agent.scene import Screen, ScreenElement
 from devices.geometry import Bounds, Point, Size
@@ -16,13 +17,24 @@ MAX_TEXT = 80
 
 @dataclass(frozen=True, slots=True)
 class ScreenView:
-    """An observation, and how the model saw it. `targets[i]` is the phone's element behind number i."""
+    """An observation, and how the model saw it. `targets[i]` is the phone's element behind number i.
+
+    The observation has the words of the screen also where they are covered: rules read them, models get what is `told`.
+    """
 
     observation: Observation
     screen: Screen
     targets: tuple[Element, ...]
     frame: str | None = None
     """Reference of the stored picture that the model was sent."""
+
+    @property
+    def told(self) -> ScreenView:
+        """The same with what may be told of it."""
+        if not self.screen.covered:
+            return self
+        observation = without_words(self.observation)
+        return replace(self, observation=observation, targets=tuple(map(without_words_of, self.targets)))
 
     @property
     def is_listed(self) -> bool:
@@ -34,14 +46,19 @@ class ScreenView:
         return point.mapped(self.screen.space, self.observation.size)
 
 
-def screen_of(observation: Observation, space: Size) -> tuple[Screen, tuple[Element, ...]]:
-    """The screen in the model's space, and the elements behind the numbers of its list."""
+def screen_of(observation: Observation, space: Size, *, covered: bool = False) -> tuple[Screen, tuple[Element, ...]]:
+    """The screen in the model's space, and the elements behind the numbers of its list. `covered`: without their words,
+    which are told by the ids of the elements as far as these tell anything.
+    """
     jpeg = observation.jpeg
     targets: tuple[Element, ...] = ()
     lines: tuple[ScreenElement, ...] | None = None
     if observation.elements is not None:
         targets = _worth_listing(observation.elements, observation.size)
-        lines = tuple(_line(number, element, observation.size, space) for number, element in enumerate(targets))
+        lines = tuple(
+            _line(number, element, observation.size, space, covered=covered) for number, element in enumerate(targets)
+        )
+    focused = observation.focused_text
     return (
         Screen(
             space=space,
@@ -50,8 +67,9 @@ def screen_of(observation: Observation, space: Size) -> tuple[Screen, tuple[Elem
             app=observation.package,
             app_name=observation.app_name,
             keyboard_shown=observation.keyboard_shown,
-            focused_text=observation.focused_text,
+            focused_text=COVERED if covered and focused else focused,
             secure=observation.secure,
+            covered=covered,
         ),
         targets,
     )
@@ -80,8 +98,8 @@ def _is_active(element: Element) -> bool:
     return element.clickable or element.editable or element.checkable or element.scrollable or element.long_clickable
 
 
-def _line(number: int, element: Element, size: Size, space: Size) -> ScreenElement:
-    text = " ".join(element.label.split())
+def _line(number: int, element: Element, size: Size, space: Size, *, covered: bool) -> ScreenElement:
+    text = _covered_label(element) if covered else " ".join(element.label.split())
     bounds = element.bounds.clipped(size).mapped(size, space)
     states = tuple(
         word
@@ -98,6 +116,11 @@ def _line(number: int, element: Element, size: Size, space: Size) -> ScreenEleme
         if holds
     )
     return ScreenElement(number, _role(element), text[:MAX_TEXT], _inside(bounds, space), states)
+
+
+def _covered_label(element: Element) -> str:
+    name = element.resource_id.rsplit("/", 1)[-1]
+    return " ".join(part for part in (COVERED if element.label else "", f"id:{name}" if name else "") if part)
 
 
 def _inside(bounds: Bounds, space: Size) -> Bounds:

@@ -48,6 +48,9 @@ class Screen:
     keyboard_shown: bool = False
     focused_text: str | None = None
     secure: bool = False
+    """The app forbids pictures."""
+    covered: bool = False
+    """Its words are not told: elements have bullets and their ids instead."""
 
 
 class StepFate(StrEnum):

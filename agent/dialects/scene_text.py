@@ -160,6 +160,12 @@ def user(parts: Iterable[str | ImagePart]) -> Message:
 def _picture_note(screen: Screen) -> str:
     if screen.image is not None:
         return "Its screenshot:"
+    if screen.covered:
+        return (
+            "This app forbids screenshots: there is no picture, and the words of its elements are covered. Work by "
+            "their roles, places and ids; enter_secret works as ever. Only if the task cannot go on without the words, "
+            "call read_words with this app: a person is asked, once."
+        )
     if screen.secure:
         return "This app forbids screenshots: there is no picture. Work from the elements, or hand over to the person."
     return "There is no picture of this screen. Work from the elements."

@@ -29,6 +29,7 @@ from devices.wording import Words
 
 BULLET = "•"
 COVERED = BULLET * 6
+"""What stands for words that are not told."""
 COVER = (120, 120, 120)
 BOX_LETTERS = 3
 """A field of a row that together holds one code has no more letters than this."""
@@ -52,11 +53,35 @@ class Mask:
         self._values: dict[str, re.Pattern[str]] = {}
         self._places: list[Place] = []
         self._restored: list[Place] = []
+        self._readable: list[str] = []
+        self._forbids: set[str] = set()
+        """Apps that were seen to forbid pictures."""
 
     @property
     def places(self) -> list[Place]:
         """Where secrets were seen so far: for the state, to be handed to `restore` after a restart."""
         return [list(place) for place in (*self._restored, *self._places)]
+
+    @property
+    def readable(self) -> list[str]:
+        """The apps that forbid pictures and whose words a person lets be told: for the state, to be handed to
+        `let_read` after a restart.
+        """
+        return list(self._readable)
+
+    def let_read(self, packages: Iterable[str]) -> None:
+        """A person lets the words of these apps be told, though they forbid pictures."""
+        self._readable += [package for package in packages if package not in self._readable]
+
+    def covers_words(self, seen: Observation) -> bool:
+        """Whether the words of this screen are for nobody but the rules: its app forbids pictures, and no person has
+        let them be told.
+        """
+        return seen.secure and seen.package not in self._readable
+
+    def to_tell(self, seen: Observation) -> Observation:
+        """The observation with what may be told of it."""
+        return without_words(seen) if self.covers_words(seen) else seen
 
     def on(self, typed: Typed) -> None:
         """The run has its phone, into which this was typed before."""
@@ -85,6 +110,12 @@ class Mask:
     def may_show(self, package: str) -> bool:
         """Whether a secret may stand on any screen of this app, where its elements do not tell it too."""
         return bool(self._values or self._places or self._restored) or self._typed.was_in(package)
+
+    def needs_rest(self, package: str) -> bool:
+        """Whether no moving screen of this app may go out: picture and elements may be a moment apart, and what covers
+        the one may not fit the other.
+        """
+        return package in self._forbids or self.may_show(package)
 
     @property
     def covers_nothing(self) -> bool:
@@ -144,6 +175,8 @@ class Mask:
         """The observation with secrets gone from the elements, and their places painted over in the picture."""
         if self._closed(seen.package):
             return replace(seen.without_picture(), small=None, elements=(), focused_text=None, secure=True)
+        if seen.secure:
+            self._forbids.add(seen.package)
         self._package = seen.package
         if not (self.may_show(seen.package) or self._patterns()):
             return seen
@@ -212,6 +245,18 @@ class Mask:
         covered = self.text(words)
         # A box that holds a sign or two of a code says nothing else; a longer text keeps its other words.
         return COVERED if words and (whole or (covered == words and len(words) <= BOX_LETTERS)) else covered
+
+
+def without_words(seen: Observation) -> Observation:
+    """The observation of an app that forbids pictures, with its elements and bullets for their words."""
+    elements = None if seen.elements is None else tuple(map(without_words_of, seen.elements))
+    return replace(seen, elements=elements, focused_text=COVERED if seen.focused_text else seen.focused_text)
+
+
+def without_words_of(element: Element) -> Element:
+    """The element with bullets for its words."""
+    text, description, hint = (COVERED if each else "" for each in (element.text, element.description, element.hint))
+    return replace(element, text=text, description=description, hint=hint)
 
 
 def _painted(

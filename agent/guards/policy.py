@@ -34,6 +34,7 @@ from agent.guards.lexicon import Lexicon
 from agent.guards.overlay import laid_over, switched_off
 from agent.guards.reasons import LEAVES, NAMELESS, answering, closed_app, of_rule, warned
 from agent.guards.rules import App, RuleName, Rules, fits, shipped
+from agent.guards.secret_words import SecretWords
 from agent.guards.structure import (
     by_id,
     form_button,
@@ -46,7 +47,7 @@ from agent.guards.structure import (
     sends_by_place,
 )
 from agent.guards.surfaces import consent, consent_reason
-from agent.guards.words import id_words, mentions, plain, says
+from agent.guards.words import id_words, mentions, says
 from agent.wording import words
 from devices.inputs import Key
 from devices.phone import Element
@@ -84,6 +85,7 @@ class Policy:
             where = ".".join(str(part) for part in first["loc"]) or "the file"
             raise PolicyError(f"{where}: {first['msg']}") from error
         self.lexicon = self._lexicon = Lexicon(self._rules)
+        self._secret_words = SecretWords(self._rules.secret.labels, self._rules.secret.unless)
         self._one_app = lru_cache(APPS_KEPT)(self._find_app)
 
     @classmethod
@@ -162,20 +164,16 @@ class Policy:
 
     def is_secret_field(self, field: Element) -> bool:
         """Whether this field is for a password or code: Android says so, or its hint, description or id does."""
-        secret = self._rules.secret
-        return field.password or (_has_word(field, secret.labels) and not _has_word(field, secret.unless))
+        named = any(map(self._secret_words.stand_in, _names(field)))
+        return field.password or (named and not _has_word(field, self._rules.secret.unless))
 
     def is_one_time(self, field: Element) -> bool:
         """Whether what goes into this field is good for one time only."""
         return not field.password and _has_word(field, self._rules.secret.one_time)
 
     def asks_for_secret(self, question: str) -> bool:
-        """Whether these words ask for a password, PIN or code; a "zip code" is none."""
-        secret, text = self._rules.secret, plain(question)
-        for word in secret.labels:
-            for other in secret.unless:
-                text = text.replace(f"{other} {word}", "")
-        return any(mentions(text, word) or mentions(text, f"{word}s") for word in secret.labels)
+        """Whether these words ask for a password, PIN, code or recovery phrase, in any language that has a table."""
+        return self._secret_words.stand_in(question)
 
     def _is_closed(self, action: act.Action, package: str) -> bool:
         if isinstance(action, act.OpenApp):
@@ -406,8 +404,11 @@ def _focused(around: tuple[Element, ...]) -> Element | None:
 
 def _has_word(field: Element, labels: tuple[str, ...]) -> bool:
     """Whether its hint, description or id has one of these words."""
-    words = (field.hint, field.description, " ".join(id_words(field.resource_id)))
-    return any(mentions(each, word) for each in words for word in labels)
+    return any(mentions(each, word) for each in _names(field) for word in labels)
+
+
+def _names(field: Element) -> tuple[str, ...]:
+    return field.hint, field.description, " ".join(id_words(field.resource_id))
 
 
 def _id(element: Element) -> str:

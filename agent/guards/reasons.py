@@ -11,6 +11,7 @@ from devices.wording import Words
 NAMELESS: Final = words("reason.nameless")
 UNREAD: Final = words("reason.unread")
 LEAVES: Final = words("reason.leaves")
+FORBIDS: Final = words("reason.forbids")
 
 
 def of_rule(rule: str, own: str) -> str:

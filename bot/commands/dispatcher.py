@@ -37,7 +37,7 @@ from bot.commands.spec import BY_NAME
 from bot.commands.unknown_commands import meant_by_press, offer_nearest
 from bot.commands.voice import Ears
 from bot.domain.address import Person, Place
-from bot.domain.incoming import CommandCall, Incoming, Invocation, Press
+from bot.domain.incoming import CommandCall, ForeignText, Incoming, Invocation, Press
 from bot.domain.outgoing import Reply
 from bot.domain.right import Right
 from bot.domain.task import TaskError
@@ -172,6 +172,8 @@ class Commands:
     async def _message(self, incoming: Incoming) -> Reply:
         if incoming.wordless:
             return await self._wordless(incoming)
+        if incoming.foreign is not None:
+            return await self._passed_on(incoming, incoming.foreign)
         topic = None if incoming.command is not None else await topic_of(incoming, self._services)
         if incoming.command is None and topic is None:
             return Reply()
@@ -190,6 +192,17 @@ class Commands:
         except TooLate as late:
             await keep_late(late.request, self._services, self.missed)
             return Reply()
+
+    async def _passed_on(self, incoming: Incoming, foreign: ForeignText) -> Reply:
+        """What the sender did not write, whatever it looks like: no command, no code and no answer of theirs."""
+        topic, request = await topic_of(incoming, self._services), _request(incoming)
+        if topic is None:
+            return Reply()
+        if not await self._let_in(request):
+            return await self._to_stranger(request, "") or Reply()
+        if incoming.voice is not None:
+            raise Refused(say("voice.foreign"))
+        return await self._talk.pass_on(request, topic, incoming.text, foreign)
 
     async def _wordless(self, incoming: Incoming) -> Reply:
         """What to do with files that came alone. In a group nobody spoke to the bot; strangers get silence."""

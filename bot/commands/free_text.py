@@ -8,6 +8,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 
 from bot.cards.buttons import Deed, button
+from bot.cards.formatting import shortened
 from bot.commands import tasks
 from bot.commands.answers import give_answer, sole
 from bot.commands.backlog import STEER, attached
@@ -15,10 +16,10 @@ from bot.commands.hand import type_text
 from bot.commands.memory import asks_for_all, memories
 from bot.commands.request import Refused, Request, Services, may_see, plain, refuse_late, verdict
 from bot.commands.spec import BY_NAME
-from bot.commands.stray_secrets import late_code, looks_like_a_code, misplaced_code, stray_code
+from bot.commands.stray_secrets import asked_elsewhere, late_code, looks_like_a_code, misplaced_code, stray_code
 from bot.commands.task_permissions import require_to_go_on
 from bot.domain.address import MessageRef
-from bot.domain.incoming import CommandCall, Incoming
+from bot.domain.incoming import CommandCall, ForeignText, Incoming
 from bot.domain.outgoing import Message, Reply
 from bot.domain.right import Right
 from bot.domain.task import OpenQuestion, Task, TaskState
@@ -31,6 +32,9 @@ from bot.texts import listed, say
 
 FOLLOWED_SECONDS = 1800.0
 """For so long after its end a private chat is still about a task; ours. A task's own thread always is."""
+
+_NAME_LIMIT = 64
+"""Characters of the name of who wrote a text; ours."""
 
 _STEERED = frozenset({TaskState.WORKING, TaskState.PAUSED})
 """Such a task can be told something."""
@@ -109,14 +113,33 @@ class Talk:
             return await self._in_private(request, text)
         return _without_files(await self._meant(request, topic, text), carried=request.carries)
 
+    async def pass_on(self, request: Request, topic: Topic, text: str, by: ForeignText) -> Reply:
+        """Offer what somebody else wrote as a task, with who wrote it. Raises Refused, BadText or BadFiles.
+
+        While a question is open here, or one for a secret elsewhere, it is not even offered: it may be a code, and an
+        offer is kept.
+        """
+        if topic.task is not None and self._only_talks(request, topic, topic.task):
+            return Reply()
+        who = say("talk.foreign_author", name=shortened(by.author, _NAME_LIMIT)) if by.author else say("talk.foreign")
+        asked = await self._services.task_service.open_questions(place=request.address)
+        if topic.question is not None or asked or await asked_elsewhere(request, self._services, anybody=True):
+            raise Refused(say("talk.foreign_answers_nothing", who=who))
+        # An offer begins nothing, so it needs no list of what was missed, which would name its sender as its author.
+        return await self.offer(replace(request, stale=False), text, say("talk.foreign_offer", who=who))
+
+    def _only_talks(self, request: Request, topic: Topic, task: Task) -> bool:
+        """Whether somebody talks in a task's thread without steering it, as people may."""
+        owner_or_admin = verdict(request, self._services.policy, Right.USE, owner=task.person).allowed
+        return not owner_or_admin and not topic.pointed
+
     async def _meant(self, request: Request, topic: Topic, text: str) -> Reply:
         if topic.question is not None:
             return await give_answer(request, self._services, topic.question, text)
         task = topic.task
         assert task is not None, "a text without a topic is offered"
-        owner_or_admin = verdict(request, self._services.policy, Right.USE, owner=task.person).allowed
-        if not owner_or_admin and not topic.pointed:
-            return Reply()  # people may talk in a task's thread without steering it
+        if self._only_talks(request, topic, task):
+            return Reply()
         found = await self._services.task_service.open_questions(task=task.id)
         if found:
             return await give_answer(request, self._services, await sole(found, self._services), text)

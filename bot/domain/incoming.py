@@ -41,6 +41,14 @@ class CommandCall:
 
 
 @dataclass(frozen=True, slots=True)
+class ForeignText:
+    """Marks a text as one that its sender did not write: a forwarded message, or what an inline bot composed."""
+
+    author: str = ""
+    """Who wrote it, as the platform names them, on one line; "" where it does not tell. Anybody can choose a name."""
+
+
+@dataclass(frozen=True, slots=True)
 class Incoming:
     """A message from a person.
 
@@ -70,6 +78,8 @@ class Incoming:
     """Whether files came with it, fetched or not."""
     device: str = ""
     """The phone that was picked for it beside the words, by name or id; "" for none."""
+    foreign: ForeignText | None = None
+    """Set unless the sender wrote the text: then it is no command, answers nothing and begins nothing by itself."""
     wordless: str = ""
     """Set when files came without a word; they were not fetched. It is how `do` is typed there, such as "/do"."""
 

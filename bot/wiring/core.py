@@ -187,7 +187,7 @@ async def open_core(
             skill_names=store.skills,
             readings=readings,
         )
-        members = members_of(settings, toolbox, store, checkpoints, skills)
+        members = members_of(settings, toolbox, store, checkpoints, skills, policy)
         local = LocalRunner(equipment, checkpoints)
         agent = GraphAgent(
             terms,

@@ -9,6 +9,7 @@ from langgraph.checkpoint.base import BaseCheckpointSaver
 
 from agent.front_matter import Refused
 from agent.graph.member.members import Members
+from agent.guards.policy import Policy
 from agent.members.loading import Team, load_team
 from agent.skills.library import Skills
 from agent.skills.loading import load_skills
@@ -45,7 +46,12 @@ def skills_of(settings: Settings) -> Skills:
 
 
 def members_of(
-    settings: Settings, toolbox: Toolbox, store: Store, checkpoints: BaseCheckpointSaver[str], skills: Skills
+    settings: Settings,
+    toolbox: Toolbox,
+    store: Store,
+    checkpoints: BaseCheckpointSaver[str],
+    skills: Skills,
+    policy: Policy,
 ) -> Members:
     """The team at work, with the tools that need no phone."""
 
@@ -54,7 +60,7 @@ def members_of(
         _log(found.refused)
         return found
 
-    return Members(read, toolbox, store.frames.patient(), checkpoints, skills=skills)
+    return Members(read, toolbox, store.frames.patient(), checkpoints, skills=skills, policy=policy)
 
 
 def _log(refused: Iterable[Refused]) -> None:

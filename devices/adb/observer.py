@@ -13,7 +13,7 @@ from devices.adb.app_title import Titles
 from devices.adb.camera import Camera
 from devices.adb.input_driver import InputDriver, Seen
 from devices.adb.known_screens import KnownScreens
-from devices.adb.pictures import Frame, never
+from devices.adb.pictures import Frame, hides_words, never
 from devices.adb.reading import ScreenReading, same_elements, same_facts
 from devices.adb.settling import FIRST_CHANGE, FIRST_CHANGE_OF_LAUNCH, GAP, Probe, Watched, loads
 from devices.adb.shell import Shell, together
@@ -185,11 +185,12 @@ class Observer:
             told = left if left is not None else self._known.elements_of(frame, state)
             if frame.black or (elements and told is None):
                 told = await reading.elements()
-            if not frame.black:
+            black = frame.black or hides_words(frame.small, told or ())
+            if not black:
                 self._late, reading = reading, ScreenReading(self._trees, self._shell)
         finally:
             await reading.drop()
-        if frame.black:
+        if black:
             return await self._observation(frame, told, await read_state(self._shell), settled=True)
         return await self._observation(frame, told, state, settled=False, brief=True, complete=False)
 
@@ -223,15 +224,22 @@ class Observer:
         if not since.complete and ((before is not None and not before.same_window(state)) or loads(elements)):
             return None
         told = since.elements if elements is None else elements
+        secure = since.secure or hides_words(since.small, told or ())
         # A window may get the input a moment after it is drawn: what is true now belongs to that picture.
         self._seen = Seen(since.size, told or (), state)
         self._learn(state)
         self._known.add(frame, state, told)
         if since.complete:
-            return dataclasses.replace(since, settled=True)
+            return dataclasses.replace(since, settled=True, secure=secure)
         done = self._inputs.take_done(told, since.package)
         return dataclasses.replace(
-            since, elements=told, settled=True, complete=True, done=done, focused_text=focused_text(told)
+            since,
+            elements=told,
+            settled=True,
+            complete=True,
+            done=done,
+            focused_text=focused_text(told),
+            secure=secure,
         )
 
     async def drop_late(self) -> None:
@@ -271,7 +279,7 @@ class Observer:
         complete: bool = True,
     ) -> Observation:
         """What was seen; a `brief` state does not tell how the phone is."""
-        black = frame.black
+        black = frame.black or hides_words(frame.small, elements or ())
         if black and elements is None and state.screen_on:
             elements = await self._trees.read(frame.size, insist=True)  # all there is to see
         self._seen = Seen(frame.size, elements or (), state)

@@ -4,19 +4,23 @@ from __future__ import annotations
 
 import re
 import struct
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from itertools import islice
 
 from PIL import Image
 
 from devices.errors import CaptureFailed
-from devices.geometry import Size
+from devices.geometry import Bounds, Size
 from devices.jpeg import Fit, Jpeg
 from devices.opening import MAX_SIDE, NoPicture, opened
+from devices.phone import Element
 from devices.resizing import AS_IT_CAME
 from devices.thumbnail import CELL, small_of, small_of_bytes
 from devices.wording import Words, words
 
+MOST_PLACES = 200
+"""Elements with words that are looked for in a picture; ours."""
 DARKEST = 8
 """A picture whose brightest cell is below this is black: compression and dithering leave a few levels."""
 
@@ -71,8 +75,32 @@ class Frame:
         """Whether nothing is to be seen between the system's bars: a secure window, or a screen that is off."""
         width, height = self.small.size
         top, bottom = round(height * _STATUS_BAR), round(height * (1 - _NAVIGATION_BAR))
-        low, high = self.small.crop((0, top, width, max(top + 1, bottom))).getextrema()
-        return isinstance(low, (int, float)) and isinstance(high, (int, float)) and high < DARKEST
+        return _is_dark(self.small, (0, top, width, max(top + 1, bottom)))
+
+
+def hides_words(small: Image.Image, elements: Iterable[Element]) -> bool:
+    """Whether most words that the elements tell are not to be seen in the picture, where it is black.
+
+    So it is with a secure window beside another one, such as the keyboard: then not all of the picture is black.
+    """
+    width, height = small.size
+    places = [
+        area
+        for e in islice((e for e in elements if e.label), MOST_PLACES)
+        if (area := _cells(e.bounds))[0] < min(area[2], width) and area[1] < min(area[3], height)
+    ]
+    return bool(places) and sum(_is_dark(small, area) for area in places) * 2 > len(places)
+
+
+def _cells(bounds: Bounds) -> tuple[int, int, int, int]:
+    """The cells that lie wholly within, so that nothing beside it counts."""
+    left, top = -(-max(0, bounds.left) // CELL), -(-max(0, bounds.top) // CELL)
+    return left, top, bounds.right // CELL, bounds.bottom // CELL
+
+
+def _is_dark(small: Image.Image, area: tuple[int, int, int, int]) -> bool:
+    low, high = small.crop(area).getextrema()
+    return isinstance(low, (int, float)) and isinstance(high, (int, float)) and high < DARKEST
 
 
 Wanted = Callable[[Image.Image, Size], bool]

@@ -152,7 +152,7 @@ class Device:
     async def frame(self) -> Frame:
         """The picture of the screen; the same object as long as nothing changed."""
         scene = self.scene()
-        black = scene.secure or self.faults.black or self.starting
+        black = self.faults.black or self.starting
         key = (black or scene.painted, scene.size, scene.dark)
         frame = self._frames.get(key)
         if frame is None:

@@ -213,6 +213,18 @@ class PhoneContract:
         again = await subject.phone.observe(after=look)
         assert again.secure
 
+    async def test_a_secure_screen_is_known_beside_the_keyboard(self, subject: Subject) -> None:
+        """The keyboard is a window of its own, and shows. Seen failing with the whole picture looked at alone."""
+        subject.virtual.windows.launch("vault")
+        subject.virtual.windows.open("unlock")
+        subject.virtual.windows.focus("password")
+        look = await subject.phone.observe()
+        assert look.keyboard_shown
+        assert look.secure
+        assert look.image is None
+        again = await subject.phone.observe(after=look)
+        assert again.secure
+
     async def test_a_glance_is_a_picture_alone_and_none_of_what_nobody_should_see(self, subject: Subject) -> None:
         """Seen failing with the frame returned whatever the state."""
         seen = await subject.phone.glance()

@@ -10,7 +10,7 @@ import math
 
 from bot.domain.address import Address, MessageRef, Person, Place
 from bot.domain.chat import Capabilities, ChatError, ChatGone, FloodWait, Intake
-from bot.domain.incoming import Incoming, Press
+from bot.domain.incoming import ForeignText, Incoming, Press
 from bot.domain.outgoing import Message, Reply, Turn, at_once
 from tests.toy_platform.wire import LONGEST, Line, read, write
 
@@ -159,8 +159,10 @@ class ToyChat:
             reply = await self._intake.press(Press(person, place, event["id"], event["press"], ref))
         else:
             text: str = event["text"]
-            command = text.removeprefix("!") if text.startswith("!") else None
-            reply = await self._intake.message(Incoming(person, place, ref.message, text, command, message=ref))
+            foreign = ForeignText(event["by"]) if event["by"] else None
+            command = text.removeprefix("!") if text.startswith("!") and foreign is None else None
+            came = Incoming(person, place, ref.message, text, command, message=ref, foreign=foreign)
+            reply = await self._intake.message(came)
         await self._say(reply, address, f"reply to {event.get('id', ref.message)}")
 
     async def _say(self, reply: Reply, address: Address, nonce: str) -> None:

@@ -29,11 +29,11 @@ class ToyServer:
     def of_bot(self, chat: str) -> list[Line]:
         return [one for one in self.messages.values() if one["chat"] == chat and not one["author"]]
 
-    def says(self, person: str, text: str, chat: str = "") -> None:
-        """Somebody writes, in private without a `chat`."""
+    def says(self, person: str, text: str, chat: str = "", *, by: str = "") -> None:
+        """Somebody writes, in private without a `chat`, or passes on what is written `by` another."""
         chat = chat or person
         message = self._keep({"chat": chat, "text": text, "author": person})
-        self._tell({"person": person, "chat": chat, "text": text, "message": message})
+        self._tell({"person": person, "chat": chat, "text": text, "message": message, "by": by})
 
     def presses(self, person: str, message: str, data: str) -> None:
         """Somebody presses a button."""

@@ -119,12 +119,13 @@ async def send_input(
             uncertain=True,
         ) from error
     changed, seen = await _effect(context, key, what, sight, last=last)
-    tail: tuple[Effect, ...] = told_effects(done)
+    covered = context.mask.covers_words(sight.observation)
+    tail: tuple[Effect, ...] = told_effects(done, covered=covered)
     if looked is not None and done.sent is not None:
         tail += (LookedBefore(milliseconds=round(1000 * (done.sent - looked))),)
     if done.elsewhere:
         tail += (OtherWindow(window=done.elsewhere),)
-    tail += told_effects(seen)
+    tail += told_effects(seen, covered=covered)
     effect = context.mask.effects([*changed, *tail])
     early = context.screen.pending
     if early is not None:
@@ -146,4 +147,5 @@ async def _effect(
     except PhoneError as error:
         logger.info("run %s: sent, but its effect could not be seen: %s", key.run, error)
         return (EffectUnseen(),), None
-    return await asyncio.to_thread(difference, before, after), after.done
+    told = context.mask.to_tell
+    return await asyncio.to_thread(difference, told(before), told(after)), after.done

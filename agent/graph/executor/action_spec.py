@@ -139,7 +139,7 @@ class ActionRegistry:
 
     def describe(self, action: Action, sight: ScreenView | None) -> Words:
         """What the action does, with the name of what it touches where that is known. Models read it in English."""
-        return self.spec_of(action).describe(action, sight)
+        return self.spec_of(action).describe(action, None if sight is None else sight.told)
 
     def kinds_with(self, trait: Trait) -> set[str]:
         """The kinds that have this trait."""

@@ -24,10 +24,10 @@ class Again:
     observation: Observation
     aim: ResolvedTarget
 
-    def sight(self, before: ScreenView | None, state: ExecutorState) -> ScreenView:
-        """A sight of the new look, in the space that the action's points were chosen in."""
+    def sight(self, before: ScreenView | None, state: ExecutorState, *, covered: bool) -> ScreenView:
+        """A sight of the new look, in the space that the action's points were chosen in; with its words `covered`."""
         space = before.screen.space if before is not None else Size(*state["size"])
-        screen, targets = screen_of(self.observation, space)
+        screen, targets = screen_of(self.observation, space, covered=covered)
         return ScreenView(self.observation, screen, targets, state["frame"])
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, Final
 
 from agent import actions as act
@@ -68,15 +69,17 @@ async def approval_of(
     """
     now = await _look(context)
     before, where = sight.observation, _found(where, sight.observation, now)
-    sight = ScreenView(now, sight.screen, sight.targets)
+    covered = context.mask.covers_words(now)
+    sight = ScreenView(now, replace(sight.screen, covered=covered), sight.targets)
     near = around(now, where.element, where.point)
     what = spec.asks(action, sight, where.element)
     anchor = anchor_of(where, sight, before=before)
     anchor["control"] = _control(spec, action, where, sight)
     anchor["consequence"] = _consequence(spec.meant(action), near, where, sight, anchor)
     anchor["typed"] = context.mask.text(typed_and_standing(state, now))
-    anchor["about"], anchor["what"] = about_of(gate, near, anchor["consequence"]), context.mask.text(said(what))
-    _refuse_denied(state, anchor["consequence"], what, anchor["about"])
+    told = context.actions.describe(action, sight) if covered else what
+    anchor["about"], anchor["what"] = about_of(gate, near, anchor["consequence"]), context.mask.text(said(told))
+    _refuse_denied(state, anchor["consequence"], told, anchor["about"])
     askings = state.get("unlike", {}).get(anchor["control"], 0)
     anchor["frame"] = frame = await context.screen.store(now)
     if askings >= MAX_ASKINGS:

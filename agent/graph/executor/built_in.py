@@ -7,6 +7,7 @@ from typing import Any
 
 from agent import actions as act
 from agent.graph.executor.action_spec import ActionRegistry, InputAction, PersonAction, PhoneTool
+from agent.graph.executor.covered_words import READ_WORDS
 from agent.graph.executor.notes import note, sum_up
 from agent.graph.executor.outgoing import address_gate, pressed_gate, typed_gate
 from agent.graph.executor.sending import exact_path, file_gate, send_file
@@ -224,6 +225,7 @@ BUILT_IN = ActionRegistry(
             journalled=False,
             run=sum_up,
         ),
+        READ_WORDS,
         PersonAction(model=act.AskUser, describe=lambda action, _: words("did.ask", question=_short(action.question))),
         PersonAction(model=act.TakeOver, describe=lambda action, _: words("did.hand_over", why=_short(action.reason))),
         PersonAction(

@@ -156,7 +156,9 @@ class Follower:
 
     @property
     def shown(self) -> list[str]:
-        """The words of this screen."""
+        """The words of this screen, as far as they may be told."""
+        if self._view.screen.covered:
+            return []
         return list(dict.fromkeys(words for e in self._seen.elements or () if (words := words_of(e))))
 
     @property

@@ -235,7 +235,7 @@ class PhoneScreen:
         patience = PATIENCE_OPENING_S if isinstance(what, OpenApp | OpenUrl) else PATIENCE_S
         # While the screen moves, elements and picture may differ by a moment: a secret would not be covered where it
         # is. Where there may be one, no picture goes out before the elements by which it is covered have come.
-        early = last and not mask.may_show(before.package) and looks.backoff.ready()
+        early = last and not mask.needs_rest(before.package) and looks.backoff.ready()
         covered = not mask.covers_nothing
         listed = self._needs_list or looks.waits_for_lists
         seen = await self._change(before, patience, settle=not early, elements=listed or covered)
@@ -243,7 +243,7 @@ class PhoneScreen:
             known = await self._control.guard(self._phone.confirmed(seen))
             seen = await self._change(before, patience, settle=True) if known is None else known
         moving = early and not seen.settled
-        if moving and (mask.may_show(seen.package) or mask.observation(seen) is not seen):
+        if moving and (mask.needs_rest(seen.package) or mask.observation(seen) is not seen):
             moving, seen = False, await self._change(before, patience, settle=True)
         looks.fresh = seen
         if seen.settled and seen.complete and seen.elements is not None:
@@ -323,7 +323,8 @@ class PhoneScreen:
         """The observation in the model's picture size, secrets covered, its picture stored."""
         observation = self._mask.observation(observation)
         frame = await self.store(observation)
-        screen, targets = screen_of(observation, self._fit(observation.size))
+        covered = self._mask.covers_words(observation)
+        screen, targets = screen_of(observation, self._fit(observation.size), covered=covered)
         # Nobody needs it any more, and a model may think for a minute.
         return ScreenView(observation.without_picture(), screen, targets, frame)
 
@@ -389,7 +390,7 @@ class PhoneScreen:
         except PhoneError as error:
             logger.info("run %s: whether the screen stood still could not be seen: %s", early.key.run, error)
             return None
-        if seen is None or self._mask.observation(seen) is not seen:
+        if seen is None or seen.secure != early.seen.secure or self._mask.observation(seen) is not seen:
             return None  # what nobody may see is not in what was shown
         return seen
 
@@ -398,6 +399,6 @@ class PhoneScreen:
         view = self._looks.view
         if view is None or view.observation.complete:
             return
-        screen, targets = screen_of(seen, view.screen.space)
+        screen, targets = screen_of(seen, view.screen.space, covered=self._mask.covers_words(seen))
         numbered = targets if view.screen.elements is not None else ()
         self._looks.view = ScreenView(seen, replace(screen, image=view.screen.image), numbered, view.frame)

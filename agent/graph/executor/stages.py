@@ -14,6 +14,7 @@ from agent.graph.executor.acting import BEGUN, TOOL_BEGUN, begin, run_tool, send
 from agent.graph.executor.action_spec import AnySpec, InputAction, PersonAction, PhoneContext, PhoneTool
 from agent.graph.executor.anchors import anchor_of
 from agent.graph.executor.context import RunContext
+from agent.graph.executor.covered_words import ReadWords, require_covered
 from agent.graph.executor.follower import RECORDED
 from agent.graph.executor.gate import (
     aim_again,
@@ -27,6 +28,7 @@ from agent.graph.executor.secrets import asked_for_field, asked_instead
 from agent.graph.executor.state import ExecutorState, NotDoneData, did_as, did_of, spent, usage_data
 from agent.graph.executor.still_there import StillThere, still_there
 from agent.graph.executor.targets import ResolvedTarget, resolve_target, spoken_as
+from agent.guards.masking import without_words_of
 from agent.guards.reading import PressReading, is_press
 from agent.models.base import Usage
 from agent.observing import ScreenView
@@ -129,7 +131,9 @@ class OpenStep:
     def keep(self, it: Resolved, *, target: Element | None = None, touches: bool = False, seconds: float = 0.0) -> None:
         """Add what a skill can be made of: the action, what it touched and on what screen, without secrets."""
         data = self.context.mask.told(self.data if it.action.kind == self.data["kind"] else action_data(it.action))
-        seen = None if it.sight is None else it.sight.observation
+        seen = None if it.sight is None else it.sight.told.observation
+        if target is not None and it.sight is not None and it.sight.screen.covered:
+            target = without_words_of(target)
         if seen is not None and it.action.kind == "note":
             made = recorded_words(data, str(data.get("text", "")), seen)
         else:
@@ -186,16 +190,16 @@ def resolve(step: OpenStep, action: Action, sight: ScreenView, chosen_on: Screen
     """Find what the action is about on the screen as it is now. Raises ActionError when it is gone."""
     spec = step.context.actions.spec_of(action)
     if not isinstance(spec, InputAction):
-        return Resolved(action, spec, spec.describe(action, sight), sight)
+        return Resolved(action, spec, step.context.actions.describe(action, sight), sight)
     if sight is chosen_on:
         return resolve_input(spec, action, resolve_target(action, sight), sight)
-    where = aim_again(action, spec.describe(action, chosen_on), chosen_on, sight)
+    where = aim_again(action, step.context.actions.describe(action, chosen_on), chosen_on, sight)
     return resolve_input(spec, action, where, sight)
 
 
 def resolve_input(spec: InputAction[Any], action: Action, where: ResolvedTarget, sight: ScreenView) -> Resolved:
     """An input with where it goes on this screen. Raises ActionError when it has no place to go."""
-    what, physical = spec.describe(action, sight), spec.to_input(action, where, sight)
+    what, physical = spec.describe(action, sight.told), spec.to_input(action, where, sight)
     if physical is None:
         raise ActionError(f"Not done: {what} has no place to go on this screen. Name an element or a point.")
     return Resolved(action, spec, what, sight, where, physical)
@@ -224,6 +228,8 @@ async def gate(step: OpenStep, it: Resolved) -> dict[str, Any] | None:
     try:
         if isinstance(spec, PersonAction):
             return _question_to_person(step, it)
+        if isinstance(it.action, ReadWords):
+            require_covered(it.action, it.sight)
         if isinstance(spec, Tool | PhoneTool):
             return question_before_tool(state, context, spec, spec.resolve(it.action))
         assert it.sight is not None
@@ -374,4 +380,5 @@ def _tool_context(step: OpenStep) -> ToolContext:
 def _phone_context(step: OpenStep, sight: ScreenView | None) -> PhoneContext:
     have, base = step.context, _tool_context(step)
     shared: dict[str, Any] = {field.name: getattr(base, field.name) for field in fields(base)}
-    return PhoneContext(**shared, run=have.run, phone=have.phone, screen=have.screen, sight=sight)
+    told = None if sight is None else sight.told
+    return PhoneContext(**shared, run=have.run, phone=have.phone, screen=have.screen, sight=told)

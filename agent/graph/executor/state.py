@@ -105,9 +105,10 @@ class ExecutorState(TypedDict, total=False):
     questions that were answered), `approved` the action index that a person allowed, `secret` the id of a secret that
     waits to be typed, `entered` the fields that got one, `entered_at` the number of the step that typed the last one
     (a state of a former version has none), `held` that of one which was given before it had a field,
-    `covered` the places where secrets were seen (see agent.guards.masking), `said` what the person has answered or
-    written in this run; the last three are kept for the whole run as is `given_up`, the sub-tasks that ended because
-    nothing moved; `told` is what the model is told next, `steers` all that the person has written in this run,
+    `covered` the places where secrets were seen (see agent.guards.masking), `readable` the apps that forbid pictures
+    and whose words a person lets be told, `said` what the person has answered or written in this run; the last four are
+    kept for the whole run as is `given_up`, the sub-tasks that ended because nothing moved; `told` is what the model is
+    told next, `steers` all that the person has written in this run,
     `fate` what became of the last action, as an agent.scene.StepFate (None where its sentences in `did` tell), and
     `not_done` why it was not done; `history` feeds the guard against loops; `denied` counts the tries of
     what a person has not allowed, and `unlike` the approvals whose screen was not the same any more, by what they were
@@ -170,6 +171,7 @@ class ExecutorState(TypedDict, total=False):
     handed_out: list[list[str]]
     askings: int
     covered: list[list[str]]
+    readable: list[str]
     aside: bool
     asides: int
     given_up: int

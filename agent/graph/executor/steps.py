@@ -79,6 +79,9 @@ def close_step(
 
     `fate` is what became of it where the state does not have that yet.
     """
+    # After a restart this may be the first node that runs, and must not forget what an earlier process knew.
+    context.mask.restore(state.get("covered", []))
+    context.mask.let_read(state.get("readable", []))
     decision = state["decision"]
     caption = _caption(context)
     usage = spent(state) + (Usage() if caption is None else caption.usage) + context.live.early.take_spent()
@@ -144,6 +147,7 @@ def close_step(
         "untold": hold(context, step),
         "history": history_of(state, context),
         "covered": context.mask.places,
+        "readable": context.mask.readable,
     }
 
 
@@ -204,9 +208,10 @@ async def correct_step(state: ExecutorState, context: RunContext, settled: Obser
 async def _corrected(
     state: ExecutorState, context: RunContext, early: EarlyLook, settled: Observation
 ) -> dict[str, Any]:
-    settled_effect = context.mask.effects(
-        [*difference(early.before, settled), *early.tail, *told_effects(settled.done)]
-    )
+    told = context.mask.to_tell
+    covered = context.mask.covers_words(early.before)
+    changed = difference(told(early.before), told(settled))
+    settled_effect = context.mask.effects([*changed, *early.tail, *told_effects(settled.done, covered=covered)])
     await written(context)
     await context.journal.finish(early.key, "done", in_english(settled_effect))
     past = list(state["past"])

@@ -39,7 +39,7 @@ async def wait_for(action: WaitFor, context: PhoneContext) -> Done:
 
 async def _look(context: PhoneContext) -> Observation:
     try:
-        return await context.screen.peek(keep=True)
+        return context.mask.to_tell(await context.screen.peek(keep=True))
     except PhoneError as error:
         raise ActionError(f"The phone could not be seen meanwhile: {error}") from error
 

@@ -79,6 +79,8 @@ class MemberContext:
     desk: Desk
     frames: Frames
     mask: Mask
+    asks_for_secret: Callable[[str], bool]
+    """Whether a question asks for what no model may be told."""
     memory: tuple[str, ...] = ()
     """What is remembered of the person; read when the work begins or goes on, and stored nowhere."""
     told_others: tuple[str, ...] = ()

@@ -24,6 +24,7 @@ from agent.graph.member.context import Desk, MemberContext
 from agent.graph.member.nodes import member_model, member_question, member_tools, only_of_tasks
 from agent.graph.member.state import MemberState
 from agent.guards.masking import Mask
+from agent.guards.policy import Policy
 from agent.members.loading import MAX_CALLS, Team
 from agent.models.base import ToolCall, Usage
 from agent.outcome import Outcome
@@ -112,7 +113,9 @@ class Members:
         checkpointer: BaseCheckpointSaver[str],
         *,
         skills: Skills | None = None,
+        policy: Policy | None = None,
     ) -> None:
+        self._policy = policy or Policy.default()
         self._read = team
         self._team: Team | None = None
         self.toolbox = toolbox
@@ -181,6 +184,7 @@ class Members:
             desk=desk,
             frames=self._frames,
             mask=Mask(),
+            asks_for_secret=self._policy.asks_for_secret,
             memory=memory,
             told_others=told_others,
             plan_notes=order.notes,

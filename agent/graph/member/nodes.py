@@ -38,6 +38,11 @@ REFUSED: Final = "refused"
 SUMMED_UP: Final = "summed up"
 NO_ROOM: Final = "Not done: you have no calls left. Write your last message now, and say what is missing."
 ONE_QUESTION: Final = "Not asked: one question at a time."
+NO_SECRETS: Final = (
+    "Refused and not asked: you never get a password, PIN or code. A run on the phone can have one typed there, unseen "
+    "by any model: say in your last message which one is needed. If you wanted to know something else, ask again with "
+    "choices."
+)
 SAY_SOMETHING: Final = "That was empty. Write your last message: what you found, or what could not be done."
 LEFT_OUT: Final = "{number:,} more calls of this answer were left out and not done."
 OWN_TOOLS: Final = (
@@ -176,13 +181,15 @@ async def member_tools(state: MemberState, runtime: Runtime[MemberContext]) -> F
             "what": context.mask.text(waits.question),
         }
         return Command(goto="member_question", update=update)
-    update = _after(state, calls, called)
+    asking = next((call for call in calls if call.name == ASK), None)
+    if asking is not None and not _choices(asking) and context.asks_for_secret(_asked(asking)):
+        asking = None
+    update = _after(state, calls, called, asking)
     if (given_up := next((call for call in calls if call.name == GIVE_UP), None)) is not None:
         reason = str(_arguments(given_up).get("reason", "")).strip() or sentence("member.gave_up")
         reason = context.mask.text(reason)
         result = _done(state, context, reason) if state.get("said_no") else _result(Outcome.FAILED, reason)
         return Command(goto="__end__", update={**update, "result": result})
-    asking = next((call for call in calls if call.name == ASK), None)
     if asking is None:
         return Command(goto="member_model", update=update)
     update |= {"question": _question(state, context, asking), "call": asking.id}
@@ -239,16 +246,17 @@ def _arguments(call: ToolCall) -> dict[str, Any]:
     return next(iter(objects_in(call.arguments)), {})
 
 
-def _after(state: MemberState, calls: Sequence[ToolCall], called: Sequence[Called]) -> MemberState:
-    """The history with what came of the calls, and what they brought."""
+def _after(
+    state: MemberState, calls: Sequence[ToolCall], called: Sequence[Called], asking: ToolCall | None
+) -> MemberState:
+    """The history with what came of the calls, and what they brought; the result of `asking` is the answer."""
     told = {each.call.id: each.told for each in called}
-    asked = False
+    not_asked = NO_SECRETS if asking is None else ONE_QUESTION
     results = []
     for call in calls:
-        if call.name == ASK and not asked:
-            asked = True
-            continue  # its result is the answer
-        text = told.get(call.id, ONE_QUESTION if call.name == ASK else "Done." if call.name == GIVE_UP else NO_ROOM)
+        if call is asking:
+            continue
+        text = told.get(call.id, not_asked if call.name == ASK else "Done." if call.name == GIVE_UP else NO_ROOM)
         results.append({"role": "tool", "text": text, "call": call.id})
     if state["left_out"] and results:
         results[-1]["text"] += "\n" + LEFT_OUT.format(number=state["left_out"])
@@ -318,17 +326,25 @@ def only_of_tasks(desk: Desk) -> Callable[[RunEvent], None]:
 
 
 def _question(state: MemberState, context: MemberContext, call: ToolCall) -> dict[str, Any]:
-    given = _arguments(call)
-    choices = given.get("choices")
-    offered = [str(each)[:80] for each in choices[:5]] if isinstance(choices, list) else []
-    text = " ".join(str(given.get("question", "")).split())[:MOST_ASKED] or "?"
+    """The question of a member. Where an answer could be a secret, only the choices are answers."""
+    text, offered = _asked(call), _choices(call)
     return Question(
         id=_question_id(state, context),
         origin=QuestionOrigin.MEMBER,
         kind=QuestionKind.ASK,
         text=context.mask.text(text),
         choices=tuple(context.mask.text(each) for each in offered),
+        strict=bool(offered) and context.asks_for_secret(text),
     ).model_dump(mode="json")
+
+
+def _asked(call: ToolCall) -> str:
+    return " ".join(str(_arguments(call).get("question", "")).split())[:MOST_ASKED] or "?"
+
+
+def _choices(call: ToolCall) -> list[str]:
+    choices = _arguments(call).get("choices")
+    return [str(each)[:80] for each in choices[:5]] if isinstance(choices, list) else []
 
 
 def _approval(state: MemberState, context: MemberContext, called: Called) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from bot.chats.discord.places import Channel, person_of, place_of
 from bot.chats.discord.sending import Sender
 from bot.domain.address import MessageRef, Person
 from bot.domain.chat import ChatGone, Intake
-from bot.domain.incoming import Incoming, orders_work
+from bot.domain.incoming import ForeignText, Incoming, orders_work
 from bot.domain.outgoing import Message, Reply, Turn
 from devices.recent import Recent
 
@@ -51,7 +51,23 @@ def _above(message: discord.Message, bot: int) -> list[discord.Attachment]:
     above = reference.resolved
     if reference.channel_id != message.channel.id or not isinstance(above, discord.Message) or above.author.id == bot:
         return []
-    return above.attachments
+    return _files(above)
+
+
+def _files(message: discord.Message) -> list[discord.Attachment]:
+    """Those of the message, and of what it forwards."""
+    return [*message.attachments, *(file for one in message.message_snapshots for file in one.attachments)]
+
+
+def _passed_on(message: discord.Message) -> str | None:
+    """The words of what somebody forwards, None for a message of their own. Discord does not tell who wrote them, and
+    a comment is a message of its own (developer docs, Message Snapshot).
+    """
+    reference = message.reference
+    forwards = reference is not None and reference.type is discord.MessageReferenceType.forward
+    if not forwards and not message.message_snapshots:
+        return None
+    return "\n".join(filter(None, [message.content, *(one.content for one in message.message_snapshots)]))
 
 
 class Messages:
@@ -71,9 +87,13 @@ class Messages:
             return
         place = place_of(bot, channel, message.guild.id if message.guild else None)
         own = MessageRef(place.address, str(message.id))
-        command = command_in(message.content, self._prefix, bot, _own_roles(message.guild))
+        passed_on = _passed_on(message)
+        text, foreign, command = message.content, None, None
+        if passed_on is None:
+            command = command_in(text, self._prefix, bot, _own_roles(message.guild))
+        else:
+            text, foreign = passed_on, ForeignText()
         reply_to, to_bot = None, False
-        # A forwarded message has a reference, too, and answers nothing.
         if (
             message.type is discord.MessageType.reply
             and message.reference is not None
@@ -84,10 +104,13 @@ class Messages:
             to_bot = isinstance(above, discord.Message) and above.author.id == bot
         person = person_of(message.author, locale)
         spoken = self._fetcher.voice_of(message)
-        wordless = bool(message.attachments) and not message.content.strip() and spoken is None
+        given = _files(message)
+        wordless = bool(given) and not text.strip() and spoken is None
+        if foreign is not None and not text.strip() and not wordless:
+            return  # a forwarded sticker or embed
         # A text in private may become a task by a press, and its files go along.
         wanted = (command is not None or place.private) and not wordless and spoken is None
-        meant = [*message.attachments] if wanted else []
+        meant = given if wanted else []
         if orders_work(command):
             meant += _above(message, bot)
         files, lost = await self._fetcher.fetch(person, place, meant)
@@ -96,7 +119,7 @@ class Messages:
                 person=person,
                 place=place,
                 event=str(message.id),
-                text=message.content,
+                text=text,
                 command=command,
                 reply_to=reply_to,
                 to_bot=to_bot,
@@ -106,7 +129,8 @@ class Messages:
                 written=message.created_at.timestamp(),
                 voice=spoken,
                 lead=f"{self._prefix} ",
-                carries=bool(message.attachments) and spoken is None,
+                carries=bool(given) and spoken is None,
+                foreign=foreign,
                 wordless=f"{self._prefix} do" if wordless else "",
             )
         )

@@ -73,9 +73,9 @@ def attached(message: Message) -> tuple[Attached, str] | None:
 
 
 def voice_of(message: Message) -> Voice | None:
-    """What the message says aloud: a voice note, or the sound of a round video. A passed-on one is nobody's order."""
+    """What the message says aloud: a voice note, or the sound of a round video."""
     spoken = message.voice or message.video_note
-    if spoken is None or message.forward_origin is not None:
+    if spoken is None:
         return None
 
     async def fetch() -> bytes:

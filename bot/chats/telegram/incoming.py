@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from typing import Final
 
 import telegram
@@ -16,9 +16,9 @@ from bot.chats.telegram.flood_control import Moved
 from bot.chats.telegram.places import PLATFORM, answered, is_answer_to, person_of, place_of, ref_of
 from bot.chats.telegram.responses import tell
 from bot.chats.telegram.sending import Sender
-from bot.domain.address import MessageRef, Person, Place
+from bot.domain.address import MessageRef, Person, Place, name_on_one_line
 from bot.domain.chat import Intake
-from bot.domain.incoming import Attachment, Incoming, orders_work
+from bot.domain.incoming import Attachment, ForeignText, Incoming, orders_work
 from bot.domain.outgoing import Message, Reply, at_once
 from bot.texts import say
 
@@ -49,9 +49,30 @@ def command_in(text: str, *, username: str, private: bool, names: Collection[str
     return f"{name} {rest}".strip()
 
 
-def _own_words(message: telegram.Message) -> bool:
-    """Whether the person wrote it: what is passed on, or picked from an inline bot's list, is no order of theirs."""
-    return message.forward_origin is None and message.via_bot is None
+def foreign_in(parts: Sequence[telegram.Message]) -> ForeignText | None:
+    """Who wrote the text of a message, or of an album, when its sender did not: it was forwarded, or an inline bot
+    composed it (Bot API, Message: forward_origin, via_bot).
+    """
+    for part in parts:
+        if part.forward_origin is not None:
+            return ForeignText(name_on_one_line(_author(part.forward_origin)))
+        if part.via_bot is not None:
+            return ForeignText(f"@{part.via_bot.username}")
+    return None
+
+
+def _author(origin: telegram.MessageOrigin) -> str:
+    match origin:
+        case telegram.MessageOriginUser():
+            return origin.sender_user.full_name or ""
+        case telegram.MessageOriginHiddenUser():
+            return origin.sender_user_name
+        case telegram.MessageOriginChat():
+            return origin.sender_chat.title or ""
+        case telegram.MessageOriginChannel():
+            return origin.chat.title or ""
+        case _:  # a kind that this library does not know
+            return ""
 
 
 class Messages:
@@ -104,7 +125,8 @@ class Messages:
         person = person_of(message.from_user)
         own = ref_of(place, message)
         command = None
-        if _own_words(message):
+        foreign = foreign_in(parts)
+        if foreign is None:
             command = command_in(text, username=bot.username, private=place.private, names=self._names)
         if command is not None and not text.rstrip().endswith(command):
             text = f"/{command}"  # without the bot's name, so that the intake finds what stood before the command
@@ -130,6 +152,7 @@ class Messages:
                 voice=spoken,
                 lead="/",
                 carries=carries,
+                foreign=foreign,
                 wordless="/do" if wordless else "",
             )
         )

@@ -1,9 +1,10 @@
-"""Vault: a page with FLAG_SECURE. Pictures of it are black, the elements can be read."""
+"""Vault: pages with FLAG_SECURE. Pictures of them are black, the elements can be read."""
 
 from __future__ import annotations
 
 from devices.virtual_phone.apps.base import App, Page, list_row
 from devices.virtual_phone.screen.pieces import Button
+from devices.virtual_phone.screen.widgets import Box
 from devices.virtual_phone.window_manager import WindowManager
 
 
@@ -20,4 +21,34 @@ def main(windows: WindowManager) -> Page:
     )
 
 
-APP = App("vault", "org.example.vault", "org.example.vault.MainActivity", "Vault", "shield_lock", "red", {"main": main})
+def unlock(windows: WindowManager) -> Page:
+    """A password, and below it a hint that no picture shows either."""
+    return Page(
+        title=windows.say("Unlock the vault"),
+        on_back=windows.close_page,
+        secure=True,
+        body=[
+            Box(
+                children=[windows.field("password", "Password", password=True, on_enter=lambda: _unlock(windows))],
+                padding=(24, 12, 24, 12),
+            ),
+            list_row(windows.say("Hint"), subtitle="the lake of 1987", icon="key_variant"),
+        ],
+        bottom=Button(windows.say("Unlock"), lambda: _unlock(windows), "unlock", margin=(16, 8, 16, 12)),
+    )
+
+
+def _unlock(windows: WindowManager) -> None:
+    if windows.value("password"):
+        windows.close_page()
+
+
+APP = App(
+    "vault",
+    "org.example.vault",
+    "org.example.vault.MainActivity",
+    "Vault",
+    "shield_lock",
+    "red",
+    {"main": main, "unlock": unlock},
+)

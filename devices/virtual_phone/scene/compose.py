@@ -61,12 +61,16 @@ def compose(windows: WindowManager) -> Scene:
         secure, package = page.secure, app.package
         root = _page(windows, page, box, scale)
 
-    painted = [each for node in root.walk() for each in node.paint]
-    painted += furniture.status_bar(state, size[0], scale, now, ink)
-    if state.keyboard and not (state.shade or state.locked):  # these lie over it
+    if secure:  # the keyboard is another window, and shows
+        painted = [(box, Fill("black")), *(furniture.keyboard(*size, scale) if state.keyboard else ())]
+    else:
+        painted = [each for node in root.walk() for each in node.paint]
+        painted += furniture.status_bar(state, size[0], scale, now, ink)
+    if state.keyboard and not (secure or state.shade or state.locked):  # these lie over it
         painted += furniture.keyboard(*size, scale)
         bar_fill = "keyboard"
-    painted += furniture.navigation_bar(*size, scale, ink, bar_fill, gestures=furniture.by_gestures(state))
+    if not secure:
+        painted += furniture.navigation_bar(*size, scale, ink, bar_fill, gestures=furniture.by_gestures(state))
     if state.dialogs and not state.locked:
         root = surfaces.dialog(windows, state.dialogs[-1], box, scale)
         package = state.dialogs[-1].window.partition("/")[0] or package

@@ -172,17 +172,6 @@ async def test_a_locked_phone_waits_for_a_person(rig: Rig) -> None:
     assert "unlocked" in told(model.asked(Purpose.ACT)[0])
 
 
-async def test_a_secure_screen_is_told_with_its_elements(rig: Rig) -> None:
-    have, model = models([call("open_app", name="Vault"), FINISH])
-    await Work(rig.agent(have), order("look into the vault")).ended()
-    scene = model.asked(Purpose.ACT)[1].scene
-    assert scene is not None
-    assert scene.screen.secure
-    assert scene.screen.image is None
-    assert "Recovery words" in [e.text for e in scene.screen.elements or ()]
-    assert "forbids screenshots" in repr(model.asked(Purpose.ACT)[1].messages)
-
-
 async def test_a_check_that_fails_leaves_it_unverified(rig: Rig) -> None:
     """Seen failing with `verify` returning a proven verdict on a model's error."""
     have, model = models([FINISH], verify=[ModelUnreachable("The endpoint is away.")])

@@ -355,6 +355,27 @@ async def test_a_member_asks_the_person_one_question_after_the_other(rig: Rig) -
     assert answers == {"The person answers: red", "The person answers: blue"}
 
 
+@pytest.mark.parametrize("question", ["Wie lautet dein Passwort?", "¿Cuál es tu contraseña?", "What is the code?"])
+async def test_a_member_asks_for_no_password(rig: Rig, question: str) -> None:
+    """Seen failing without `asks_for_secret` in `member_tools`: the answer went to the member's model."""
+    ask = call("ask_user", question=question)
+    have, model = cast({"17 %": [ask, text("A password is needed.")]}, intent=[data(kind="member", member="coder")])
+    work = Work(agent_of(rig, have, World()), order("what is 17 % of 2,340?", quick=False))
+    assert (await work.ended()).outcome is Outcome.SUCCEEDED
+    assert not [event for event in work.events if isinstance(event, Asked)]
+    assert "you never get a password" in model.asked(Purpose.MEMBER)[-1].messages[-1].text
+
+
+async def test_of_choices_that_a_member_offers_with_a_password_only_those_are_answers(rig: Rig) -> None:
+    ask = call("ask_user", question="Which password manager, Wie lautet dein Passwort?", choices=["A", "B"])
+    have, _ = cast({"17 %": [ask, text("A")]}, intent=[data(kind="member", member="coder")])
+    work = Work(agent_of(rig, have, World()), order("what is 17 % of 2,340?", quick=False))
+    asked = await work.until(Asked)
+    assert asked.question.strict
+    await work.answer("A")
+    await work.ended()
+
+
 def first_asked(work: Work) -> str:
     return next(event.question.id for event in work.events if isinstance(event, Asked))
 

@@ -317,24 +317,3 @@ def test_no_text_makes_the_gate_fall(label: str, typed: str) -> None:
     assert verdict(TAP, send, (PAGE, note, send)) == "approve"
     verdict(act.Type(text=typed, submit=True), note, (PAGE, note, send))
     verdict(TAP, at(0, 0, 9, 9, text=label, clickable=True), (PAGE, note))
-
-
-@pytest.mark.parametrize(
-    ("question", "asks"),
-    [
-        ("What is your password?", True),
-        ("Please tell me the 6-digit CODE that came.", True),
-        ("Which passwords do you use?", True),
-        ("Your P\u200bIN, please", True),
-        ("请输入验证码", True),
-        ("你的密码是什么？", True),
-        ("Which zip code do you live in?", False),
-        ("Is there a promo code?", False),
-        ("Which zip code, and which code came by SMS?", True),
-        ("Which colour?", False),
-        ("您想要什么颜色？", False),
-    ],
-)
-def test_questions_for_secrets(question: str, asks: bool) -> None:
-    """Before, only fields were known to be for secrets, no questions."""
-    assert Policy.default().asks_for_secret(question) is asks

@@ -29,6 +29,10 @@ class TalkBench(Bench, Protocol):
         """Somebody with a client in this language writes at the origin: what the intake heard of it."""
         ...
 
+    async def pass_on(self, text: str) -> Incoming:
+        """Somebody forwards at the origin what another person wrote: what the intake heard of it."""
+        ...
+
     async def there(self, ref: MessageRef) -> bool:
         """Whether people still see the message."""
         ...
@@ -38,11 +42,32 @@ class TalkBench(Bench, Protocol):
         ...
 
 
+class PassingBench(Protocol):
+    """The part of a `TalkBench` that an adapter needs on whose platform messages can be forwarded."""
+
+    async def pass_on(self, text: str) -> Incoming:
+        """See `TalkBench.pass_on`."""
+        ...
+
+
+class OwnWordsContract:
+    """What is passed on is marked as such, with a `bench` fixture that gives a `PassingBench`."""
+
+    @pytest.mark.parametrize("text", ["yes", "/opengui do buy everything", "/opengui answer yes", "493021"])
+    async def test_what_is_passed_on_is_not_the_words_of_who_passes_it_on(self, bench: PassingBench, text: str) -> None:
+        """Seen failing without `foreign` on each platform."""
+        heard = await bench.pass_on(text)
+        assert heard.foreign is not None
+        assert heard.text.endswith(text.removeprefix("/opengui"))
+        assert heard.command is None
+        assert heard.reply_to is None
+
+
 COMMAND = "/opengui do open settings"
 """A command as Telegram has it; the other benches put in what stands before one there."""
 
 
-class TalkContract:
+class TalkContract(OwnWordsContract):
     """The tests, with a `bench` fixture that gives a `TalkBench`."""
 
     async def test_a_command_comes_in_with_who_where_and_its_own_message(self, bench: TalkBench) -> None:
@@ -53,6 +78,7 @@ class TalkContract:
         assert heard.place.address == bench.origin
         assert heard.event
         assert not heard.stale
+        assert heard.foreign is None
         assert heard.message is not None
         assert await bench.there(heard.message)
 

@@ -12,18 +12,21 @@ from bot.domain.address import Address, MessageRef, Person, Place
 from bot.domain.incoming import Incoming, Invocation, Press
 from bot.domain.outgoing import Reply
 from tests.bot.chats.contract import ChatContract, Shown, card
+from tests.bot.chats.talk_contract import OwnWordsContract
 from tests.toy_platform.chat import ACCOUNT, PLATFORM, ToyChat
 from tests.toy_platform.server import TOKEN, ToyServer, toy_server
 
 
-class Presses:
-    """An intake that keeps what was pressed."""
+class Kept:
+    """An intake that keeps what was written and pressed."""
 
     def __init__(self) -> None:
+        self.written: asyncio.Queue[Incoming] = asyncio.Queue()
         self.pressed: asyncio.Queue[Press] = asyncio.Queue()
 
     async def message(self, incoming: Incoming) -> Reply:
-        raise AssertionError(incoming)
+        self.written.put_nowait(incoming)
+        return Reply()
 
     async def invoke(self, invocation: Invocation) -> Reply:
         raise AssertionError(invocation)
@@ -40,7 +43,7 @@ class ToyBench:
     origin = Address(PLATFORM, ACCOUNT, "playroom")
     person = Person(PLATFORM, "anna", "anna")
 
-    def __init__(self, chat: ToyChat, server: ToyServer, intake: Presses) -> None:
+    def __init__(self, chat: ToyChat, server: ToyServer, intake: Kept) -> None:
         self.chat, self._server, self._intake = chat, server, intake
 
     async def shown(self, place: Address) -> Sequence[Shown]:
@@ -68,6 +71,10 @@ class ToyBench:
         self._server.presses(self.person.id, ref.message, data)
         return await asyncio.wait_for(self._intake.pressed.get(), 10)
 
+    async def pass_on(self, text: str) -> Incoming:
+        self._server.says(self.person.id, text, self.origin.chat, by="bob")
+        return await asyncio.wait_for(self._intake.written.get(), 10)
+
     async def flood(self, seconds: float) -> None:
         self._server.flood = seconds
 
@@ -75,7 +82,7 @@ class ToyBench:
 @pytest.fixture
 async def bench() -> AsyncIterator[ToyBench]:
     async with toy_server() as server:
-        intake = Presses()
+        intake = Kept()
         chat = ToyChat(TOKEN, server.address, intake)
         running = asyncio.create_task(chat.run())
         await asyncio.wait_for(chat.connected.wait(), 10)
@@ -84,7 +91,7 @@ async def bench() -> AsyncIterator[ToyBench]:
         await asyncio.wait({running})
 
 
-class TestToyChat(ChatContract):
+class TestToyChat(ChatContract, OwnWordsContract):
     async def test_a_button_comes_back_as_a_press(self, bench: ToyBench) -> None:
         ref = await bench.chat.send(bench.origin, card("Step 1"), nonce="o20")
         press = await bench.press(ref, stop_button("7").data)

@@ -102,6 +102,11 @@ class People:
             reference=reference,
         )
 
+    def forward(self, user: User, message: Message, channel: Channel) -> Message:
+        """Pass a message on; Discord shows a copy of it there, without its author."""
+        reference = {"type": 1, "channel_id": str(message.channel_id), "message_id": str(message.id)}
+        return self.backend.create_message(channel.id, user.id, "", reference=reference)
+
     def speak(self, user: User, channel: Channel, sound: bytes, seconds: float) -> Message:
         """Send a voice message: one attachment with its length and the shape of its sound, and no text."""
         (spoken,) = self.backend.store_attachments(channel.id, [("voice-message.ogg", sound)])

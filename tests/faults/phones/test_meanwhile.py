@@ -121,7 +121,8 @@ async def test_a_secure_screen_is_told_and_its_elements_are_used(rig: Rig) -> No
     assert scene is not None
     assert scene.screen.secure
     assert scene.screen.image is None
-    assert any("Recovery" in line.text for line in scene.screen.elements or ())
+    assert any("id:close" in line.text for line in scene.screen.elements or ())
+    assert not any("Recovery" in line.text for line in scene.screen.elements or ())
 
 
 async def test_the_adb_server_is_killed_and_starts_again(own_adb: AdbServer) -> None:

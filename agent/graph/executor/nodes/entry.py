@@ -58,6 +58,7 @@ async def executor_entry(
         "sources": [],
         "askings": 0,
         "covered": state.get("covered", []),
+        "readable": state.get("readable", []),
         "aside": False,
         "asides": state.get("asides", 0),
         "given_up": state.get("given_up", 0),

@@ -59,6 +59,7 @@ async def execute_action(state: ExecutorState, runtime: Runtime[RunContext]) -> 
     """Do the decided actions in order; the rest is dropped at the first that fails or changes the app."""
     context = runtime.context
     context.mask.restore(state.get("covered", []))
+    context.mask.let_read(state.get("readable", []))
     actions = [context.actions.action_from(data) for data in state["decision"]["actions"]]
     step = OpenStep(state, context)
     approved = state.get("approved")
@@ -85,7 +86,8 @@ async def execute_action(state: ExecutorState, runtime: Runtime[RunContext]) -> 
                 if fresh.package != sight.observation.package:
                     step.told.append("The app changed, so the rest of your actions was not done.")
                     break
-                sight = ScreenView(fresh, sight.screen, sight.targets)
+                covered = context.mask.covers_words(fresh)
+                sight = ScreenView(fresh, replace(sight.screen, covered=covered), sight.targets)
     except Stopped:
         return Command(goto="check_loop", update=step.update())
     except ActionError as trouble:
@@ -134,6 +136,7 @@ async def _do_allowed(step: OpenStep, resolved: Resolved) -> None:
         if step.state.get("approved") is None:  # else it is a matter of its own
             deeds = [*deeds, kept(step.context.mask.sentence(resolved.what))]
         step.changed |= {"acted": True, "deeds": deeds, "matters": without_refused(_matters(step))}
+    step.changed["readable"] = step.context.mask.readable
     if resolved.physical is not None and not step.is_last and step.context.screen.fresh is None:
         raise ActionError("What your last action did could not be seen. Look before you go on.")
 
@@ -230,7 +233,7 @@ async def _do_on_screen(step: OpenStep, spec: AnySpec, action: Action, what: Wor
         if control is not None and shown is not None:
             step.changed["shown"] = {**state.get("shown", {}), control: shown}
         return Command(goto="check_loop", update=step.update(approved=None, unlike=unlike))
-    sight = again.sight(context.screen.view, state)
+    sight = again.sight(context.screen.view, state, covered=context.mask.covers_words(now))
     if isinstance(spec, InputAction) and secret is None:
         step.changed["handed_out"] = handed_out(state, action, now.package)
         try:

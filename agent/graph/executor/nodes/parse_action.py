@@ -210,7 +210,7 @@ async def _finish(
     await keep_names(state, context, sight, outcome)
     update["did"] = [kept(context.actions.describe(claim, None))]
     told = context.mask.told(action_data(claim))
-    read = recorded_words(told, told["data"] or "", sight.observation)
+    read = recorded_words(told, told["data"] or "", sight.told.observation)
     update["touched"] = [read.model_dump(mode="json")]
     result = ended(outcome, summary, claim.data or state.get("gathered"))
     update["result"] = {**result, "on_screen": bool(claim.data) and not read.touches}

@@ -31,6 +31,7 @@ async def screenshot(
     """Look at the phone. Only the look is tried again, never an action."""
     context = runtime.context
     context.mask.restore(state.get("covered", []))
+    context.mask.let_read(state.get("readable", []))
     try:
         view = await context.screen.look()
         look_after(context)

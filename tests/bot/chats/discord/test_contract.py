@@ -52,6 +52,17 @@ class DiscordBench:
         await fake.wait_until(lambda: len(self._intake.messages) > before)
         return self._intake.messages[-1]
 
+    async def pass_on(self, text: str) -> Incoming:
+        fake, before = self._fake, len(self._intake.messages)
+        bob = fake.user("bob", self._home.guild)
+        elsewhere = fake.channel(self._home.guild, "elsewhere")
+        fake.backend.add_member(self._home.guild.id, self._home.alice.id)
+        fake.forward(
+            self._home.alice, fake.say(bob, elsewhere, text.replace("/opengui", "!opengui")), self._home.channel
+        )
+        await fake.wait_until(lambda: len(self._intake.messages) == before + 2)
+        return next(one for one in self._intake.messages[before:] if one.person == self.person)
+
     async def there(self, ref: MessageRef) -> bool:
         return int(ref.message) in self._fake.backend.messages[int(ref.address.thread or ref.address.chat)]
 

@@ -59,6 +59,16 @@ class TelegramBench:
         await self._fake.wait_until(lambda: len(self._intake.messages) > before)
         return self._intake.messages[-1]
 
+    async def pass_on(self, text: str) -> Incoming:
+        before = len(self._intake.messages)
+        bob = self._fake.user("bob")
+        self._fake.privacy = False  # in groups Telegram would keep it away
+        origin = {"type": "user", "date": 1, "sender_user": bob.payload()}
+        extra = {"forward_origin": origin}
+        await self._fake.say(self._alice, self._place, text, thread=self._thread, extra=extra)
+        await self._fake.wait_until(lambda: len(self._intake.messages) > before)
+        return self._intake.messages[-1]
+
     async def there(self, ref: MessageRef) -> bool:
         return int(ref.message) in self._fake.world.messages[int(ref.address.chat)]
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import time
 from dataclasses import replace
 
 import pytest
@@ -158,23 +157,6 @@ async def test_an_anonymous_admin_is_told_why_nothing_is_done_where_the_bot_is_a
     assert len(home.fake.from_bot(home.group)) == 1
     assert home.fake.from_bot(elsewhere) == []
     assert intake.messages == []
-
-
-@pytest.mark.usefixtures("chat")
-async def test_what_was_forwarded_is_no_command(home: Home, intake: Recording) -> None:
-    origin = {"forward_origin": {"type": "hidden_user", "sender_user_name": "Mallory", "date": int(time.time())}}
-    await home.fake.say(home.alice, home.private, "/do buy everything", extra=origin)
-    await home.fake.wait_until(lambda: intake.messages)
-    assert intake.messages[0].command is None
-
-
-@pytest.mark.usefixtures("chat")
-async def test_what_another_bot_has_written_for_somebody_is_no_command(home: Home, intake: Recording) -> None:
-    """Seen failing with the look at `via_bot` taken out."""
-    by = {"via_bot": {"id": 4242, "is_bot": True, "first_name": "Pictures", "username": "pictures_bot"}}
-    await home.fake.say(home.alice, home.private, "/do buy everything", extra=by)
-    await home.fake.wait_until(lambda: intake.messages)
-    assert intake.messages[0].command is None
 
 
 @pytest.mark.usefixtures("chat")

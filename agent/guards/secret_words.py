@@ -1,0 +1,76 @@
+"""Whether words are about a password, PIN, code or recovery phrase, in all languages that have a table."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Iterable, Sequence
+from functools import cache
+from importlib import resources
+from typing import Final
+
+from agent.guards.lexicon import JOINED
+from agent.guards.words import plain
+
+_RUN: Final = re.compile(f"{JOINED.pattern}+")
+_BLANKS: Final = re.compile(r"[\s\-]+")
+_NOTHING: Final = re.compile(r"(?!)")
+
+
+class SecretWords:
+    """The words of one policy and of all tables, as two patterns.
+
+    `labels` and `unless` are those of the policy: any of the second before one of the first means something else.
+    """
+
+    def __init__(self, labels: Sequence[str], unless: Sequence[str]) -> None:
+        tables = _tables()
+        plural = [f"{word}s" for word in labels if word.isascii()]
+        other = [f"{before} {word}" for before in unless for word in (*labels, *plural)]
+        self._secret = _pattern([*labels, *plural, *tables["secret"]])
+        self._harmless = _pattern([*other, *tables["harmless"]])
+
+    def stand_in(self, text: str) -> bool:
+        """Whether one of the words stands in this text and means a secret there: a "zip code" is none."""
+        apart = _apart(plain(text))
+        return self._secret.search(self._harmless.sub(" ", apart)) is not None
+
+
+@cache
+def _tables() -> dict[str, tuple[str, ...]]:
+    text = resources.files("agent.guards").joinpath("secret_words.toml").read_text(encoding="utf-8")
+    found: dict[str, list[str]] = {"secret": [], "harmless": []}
+    for table in tomllib.loads(text).values():
+        for kind, words in table.items():
+            found[kind] += [word for each in words.split(",") if (word := each.strip())]
+    return {kind: tuple(words) for kind, words in found.items()}
+
+
+def _apart(text: str) -> str:
+    """The text with a blank between words of scripts that write none and the others: PIN是多少 names a PIN."""
+    return " ".join(_RUN.sub(lambda run: f" {run[0]} ", text).split())
+
+
+def _pattern(words: Iterable[str]) -> re.Pattern[str]:
+    """Any of the words. The longest come first, so that a phrase is taken whole."""
+    written = sorted({_written(word) for word in words if word.strip("_* ")}, key=len, reverse=True)
+    return re.compile("|".join(written)) if written else _NOTHING
+
+
+def _written(word: str) -> str:
+    joined = JOINED.search(word) is not None
+    before = r"(?<!\w)" if not joined or word.startswith("_") else ""
+    after = r"(?!\w)" if not joined or word.endswith("_") else ""
+    parts = [part for part in _BLANKS.split(_apart(_plain_parts(word))) if part]
+    between = r"\s*" if joined else r"[\s\-]+"
+    return before + between.join(_part(part) for part in parts) + after
+
+
+def _plain_parts(word: str) -> str:
+    """The word as texts are compared, with the stars of its parts."""
+    return " ".join(plain(part.rstrip("*")) + "*" * part.endswith("*") for part in word.strip("_").split())
+
+
+def _part(part: str) -> str:
+    stem = re.escape(part.rstrip("*"))
+    return rf"{stem}\w*" if part.endswith("*") else stem
