@@ -16,7 +16,7 @@ from bot.chats.telegram.flood_control import Moved
 from bot.chats.telegram.places import PLATFORM, answered, is_answer_to, person_of, place_of, ref_of
 from bot.chats.telegram.responses import tell
 from bot.chats.telegram.sending import Sender
-from bot.domain.address import MessageRef, Person, Place, name_on_one_line
+from bot.domain.address import MessageRef, Person, Place, on_one_line
 from bot.domain.chat import Intake
 from bot.domain.incoming import Attachment, ForeignText, Incoming, orders_work
 from bot.domain.outgoing import Message, Reply, at_once
@@ -55,7 +55,7 @@ def foreign_in(parts: Sequence[telegram.Message]) -> ForeignText | None:
     """
     for part in parts:
         if part.forward_origin is not None:
-            return ForeignText(name_on_one_line(_author(part.forward_origin)))
+            return ForeignText(on_one_line(_author(part.forward_origin)))
         if part.via_bot is not None:
             return ForeignText(f"@{part.via_bot.username}")
     return None

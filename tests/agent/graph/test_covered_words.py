@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from agent.events import Asked, Step
+from agent.guards.reading import GuardMode
 from agent.models.base import ModelReply, ModelRequest, Models, Purpose
 from agent.outcome import Outcome
 from agent.questions import QuestionKind
@@ -56,7 +57,7 @@ async def test_words_are_covered_and_roles_and_ids_are_told(rig: Rig) -> None:
 
 
 @pytest.mark.parametrize("guard", ["rules", "auto", "strict"])
-async def test_no_way_round_tells_them(rig: Rig, guard: str) -> None:
+async def test_no_way_round_tells_them(rig: Rig, guard: GuardMode) -> None:
     """Notes, sums, waits, effects, what is tapped, the reader and the check. Seen failing with each of `told` of
     `ScreenView` in `_phone_context` and `ActionRegistry.describe`, `to_tell` in `_effect`, and `covered` in the
     reader taken out.
