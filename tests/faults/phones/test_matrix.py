@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from agent.events import TaskEnded, Told
+from agent.events import Asked, TaskEnded, Told
 from agent.outcome import Outcome
 from devices.virtual_phone.adbd import LinkState
 from devices.virtual_phone.faults import FaultValue
@@ -47,6 +47,8 @@ class Row:
     """A part of the summary, of what people are told on the way, or of what the model is told."""
     grace: float = LONG
     adb_keyboard: bool = True
+    asks: bool = False
+    """Whether a person is asked, who allows it."""
 
 
 SURVIVED = (
@@ -73,7 +75,7 @@ SURVIVED = (
         "one frame is cut off",
         (at("screencap", faults(truncate=True)), at("screencap", faults(truncate=False), times=3)),
     ),
-    Row("pictures turn black", (at("am start", faults(black=True)),)),
+    Row("pictures turn black", (at("am start", faults(black=True)),), asks=True),
     Row("the phone's own keyboard comes back", (at("ime set", faults(reset_keyboard=True)),)),
     Row("the storage fills up", (at("am start", faults(storage_full=True)),)),
 )
@@ -112,6 +114,9 @@ async def done(rig: Rig, row: Row, writer: Writer) -> tuple[TaskEnded, str]:
         rig.phone.moments.add(moment)
     have, _ = writer.models()
     work = Work(rig.agent(have, grace=row.grace), order("write a note"))
+    if row.asks:
+        await work.until(Asked)
+        await work.answer("allow")
     end = await work.ended()
     nothing_was_sent_twice(rig)
     told = [event.text for event in work.events if isinstance(event, Told)]

@@ -42,6 +42,8 @@ class Writer:
         self.told.extend(scene.told)
         self.secure.append(scene.screen.secure)
         lines = scene.screen.elements or ()
+        if scene.screen.covered:
+            return call("read_words", app=scene.screen.app)
         reply, moment = self._decide(lines)
         if moment == self.moment:
             self.moment = ""
