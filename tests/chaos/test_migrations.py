@@ -7,6 +7,7 @@ import random
 import sqlite3
 import subprocess
 import sys
+import time
 from collections import Counter
 from contextlib import closing
 from pathlib import Path
@@ -21,8 +22,6 @@ from tests.chaos.test_kills import SEED, say
 
 KILLS = int(os.environ.get("CHAOS_MIGRATION_KILLS", "30"))
 """For each schema to begin with."""
-LONGEST_S = 0.12
-"""Making a database takes about so long, and bringing the oldest forward half of it."""
 TASKS = 2000
 NOTHING = 0
 """The version of a file that is still to be made."""
@@ -86,13 +85,15 @@ def test_a_kill_leaves_one_schema_or_the_next(tmp_path: Path) -> None:
     made(fresh, newest)
     left: Counter[tuple[int, int]] = Counter()
     for version in (NOTHING, *known):
+        made(tmp_path / f"{version}", version)
+        longest = seconds_of(tmp_path / f"{version}")
         for attempt in range(KILLS):
             directory = tmp_path / f"{version}-{attempt}"
             made(directory, version)
             process = opening(directory)
             go(process)
             try:
-                process.communicate(timeout=chance.uniform(0.0, LONGEST_S))
+                process.communicate(timeout=chance.uniform(0.0, longest))
             except subprocess.TimeoutExpired:
                 process.kill()
                 process.communicate()
@@ -113,6 +114,16 @@ def test_a_kill_leaves_one_schema_or_the_next(tmp_path: Path) -> None:
                 assert rows(directory, "SELECT COUNT(*), SUM(told) FROM events") == [(TASKS, TASKS)]
                 assert rows(directory, "SELECT COUNT(*) FROM tasks WHERE letters <> length(text)") == [(0,)]
     say(f"{sum(left.values())} kills while migrating; begun and left at version: {dict(sorted(left.items()))}")
+
+
+def seconds_of(directory: Path) -> float:
+    """How long it takes when nothing comes in between."""
+    process = opening(directory)
+    began = time.monotonic()
+    go(process)
+    told, _ = process.communicate(timeout=60)
+    assert told == "open\n"
+    return time.monotonic() - began
 
 
 def tasks_in(directory: Path) -> list[tuple[object, ...]]:
