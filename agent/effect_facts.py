@@ -218,7 +218,7 @@ class DeniedBefore(_Fact):
 
 
 class PlainText(_Fact):
-    """Words that stand for nothing else: such as a model's reason."""
+    """Words that stand for nothing else, such as a model's reason."""
 
     kind: Literal["text"] = "text"
     text: str

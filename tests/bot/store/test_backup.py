@@ -301,6 +301,7 @@ async def test_a_backup_of_before_the_first_release_is_refused(
 
 @pytest.mark.usefixtures("store")
 async def test_data_of_before_the_first_release_is_not_backed_up(data: Path, tmp_path: Path) -> None:
+    """Seen failing without the look at the id: there was a backup that cannot be restored."""
     with closing(sqlite3.connect(data / DATABASE_NAME)) as database:
         database.execute("PRAGMA application_id = 0")
     with pytest.raises(StoreTooOld):
