@@ -42,10 +42,10 @@ gate: $(VENV)/.installed-dev
 attacks: $(VENV)/.installed-dev
 	$(BIN)/python -m tests.security.attacks $(ARGS)
 
-# Kills the service a hundred times (CHAOS_KILLS) while people use it on Telegram and Discord, and each former database
-# three times while it is brought up to date (CHAOS_MIGRATION_KILLS), a hundred times while members of the team work
-# (CHAOS_TEAM_KILLS), and a hundred times while it does a skill again (CHAOS_SKILL_KILLS); looks whether anything was lost
-# or done twice.
+# Kills the service a hundred times (CHAOS_KILLS) while people use it on Telegram and Discord, ninety times while a database
+# is made or brought to a next schema (CHAOS_MIGRATION_KILLS for each that it begins with), a hundred times while members
+# of the team work (CHAOS_TEAM_KILLS), and a hundred times while it does a skill again (CHAOS_SKILL_KILLS); looks whether
+# anything was lost or done twice.
 chaos: $(VENV)/.installed-dev
 	$(BIN)/python -m pytest -s -m chaos tests/chaos tests/agent/graph/test_long_runs.py $(ARGS)
 

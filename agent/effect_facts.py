@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Annotated, Any, Final, Literal, Self, assert_never
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, TypeAdapter
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
 from devices.wording import SENTENCES as PHONE_SENTENCES
 from devices.wording import Words, placeholders
@@ -225,7 +225,7 @@ class DeniedBefore(_Fact):
 
 
 class PlainText(_Fact):
-    """Words that stand for nothing else: a model's reason, or what a former version kept as a sentence."""
+    """Words that stand for nothing else, such as a model's reason."""
 
     kind: Literal["text"] = "text"
     text: str
@@ -261,16 +261,7 @@ Effect = Annotated[
 ]
 
 
-def _with_former(kept: object) -> object:
-    """Facts as they are kept. A former version kept one sentence for a step, or one for each of its actions."""
-    if isinstance(kept, str):
-        kept = [kept] if kept else []
-    if not isinstance(kept, list):
-        return kept
-    return [PlainText(text=each) if isinstance(each, str) else each for each in kept]
-
-
-Effects = Annotated[tuple[Effect, ...], BeforeValidator(_with_former)]
+Effects = tuple[Effect, ...]
 """What came of a step, in order; () when nothing is known of it."""
 _EFFECTS: Final[TypeAdapter[tuple[Effect, ...]]] = TypeAdapter(Effects)
 

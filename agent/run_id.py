@@ -9,8 +9,8 @@ from typing import Final
 from pydantic import GetCoreSchemaHandler
 from pydantic_core import CoreSchema, core_schema
 
-_WRITTEN: Final = re.compile(r"(?P<task>.+)[-.](?P<n>\d+)")
-"""As it is written. A point in place of the dash is how former versions wrote it."""
+_WRITTEN: Final = re.compile(r"(?P<task>.+)-(?P<n>\d+)")
+"""As it is written."""
 
 
 @dataclass(frozen=True, slots=True)

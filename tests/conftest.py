@@ -44,7 +44,7 @@ SLOW_FOLDERS = frozenset(
 )
 SLOW_FILES = frozenset(
     {"test_architecture.py", "test_containers.py", "test_crash.py", "test_direct.py", "test_documents.py"}
-    | {"test_fake_endpoint.py", "test_former.py", "test_hostile_endpoint.py", "test_json.py", "test_life.py"}
+    | {"test_fake_endpoint.py", "test_hostile_endpoint.py", "test_json.py", "test_life.py"}
     | {"test_loading.py", "test_memory.py", "test_moves.py", "test_password.py", "test_pipes.py", "test_process.py"}
     | {"test_quoting.py", "test_random_texts.py", "test_restore.py", "test_runner_contract.py", "test_scheduler.py"}
     | {"test_server.py", "test_terminals.py", "test_unit.py"}

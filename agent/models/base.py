@@ -82,7 +82,7 @@ class Share:
     """What one role has taken of one model. `cost` is None when that model has no price."""
 
     role: str
-    """vision, basic, reasoning, guard, or the name of a member; "" where nobody has said it (former versions)."""
+    """vision, basic, reasoning, guard, or the name of a member; "" for what is booked on none."""
     model: str
     """The name as the endpoint knows it; "" as above."""
     input: int = 0
@@ -115,8 +115,8 @@ class Usage:
 
     `cost` is in the currency of the price table, None when the model has no price there. What the independent reader of
     presses has used of it is told apart, with the seconds for which presses have waited for it. `booked` is the same
-    tokens by role and model, each pair once, in the order of their first call; what a former version has summed up is
-    in none of them (see `shares`).
+    tokens by role and model, each pair once, in the order of their first call; tokens that were booked on none are in
+    none of them (see `shares`).
     """
 
     input: int = 0
@@ -185,7 +185,7 @@ class Usage:
 
     @classmethod
     def of(cls, data: Mapping[str, Any]) -> Usage:
-        """What `data` has made, or a former version of it, which knew no shares."""
+        """What `data` has made."""
         return cls(**{**data, "booked": tuple(Share(*share) for share in data.get("booked", ()))})
 
 

@@ -79,10 +79,6 @@ def memo_of(index: int, stage: str) -> dict[str, int | str]:
     return {"clause": index, "stage": stage}
 
 
-_FORMER = re.compile(r"(?P<clause>\d+)/\d+ (?P<stage>[a-z]+): ")
-"""How the thoughts of a former version began, which kept nothing else with a step."""
-
-
 def taken(past: Iterable[PastStep], yes: Iterable[str]) -> tuple[Taken, ...]:
     """The steps that the pilot took, in order. Where it had to ask whether one was done, the answer tells (`yes` are
     the answers that say so), and one that was not done is left out.
@@ -90,8 +86,6 @@ def taken(past: Iterable[PastStep], yes: Iterable[str]) -> tuple[Taken, ...]:
     steps: list[Taken] = []
     for step in past:
         index, stage = step.memo.get("clause"), step.memo.get("stage")
-        if index is None and (former := _FORMER.match(step.thought)):
-            index, stage = int(former["clause"]) - 1, former["stage"]
         if index is None or stage is None:
             continue
         now = Taken(index, stage, step.fate, step.effect, step.not_done)

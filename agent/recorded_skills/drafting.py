@@ -53,8 +53,6 @@ class DoneStep:
 
     actions: tuple[RecordedAction, ...]
     effect: tuple[Effect, ...]
-    recorded: bool = True
-    """Whether the service kept what the step touched: former versions did not."""
     followed: int | None = None
     """The step of an earlier recording that it was; ways to it (a wait, a page back) have the same number."""
 
@@ -63,8 +61,6 @@ def steps_of(done: Sequence[DoneStep]) -> tuple[tuple[RecordedAction, ...], Reco
     """What is done again, and the end. Raises NotSavable."""
     if not done:
         raise NotSavable("skill.no_steps")
-    if not all(step.recorded for step in done):
-        raise NotSavable("skill.former")
     ends = [action for step in done for action in step.actions if action.kind == "finish"]
     if not ends or ends[-1].action.get("status") != "success":
         raise NotSavable("skill.no_end")

@@ -102,7 +102,7 @@ class PressVerdict(BaseModel):
 
 
 class StepRecord(BaseModel):
-    """What a step keeps of what it did. A step of a former version has none."""
+    """What a step keeps of what it did."""
 
     model_config = ConfigDict(frozen=True)
 

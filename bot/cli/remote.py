@@ -61,9 +61,7 @@ class Remote:
         """Give a task and yield its events as plain objects. Raises Refused."""
         given = [{"name": file.name, "content": await self._hand_in(file)} for file in files]
         body: dict[str, Any] = {"text": text, "device": device, "quick": quick, "files": given}
-        # Left out where nobody wants it: a service of a former version knows none of these.
-        wishes = {"member": member, "deep": deep, "search": search, "command": "" if command == "do" else command}
-        body |= {name: wanted for name, wanted in wishes.items() if wanted}
+        body |= {"member": member, "deep": deep, "search": search, "command": command}
         async with self._session.post("/api/do", json=body) as response:
             if response.status != 200:
                 raise await _refusal(response)

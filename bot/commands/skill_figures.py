@@ -95,7 +95,7 @@ async def _taken_over(store: Store, runs: Sequence[SkillRun]) -> int | None:
     for run in runs:
         at, seen = 0, set[int]()
         for row in await store.steps.of(run.task):
-            if row.record is None or row.action.get("kind") == "finish":
+            if row.action.get("kind") == "finish":
                 continue
             if row.record.followed is None:
                 seen.add(at)

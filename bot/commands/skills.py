@@ -160,7 +160,7 @@ async def confirm(request: Request, services: Services, number: str) -> Reply:
     except OSError as error:
         raise Refused(say("save.disk", why=error.strerror or str(error))) from error
     rows = await services.task_service.steps(draft.task)
-    verdicts = [each for row in rows if row.record is not None for each in row.record.verdicts]
+    verdicts = [each for row in rows for each in row.record.verdicts]
     await services.store.skills.saved(draft, verdicts, now=services.clock())
     example = " ".join([draft.name, *(f'{each.name}="{each.example}"' for each in draft.skill.parameters)])
     return plain(say("save.done", name=draft.name, version=version, example=f"{request.prefix}skill {example}"))
@@ -174,9 +174,9 @@ async def _drafted(task: Task, services: Services, given: Mapping[str, str] | No
         raise Refused(say("save.parts", task=task.called, name=name))
     rows = await services.task_service.steps(task.id)
     done = [
-        DoneStep(row.record.actions, row.effect, followed=row.record.followed)
-        if row.record is not None and not row.denied
-        else DoneStep((), row.effect, recorded=row.record is not None)
+        DoneStep((), row.effect)
+        if row.denied
+        else DoneStep(row.record.actions, row.effect, followed=row.record.followed)
         for row in rows
     ]
     steps, end = steps_of(done)

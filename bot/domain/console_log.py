@@ -46,13 +46,13 @@ class Content(_Frozen):
     buttons: tuple[tuple[KeptButton, ...], ...] = ()
     menu: KeptMenu | None = None
     notify: bool = False
-    card: bool | None = None
-    """Whether it is the live card of its task; None in what a former version kept, which did not tell."""
-    final: bool | None = None
-    """Whether it tells how its task ended; None as above."""
+    card: bool = False
+    """Whether it is the live card of its task."""
+    final: bool = False
+    """Whether it tells how its task ended."""
     reply_to: str = ""
     task: str = ""
-    """The number of the task whose card or end it is; "" in what a former version kept."""
+    """The number of the task whose card or end it is; "" for other messages."""
 
 
 class Entry(_Frozen):

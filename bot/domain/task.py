@@ -209,8 +209,8 @@ class StepRow:
     """That phone's name; "" where one phone works."""
     app_name: str = ""
     """What the phone called the app."""
-    record: StepRecord | None = None
-    """What a skill can be made of; None for steps of before that was kept."""
+    record: StepRecord = field(default_factory=StepRecord)
+    """What a skill can be made of."""
 
     @property
     def told_otherwise(self) -> bool:
@@ -224,7 +224,7 @@ class StepRow:
 
     @property
     def app_shown(self) -> str:
-        """The app as people read it; steps of before its label was kept have a readable name."""
+        """The app as people read it; one whose label the phone did not tell has a readable name."""
         return self.app_name or readable(self.app)
 
 
@@ -267,7 +267,7 @@ class OpenQuestion:
     expired: bool
     """Closed without an answer, as `closing` tells."""
     closed: float | None = None
-    """When it was answered or closed; None while it is open, and for those of before this was kept."""
+    """When it was answered or closed; None while it is open."""
     closing: Closing | None = None
 
 

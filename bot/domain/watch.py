@@ -80,7 +80,7 @@ class WatchState(_Frozen):
     last: Value | None = None
     """The value that was read last."""
     read: float | None = None
-    """When that was, in Unix seconds; of a reading of a former version it is not known."""
+    """When that was, in Unix seconds."""
     told: Value | None = None
     """The value that counts as known to the person: the first one read, then each that was told as a change."""
     before: Value | None = None

@@ -20,7 +20,6 @@ from bot.store.outbox import (
     NoticePayload,
     OutboxRow,
     QuestionPayload,
-    WordsPayload,
 )
 from bot.tasks.service import TaskService
 from bot.texts import say
@@ -80,8 +79,6 @@ async def message_for(
             return await _file(file, task, frames, capabilities, repeated)
         case NoticePayload(notice):
             return _notice(notice, task, repeated)
-        case WordsPayload(words):
-            return render_notice(task, words, repeated=repeated)
         case _:
             assert_never(row.payload)
 

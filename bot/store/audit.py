@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict
 
 from bot.domain.address import Person
 from bot.store.connection import Transaction
@@ -83,7 +83,7 @@ Detail = str | FileDetail | YesDetail
 @dataclass(frozen=True, slots=True)
 class AuditEntry:
     """One thing that somebody did. `detail` is the answer's text, why none came, the check that refused, the right, the
-    yes that was given ahead, or what became of the wish for a file; of that, former versions kept a text.
+    yes that was given ahead, or what became of the wish for a file.
     """
 
     number: int
@@ -150,12 +150,9 @@ def _kept(detail: Detail) -> str:
 def _detail(kind: AuditKind, text: str) -> Detail:
     if kind in {AuditKind.ALLOWED_AHEAD, AuditKind.REVOKED, AuditKind.PASSED}:
         return YesDetail.model_validate_json(text)
-    if kind not in {AuditKind.FETCHED, AuditKind.NOT_FETCHED}:
-        return text
-    try:
+    if kind in {AuditKind.FETCHED, AuditKind.NOT_FETCHED}:
         return FileDetail.model_validate_json(text)
-    except ValidationError:
-        return text  # of a former version
+    return text
 
 
 def _entry(row: sqlite3.Row) -> AuditEntry:

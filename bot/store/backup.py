@@ -24,8 +24,8 @@ from types import MappingProxyType
 from typing import Final
 
 from bot.store.checkpoints import CHECKPOINTS_NAME
-from bot.store.errors import StoreCorrupt, StoreError, StoreTooNew
-from bot.store.schema import migrations
+from bot.store.errors import StoreCorrupt, StoreError, StoreTooNew, StoreTooOld
+from bot.store.schema import IS_OURS, migrations
 from bot.store.shapes import checkpoints_shape, difference, shape_of, store_shape
 from bot.store.store import DATABASE_NAME, FRAMES_NAME
 from bot.texts import words
@@ -62,7 +62,7 @@ def back_up(
     are left out where a name is none for a backup. Blocks.
 
     Raises StoreError when there is nothing to copy, when `file` is there already, or when it cannot be written, and
-    StoreCorrupt when a database is damaged.
+    what `looked_through` raises.
     """
     if file.exists():
         raise StoreError(words("backup.there", file=file))
@@ -105,20 +105,22 @@ def copy_database(source: Path, target: Path) -> None:
 
 
 def empty(store: Path, table: str) -> None:
-    """Take all rows out of a table of the copy; an older store may not have it."""
+    """Take all rows out of a table of the copy."""
     with explained(store), closing(sqlite3.connect(store)) as database, database:
-        if database.execute("SELECT 1 FROM sqlite_schema WHERE name = ?", (table,)).fetchone():
-            database.execute(f"DELETE FROM {table}")  # noqa: S608 - one of our names
+        database.execute(f"DELETE FROM {table}")  # noqa: S608 - one of our names
 
 
 def looked_through(folder: Path) -> int:
     """Check both databases in the folder and return the version of the store's schema.
 
-    Raises StoreCorrupt, also for what is not ours in them, or StoreTooNew when it is from a later program.
+    Raises StoreCorrupt, also for what is not ours in them, or StoreTooOld or StoreTooNew when one is from another
+    program than this one and the releases before it.
     """
     version = 0
     for name in DATABASES:
         with explained(folder / name), closing(sqlite3.connect(folder / name)) as database:
+            if not database.execute(IS_OURS).fetchone()[0]:
+                raise StoreTooOld(words("backup.too_old", name=name))
             version = int(database.execute("PRAGMA user_version").fetchone()[0])
             if version > (known := migrations()[-1][0]):
                 raise StoreTooNew(words("backup.too_new", version=version, known=known))

@@ -45,17 +45,15 @@ def brought(store: Path) -> Brought:
     """Read it from a store of any version whose shape was looked at. Blocks. Raises sqlite3.Error."""
     with closing(sqlite3.connect(store)) as database:
         database.row_factory = sqlite3.Row
-        tables = {row[0] for row in database.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")}
 
         def rows(table: str, end: str = "") -> list[sqlite3.Row]:
-            # The names are ours, and an older store has fewer tables.
-            return database.execute(f"SELECT * FROM {table} {end}").fetchall() if table in tables else []  # noqa: S608
+            return database.execute(f"SELECT * FROM {table} {end}").fetchall()  # noqa: S608 - the names are ours
 
         linked: dict[int, list[Person]] = {}
         for row in rows("links", "ORDER BY person, platform"):
             linked.setdefault(row["person"], []).append(Person(row["platform"], row["account"], row["name"]))
         tasks = rows("tasks", "ORDER BY id")
-        going = [row for row in tasks if row["state"] != "ended" and not ("parent" in row.keys() and row["parent"])]  # noqa: SIM118 - of a Row, "in" asks for values
+        going = [row for row in tasks if row["state"] != "ended" and row["parent"] is None]
         return Brought(
             people=tuple(dict.fromkeys(map(_person, tasks))),
             grants=tuple(

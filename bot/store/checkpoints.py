@@ -23,8 +23,8 @@ from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 
 from bot.store.database import explained
-from bot.store.errors import StoreAway, StoreCorrupt, StoreError
-from bot.store.schema import shrink
+from bot.store.errors import StoreAway, StoreCorrupt, StoreError, StoreTooOld
+from bot.store.schema import APPLICATION_ID, IS_OURS, shrink
 from bot.store.waiting import PATIENCE_S, Writable, patiently
 from bot.texts import words
 
@@ -186,7 +186,7 @@ class LatestSaver(AsyncSqliteSaver):
 @asynccontextmanager
 async def open_checkpoints(directory: Path) -> AsyncIterator[LatestSaver]:
     """The saver on `directory`/checkpoints.sqlite3. Raises StoreCorrupt when that file is damaged or none of SQLite's,
-    and StoreError when it cannot be used; it is then as it was.
+    StoreTooOld when another program made it, and StoreError when it cannot be used; it is then as it was.
     """
     path = directory / CHECKPOINTS_NAME
     try:
@@ -201,6 +201,10 @@ async def open_checkpoints(directory: Path) -> AsyncIterator[LatestSaver]:
             found = next(iter(await connection.execute_fetchall("PRAGMA quick_check(1)")))[0]
             if found != "ok":
                 raise _damaged(path)
+            if not next(iter(await connection.execute_fetchall(IS_OURS)))[0]:
+                raise StoreTooOld(words("store.too_old", path=path))
+            # Before the tables: a process that dies in between leaves an empty file.
+            await connection.execute_fetchall(f"PRAGMA application_id = {APPLICATION_ID}")
             await saver.setup()
             await shrink(connection, path)
             await connection.execute_fetchall(f"PRAGMA busy_timeout={BUSY_MS}")

@@ -16,7 +16,7 @@ import aiosqlite
 
 from bot.store.connection import Connection, Source, Statements, Transaction, Value, to_its_end
 from bot.store.errors import StoreAway, StoreCorrupt, StoreError
-from bot.store.schema import migrate, shrink
+from bot.store.schema import Migrations, migrate, migrations, shrink
 from bot.store.waiting import Writable, patiently
 from bot.texts import words
 from devices.measuring import measured
@@ -55,10 +55,11 @@ class Database:
         self._writable = Writable(path)
 
     @classmethod
-    async def open(cls, path: Path) -> Database:
-        """Open the file, make it when it is new, and bring its schema up to date.
+    async def open(cls, path: Path, known: Migrations | None = None) -> Database:
+        """Open the file, make it when it is new, and bring its schema up to date by `known`, which is this program's
+        own unless it is given.
 
-        Raises StoreCorrupt, StoreTooNew or StoreError; the file is then as it was.
+        Raises StoreCorrupt, StoreTooOld, StoreTooNew or StoreError; the file is then as it was.
         """
         try:
             # Tried out first: aiosqlite leaves a thread behind when SQLite cannot open the file. Never again later: by
@@ -72,11 +73,10 @@ class Database:
             with explained(path):
                 # Looked at before anything is written: a damaged file is left alone.
                 await _check(writer, path)
-                await writer.execute_fetchall("PRAGMA journal_mode = WAL")
                 # FULL: a journalled action must survive a power cut, not only the end of the process.
                 await writer.execute_fetchall("PRAGMA synchronous = FULL")
                 await writer.execute_fetchall("PRAGMA foreign_keys = ON")
-                await writer.run(partial(migrate, path=path))
+                await writer.run(partial(migrate, path=path, known=known or migrations()))
                 await shrink(writer, path)
             reader = await _connect(path)
         except BaseException:

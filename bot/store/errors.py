@@ -27,5 +27,9 @@ class StoreTooNew(StoreError):
     """The database was written by a later version of the program. It was left as it is."""
 
 
+class StoreTooOld(StoreError):
+    """The database was made before the first release, or by another program. It was left as it is."""
+
+
 class DirectoryInUse(StoreError):
     """Another process owns the data directory."""

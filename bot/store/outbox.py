@@ -53,13 +53,6 @@ class NoticePayload:
 
 
 @dataclass(frozen=True, slots=True)
-class WordsPayload:
-    """A notice that a former version wrote down in words."""
-
-    words: str
-
-
-@dataclass(frozen=True, slots=True)
 class FilePayload:
     """A file that the run hands out."""
 
@@ -68,7 +61,7 @@ class FilePayload:
     name: str
 
 
-Payload = FinalPayload | QuestionPayload | NoticePayload | WordsPayload | FilePayload
+Payload = FinalPayload | QuestionPayload | NoticePayload | FilePayload
 """What a message is about; its words are made when it is sent."""
 
 
@@ -217,8 +210,6 @@ def _columns(payload: Payload) -> tuple[OutboxKind, str, str]:
             return "question", question, ""
         case NoticePayload(notice):
             return "notice", notice.value, ""
-        case WordsPayload(words):
-            return "notice", words, ""
         case FilePayload(content, name):
             return "file", content, name
         case _:
@@ -232,7 +223,7 @@ def _payload(kind: OutboxKind, subject: str, name: str) -> Payload:
         case "question":
             return QuestionPayload(subject)
         case "notice":
-            return NoticePayload(Notice(subject)) if subject in _NOTICES else WordsPayload(subject)
+            return NoticePayload(Notice(subject))
         case "file":
             return FilePayload(subject, name)
         case _:
@@ -240,7 +231,6 @@ def _payload(kind: OutboxKind, subject: str, name: str) -> Payload:
 
 
 _QUIET = "quiet"
-_NOTICES = frozenset(Notice)
 
 
 def _row(row: sqlite3.Row) -> OutboxRow:

@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-import json
 import sqlite3
-from typing import Final
 
-from agent.questions import Question, QuestionKind, QuestionOrigin
+from agent.questions import Question, QuestionKind
 from bot.domain.address import Address, MessageRef
 from bot.domain.task import Closing, OpenQuestion
 from bot.store.connection import Source, Transaction
 from bot.store.database import Database
 from bot.store.json_columns import address_text, message_of, message_text
-
-_FORMER_TAKEOVER: Final = "hands:"
-"""Rows of former versions say by the beginning of the id alone that the task service asks."""
 
 
 class Questions:
@@ -123,12 +118,9 @@ class Questions:
 
 
 def _question(row: sqlite3.Row) -> OpenQuestion:
-    question = json.loads(row["question"])
-    if "origin" not in question and question["id"].startswith(_FORMER_TAKEOVER):
-        question |= {"origin": QuestionOrigin.TAKEOVER, "run": None}
     return OpenQuestion(
         task=str(row["task"]),
-        question=Question.model_validate(question),
+        question=Question.model_validate_json(row["question"]),
         asked=row["asked"],
         expires=row["expires"],
         message=None if row["message"] is None else message_of(row["message"]),

@@ -94,8 +94,8 @@ def unpacked(directory: Path, file: Path, settings: str = "", written: Collectio
 
     Nobody is signed in by it, and no press in a chat does what it says: whoever had the file in hand could have
     written that.
-    Raises DirectoryInUse while a service runs, StoreCorrupt or StoreTooNew for a backup that cannot be used, and
-    StoreError; everything is then as it was.
+    Raises DirectoryInUse while a service runs, StoreCorrupt, StoreTooOld or StoreTooNew for a backup that cannot be
+    used, and StoreError; everything is then as it was.
     """
     if not file.is_file():
         raise StoreError(words("backup.no_file", file=file))

@@ -13,30 +13,49 @@ from typing import Final
 
 import aiosqlite
 
-from bot.store.errors import StoreTooNew
+from bot.store.errors import StoreTooNew, StoreTooOld
 from bot.texts import words
+
+APPLICATION_ID: Final = 0x4F477569
+"""What our databases have as SQLite's `application_id` ("OGui"), from the first release on: it tells them from those of
+unreleased versions and of other programs (https://www.sqlite.org/pragma.html#pragma_application_id).
+"""
+
+IS_OURS: Final = (
+    f"SELECT application_id = {APPLICATION_ID} OR NOT EXISTS (SELECT 1 FROM sqlite_schema)"  # noqa: S608 - a number
+    " FROM pragma_application_id"
+)
+"""Asks whether a database is one of ours, or empty still."""
+
+Migrations = tuple[tuple[int, str], ...]
+"""Each as (number, SQL), in order. The first makes the whole schema; each of the others changes the one before it."""
 
 _NAME = re.compile(r"(\d{4})_\w+\.sql")
 
 
 @cache
-def migrations() -> tuple[tuple[int, str], ...]:
-    """Every migration as (number, SQL), in order."""
+def migrations() -> Migrations:
+    """Those of this program."""
     files = resources.files("bot.store.migrations").iterdir()
     found = [(int(match[1]), file.read_text("utf-8")) for file in files if (match := _NAME.fullmatch(file.name))]
     return tuple(sorted(found))
 
 
-def migrate(connection: sqlite3.Connection, path: Path) -> None:
-    """Apply what is missing, all of it or nothing. The version is kept in the file's `user_version`.
+def migrate(connection: sqlite3.Connection, path: Path, known: Migrations) -> None:
+    """Apply what is missing of `known`, all of it or nothing. The version is kept in the file's `user_version`.
 
-    Raises StoreTooNew when the file is from a later program.
+    Raises StoreTooOld or StoreTooNew when the file is from another program than this one and the releases before
+    it; it is then as it was.
     """
-    known = migrations()
+    if not connection.execute(IS_OURS).fetchone()[0]:
+        raise StoreTooOld(words("store.too_old", path=path))
     version = int(connection.execute("PRAGMA user_version").fetchone()[0])
     newest = known[-1][0]
     if version > newest:
         raise StoreTooNew(words("store.too_new", path=path, version=version, known=newest))
+    # It stays in the file, so only once that is known to be ours; first, because readers cannot roll back a killed
+    # transaction of another mode.
+    connection.execute("PRAGMA journal_mode = WAL")
     if version == newest:
         return
     connection.execute("BEGIN IMMEDIATE")
@@ -46,6 +65,7 @@ def migrate(connection: sqlite3.Connection, path: Path) -> None:
                 # One by one: `executescript` would commit first and so take the transaction away.
                 for statement in _statements(script):
                     connection.execute(statement)
+        connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
         connection.execute(f"PRAGMA user_version = {newest}")
         connection.execute("COMMIT")
     finally:

@@ -12,7 +12,8 @@ from pathlib import Path
 from bot.domain.address import Person
 from bot.store.connection import Transaction
 from bot.store.database import Database
-from bot.store.errors import StoreError
+from bot.store.errors import StoreError, StoreTooOld
+from bot.store.schema import IS_OURS
 from bot.texts import words
 
 
@@ -54,7 +55,7 @@ class Changes:
 async def changes_in(path: Path) -> Mapping[str, Change]:
     """What was set, read beside a service that may be running on the database. Nothing while there is no database.
 
-    Raises StoreError when it cannot be read.
+    Raises StoreTooOld when another program made it, and StoreError when it cannot be read.
     """
     return await asyncio.to_thread(_read, path)
 
@@ -68,6 +69,8 @@ def _read(path: Path) -> Mapping[str, Change]:
     try:
         with closing(sqlite3.connect(f"file:{path.absolute()}?mode=ro", uri=True)) as connection:
             connection.row_factory = sqlite3.Row
+            if not connection.execute(IS_OURS).fetchone()[0]:
+                raise StoreTooOld(words("store.too_old", path=path))
             known = connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'settings'").fetchone()
             return {row["name"]: _change(row) for row in connection.execute(_ALL)} if known else {}
     except sqlite3.Error as error:

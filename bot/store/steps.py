@@ -24,9 +24,9 @@ class Steps:
         """Keep a step. False when it was told before (after a restart): the first telling stays."""
         mark = row.mark or (None, None)
         added = await transaction.fetch(
-            "INSERT INTO steps (task, run, subtask, step, max_steps, summary, thought, action, effect, effects, app,"
+            "INSERT INTO steps (task, run, subtask, step, max_steps, summary, thought, action, effects, app,"
             " app_name, frame, mark_x, mark_y, usage, seconds, at, record)"
-            " VALUES (?, ?, ?, ?, ?, ?, ?, ?, '', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+            " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
             " ON CONFLICT DO NOTHING RETURNING 1",
             (
                 int(row.part or row.task),
@@ -45,7 +45,7 @@ class Steps:
                 usage_text(row.usage),
                 row.seconds,
                 row.at,
-                "" if row.record is None else row.record.model_dump_json(exclude_defaults=True),
+                row.record.model_dump_json(exclude_defaults=True),
             ),
         )
         return bool(added)
@@ -81,8 +81,7 @@ def _step(row: sqlite3.Row) -> StepRow:
         summary=row["summary"],
         thought=row["thought"],
         action=json.loads(row["action"]),
-        # Steps of before have a sentence.
-        effect=effects_of(json.loads(row["effects"]) if row["effects"] else row["effect"]),
+        effect=effects_of(json.loads(row["effects"])),
         app=row["app"],
         app_name=row["app_name"],
         frame=row["frame"],
@@ -92,5 +91,5 @@ def _step(row: sqlite3.Row) -> StepRow:
         at=row["at"],
         part=str(row["task"]) if part else "",
         phone_name=row["phone_name"] if part else "",
-        record=StepRecord.model_validate_json(row["record"]) if row["record"] else None,
+        record=StepRecord.model_validate_json(row["record"]),
     )

@@ -122,9 +122,7 @@ Json = dict[str, Any]
 
 
 def tokens_json(usage: Usage) -> Json:
-    """Tokens of a task or step, and the same by role and model; a `cost` is null when the price is unknown. What former
-    versions have counted is a share without names.
-    """
+    """Tokens of a task or step, and the same by role and model; a `cost` is null when the price is unknown."""
     return {
         "input": usage.input,
         "output": usage.output,

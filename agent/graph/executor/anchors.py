@@ -59,7 +59,7 @@ def anchor_of(
 def found_again(anchor: dict[str, Any] | None, now: Observation, *, facts: bool = True) -> Again | None:
     """The target on the new look, None when it, or what it is about, is not as it was approved.
 
-    With `facts` an anchor without them is one that an earlier version kept: nobody knows what was approved by it.
+    With `facts` an anchor that has none is not found: it does not tell what was approved.
     """
     if anchor is None or anchor["package"] != now.package or anchor["size"] != [now.size.width, now.size.height]:
         return None

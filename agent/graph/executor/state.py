@@ -34,16 +34,13 @@ class NotDoneData(TypedDict):
 
     reason: str | dict[str, Any]
     uncertain: bool
-    unknown_app: NotRequired[bool]
+    unknown_app: bool
 
 
 class PastData(TypedDict):
     """One step taken (see agent.scene.PastStep), its picture by reference, what was done and its effect as plain data.
 
     `touched` is kept where a recorded skill is followed: what a model does in between counts for steps of it.
-
-    A state of a former version has one text for each of the two (see `did_of`, agent.effect_facts.effects_of), and no
-    `fate` (see `fate_of`).
     """
 
     number: int
@@ -53,9 +50,9 @@ class PastData(TypedDict):
     effect: list[dict[str, Any]]
     app: str
     frame: str | None
-    fate: NotRequired[str]
-    not_done: NotRequired[NotDoneData | None]
-    memo: NotRequired[dict[str, Any]]
+    fate: str
+    not_done: NotDoneData | None
+    memo: dict[str, Any]
     touched: NotRequired[list[dict[str, Any]]]
 
 
@@ -103,8 +100,8 @@ class ExecutorState(TypedDict, total=False):
     agent.recorded_skills.recording.RecordedAction) collect what this step has done so far;
     `question` is what a person is asked (`aside`: between two steps, by no action; `asides` counts those, `askings` the
     questions that were answered), `approved` the action index that a person allowed, `secret` the id of a secret that
-    waits to be typed, `entered` the fields that got one, `entered_at` the number of the step that typed the last one
-    (a state of a former version has none), `held` that of one which was given before it had a field,
+    waits to be typed, `entered` the fields that got one, `entered_at` the number of the step that typed the last
+    one, `held` that of one which was given before it had a field,
     `covered` the places where secrets were seen (see agent.guards.masking), `readable` the apps that forbid pictures
     and whose words a person lets be told, `said` what the person has answered or written in this run; the last four are
     kept for the whole run as is `given_up`, the sub-tasks that ended because nothing moved; `told` is what the model is
@@ -196,9 +193,9 @@ class ExecutorState(TypedDict, total=False):
     result: ResultData | None
 
 
-def did_of(data: str | list[str | dict[str, Any]]) -> tuple[str, ...]:
-    """What a step did, as sentences; a former version kept one text for all of it."""
-    return (data,) if isinstance(data, str) else tuple(map(restored, data))
+def did_of(data: list[str | dict[str, Any]]) -> tuple[str, ...]:
+    """What a step did, as sentences."""
+    return tuple(map(restored, data))
 
 
 def did_as(fate: StepFate, what: Words) -> Words:
@@ -207,14 +204,8 @@ def did_as(fate: StepFate, what: Words) -> Words:
 
 
 def fate_of(state: PastData | ExecutorState) -> StepFate:
-    """What became of a step that was taken, or of the one that the state is about; a former version kept it in its
-    sentences alone.
-    """
-    fate = state.get("fate")
-    if fate is not None:
-        return StepFate(fate)
-    kinds = {each.kind for each in did_of(state["did"]) if isinstance(each, Words)}
-    return next((each for each in StepFate if f"did.{each}" in kinds), StepFate.DONE)
+    """What became of a step that was taken, or of the one that the state is about."""
+    return StepFate.DONE if state["fate"] is None else StepFate(state["fate"])
 
 
 def unsummed(state: ExecutorState) -> list[PastData]:
@@ -274,9 +265,5 @@ def reply_text(reply: ModelReply) -> str:
 
 
 def not_done_of(data: NotDoneData | None) -> NotDone | None:
-    """Why an action was not done, from plain data; of an unknown app a former version kept the sentence alone."""
-    if data is None:
-        return None
-    reason = restored(data["reason"])
-    former = isinstance(reason, Words) and reason.kind.startswith("phone.rejected.no_app")
-    return NotDone(reason, data["uncertain"], data.get("unknown_app", former))
+    """Why an action was not done, from plain data."""
+    return None if data is None else NotDone(restored(data["reason"]), data["uncertain"], data["unknown_app"])

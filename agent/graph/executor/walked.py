@@ -43,7 +43,7 @@ def walked(skill: RecordedSkill, past: Sequence[PastData], fitting: Fitting) -> 
     """How far the steps of this run have come in the recording; what words are called now is kept in `fitting`."""
     way, names_asked, other_version = Way(), False, False
     for each in past:
-        memo = each.get("memo", {})
+        memo = each["memo"]
         if "names" in memo:
             fitting.renamed = {**memo["names"], **fitting.renamed}
             names_asked = True
@@ -51,7 +51,7 @@ def walked(skill: RecordedSkill, past: Sequence[PastData], fitting: Fitting) -> 
         if number is None:
             way.waits, way.scrolls = 0, []
             way.asked += 1
-            if fate_of(each) is StepFate.DONE and each.get("not_done") is None:
+            if fate_of(each) is StepFate.DONE and each["not_done"] is None:
                 way.model += [RecordedAction.model_validate(data) for data in each.get("touched", [])]
             continue
         other_version |= memo.get("version") != skill.version
@@ -70,8 +70,8 @@ def walked(skill: RecordedSkill, past: Sequence[PastData], fitting: Fitting) -> 
                 free = list(way.model)
                 for step in skill.steps[way.step : number]:
                     fitting.taken(step, free)
-                done = fate_of(each) is StepFate.DONE and each.get("not_done") is None
-                why = each.get("not_done")
+                done = fate_of(each) is StepFate.DONE and each["not_done"] is None
+                why = each["not_done"]
                 unsure = fate_of(each) is StepFate.INTERRUPTED or (why is not None and why["uncertain"])
                 way = Way(step=number + 1) if done else Way(step=number, tried=True, unsure=unsure)
     return replace(way, names_asked=names_asked, other_version=other_version)

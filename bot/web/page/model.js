@@ -78,10 +78,10 @@ export class Model {
     return this.questions.filter((question) => question.task === task);
   }
 
-  // The live card of a task: the one changed last. What a former version kept does not tell whose it is.
+  // The live card of a task: the one changed last.
   card(thread, task) {
     if (!thread) return null;
-    const cards = this.thread(thread).filter((entry) => isCard(entry) && (!entry.content.task || entry.content.task === task));
+    const cards = this.thread(thread).filter((entry) => isCard(entry) && entry.content.task === task);
     return cards.reduce((latest, card) => (!latest || card.revision > latest.revision ? card : latest), null);
   }
 }
@@ -92,15 +92,12 @@ function merged(known, changed) {
 }
 
 export function isCard(entry) {
-  if (typeof entry.content.card === "boolean") return entry.content.card;
-  // What a former version kept does not tell.
-  const silent = entry.author === "bot" && !entry.content.notify;
-  return silent && Boolean(entry.thread) && (entry.content.buttons.length > 0 || entry.edited !== null);
+  return entry.content.card;
 }
 
-// Whether a message tells how its task ended. What a former version kept does not tell; there it was the last that rang.
+// Whether a message tells how its task ended.
 export function tellsEnd(entry) {
-  return entry.author === "bot" && (entry.content.final ?? entry.content.notify);
+  return entry.content.final;
 }
 
 export function platformName(platform) {

@@ -1,18 +1,13 @@
-"""What became of a step is a fact of its own; a state of a former version has it in its sentences alone."""
+"""What became of a step is a fact of its own, whatever its sentences say."""
 
 from __future__ import annotations
 
-import json
-
-import pytest
-
 from agent.events import Asked
-from agent.graph.executor.state import NotDoneData, PastData, did_as, fate_of, not_done_of
+from agent.graph.executor.state import did_as
 from agent.models.base import Purpose
-from agent.scene import NotDone, PastStep, StepFate
-from agent.wording import kept, words
+from agent.scene import PastStep, StepFate
+from agent.wording import words
 from devices.wording import said, worded
-from devices.wording import words as phone_words
 from tests.agent.graph.rig import Rig, Work, order
 from tests.fakes.scripted_model import ScriptedModel, call, models, tap
 
@@ -25,43 +20,6 @@ def last_step(model: ScriptedModel) -> PastStep:
     scene = model.asked(Purpose.ACT)[-1].scene
     assert scene is not None
     return scene.past[-1]
-
-
-def past(fate: StepFate) -> PastData:
-    """A step as a former version has kept it."""
-    data: PastData = {
-        "number": 1,
-        "reply": "",
-        "thought": "",
-        "did": [kept(WHAT), kept(did_as(fate, WHAT))],
-        "effect": [],
-        "app": "",
-        "frame": None,
-    }
-    again: PastData = json.loads(json.dumps(data))
-    return again
-
-
-@pytest.mark.parametrize("fate", StepFate)
-def test_a_step_of_a_former_version_has_its_fate_in_its_sentences(fate: StepFate) -> None:
-    assert fate_of(past(fate)) is fate
-    assert fate_of({**past(fate), "did": "a text of an earlier version still"}) is StepFate.DONE  # type: ignore[typeddict-item]
-
-
-@pytest.mark.parametrize("fate", StepFate)
-def test_the_sentence_says_nothing_where_the_fate_is_kept(fate: StepFate) -> None:
-    assert fate_of({**past(StepFate.REFUSED), "fate": fate.value}) is fate
-
-
-@pytest.mark.parametrize(
-    ("kind", "unknown"), [("phone.rejected.no_app", True), ("phone.rejected.no_app_near", True), ("did.noted", False)]
-)
-def test_a_reason_of_a_former_version_tells_an_unknown_app(kind: str, unknown: bool) -> None:
-    reason = phone_words(kind, name="'Foo'", near="Fox") if unknown else words(kind)
-    former: NotDoneData = {"reason": kept(reason), "uncertain": False}
-    assert not_done_of(former) == NotDone(reason, unknown_app=unknown)
-    now: NotDoneData = {"reason": kept(reason), "uncertain": False, "unknown_app": not unknown}
-    assert not_done_of(now) == NotDone(reason, unknown_app=not unknown)
 
 
 async def test_an_app_that_is_not_there(rig: Rig) -> None:

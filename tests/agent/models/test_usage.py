@@ -28,9 +28,8 @@ def test_a_sum_keeps_each_role_and_model_once() -> None:
     assert whole.cost == pytest.approx(0.042)
 
 
-def test_what_a_former_version_has_summed_up_stays_a_share_without_names() -> None:
-    former = {"input": 500, "output": 20, "cached": 0, "reasoning": 0, "calls": 4, "estimated": False, "cost": 0.01}
-    before = spent({"usage": former})
+def test_what_is_booked_nowhere_is_a_share_without_names() -> None:
+    before = Usage(input=500, output=20, calls=4, cost=0.01)
     assert before.shares == (Share("", "", 500, 20, 0, 4, 0.01),)
     booked, rest = (before + SMALL).shares
     assert booked == SMALL.booked[0]

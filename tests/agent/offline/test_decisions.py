@@ -375,11 +375,6 @@ def test_the_place_is_kept_with_a_step() -> None:
     assert taken([replace(kept, memo={})], ()) == ()
 
 
-def test_a_step_of_a_former_version_has_its_place_in_its_thought() -> None:
-    (found,) = taken([PastStep(1, "", "2/3 search: Searching", ("type 'a'",), ())], ())
-    assert (found.index, found.stage) == (1, "search")
-
-
 async def test_other_purposes_get_short_honest_answers() -> None:
     assert await data(Purpose.INTENT, "open browser and search OpenGUI") == {
         "kind": "simple",

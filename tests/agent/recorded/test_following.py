@@ -77,5 +77,7 @@ def by_model(*actions: RecordedAction) -> PastData:
         "app": SHOP,
         "frame": None,
         "fate": "done",
+        "not_done": None,
+        "memo": {},
         "touched": touched,
     }

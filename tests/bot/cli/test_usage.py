@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import re
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -139,6 +141,23 @@ def test_a_damaged_database_is_left_as_it_is(command: list[str], machine: Path, 
     told = capsys.readouterr().err
     assert f"{path} is damaged" in told
     assert "move it away" in told
+    assert "Traceback" not in told
+    assert path.read_bytes() == before
+
+
+@pytest.mark.parametrize("command", [["run"], ["do", "x"], ["tasks"], ["usage"]])
+def test_data_of_before_the_first_release_is_refused_in_one_sentence(
+    command: list[str], machine: Path, capsys: Said
+) -> None:
+    (machine / "data").mkdir(mode=0o700)
+    path = machine / "data" / DATABASE_NAME
+    with closing(sqlite3.connect(path)) as made:
+        made.executescript("PRAGMA user_version = 59; CREATE TABLE tasks (id INTEGER PRIMARY KEY);")
+    before = path.read_bytes()
+    assert main(command) == 69
+    told = capsys.readouterr().err
+    assert f"The database {path} was made by a version before 0.1.0 or by another program" in told
+    assert "later version" not in told
     assert "Traceback" not in told
     assert path.read_bytes() == before
 

@@ -126,16 +126,6 @@ async def test_a_search_that_ended_early_says_so(stocked: World) -> None:
     assert "more files than are looked at (50000 names)" in words(await stocked.type("file invoice"))
 
 
-async def test_what_former_versions_kept_in_the_audit_is_shown_as_it_is(stocked: World) -> None:
-    for kind, text in (
-        (AuditKind.FETCHED, "Pixel /sdcard/Download/report.pdf (3 bytes)"),
-        (AuditKind.NOT_FETCHED, "Pixel report (task 7 works there)"),
-        (AuditKind.NOT_FETCHED, '{"what": "magic"}'),
-    ):
-        await stocked.store.audit.note(kind, ANNA, detail=text)
-        assert text in words(await stocked.type("audit", ADA))
-
-
 async def test_a_detail_of_a_very_long_path_can_be_read_again(stocked: World) -> None:
     await stocked.store.audit.note(AuditKind.FETCHED, ANNA, detail=FileDetail(what="fetched", file='"' * 2000, size=3))
     (entry,) = await stocked.store.audit.page(1)

@@ -25,7 +25,6 @@ from bot.domain.address import Person
 from bot.domain.incoming import CommandCall
 from bot.domain.outgoing import Reply
 from bot.domain.task import Task, TaskState
-from bot.store.connection import Transaction
 from tests.bot.commands.test_overview import words
 from tests.bot.world import ADA, ANNA, BEN, CHANNEL, World, a_step_event
 from tests.fakes.scripted_model import data, models
@@ -172,12 +171,6 @@ async def test_what_cannot_be_saved_is_told(world: World) -> None:
     failed = await world.working("open settings")
     await world.end(failed, Outcome.FAILED)
     assert "did not end as done" in words(await world.type(f"save {failed.id} as x"))
-
-    async def former(transaction: Transaction) -> None:
-        await transaction.fetch("UPDATE steps SET record = ''")
-
-    await world.store.write(former)
-    assert "done by a former version" in words(await world.type(f"save {task.id} as buy"))
 
 
 async def test_three_takeovers_at_one_place_offer_a_new_version(world: World) -> None:

@@ -22,7 +22,7 @@ from bot.store.backup import DATABASES, MANIFEST, Copied, back_up
 from bot.store.checkpoints import CHECKPOINTS_NAME, open_checkpoints
 from bot.store.connection import Transaction
 from bot.store.directory import DataDirectory
-from bot.store.errors import DirectoryInUse, StoreCorrupt, StoreError, StoreTooNew
+from bot.store.errors import DirectoryInUse, StoreCorrupt, StoreError, StoreTooNew, StoreTooOld
 from bot.store.restore import ASIDE, unpacked
 from bot.store.schema import migrations
 from bot.store.sessions import Session
@@ -287,6 +287,28 @@ async def test_a_backup_of_a_later_program_is_refused(store: Store, data: Path, 
         restore(tmp_path / "other", tmp_path / "two.zip")
 
 
+@pytest.mark.parametrize("name", DATABASES)
+async def test_a_backup_of_before_the_first_release_is_refused(
+    store: Store, data: Path, tmp_path: Path, name: str
+) -> None:
+    """Its number may be higher than ours. Seen failing without the look at the id: "Install the later version"."""
+    await a_backup(store, data, tmp_path / "one.zip")
+    file = forged(tmp_path, name, "PRAGMA application_id = 0", f"PRAGMA user_version = {migrations()[-1][0] + 58}")
+    with pytest.raises(StoreTooOld, match=f"{name} was made by a version before 0\\.1\\.0 .* nothing was changed"):
+        restore(tmp_path / "other", file)
+    assert names_in(tmp_path / "other") == ["lock"]
+
+
+@pytest.mark.usefixtures("store")
+async def test_data_of_before_the_first_release_is_not_backed_up(data: Path, tmp_path: Path) -> None:
+    """Seen failing without the look at the id: there was a backup that cannot be restored."""
+    with closing(sqlite3.connect(data / DATABASE_NAME)) as database:
+        database.execute("PRAGMA application_id = 0")
+    with pytest.raises(StoreTooOld):
+        back_up(data, tmp_path / "one.zip", frames=False)
+    assert names_in(tmp_path) == ["data"]
+
+
 async def test_an_archive_cut_short_and_no_archive_are_refused(store: Store, data: Path, tmp_path: Path) -> None:
     await a_backup(store, data, tmp_path / "one.zip")
     whole = (tmp_path / "one.zip").read_bytes()
@@ -420,20 +442,6 @@ async def test_blanks_and_remarks_make_no_difference(store: Store, data: Path, t
     change = "replace(sql, 'count INTEGER', '-- How often.\n  count    INTEGER')"
     statements = ("PRAGMA writable_schema = ON", f"UPDATE sqlite_schema SET sql = {change}")
     restore(tmp_path / "other", forged(tmp_path, DATABASE_NAME, *statements))
-
-
-@pytest.mark.parametrize("version", [number for number, _ in migrations()])
-async def test_a_backup_of_every_version_is_taken(store: Store, data: Path, tmp_path: Path, version: int) -> None:
-    await a_backup(store, data, tmp_path / "one.zip")
-    old = tmp_path / "old.sqlite3"
-    with closing(sqlite3.connect(old)) as database:
-        for number, script in migrations():
-            if number <= version:
-                database.executescript(script)
-        database.execute(f"PRAGMA user_version = {version}")
-    changed(tmp_path / "one.zip", tmp_path / "two.zip", **{DATABASE_NAME: old.read_bytes()})
-    assert restore(tmp_path / "other", tmp_path / "two.zip")[0].version == version
-    assert await texts(tmp_path / "other") == []
 
 
 async def test_what_it_brings_is_known_before_it_is_taken(store: Store, data: Path, tmp_path: Path) -> None:

@@ -5,16 +5,16 @@ from dataclasses import replace
 
 import pytest
 
-from agent.effect_facts import PlainText, ScreenChanged
+from agent.effect_facts import ScreenChanged
 from agent.models.base import Usage
 from agent.outcome import Outcome
 from agent.ports.journal import ActionKey, LeaseLost
-from agent.questions import Question, QuestionKind, QuestionOrigin
+from agent.questions import Question, QuestionKind
 from agent.run_id import RunId
 from bot.domain.address import Address, MessageRef, Person
 from bot.domain.task import StepRow, TaskState
 from bot.store.connection import Transaction
-from bot.store.outbox import FilePayload, FinalPayload, Notice, NoticePayload, QuestionPayload, WordsPayload
+from bot.store.outbox import FilePayload, FinalPayload, Notice, NoticePayload, QuestionPayload
 from bot.store.store import Store
 from tests.bot.store.conftest import ANNA, HERE, add_task, wish
 
@@ -108,14 +108,6 @@ async def test_steps_come_back_in_order_and_once(store: Store) -> None:
     assert await store.steps.of(task.id) == (step, second)
 
 
-async def test_a_step_of_a_former_version_is_the_text_that_it_holds(store: Store) -> None:
-    task = await add_task(store)
-    step = StepRow(task.id, RunId("1"), 1, 1, 60, "tap", "", {}, (), "app", None, None, Usage(1), 0.5, 9.0)
-    await store.write(lambda t: store.steps.add(t, step))
-    await store.write(lambda t: t.fetch("UPDATE steps SET effects = '', effect = 'new: ''A''; screen turned'"))
-    assert await store.steps.last(task.id) == replace(step, effect=(PlainText(text="new: 'A'; screen turned"),))
-
-
 async def test_an_action_is_begun_once_and_only_under_the_lease(store: Store) -> None:
     """Seen failing (no LeaseLost) with the SELECT on the lease in `ActionJournal.begin` taken away."""
     key = ActionKey(RunId("1"), 1, 1, 0)
@@ -176,7 +168,6 @@ async def test_what_a_message_is_about_comes_back_as_it_was_kept(store: Store) -
     payloads = (
         QuestionPayload("q1"),
         NoticePayload(Notice.INTERRUPTED),
-        WordsPayload("The phone was unplugged."),
         FILE,
         FinalPayload(quiet=True),
     )
@@ -211,15 +202,6 @@ async def test_the_first_answer_in_time_wins(store: Store) -> None:
     assert await store.write(lambda t: store.questions.expire(t, now=99)) == ()
     answered = await store.questions.get("q1")
     assert answered == replace(found, answer="a", answered_by="Anna", closed=9)
-
-
-async def test_a_takeover_of_a_former_version_is_known_by_its_id(store: Store) -> None:
-    task = await add_task(store)
-    former = '{"id":"hands:1:1700","run":"1","kind":"take over","text":"Anna took over","choices":[]}'
-    sql = "INSERT INTO questions (id, task, question, asked, expires) VALUES ('hands:1:1700', ?, ?, 1, 10)"
-    await store.write(lambda t: t.fetch(sql, (int(task.id), former)))
-    (found,) = await store.questions.open(task.id)
-    assert (found.question.origin, found.question.run) == (QuestionOrigin.TAKEOVER, None)
 
 
 async def test_cards_and_refusals(store: Store) -> None:

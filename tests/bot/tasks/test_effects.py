@@ -40,7 +40,6 @@ from agent.effect_facts import (
     Worded,
     effects_data,
     effects_of,
-    in_english,
 )
 from agent.effects import difference
 from bot.texts import speaking
@@ -129,13 +128,6 @@ def test_every_fact_is_kept_as_json_and_read_back() -> None:
     facts = tuple(effect for effect, _, _ in EACH)
     assert {fact.kind for fact in facts} == {get_args(each.model_fields["kind"].annotation)[0] for each in KINDS}
     assert effects_of(json.loads(json.dumps(effects_data(facts)))) == facts
-
-
-def test_what_a_former_version_kept_stays_the_text_that_it_is() -> None:
-    assert effects_of("new: 'A'; keyboard opened") == (PlainText(text="new: 'A'; keyboard opened"),)
-    assert effects_of(["new: 'A'", "answer: blue"]) == (PlainText(text="new: 'A'"), PlainText(text="answer: blue"))
-    assert effects_of("") == effects_of([]) == ()
-    assert in_english(effects_of("a; b")) == effect_words(effects_of("a; b"), NAMES) == "a; b"
 
 
 @given(

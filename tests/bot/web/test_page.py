@@ -56,12 +56,12 @@ async def test_a_task_opens_by_itself_and_shows_its_live_card(world: World, page
     await expect(page.get_by_role("heading", level=1)).to_have_text("open settings")
     buttons = ((Button("Stop", "1:stop:5", "danger"), Button("Pause", "1:pause:5")),)
     message = Message(
-        heading="Task 5", body="Step 1/60", picture=Picture("a.png", picture()), buttons=buttons, card=True
+        heading="Task 5", body="Step 1/60", picture=Picture("a.png", picture()), buttons=buttons, card=True, task="5"
     )
     ref = await world.chat.send(address("t5"), message, nonce="card")
     stage = page.get_by_label("The phone, live")
     await expect(stage).to_contain_text("Step 1/60")
-    await world.chat.edit(ref, Message(heading="Task 5", body="Step 2/60", buttons=buttons, card=True))
+    await world.chat.edit(ref, Message(heading="Task 5", body="Step 2/60", buttons=buttons, card=True, task="5"))
     await expect(stage).to_contain_text("Step 2/60")
     await stage.get_by_role("button", name="Stop").click()
     await expect(stage.get_by_role("button", name="Stop")).to_be_enabled()
@@ -74,7 +74,7 @@ async def test_the_picture_changes_without_a_flicker(world: World, page: Page) -
     buttons = ((Button("Stop", "1:stop:5"),),)
 
     def card(colour: str) -> Message:
-        return Message(body=colour, picture=Picture("a.png", picture(colour)), buttons=buttons, card=True)
+        return Message(body=colour, picture=Picture("a.png", picture(colour)), buttons=buttons, card=True, task="5")
 
     ref = await world.chat.send(address("t5"), card("red"), nonce="card")
     await open_task(page, "5")

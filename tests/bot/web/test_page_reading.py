@@ -87,7 +87,9 @@ async def test_pictures_that_were_not_there_are_loaded_when_the_service_is_back(
     world.tables.tasks = [task("5")]
     shown = Message(body="told", picture=Picture("a.png", picture("red")), notify=True)
     await world.chat.send(address("t5"), shown, nonce="m")
-    card = Message(body="Step 1", picture=Picture("a.png", picture()), buttons=((Button("Stop", "1:s:5"),),), card=True)
+    card = Message(
+        body="Step 1", picture=Picture("a.png", picture()), buttons=((Button("Stop", "1:s:5"),),), card=True, task="5"
+    )
     await world.chat.send(address("t5"), card, nonce="c")
     await page.route("**/api/frames/**", lambda route: route.abort())
     await open_task(page, "5")

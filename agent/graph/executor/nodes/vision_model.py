@@ -47,8 +47,8 @@ async def scene_of(state: ExecutorState, context: RunContext, view: ScreenView) 
             image=await context.screen.stored(step["frame"], view.screen.space, light=light) if i >= first else None,
             shown=said.get((state["subtask"], step["number"]), "") if i >= first else "",
             fate=fate_of(step),
-            not_done=not_done_of(step.get("not_done")),
-            memo=step.get("memo", {}),
+            not_done=not_done_of(step["not_done"]),
+            memo=step["memo"],
         )
         for i, step in enumerate(past[begin:], begin)
     ]

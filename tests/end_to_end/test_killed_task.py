@@ -1,43 +1,41 @@
-"""Data directories that a former version left at kill -9, one for each state in which a task can wait: it goes on."""
+"""The service is killed in each state in which a task can wait, and the next goes on: nothing is lost or done twice."""
 
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
-import sqlite3
-import tarfile
-import time
 from collections import Counter
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, closing
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from bot.cli.exits import ServiceGone
 from bot.cli.remote import Remote, running_service
 from tests.chaos.records import damage, rows, tasks
-from tests.end_to_end.service import Place
+from tests.end_to_end.brain import brain
+from tests.end_to_end.killed_task import NOTE, STORIES, Story, a_phone, left_to_do, mind
+from tests.end_to_end.service import Place, Service
 from tests.fakes.model_server import ModelServer
 from tests.fixtures.adb import AdbServer
-from tests.fixtures.former.stories import NOTE, STORIES, a_phone, left_to_do
 
-FORMER = Path(__file__).parents[1] / "fixtures" / "former"
 LIMIT = 120.0
-LONG_AGO = 1_600_000_000.0
-"""Numbers in the database that are larger than this are Unix times."""
 ANSWERS = {"ask": "blue", "approve": "allow", "secret": "246810", "take over": "done"}
 MOST_ASKED = 3
-"""As it was asked before, once anew because a later version may bind more to an approval than the former one had, and
-once more where the first look of a new process words a field otherwise than the looks that follow.
+"""As it was asked before, and anew where the first look of a new process words a field otherwise than the looks that
+follow.
 """
 
 
 @dataclass
 class Found:
-    """What the service made of it. `asked` counts the answers that were given, by the kind of the question."""
+    """What the second service made of it. `asked` counts the answers that were given, by the kind of the question."""
 
     place: Place
     model: ModelServer
-    receipts: list[str]
+    before: int
+    """How many lines the phone had got before the kill."""
     at_start: tuple[str, ...] = ()
     asked: Counter[str] = field(default_factory=Counter)
     resumed: Counter[int] = field(default_factory=Counter)
@@ -72,42 +70,64 @@ class Found:
         """Everything succeeded, and nothing reached the phone twice, before the kill and after it taken together."""
         assert {task.outcome for task in tasks(self.place.data)} == {"succeeded"}
         assert damage(self.place.data) == []
-        sent = self.receipts + [entry.receipt for entry in self.place.phone.journal.entries if entry.receipt]
+        sent = [entry.receipt for entry in self.place.phone.journal.entries if entry.receipt]
         assert [receipt for receipt, times in Counter(sent).items() if times > 1] == []
 
     def taps(self) -> int:
         """How often the screen was touched since."""
-        return sum("input tap" in entry.line for entry in self.place.phone.journal.entries if entry.receipt)
+        later = self.place.phone.journal.entries[self.before :]
+        return sum("input tap" in entry.line for entry in later if entry.receipt)
 
 
-def brought_here(name: str, directory: Path) -> list[str]:
-    """Unpack it, as if the service had been killed just now; the receipts of what the phone got before."""
-    with tarfile.open(FORMER / f"{name.replace(' ', '-')}.tar.xz") as archive:
-        archive.extractall(directory, filter="data")
-    note = json.loads((directory / "note.json").read_text(encoding="utf-8"))
-    passed = time.time() - note["made"]
-    with closing(sqlite3.connect(directory / "data" / "opengui.sqlite3")) as database, database:
-        for (table,) in database.execute("SELECT name FROM sqlite_schema WHERE type = 'table'").fetchall():
-            for column in [row[1] for row in database.execute(f"PRAGMA table_info({table})") if row[2] == "REAL"]:
-                database.execute(
-                    f"UPDATE {table} SET {column} = {column} + ? WHERE {column} > ?",
-                    (passed, LONG_AGO),
-                )
-    receipts: list[str] = note["receipts"]
-    return receipts
+async def left_behind(place: Place, service: Service, story: Story) -> None:
+    """The story up to its end, which is kill -9."""
+    with contextlib.suppress(ServiceGone):
+        async with running_service(place.data) as remote, asyncio.timeout(LIMIT):
+            assert remote is not None
+            async with aclosing(given(remote, story.task)) as lines, aclosing(given(remote, story.behind)) as others:
+                await until(place, remote, story, lines)
+                if story.behind:
+                    await anext(line async for line in others if line["type"] == "waiting")
+                await service.kill()
+
+
+async def given(remote: Remote, text: str) -> AsyncGenerator[dict[str, str], None]:
+    async for line in remote.lines(text, "", quick=False):
+        yield line
+
+
+async def until(place: Place, remote: Remote, story: Story, lines: AsyncIterator[dict[str, str]]) -> None:
+    """Up to the moment that is told of."""
+    moment = "step" if story.until in {"paused", "input tap"} else story.until
+    async for line in lines:
+        if line["type"] == moment:
+            break
+    if story.until == "paused":
+        await remote.command("pause", task="1")
+        while [task.state for task in tasks(place.data)] != ["paused"]:
+            await asyncio.sleep(0.02)
+    if story.until == "input tap":
+        while not any("input tap" in entry.line for entry in place.phone.journal.entries if entry.receipt):
+            await asyncio.sleep(0.001)
 
 
 @asynccontextmanager
 async def gone_on(adb_server: AdbServer, directory: Path, name: str) -> AsyncIterator[Found]:
-    """The state that was left, after today's service has brought it to its end."""
-    receipts = brought_here(name, directory)
-    async with a_phone(directory / "phone.json") as phone, ModelServer(left_to_do(phone, name)) as model:
+    """The state that the first service leaves, after the second has brought it to its end."""
+    story = STORIES[name]
+    async with (
+        a_phone() as phone,
+        ModelServer(mind(brain(*story.acts))) as first,
+        ModelServer(left_to_do(phone, name)) as model,
+    ):
         await adb_server.connect(phone.address)
-        place = Place(phone, adb_server, directory, {"VLM_BASE_URL": model.base_url, "VLM_MODEL": "a-model"})
-        found = Found(place, model, receipts)
+        place = Place(phone, adb_server, directory, {"VLM_MODEL": "a-model"})
         try:
-            assert found.states == STORIES[name].states
-            async with place.service(), running_service(place.data) as remote:
+            async with place.service(VLM_BASE_URL=first.base_url) as service:
+                await left_behind(place, service, story)
+            found = Found(place, model, len(phone.journal.entries))
+            assert found.states == story.states
+            async with place.service(VLM_BASE_URL=model.base_url), running_service(place.data) as remote:
                 assert remote is not None
                 await found.go_on(remote)
             found.judge()
@@ -176,17 +196,7 @@ async def test_what_was_at_work_is_interrupted_and_resumed(adb_server: AdbServer
 
 
 async def test_the_second_part_of_a_plan(adb_server: AdbServer, tmp_path: Path) -> None:
-    """Its past holds steps whose effects and notices are worded as they were then."""
     async with gone_on(adb_server, tmp_path, "second part") as found:
         assert (found.at_start, found.asked) == (("waiting",), {"ask": 1})
         assert found.place.phone.truth.toggles["bluetooth"]
         assert heard(found, "look around: succeeded")
-        kept = rows(found.place.data, "SELECT effect FROM steps WHERE step = 2")
-        assert "There is no element 99" in str(kept[0][0])
-
-
-def test_there_is_one_for_each_state() -> None:
-    assert {path.name.removesuffix(".tar.xz") for path in FORMER.glob("*.tar.xz")} == {
-        name.replace(" ", "-") for name in STORIES
-    }
-    assert sum(path.stat().st_size for path in FORMER.glob("*.tar.xz")) < 1_000_000

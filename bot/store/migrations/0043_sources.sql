@@ -1,2 +1,0 @@
--- The pages that were read for a task, as a list of their titles and addresses.
-ALTER TABLE tasks ADD COLUMN sources TEXT NOT NULL DEFAULT '[]';
