@@ -10,9 +10,9 @@ from typing import Annotated, Any, Final, Literal, Self, assert_never
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
+from agent.wording import words
 from devices.wording import SENTENCES as PHONE_SENTENCES
 from devices.wording import Words, placeholders
-from devices.wording import words as phone_words
 
 
 class _Fact(BaseModel):
@@ -112,7 +112,7 @@ class PhoneNote(_Fact):
         """
         form = PHONE_SENTENCES.get(self.sentence, "")
         if not form or not placeholders(form) <= self.values.keys():
-            return phone_words("phone.note.unknown")
+            return words("note.unknown")
         return Words(form, self.sentence, self.values)
 
 

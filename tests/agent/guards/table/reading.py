@@ -10,6 +10,7 @@ from typing import Final, cast
 
 from agent.graph.executor.context import RunContext
 from agent.graph.executor.reader import PATIENCE_S, _shown, _verdicts
+from agent.guards.masking import Mask
 from agent.guards.policy import Policy
 from agent.guards.reading import UNKNOWN, Pressed, PressReading, Verdict, is_press, strictest
 from agent.models.base import Message, Model, ModelRequest, Purpose
@@ -38,7 +39,7 @@ async def read(cases: Sequence[Case], model: Model, policy: Policy) -> list[Pres
         action, spot = touch(case.window, case.press)
         seen = Observation(SIZE, None, spot.around, package=spot.package, activity=spot.activity)
         # The reader needs of a run only the names of apps and the picture, and there is none.
-        context = cast("RunContext", SimpleNamespace(policy=policy, screen=SimpleNamespace(view=None)))
+        context = cast("RunContext", SimpleNamespace(policy=policy, mask=Mask(), screen=SimpleNamespace(view=None)))
         sight = cast("ScreenView", SimpleNamespace(observation=seen))
         shown = await _shown(context, sight, Pressed(action.kind, seen, spot.target, spot.point))
         request = ModelRequest(
