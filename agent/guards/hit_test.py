@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from typing import Literal
 
 from devices.geometry import Point, Size
 from devices.phone import Element
@@ -50,13 +51,15 @@ class TouchTarget:
 class Words:
     """A label under the finger. `button` says that all of it is the button's own caption.
 
-    `row`: it is that of a row in a list, with all that stands in it; rows quote what they are about.
+    `row`: it is that of a row in a list, with all that stands in it; rows quote what they are about. `place` says what
+    the label is where what is touched names what it opens: the title of a row, more words of it, or an app's icon.
     """
 
     element: Element
     label: str
     button: bool
     row: bool = False
+    place: Literal["", "title", "row", "icon"] = ""
 
 
 def is_button(element: Element) -> bool:

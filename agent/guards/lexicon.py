@@ -12,8 +12,9 @@ from importlib import resources
 from typing import Final
 
 from agent.guards.confusables import turned
+from agent.guards.forms import Hit, does, tells_of
 from agent.guards.rules import RuleName, Rules
-from agent.guards.words import NEGATIONS, NEGATIONS_CHINESE, ends_with, plain, says
+from agent.guards.words import NEGATIONS, NEGATIONS_CHINESE, ends_with, plain, readings, says
 
 JOINED: Final = re.compile(
     "[\u0590-\u074f\u0780-\u07bf\u0900-\u0d7f\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]"
@@ -55,6 +56,8 @@ class LabelMeaning:
     own: str = ""
     """As the caption of a button by the words of the policy alone: those of tables count wherever they stand in it."""
     button: str = ""
+    row: str = ""
+    """As the title of a row of a list, which opens what it names unless its form is that of a deed."""
     asks: str = ""
     states: str = ""
     orders: str = ""
@@ -91,7 +94,8 @@ class _Entry:
     """It counts as a whole label only."""
 
 
-_Look = tuple[str, list[str], list[tuple[_Entry, int]]]
+_Found = tuple[_Entry, Hit]
+_Look = tuple[str, list[str], list[_Found]]
 """A label as it is compared, its words, and those of the tables that stand in it."""
 _NOTHING: Final = LabelMeaning()
 
@@ -199,13 +203,14 @@ class Lexicon:
         sentences = self._sentences(label, whole)
         own = () if harmless or confirm or opens else self._captions(found, text, tokens, MAX_CAPTION)
         of_policy = [e for e, _ in found if not e.language]
-        captions = tuple(self._policy_captions(of_policy, label))
+        captions = tuple(self._policy_captions([hit for hit in found if not hit[0].language], text))
         screens = [e for e in of_policy if e.kind == "screen"]
         return replace(
             plainly,
             exact=self._first(e.rule for e, _ in found if e.kind == "label" and e.word == text and e.rule),
-            own=self._first(captions),
-            button=self._first((*captions, *own)),
+            own=self._first(hit.rule for hit in captions),
+            button=self._first(hit.rule for hit in (*captions, *own)),
+            row=self._first(hit.rule for hit in (*captions, *own) if does(hit, text)),
             asks=self._first(e.rule for e, _ in found if e.rule) if _QUESTION.search(text[:MAX_QUESTION]) else "",
             states=self._first(self._stated(whole, sentences)),
             orders=self._first(self._ordered(sentences)),
@@ -223,6 +228,10 @@ class Lexicon:
         found = list(self._found(text, tokens))
         if not found and ("rn" in text or "vv" in text):
             text, tokens, found = self._look_again(text, tokens)
+        for other in readings(label)[1:]:
+            words = _TOKEN.findall(other)
+            if hits := list(self._found(other, words)):
+                text, tokens, found = other, words, [*hits, *found]
         if not label.isascii() and _CAPITALS.search(label) and (lower := plain(label.lower())) != text:
             words = _TOKEN.findall(lower)
             if self._is_known(lower, words) or not found:
@@ -230,7 +239,9 @@ class Lexicon:
         if any(entry.marked or entry.whole for entry, _ in found):
             marks = _marked(label)
             found = [
-                (entry, at) for entry, at in found if entry.marked in marks and (not entry.whole or entry.word == text)
+                (entry, hit)
+                for entry, hit in found
+                if entry.marked in marks and (not entry.whole or entry.word == text)
             ]
         return text, tokens, found
 
@@ -245,46 +256,51 @@ class Lexicon:
             tokens
         )
 
-    def _found(self, text: str, tokens: list[str]) -> Iterator[tuple[_Entry, int]]:
+    def _found(self, text: str, tokens: list[str]) -> Iterator[_Found]:
         """Every word of the tables in this text, and where it stands."""
         entries_of = self._of_token
-        for at, entries in [(at, entries) for at, token in enumerate(tokens) if (entries := entries_of(token))]:
+        known = [(at, entries) for at, token in enumerate(tokens) if (entries := entries_of(token))]
+        places = [match.span() for match in _TOKEN.finditer(text)] if known else []
+        for at, entries in known:
             for entry in entries:
                 size = len(entry.tokens)
                 if size == 1 or _same(tokens[at : at + size], entry):
-                    yield entry, at
+                    yield entry, _hit(entry, places[at][0], places[at + size - 1][1])
         if not text.isascii() and JOINED.search(text):
             for at, sign in enumerate(text):
                 for entry in self._joined.get(sign, ()):
                     if text.startswith(entry.word, at):
-                        yield entry, at
+                        yield entry, _hit(entry, at, at + len(entry.word))
 
     def _entries(self, token: str) -> tuple[_Entry, ...]:
         """The words of the tables that begin with this one, or of which it is a form."""
         stems = (entry for entry in self._stems.get(token[:3], ()) if token.startswith(entry.word))
         return (*self._spaced.get(token, ()), *stems)
 
-    def _policy_captions(self, entries: list[_Entry], label: str) -> Iterator[str]:
-        for entry in entries:
+    def _policy_captions(self, found: list[_Found], text: str) -> Iterator[Hit]:
+        for entry, hit in found:
             if entry.kind == "label":
-                if says(label, entry.word, button=True, unless=self._rules.approve[entry.rule].unless):
-                    yield entry.rule
-            elif entry.kind == "ending" and ends_with(label, entry.word):
-                yield entry.rule
+                meant = says(text, entry.word, button=True, unless=self._rules.approve[entry.rule].unless)
+            else:
+                meant = entry.kind == "ending" and ends_with(text, entry.word)
+            if meant and not tells_of(hit, text):
+                yield hit
 
-    def _captions(
-        self, found: list[tuple[_Entry, int]], text: str, tokens: list[str], most: tuple[int, int]
-    ) -> tuple[str, ...]:
-        """The rules of a short label by the tables: their words count wherever they stand, as languages order them."""
+    def _captions(self, found: list[_Found], text: str, tokens: list[str], most: tuple[int, int]) -> tuple[Hit, ...]:
+        """The words of a short label that set off a rule by the tables, which count wherever they stand."""
         if len(text.split()) > most[0] or (len(text) > most[1] and JOINED.search(text)):
             return ()
         if text.startswith((*NEGATIONS, *NEGATIONS_CHINESE)):
             return ()
-        labels = [e for e, _ in found if e.kind == "label" and e.language]
+        hits = [hit for e, hit in found if e.kind == "label" and e.language]
         return tuple(
-            e.rule
-            for e in labels
-            if not (self._is_denied(e.language, text, tokens) or text.endswith(self._rules.approve[e.rule].unless))
+            hit
+            for hit in hits
+            if not (
+                self._is_denied(hit.language, text, tokens)
+                or text.endswith(self._rules.approve[hit.rule].unless)
+                or tells_of(hit, text)
+            )
         )
 
     def _is_denied(self, language: str, text: str, tokens: list[str]) -> bool:
@@ -306,11 +322,11 @@ class Lexicon:
         for text, tokens, found in sentences:
             if not found or text.startswith((*NEGATIONS, *NEGATIONS_CHINESE)):
                 continue
-            for entry, at in found:
-                first = entry.kind == "label" and not entry.language and at == 0 and text.startswith(entry.word)
+            for entry, hit in found:
+                first = entry.kind == "label" and not entry.language and hit.start == 0 and text.startswith(entry.word)
                 if first and not text.endswith(self._rules.approve[entry.rule].unless):
                     yield entry.rule
-            yield from self._captions(found, text, tokens, MAX_TITLE)
+            yield from (hit.rule for hit in self._captions(found, text, tokens, MAX_TITLE))
 
     def is_foreign(self, labels: Iterable[str]) -> bool:
         """Whether these, taken together, are of a language without a table."""
@@ -332,6 +348,10 @@ def _marked(label: str) -> str:
     """The label in one case, with the marks of its letters."""
     seen = "".join(sign for sign in unicodedata.normalize("NFKC", turned(label)) if unicodedata.category(sign) != "Cf")
     return unicodedata.normalize("NFC", seen.casefold().replace("i\u0307", "i"))
+
+
+def _hit(entry: _Entry, start: int, end: int) -> Hit:
+    return Hit(entry.rule, entry.word, start, end, entry.language, entry.stem)
 
 
 def _same(tokens: list[str], entry: _Entry) -> bool:

@@ -19,6 +19,7 @@ from agent.guards.blind import is_nameless, is_sensitive, slides, tells_nothing
 from agent.guards.dialogs import Agreement, agreed
 from agent.guards.egress import address_reason
 from agent.guards.file_egress import asked_for
+from agent.guards.forms import goes_on
 from agent.guards.gate import ALLOWED, HARMLESS, Gate
 from agent.guards.hit_test import TouchTarget, Words, beside, covering, is_button, is_row, pressed, words_under
 from agent.guards.key_effects import (
@@ -32,6 +33,7 @@ from agent.guards.key_effects import (
 )
 from agent.guards.lexicon import Lexicon
 from agent.guards.overlay import laid_over, switched_off
+from agent.guards.places import is_app_icon, is_listed, titled
 from agent.guards.reasons import LEAVES, NAMELESS, answering, closed_app, of_rule, opens, warned
 from agent.guards.rules import App, RuleName, Rules, fits, shipped
 from agent.guards.structure import (
@@ -220,9 +222,11 @@ class Policy:
         if touched is None:
             return ALLOWED
         gate = self._agreed(agreed(spot, touched, captions, self._lexicon))
-        opens_only = touched.editable or (bool(said) and is_row(touched, spot.around))
-        opens_only |= bool(captions) and all(self._lexicon.read(each).opens for each in captions)
+        opens_only = touched.editable or (bool(captions) and all(map(self._only_opens, captions)))
         return HARMLESS if gate is ALLOWED and opens_only and not covering(spot) else gate
+
+    def _only_opens(self, caption: str) -> bool:
+        return self._lexicon.read(caption).opens and not goes_on(caption)
 
     def _closes(self, touched: Element, spot: TouchTarget) -> Gate:
         """The gate of what only closes something by its words. Those that only describe a picture are not believed."""
@@ -254,6 +258,10 @@ class Policy:
 
     def _captions(self, spot: TouchTarget, said: tuple[Words, ...]) -> Gate:
         """The gate of what is touched by its own words and ids."""
+        if is_app_icon(spot):
+            said = tuple(replace(each, place="icon") for each in said)
+        elif is_listed(spot):
+            said = titled(spot, said)
         gate = self._first(said, spot.package, tuple(self._rules.approve))
         if gate is not ALLOWED:
             return gate
@@ -347,9 +355,7 @@ class Policy:
         own = app.labels if app is not None else {}
         found: dict[str, str] = {}
         for each in said:
-            read = self._lexicon.read(each.label)
-            caption = read.own if each.row else read.button if each.button else read.exact
-            for rule in filter(None, (caption, "" if each.row else read.exact)):
+            for rule in self._meant(each):
                 found.setdefault(rule, each.label)
             for rule, labels in own.items():
                 unless = self._rules.approve[rule].unless
@@ -357,6 +363,22 @@ class Policy:
                     found.setdefault(rule, each.label)
         rule = next((name for name in rules if name in found), "")
         return self.hold(rule, "words", found[rule]) if rule else ALLOWED
+
+    def _meant(self, each: Words) -> set[str]:
+        """The rules that a label sets off, as its place has it."""
+        read = self._lexicon.read(each.label)
+        match each.place:
+            case "title":
+                meant = {read.row}
+            case "row":
+                meant = {read.exact} & {read.row}
+            case "icon":
+                meant = {read.exact} & {str(RuleName.DELETE)}
+            case _ if each.row:
+                meant = {read.own}
+            case _:
+                meant = {read.button if each.button else read.exact, read.exact}
+        return meant - {""}
 
     def _by_id(self, element: Element, spot: TouchTarget) -> str:
         """The rule that an element sets off by its resource id, "" for none."""
