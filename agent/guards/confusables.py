@@ -50,8 +50,10 @@ _NO_WIDTH: Final = re.compile("(?<=\\w)[\u200b\u2060\ufeff]+(?=\\w)")
 """Blanks without a width: what they part may be one word or two."""
 _BESIDE_LATIN: Final = re.compile(f"(?<=[a-z])[{''.join(_BESIDE)}]|[{''.join(_BESIDE)}](?=[a-z])")
 _AS_LETTER: Final = {"0": "o", "1": "l", "|": "l", "I": "l"}
+_LETTER: Final = r"[^\W\d_\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]"
+"""No sign of a script that sets none of its letters apart: "1分钟" counts minutes."""
 _DIGIT: Final = re.compile(
-    r"[01|](?:(?<=[^\W\d_][01|])(?!\d)|(?<!\d[01|])(?=[^\W\d_]))|I(?<=[a-z]I)(?=[a-z])"
+    rf"[01|](?:(?<={_LETTER}[01|])(?!\d)|(?<!\d[01|])(?={_LETTER}))|I(?<=[a-z]I)(?=[a-z])"
 )  # the sign first: so it is looked for in one go
 """A digit that is read as a letter, and a capital I within small letters: C0nfirm, De1ete, DeIete."""
 

@@ -23,7 +23,7 @@ class TouchTarget:
     """What an action meets: the app, the element that is touched or typed into, and all that can be seen.
 
     `point` is the native pixel of the touch, `end` the one where a moving finger leaves the screen. `activity` is the
-    one in front and `size` that of the screen, as far as they are known.
+    one in front and `size` that of the screen, as far as they are known. `keyboard`: one is shown.
     """
 
     package: str
@@ -33,6 +33,7 @@ class TouchTarget:
     end: Point | None = None
     activity: str = ""
     size: Size | None = None
+    keyboard: bool = False
 
     @property
     def has_place(self) -> bool:

@@ -14,12 +14,8 @@ from typing import Final
 from agent.guards.confusables import turned
 from agent.guards.forms import Hit, does, tells_of
 from agent.guards.rules import RuleName, Rules
-from agent.guards.words import NEGATIONS, NEGATIONS_CHINESE, ends_with, plain, readings, says
+from agent.guards.words import JOINED, NEGATIONS, NEGATIONS_CHINESE, ends_with, plain, readings, says
 
-JOINED: Final = re.compile(
-    "[\u0590-\u074f\u0780-\u07bf\u0900-\u0d7f\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]"
-)
-"""Scripts in which a word is looked for inside longer ones: they write no blanks, or tie small words to others."""
 MAX_CAPTION, MAX_TITLE = (6, 26), (8, 44)
 """Words, and letters where words are joined, up to which a label is a caption or a title."""
 MAX_LABEL = 4000
@@ -226,7 +222,7 @@ class Lexicon:
         text = plain(label)
         tokens = _TOKEN.findall(text)
         found = list(self._found(text, tokens))
-        if not found and ("rn" in text or "vv" in text):
+        if not found and ("rn" in text or "vv" in text) and not self._is_caption(text):
             text, tokens, found = self._look_again(text, tokens)
         for other in readings(label)[1:]:
             words = _TOKEN.findall(other)
@@ -249,12 +245,14 @@ class Lexicon:
         """The same where two letters stand for one that they look like: "Confirrn"."""
         other = text.replace("rn", "m").replace("vv", "w")
         words = _TOKEN.findall(other)
-        return (other, words, list(self._found(other, words))) if self._is_known(other, words) else (text, tokens, [])
+        found = list(self._found(other, words))
+        return (other, words, found) if found or self._is_caption(other) else (text, tokens, [])
 
     def _is_known(self, text: str, tokens: list[str]) -> bool:
-        return any(text in each for each in (self._harmless, self._opens, self._confirm)) or not self._known.isdisjoint(
-            tokens
-        )
+        return self._is_caption(text) or not self._known.isdisjoint(tokens)
+
+    def _is_caption(self, text: str) -> bool:
+        return any(text in each for each in (self._harmless, self._opens, self._confirm))
 
     def _found(self, text: str, tokens: list[str]) -> Iterator[_Found]:
         """Every word of the tables in this text, and where it stands."""

@@ -41,7 +41,8 @@ def is_app_icon(spot: TouchTarget) -> bool:
 
 
 def titled(spot: TouchTarget, said: tuple[Words, ...]) -> tuple[Words, ...]:
-    """The words under a finger on a row, each by itself: its own or the first in it is its title, others tell more of it.
+    """The words under a finger on a row, each by itself: its own, or the first in it, is its title; others tell more.
+
     What does not belong to the row stays as it is.
     """
     row = pressed(spot)

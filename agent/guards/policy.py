@@ -19,7 +19,7 @@ from agent.guards.blind import is_nameless, is_sensitive, slides, tells_nothing
 from agent.guards.dialogs import Agreement, agreed
 from agent.guards.egress import address_reason
 from agent.guards.file_egress import asked_for
-from agent.guards.forms import goes_on
+from agent.guards.forms import answers, goes_on, switched, waits
 from agent.guards.gate import ALLOWED, HARMLESS, Gate
 from agent.guards.hit_test import TouchTarget, Words, beside, covering, is_button, is_row, pressed, words_under
 from agent.guards.key_effects import (
@@ -31,12 +31,15 @@ from agent.guards.key_effects import (
     stays_on_button,
     words_in_row,
 )
+from agent.guards.keyboards import presses_enter
 from agent.guards.lexicon import Lexicon
 from agent.guards.overlay import laid_over, switched_off
+from agent.guards.pads import entered
 from agent.guards.places import is_app_icon, is_listed, titled
 from agent.guards.reasons import LEAVES, NAMELESS, answering, closed_app, of_rule, opens, warned
 from agent.guards.rules import App, RuleName, Rules, fits, shipped
 from agent.guards.structure import (
+    answers_call,
     by_id,
     form_button,
     is_drawn,
@@ -46,8 +49,10 @@ from agent.guards.structure import (
     is_wide,
     message_field,
     sends_by_place,
+    takes_price,
 )
 from agent.guards.surfaces import consent, consent_reason
+from agent.guards.switches import words_of_switch
 from agent.guards.words import id_words, mentions, plain, says
 from agent.wording import words
 from devices.inputs import Key
@@ -65,6 +70,8 @@ CUT_OFF = 5000
 LEAVING = {Key.HOME, Key.BACK, Key.RECENTS, Key.WAKE, Key.VOLUME_UP, Key.VOLUME_DOWN, Key.NOTIFICATIONS}
 SUBMITTED = (RuleName.SEND, RuleName.PAY)
 """Rules that Enter can set off: other buttons beside a text field are not what Enter presses."""
+ANDROID = "android"
+"""The package of the dialogs that Android itself shows over an app."""
 _MOVES = (act.Swipe, act.Drag, act.Scroll)
 _KEYS = (act.Type, act.EnterSecret, act.PressKey)
 HARMLESS_ACTIONS = (act.Scroll, act.Wait, act.WaitFor, act.Note, act.SumUp, act.OpenApp)
@@ -197,6 +204,11 @@ class Policy:
 
     def _touch(self, spot: TouchTarget) -> Gate:
         said = words_under(spot)
+        if presses_enter(spot):
+            line = replace(spot, target=None, point=None)
+            gate = self._keys(act.PressKey(key=Key.ENTER), line)
+            if gate.verdict != "allow":
+                return gate
         gate = self._gate_of_touched(spot, said)
         return self._blind(spot) if gate is ALLOWED and is_nameless(spot, said) else gate
 
@@ -206,18 +218,23 @@ class Policy:
         if app is not None and touched is not None and _id(touched) in app.harmless:
             return HARMLESS
         said = words_under(spot) if said is None else said
+        if rule := entered(spot, filter(self.is_secret_field, (e for e in spot.around if e.editable))):
+            return self.hold(rule, "key pad")
         gate = self._captions(spot, said)
         if gate is not ALLOWED:
             return gate
         captions = [w.label for w in said if w.button]
-        harmless = bool(captions) and all(self._lexicon.read(each).harmless for each in captions)
+        own = touched is not None and touched.package == ANDROID
+        harmless = bool(captions) and all(
+            self._lexicon.read(each).harmless or (own and waits(each)) for each in captions
+        )
         harmless = harmless and not covering(spot)
         if not harmless and (kind := consent(spot)):
             about = next(iter(captions), "")
             return Gate("approve", consent_reason(kind), consequence=kind, object=about, how="surface")
         if harmless:
             return HARMLESS if touched is None else self._closes(touched, spot)
-        if touched is not None and (gate := self._placed(touched, spot)) is not ALLOWED:
+        if touched is not None and (gate := self._placed(touched, spot, captions)) is not ALLOWED:
             return gate
         if touched is None:
             return ALLOWED
@@ -246,10 +263,17 @@ class Policy:
         reason = answering(of_rule(RuleName.PERMISSION, kind.reason)) if kind is not None else NAMELESS
         return Gate("approve", reason, standing="unknown", object=found.object, how=found.how, sensitive=True)
 
-    def _placed(self, touched: Element, spot: TouchTarget) -> Gate:
-        """The gate of a control by where it stands, whatever its words."""
+    def _placed(self, touched: Element, spot: TouchTarget, captions: list[str]) -> Gate:
+        """The gate of a control by where it stands and what it is, whatever its words."""
         if is_price(touched, spot):
             return self.hold(RuleName.PAY, "price", touched.label)
+        if priced := takes_price(touched, captions, spot, self._lexicon):
+            return self.hold(RuleName.PAY, "price", priced)
+        if answers_call(captions, touched, spot, self._lexicon):
+            return self.hold(RuleName.SEND, "call", captions[0])
+        for label in words_of_switch(touched, spot):
+            if rule := switched(label) or self._lexicon.read(label).states:
+                return self.hold(rule, "switch", label)
         field = message_field(spot, self._lexicon)
         written = field is not None and field.text not in {"", field.hint}
         if field is not None and written and sends_by_place(touched, field, spot, self._lexicon):
@@ -296,6 +320,7 @@ class Policy:
         readings = [self._lexicon.read(label) for _, label in row]
         if any(read.slide for read in readings):
             meant = {rule for read in readings for rule in read.mentions}
+            meant |= {RuleName.SEND for _, label in row if answers(label)}
             rule = next((name for name in self._rules.approve if name in meant), "")
             if not rule and any(has_amount(e.label) for e in spot.around):
                 rule = RuleName.PAY

@@ -4,10 +4,15 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
+from typing import Final
 
 from agent.guards.confusables import disguises, folded
 
 CHINESE = re.compile(r"[\u3400-\u9fff]")
+JOINED: Final = re.compile(
+    "[\u0590-\u074f\u0780-\u07bf\u0900-\u0d7f\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]"
+)
+"""Scripts in which a word is looked for inside longer ones: they write no blanks, or tie small words to others."""
 MAX_EXTRA_WORDS = 4
 """Words that a button has besides the one that matters: "Send to Anna Maria Smith" has four. More is a sentence."""
 MAX_EXTRA_SIGNS = 8

@@ -154,7 +154,14 @@ def spot_of(sight: ScreenView, where: ResolvedTarget, action: Action | None = No
         finger = scroll_of(action.direction, where, sight)
         where = ResolvedTarget(None, finger.start, finger.end)
     return TouchTarget(
-        seen.package, where.element, seen.elements or (), where.point, where.end, activity=seen.activity, size=seen.size
+        seen.package,
+        where.element,
+        seen.elements or (),
+        where.point,
+        where.end,
+        activity=seen.activity,
+        size=seen.size,
+        keyboard=seen.keyboard_shown,
     )
 
 
