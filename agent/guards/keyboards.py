@@ -62,6 +62,12 @@ def presses_enter(spot: TouchTarget) -> bool:
     return _ends_line(finger, box) and (key is None or len(key.label) != 1)
 
 
+def bottom_of_page(spot: TouchTarget, height: int) -> int:
+    """Where the app ends that a keyboard lies below, or over; the screen's `height` where none is told."""
+    box = _window(spot)
+    return height if box is None else box.top
+
+
 def key_of(spot: TouchTarget) -> Element | None:
     """The key under the finger."""
     finger = _finger(spot)

@@ -9,6 +9,7 @@ from typing import Final
 from agent.guards.amounts import has_amount, is_amount, without_amounts
 from agent.guards.forms import answers
 from agent.guards.hit_test import TouchTarget, alike, beside, is_button, is_row
+from agent.guards.keyboards import bottom_of_page
 from agent.guards.lexicon import Lexicon
 from agent.guards.rules import RuleName
 from agent.guards.words import id_words
@@ -106,8 +107,8 @@ def is_price(element: Element, spot: TouchTarget) -> bool:
 def takes_price(touched: Element, captions: Iterable[str], spot: TouchTarget, lexicon: Lexicon) -> str:
     """The caption by which a button takes an offer at its price, "" where none does.
 
-    An amount stands beside a yes ("Aceptar por S/ 7"), or on what Android calls a button beside any words but those that
-    only show or close something.
+    An amount stands beside a yes ("Aceptar por S/ 7"), or on what Android calls a button beside any words but those
+    that only show or close something.
     """
     if touched.editable or touched.checkable:
         return ""
@@ -140,7 +141,7 @@ def is_last_of_payment(touched: Element, spot: TouchTarget) -> bool:
     if spot.size is None or not is_button(touched) or touched.editable:
         return False
     box, width = touched.bounds, spot.size.width
-    if box.right - box.left < width * WIDE_SHARE or box.top < spot.size.height * BOTTOM_SHARE:
+    if box.right - box.left < width * WIDE_SHARE or box.top < bottom_of_page(spot, spot.size.height) * BOTTOM_SHARE:
         return False
     for e in spot.around:
         below = e is not touched and e.bounds.top >= box.bottom and is_button(e) and not e.editable
