@@ -1,4 +1,4 @@
-"""The pictures that an approval is about, which no words tell: the photo that is deleted, the preview of what is sent."""
+"""The pictures that an approval is about, which no words tell: a photo that is deleted, the preview of a message."""
 
 from __future__ import annotations
 
@@ -32,10 +32,10 @@ def shown_pictures(
     None stands in the place of one that had changed by itself since `before`.
     """
     boxes = _boxes(seen, near, target)
-    now = [picture_of(seen, box, cells=CELLS, mode="RGB") for box in boxes]
+    now = [picture_of(seen, box, cells=CELLS) for box in boxes]
     if before is None:
         return now
-    then = [picture_of(before, box, cells=CELLS, mode="RGB") for box in boxes]
+    then = [picture_of(before, box, cells=CELLS) for box in boxes]
     return [new if new and old and same_picture(old, new) else None for old, new in zip(then, now, strict=True)]
 
 

@@ -59,7 +59,7 @@ def test_a_picture_that_is_gone_is_another_thing() -> None:
 
 
 def test_what_had_changed_by_itself_and_small_icons_do_not_count() -> None:
-    playing = allowed(look(PHOTO), before=look(PHOTO, colour="green"))
+    playing = allowed(look(PHOTO), before=look(PHOTO, colour="yellow"))
     assert found_again(playing, look(PHOTO, colour="blue")) is not None
     assert found_again(allowed(look(ICON)), look(ICON, colour="blue")) is not None
 
