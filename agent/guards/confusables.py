@@ -41,7 +41,7 @@ def _tables() -> tuple[dict[int, str], dict[str, str], dict[str, str], dict[str,
 
 
 _TABLE, _BESIDE, _UPSIDE_DOWN, _WRITTEN = _tables()
-_REVERSED: Final = str.maketrans({**_UPSIDE_DOWN, **dict(["pd", "dp", "bq", "qb", "nu", "un"])})
+_REVERSED: Final = str.maketrans({**_UPSIDE_DOWN, **dict(zip("pdbqnu", "dpqbun", strict=True))})
 _IN_PLACE, _AS_WRITTEN = str.maketrans(_UPSIDE_DOWN), str.maketrans(_WRITTEN)
 _AS_L: Final = {**_AS_WRITTEN, ord("1"): "l"}
 _MIXED: Final = re.compile(f"[{re.escape(''.join(_WRITTEN))}]+(?=[a-z])|(?<=[a-z][a-z])[0-9]+(?![^\\W_])")
