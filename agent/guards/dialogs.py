@@ -101,7 +101,13 @@ def agreed(spot: TouchTarget, touched: Element, captions: list[str], lexicon: Le
         height = spot.size.height if spot.size is not None else max((e.bounds.bottom for e in spot.around), default=0)
         said = _read(spot, touched, lexicon)
         near = [each for each in said if 0 <= touched.bounds.top - each[2].top <= height * NEAR_SHARE]
-        if found := _asked_or_stated(said) or _asked_or_stated(near, title=True) or _paid(said):
+        found = _asked_or_stated(said) or _asked_or_stated(near, title=True)
+        paying = any(read.money or read.mentions & {RuleName.PAY} for _, read, _ in said)
+        if found is None and (
+            paying or not all(map(goes_on, captions))
+        ):  # what is only shown with its price is passed by
+            found = _paid(said)
+        if found is not None:
             return found
     slid = any(lexicon.read(caption).slide for caption in captions)
     if not opens and not slid and is_last_of_payment(touched, spot):
