@@ -88,6 +88,8 @@ def agreed(spot: TouchTarget, touched: Element, captions: list[str], lexicon: Le
     noticed = bool(captions) and all(map(is_noticed, captions))
     if noticed and not any(e is not touched and is_button(e) and not _holds(e, touched) for e in spot.around):
         return None  # there is nothing to choose, and nothing but the reading of it is confirmed
+    if any(map(goes_on, captions)) and (moved := next(filter(moves_money, _labels(spot, touched)), "")):
+        return Agreement(RuleName.PAY, moved, "statement")
     if is_dialog(spot):
         said = _read(spot, touched, lexicon)
         if noticed:
@@ -95,8 +97,6 @@ def agreed(spot: TouchTarget, touched: Element, captions: list[str], lexicon: Le
         if opens:
             return _asked_or_stated(said, title=True)
         return _asked_or_stated(said, title=True) or _paid(said) or _foreign(said, captions, touched, lexicon)
-    if any(map(goes_on, captions)) and (moved := next(filter(moves_money, _labels(spot, touched)), "")):
-        return Agreement(RuleName.PAY, moved, "statement")
     if any(lexicon.read(caption).confirm for caption in captions):
         height = spot.size.height if spot.size is not None else max((e.bounds.bottom for e in spot.around), default=0)
         said = _read(spot, touched, lexicon)

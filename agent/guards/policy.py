@@ -29,6 +29,7 @@ from agent.guards.key_effects import (
     on_slider,
     stays,
     stays_on_button,
+    takes_call,
     words_in_row,
 )
 from agent.guards.keyboards import presses_enter
@@ -326,6 +327,8 @@ class Policy:
                 rule = RuleName.PAY
             if rule:
                 return self.hold(rule, "slide", next((label for _, label in row), ""))
+        if takes_call(spot):
+            return self.hold(RuleName.SEND, "call")
         if is_confirming_slider(spot):
             return self.hold(RuleName.PAY, "slide", next((label for _, label in row), ""))
         said = [Words(element, label, True) for element, label in row]
