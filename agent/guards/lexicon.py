@@ -200,13 +200,14 @@ class Lexicon:
         own = () if harmless or confirm or opens else self._captions(found, text, tokens, MAX_CAPTION)
         of_policy = [e for e, _ in found if not e.language]
         captions = tuple(self._policy_captions([hit for hit in found if not hit[0].language], text))
+        exact = [hit for e, hit in found if e.kind == "label" and e.word == text and e.rule]
         screens = [e for e in of_policy if e.kind == "screen"]
         return replace(
             plainly,
-            exact=self._first(e.rule for e, _ in found if e.kind == "label" and e.word == text and e.rule),
+            exact=self._first(hit.rule for hit in exact),
             own=self._first(hit.rule for hit in captions),
             button=self._first(hit.rule for hit in (*captions, *own)),
-            row=self._first(hit.rule for hit in (*captions, *own) if does(hit, text)),
+            row=self._first(hit.rule for hit in (*exact, *captions, *own) if does(hit, text)),
             asks=self._first(e.rule for e, _ in found if e.rule) if _QUESTION.search(text[:MAX_QUESTION]) else "",
             states=self._first(self._stated(whole, sentences)),
             orders=self._first(self._ordered(sentences)),
