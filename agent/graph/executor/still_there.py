@@ -47,7 +47,7 @@ class StillThere:
 
     @property
     def pictured(self) -> bool:
-        """See `Judged.pictured`. What only opens or is typed into is most of what is pressed, and the least of harm."""
+        """See `Judged.pictured`. What is typed into, and rows, are most of what is pressed; they are left out."""
         touched = pressed(self.spot)
         if self.where.point is None or self.seen.small is None:
             return False
