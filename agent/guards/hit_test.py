@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from typing import Literal
 
 from devices.geometry import Point, Size
 from devices.phone import Element
@@ -22,7 +23,7 @@ class TouchTarget:
     """What an action meets: the app, the element that is touched or typed into, and all that can be seen.
 
     `point` is the native pixel of the touch, `end` the one where a moving finger leaves the screen. `activity` is the
-    one in front and `size` that of the screen, as far as they are known.
+    one in front and `size` that of the screen, as far as they are known. `keyboard`: one is shown.
     """
 
     package: str
@@ -32,6 +33,7 @@ class TouchTarget:
     end: Point | None = None
     activity: str = ""
     size: Size | None = None
+    keyboard: bool = False
 
     @property
     def has_place(self) -> bool:
@@ -50,13 +52,15 @@ class TouchTarget:
 class Words:
     """A label under the finger. `button` says that all of it is the button's own caption.
 
-    `row`: it is that of a row in a list, with all that stands in it; rows quote what they are about.
+    `row`: it is that of a row in a list, with all that stands in it; rows quote what they are about. `place` says what
+    the label is where what is touched names what it opens: the title of a row, more words of it, or an app's icon.
     """
 
     element: Element
     label: str
     button: bool
     row: bool = False
+    place: Literal["", "title", "row", "icon"] = ""
 
 
 def is_button(element: Element) -> bool:

@@ -1,0 +1,63 @@
+"""What kind of place a touch goes to: a row of a page's list, or an app's icon. Both name what they open."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Final
+
+from agent.guards.dialogs import is_dialog
+from agent.guards.hit_test import TouchTarget, Words, covering, is_row, pressed
+from agent.guards.rules import fits
+from devices.phone import Element
+
+ROW_SHARE: Final = 0.6
+"""Of the screen's width: what is narrower is a menu's entry, or a button in a row."""
+ICON_SHARE: Final = 0.34
+"""Of the screen's width: what is wider on a home screen is an entry of a menu."""
+_LAUNCHERS: Final = (
+    *("*launcher*", "com.miui.home", "app.lawnchair*", "*.trebuchet", "com.hihonor.desktop*", "*.quickstep"),
+    *("com.android.homescreen", "com.tcl.android.home*", "com.asus.zenhome"),
+)
+"""Home screens, by package: of Google, Samsung, Huawei, Oppo and vivo all are called launchers."""
+
+
+def is_listed(spot: TouchTarget) -> bool:
+    """Whether a touch reaches a row in the list of a page. Menus and dialogs have rows that are buttons."""
+    touched = pressed(spot)
+    if touched is None or touched.editable or not is_row(touched, spot.around) or covering(spot):
+        return False
+    width = spot.size.width if spot.size is not None else max(e.bounds.right for e in spot.around)
+    wide = touched.bounds.right - touched.bounds.left >= ROW_SHARE * width
+    return wide and not touched.class_name.endswith("Button") and not is_dialog(spot)
+
+
+def is_app_icon(spot: TouchTarget) -> bool:
+    """Whether a touch reaches an icon of a home screen, which bears the name of what it opens."""
+    touched = pressed(spot)
+    if touched is None or spot.size is None or not fits(spot.package, _LAUNCHERS) or covering(spot):
+        return False
+    box = touched.bounds
+    return box.right - box.left <= ICON_SHARE * spot.size.width and box.bottom - box.top >= (box.right - box.left) // 3
+
+
+def titled(spot: TouchTarget, said: tuple[Words, ...]) -> tuple[Words, ...]:
+    """The words under a finger on a row, each by itself: its own, or the first in it, is its title; others tell more.
+
+    What does not belong to the row stays as it is.
+    """
+    row = pressed(spot)
+    assert row is not None
+    inside = sorted((e for e in spot.around if e.label and _is_in(e, row)), key=lambda e: (e.bounds.top, e.bounds.left))
+    title = inside[0] if inside and not row.label else row
+    labels = {label for e in (row, *inside) for label in (e.text, e.description, e.hint)}
+    return tuple(
+        replace(each, place="title" if each.element in (row, title) else "row")
+        if each.element is row or each.element in inside
+        else each
+        for each in said
+        if each.label in labels or each.element is not row
+    )
+
+
+def _is_in(element: Element, row: Element) -> bool:
+    return element is not row and row.bounds.holds(element.bounds.centre) and element.bounds.area <= row.bounds.area
