@@ -60,7 +60,7 @@ class Words:
     label: str
     button: bool
     row: bool = False
-    place: Literal["", "title", "row", "icon"] = ""
+    place: Literal["", "title", "entry", "row", "icon"] = ""
 
 
 def is_button(element: Element) -> bool:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Final
+from typing import Final, Literal
 
+from agent.guards.amounts import has_amount
 from agent.guards.dialogs import is_dialog
 from agent.guards.hit_test import TouchTarget, Words, covering, is_row, pressed
 from agent.guards.rules import fits
@@ -50,8 +51,9 @@ def titled(spot: TouchTarget, said: tuple[Words, ...]) -> tuple[Words, ...]:
     inside = sorted((e for e in spot.around if e.label and _is_in(e, row)), key=lambda e: (e.bounds.top, e.bounds.left))
     title = inside[0] if inside and not row.label else row
     labels = {label for e in (row, *inside) for label in (e.text, e.description, e.hint)}
+    first: Literal["title", "entry"] = "title" if any(map(has_amount, labels)) else "entry"
     return tuple(
-        replace(each, place="title" if each.element in (row, title) else "row")
+        replace(each, place=first if each.element in (row, title) else "row")
         if each.element is row or each.element in inside
         else each
         for each in said

@@ -71,6 +71,8 @@ CUT_OFF = 5000
 LEAVING = {Key.HOME, Key.BACK, Key.RECENTS, Key.WAKE, Key.VOLUME_UP, Key.VOLUME_DOWN, Key.NOTIFICATIONS}
 SUBMITTED = (RuleName.SEND, RuleName.PAY)
 """Rules that Enter can set off: other buttons beside a text field are not what Enter presses."""
+OPENED = {RuleName.PAY, RuleName.SEND, RuleName.INSTALL}
+"""Rules whose words in a list without an amount name the page where it is done ("Donate", "Send messages")."""
 ANDROID = "android"
 """The package of the dialogs that Android itself shows over an app."""
 _MOVES = (act.Swipe, act.Drag, act.Scroll)
@@ -399,6 +401,8 @@ class Policy:
         match each.place:
             case "title":
                 meant = {read.row}
+            case "entry":
+                meant = {read.row} - OPENED
             case "row":
                 meant = {read.exact} & {read.row}
             case "icon":
