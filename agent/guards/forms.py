@@ -110,16 +110,27 @@ def tells_of(hit: Hit) -> bool:
     return counted or _mentioned("ago").stand_in(text)
 
 
-def does(hit: Hit) -> bool:
-    """Whether the title of a row is a deed by this word: a verb, where its language puts it, and not a thing."""
+def begins(hit: Hit) -> bool:
+    """Whether the word is a verb of its label: it stands where its language puts one."""
     text = hit.text
     if text.startswith(tuple(_words("opening"))):
         return False
-    rest, objects = text[hit.end :].strip(), _words("objects")
-    if hit.word in _words("things"):
-        behind = rest.split()
-        return bool(behind) and (behind[0] in objects or rest.startswith(_joined("objects")))
-    return hit.start == 0 or (hit.language in _listed(_table()["last"]) and not rest)
+    before, rest = text[: hit.start].strip(), text[hit.end :].strip()
+    if not before or before in _words("adverbs"):
+        return True
+    ends = hit.language in _listed(_table()["last"]) or not (hit.language or JOINED.search(hit.word))
+    return ends and not rest
+
+
+def does(hit: Hit) -> bool:
+    """Whether the title of a row is a deed by this word: a verb, and not a thing."""
+    if hit.word not in _words("things") and hit.word not in _words("resets"):
+        return begins(hit)
+    if hit.text.startswith(tuple(_words("opening"))):
+        return False
+    rest = hit.text[hit.end :].strip()
+    behind = rest.split()
+    return bool(behind) and (behind[0] in _words("objects") or rest.startswith(_joined("objects")))
 
 
 def moves_money(label: str) -> bool:

@@ -13,7 +13,7 @@ from typing import Final
 
 from agent.guards.amounts import has_amount
 from agent.guards.confusables import turned
-from agent.guards.forms import Hit, does, tells_of
+from agent.guards.forms import Hit, begins, does, tells_of
 from agent.guards.rules import RuleName, Rules
 from agent.guards.words import JOINED, NEGATIONS, NEGATIONS_CHINESE, ends_with, plain, readings, says, spelled_out
 
@@ -55,8 +55,10 @@ class LabelMeaning:
     own: str = ""
     """As the caption of a button by the words of the policy alone: those of tables count wherever they stand in it."""
     button: str = ""
-    row: str = ""
+    row: frozenset[str] = frozenset()
     """As the title of a row of a list, which opens what it names unless its form is that of a deed."""
+    verb: frozenset[str] = frozenset()
+    """As a caption of which a verb is known, and not only a word that is a part of a thing's name."""
     asks: str = ""
     states: str = ""
     orders: str = ""
@@ -208,6 +210,7 @@ class Lexicon:
         of_policy = [e for e, _ in found if not e.language]
         captions = tuple(self._policy_captions(found, label, tokens))
         exact = [hit for e, hit in found if e.kind == "label" and e.word == text and e.rule]
+        meant = (*exact, *captions, *own)
         screens = [e for e in of_policy if e.kind == "screen"]
         named = [e for e, _ in found if e.rule and e.kind != "thing"]
         return replace(
@@ -215,7 +218,8 @@ class Lexicon:
             exact=self._first(hit.rule for hit in exact),
             own=self._first(hit.rule for hit in captions),
             button=self._first(hit.rule for hit in (*captions, *own)),
-            row=self._first(hit.rule for hit in (*exact, *captions, *own) if does(hit)),
+            row=frozenset(hit.rule for hit in meant if does(hit)),
+            verb=frozenset(hit.rule for hit in meant if begins(hit)),
             asks=self._first(e.rule for e in named) if _QUESTION.search(text[:MAX_QUESTION]) else "",
             states=self._first(self._stated(whole, sentences)),
             orders=self._first(self._ordered(sentences)),

@@ -7,7 +7,8 @@ from typing import Final, Literal
 
 from agent.guards.amounts import has_amount
 from agent.guards.dialogs import is_dialog
-from agent.guards.hit_test import TouchTarget, Words, covering, is_row, pressed
+from agent.guards.hit_test import TouchTarget, Words, alike, covering, is_row, pressed
+from agent.guards.lexicon import Lexicon
 from agent.guards.rules import fits
 from devices.phone import Element
 
@@ -25,7 +26,27 @@ _LAUNCHERS: Final = (
 def is_listed(spot: TouchTarget) -> bool:
     """Whether a touch reaches a row in the list of a page. Menus and dialogs have rows that are buttons."""
     touched = pressed(spot)
-    if touched is None or touched.editable or not is_row(touched, spot.around) or covering(spot):
+    return touched is not None and is_row(touched, spot.around) and _is_wide(touched, spot)
+
+
+def place_in_few(spot: TouchTarget, lexicon: Lexicon) -> Literal["", "alone", "pair"]:
+    """What a wide row of a page is that has one alike or none: too few to be a list, and no button of Android's.
+
+    One of a pair, of which the other does not close the page, does not pay where no amount is to be seen.
+    """
+    touched = pressed(spot)
+    if touched is None or not touched.clickable or not _is_wide(touched, spot):
+        return ""
+    others = [e for e in alike(touched, spot.around) if e is not touched]
+    labels = [e.label for e in spot.around if e.label and any(o.bounds.holds(e.bounds.centre) for o in others)]
+    if not others or any(lexicon.read(label).harmless for label in labels):
+        return "alone"
+    return "alone" if any(has_amount(e.label) for e in spot.around if e.label) else "pair"
+
+
+def _is_wide(touched: Element, spot: TouchTarget) -> bool:
+    """Whether what is touched is a page's and as wide as its rows, and Android does not call it a button."""
+    if touched.editable or covering(spot):
         return False
     width = spot.size.width if spot.size is not None else max(e.bounds.right for e in spot.around)
     wide = touched.bounds.right - touched.bounds.left >= ROW_SHARE * width

@@ -36,7 +36,7 @@ from agent.guards.keyboards import presses_enter
 from agent.guards.lexicon import Lexicon
 from agent.guards.overlay import laid_over, switched_off
 from agent.guards.pads import entered
-from agent.guards.places import is_app_icon, is_listed, titled
+from agent.guards.places import is_app_icon, is_listed, place_in_few, titled
 from agent.guards.reasons import LEAVES, NAMELESS, answering, closed_app, of_rule, warned
 from agent.guards.rules import App, RuleName, Rules, fits, shipped
 from agent.guards.structure import (
@@ -290,6 +290,8 @@ class Policy:
             said = tuple(replace(each, place="icon") for each in said)
         elif is_listed(spot):
             said = titled(spot, said)
+        elif place := place_in_few(spot, self._lexicon):
+            said = tuple(replace(each, place=place) for each in said)
         gate = self._first(said, spot.package, tuple(self._rules.approve))
         if gate is not ALLOWED:
             return gate
@@ -400,11 +402,15 @@ class Policy:
         read = self._lexicon.read(each.label)
         match each.place:
             case "title":
-                meant = {read.row}
+                meant = set(read.row)
             case "entry":
-                meant = {read.row} - OPENED
+                meant = read.row - OPENED
             case "row":
-                meant = {read.exact} & {read.row}
+                meant = {read.exact} & read.row
+            case "alone":
+                meant = set(read.verb)
+            case "pair":
+                meant = read.verb - {RuleName.PAY}
             case "icon":
                 meant = {read.exact} & {str(RuleName.DELETE)}
             case _ if each.row:
