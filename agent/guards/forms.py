@@ -111,11 +111,14 @@ def tells_of(hit: Hit) -> bool:
 
 
 def begins(hit: Hit) -> bool:
-    """Whether the word is a verb of its label: it stands where its language puts one."""
-    text = hit.text
-    if text.startswith(tuple(_words("opening"))):
+    """Whether the word is a verb of its label: it is the whole of it, or stands where its language puts a verb, with an
+    object where it is as often a thing.
+    """
+    if hit.text.startswith(tuple(_words("opening"))):
         return False
-    before, rest = text[: hit.start].strip(), text[hit.end :].strip()
+    before, rest = hit.text[: hit.start].strip(), hit.text[hit.end :].strip()
+    if hit.word in _words("things") and rest and not _has_object(rest):
+        return False
     if not before or before in _words("adverbs"):
         return True
     ends = hit.language in _listed(_table()["last"]) or not (hit.language or JOINED.search(hit.word))
@@ -124,13 +127,13 @@ def begins(hit: Hit) -> bool:
 
 def does(hit: Hit) -> bool:
     """Whether the title of a row is a deed by this word: a verb, and not a thing."""
-    if hit.word not in _words("things") and hit.word not in _words("resets"):
-        return begins(hit)
-    if hit.text.startswith(tuple(_words("opening"))):
-        return False
-    rest = hit.text[hit.end :].strip()
-    behind = rest.split()
-    return bool(behind) and (behind[0] in _words("objects") or rest.startswith(_joined("objects")))
+    doubtful = hit.word in _words("things") or hit.word in _words("resets")
+    return begins(hit) and (not doubtful or _has_object(hit.text[hit.end :].strip()))
+
+
+def _has_object(rest: str) -> bool:
+    """Whether these words behind a verb are what it is done to."""
+    return bool(rest) and (rest.split(maxsplit=1)[0] in _words("objects") or rest.startswith(_joined("objects")))
 
 
 def moves_money(label: str) -> bool:

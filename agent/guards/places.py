@@ -29,6 +29,12 @@ def is_listed(spot: TouchTarget) -> bool:
     return touched is not None and is_row(touched, spot.around) and _is_wide(touched, spot)
 
 
+def is_of_list(spot: TouchTarget) -> bool:
+    """Whether a touch reaches a row of a page that has rows like it, be they only two."""
+    touched = pressed(spot)
+    return touched is not None and len(alike(touched, spot.around)) > 1 and _is_wide(touched, spot)
+
+
 def place_in_few(spot: TouchTarget, lexicon: Lexicon) -> Literal["", "alone", "pair"]:
     """What a wide row of a page is that has one alike or none: too few to be a list, and no button of Android's.
 
