@@ -60,7 +60,7 @@ class Words:
     label: str
     button: bool
     row: bool = False
-    place: Literal["", "title", "entry", "row", "alone", "pair", "icon"] = ""
+    place: Literal["", "title", "entry", "row", "lone", "pair", "choice", "icon"] = ""
 
 
 def is_button(element: Element) -> bool:

@@ -14,6 +14,8 @@ from devices.phone import Element
 
 ROW_SHARE: Final = 0.6
 """Of the screen's width: what is narrower is a menu's entry, or a button in a row."""
+LOW_SHARE: Final = 0.6
+"""Of the screen's height: what begins below may be the button that ends a page."""
 ICON_SHARE: Final = 0.34
 """Of the screen's width: what is wider on a home screen is an entry of a menu."""
 _LAUNCHERS: Final = (
@@ -35,19 +37,27 @@ def is_of_list(spot: TouchTarget) -> bool:
     return touched is not None and len(alike(touched, spot.around)) > 1 and _is_wide(touched, spot)
 
 
-def place_in_few(spot: TouchTarget, lexicon: Lexicon) -> Literal["", "alone", "pair"]:
-    """What a wide row of a page is that has one alike or none: too few to be a list, and no button of Android's.
+def place_in_few(spot: TouchTarget, lexicon: Lexicon) -> Literal["", "lone", "pair", "choice"]:
+    """What a wide row of a page is that has one like it ("pair") or none ("lone"), and that Android calls no button.
 
-    One of a pair, of which the other does not close the page, does not pay where no amount is to be seen.
+    It is a "choice", and does what it says, where there is an amount on the page, where the other row closes the page,
+    or where it may be a button that is only drawn: low on the page, or of no class that rows have.
     """
     touched = pressed(spot)
     if touched is None or not touched.clickable or not _is_wide(touched, spot):
         return ""
     others = [e for e in alike(touched, spot.around) if e is not touched]
     labels = [e.label for e in spot.around if e.label and any(o.bounds.holds(e.bounds.centre) for o in others)]
-    if not others or any(lexicon.read(label).harmless for label in labels):
-        return "alone"
-    return "alone" if any(has_amount(e.label) for e in spot.around if e.label) else "pair"
+    height = spot.size.height if spot.size is not None else max(e.bounds.bottom for e in spot.around)
+    drawn = touched.bounds.top >= LOW_SHARE * height or not touched.class_name.endswith("Layout")
+    if drawn or shows_amount(spot) or any(lexicon.read(label).harmless for label in labels):
+        return "choice"
+    return "pair" if others else "lone"
+
+
+def shows_amount(spot: TouchTarget) -> bool:
+    """Whether there is an amount on the page."""
+    return any(has_amount(e.label) for e in spot.around if e.label)
 
 
 def _is_wide(touched: Element, spot: TouchTarget) -> bool:
@@ -78,7 +88,7 @@ def titled(spot: TouchTarget, said: tuple[Words, ...]) -> tuple[Words, ...]:
     inside = sorted((e for e in spot.around if e.label and _is_in(e, row)), key=lambda e: (e.bounds.top, e.bounds.left))
     title = inside[0] if inside and not row.label else row
     labels = {label for e in (row, *inside) for label in (e.text, e.description, e.hint)}
-    first: Literal["title", "entry"] = "title" if any(map(has_amount, labels)) else "entry"
+    first: Literal["title", "entry"] = "title" if shows_amount(spot) else "entry"
     return tuple(
         replace(each, place=first if each.element in (row, title) else "row")
         if each.element is row or each.element in inside

@@ -407,10 +407,12 @@ class Policy:
                 meant = read.row - OPENED
             case "row":
                 meant = {read.exact} & read.row
-            case "alone":
+            case "choice":
                 meant = set(read.verb)
             case "pair":
-                meant = read.verb - {RuleName.PAY}
+                meant = read.verb - {RuleName.PAY, RuleName.INSTALL}
+            case "lone":
+                meant = read.verb - OPENED
             case "icon":
                 meant = {read.exact} & {str(RuleName.DELETE)}
             case _ if each.row:
