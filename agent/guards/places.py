@@ -41,15 +41,16 @@ def place_in_few(spot: TouchTarget, lexicon: Lexicon) -> Literal["", "lone", "pa
     """What a wide row of a page is that has one like it ("pair") or none ("lone"), and that Android calls no button.
 
     It is a "choice", and does what it says, where there is an amount on the page, where the other row closes the page,
-    or where it may be a button that is only drawn: low on the page, or of no class that rows have.
+    or where it may be a button that is only drawn: low on the page, of no class that rows have, or more than a title.
     """
     touched = pressed(spot)
     if touched is None or not touched.clickable or not _is_wide(touched, spot):
         return ""
     others = [e for e in alike(touched, spot.around) if e is not touched]
     labels = [e.label for e in spot.around if e.label and any(o.bounds.holds(e.bounds.centre) for o in others)]
-    height = spot.size.height if spot.size is not None else max(e.bounds.bottom for e in spot.around)
+    height = spot.size.height if spot.size is not None else max(e.bounds.bottom for e in (touched, *spot.around))
     drawn = touched.bounds.top >= LOW_SHARE * height or not touched.class_name.endswith("Layout")
+    drawn = drawn or (not others and len([e for e in spot.around if e.label and _is_in(e, touched)]) > 1)
     if drawn or shows_amount(spot) or any(lexicon.read(label).harmless for label in labels):
         return "choice"
     return "pair" if others else "lone"
@@ -64,7 +65,7 @@ def _is_wide(touched: Element, spot: TouchTarget) -> bool:
     """Whether what is touched is a page's and as wide as its rows, and Android does not call it a button."""
     if touched.editable or covering(spot):
         return False
-    width = spot.size.width if spot.size is not None else max(e.bounds.right for e in spot.around)
+    width = spot.size.width if spot.size is not None else max(e.bounds.right for e in (touched, *spot.around))
     wide = touched.bounds.right - touched.bounds.left >= ROW_SHARE * width
     return wide and not touched.class_name.endswith("Button") and not is_dialog(spot)
 
