@@ -60,7 +60,7 @@ class Words:
     label: str
     button: bool
     row: bool = False
-    place: Literal["", "title", "entry", "row", "lone", "pair", "choice", "icon"] = ""
+    place: Literal["", "title", "entry", "row", "lone", "pair", "icon"] = ""
 
 
 def is_button(element: Element) -> bool:

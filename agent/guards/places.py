@@ -37,11 +37,11 @@ def is_of_list(spot: TouchTarget) -> bool:
     return touched is not None and len(alike(touched, spot.around)) > 1 and _is_wide(touched, spot)
 
 
-def place_in_few(spot: TouchTarget, lexicon: Lexicon) -> Literal["", "lone", "pair", "choice"]:
-    """What a wide row of a page is that has one like it ("pair") or none ("lone"), and that Android calls no button.
+def place_in_few(spot: TouchTarget, lexicon: Lexicon) -> Literal["", "lone", "pair"]:
+    """What a wide row of a page is that has one like it ("pair") or none ("lone"), "" where it may be a button.
 
-    It is a "choice", and does what it says, where there is an amount on the page, where the other row closes the page,
-    or where it may be a button that is only drawn: low on the page, of no class that rows have, or more than a title.
+    It may be one where there is an amount on the page, where the other row closes the page, low on the page, of a class
+    that rows do not have, and with more than a title.
     """
     touched = pressed(spot)
     if touched is None or not touched.clickable or not _is_wide(touched, spot):
@@ -52,7 +52,7 @@ def place_in_few(spot: TouchTarget, lexicon: Lexicon) -> Literal["", "lone", "pa
     drawn = touched.bounds.top >= LOW_SHARE * height or not touched.class_name.endswith("Layout")
     drawn = drawn or (not others and len([e for e in spot.around if e.label and _is_in(e, touched)]) > 1)
     if drawn or shows_amount(spot) or any(lexicon.read(label).harmless for label in labels):
-        return "choice"
+        return ""
     return "pair" if others else "lone"
 
 

@@ -407,8 +407,6 @@ class Policy:
                 meant = read.row - OPENED
             case "row":
                 meant = {read.exact} & read.row
-            case "choice":
-                meant = set(read.verb)
             case "pair":
                 meant = read.verb - {RuleName.PAY, RuleName.INSTALL}
             case "lone":
