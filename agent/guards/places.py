@@ -14,6 +14,8 @@ from devices.phone import Element
 
 ROW_SHARE: Final = 0.6
 """Of the screen's width: what is narrower is a menu's entry, or a button in a row."""
+FULL_SHARE: Final = 0.95
+"""Of the screen's width: rows of pages go from edge to edge, buttons leave a margin."""
 LOW_SHARE: Final = 0.6
 """Of the screen's height: what begins below may be the button that ends a page."""
 ICON_SHARE: Final = 0.34
@@ -40,8 +42,8 @@ def is_of_list(spot: TouchTarget) -> bool:
 def place_in_few(spot: TouchTarget, lexicon: Lexicon) -> Literal["", "lone", "pair"]:
     """What a wide row of a page is that has one like it ("pair") or none ("lone"), "" where it may be a button.
 
-    It may be one where there is an amount on the page, where the other row closes the page, low on the page, of a class
-    that rows do not have, and with more than a title.
+    It may be one where there is an amount on the page, where the other row closes the page, low on the page, between
+    margins, of a class that rows do not have, and with more than a title.
     """
     touched = pressed(spot)
     if touched is None or not touched.clickable or not _is_wide(touched, spot):
@@ -49,7 +51,8 @@ def place_in_few(spot: TouchTarget, lexicon: Lexicon) -> Literal["", "lone", "pa
     others = [e for e in alike(touched, spot.around) if e is not touched]
     labels = [e.label for e in spot.around if e.label and any(o.bounds.holds(e.bounds.centre) for o in others)]
     height = spot.size.height if spot.size is not None else max(e.bounds.bottom for e in (touched, *spot.around))
-    drawn = touched.bounds.top >= LOW_SHARE * height or not touched.class_name.endswith("Layout")
+    narrow = touched.bounds.right - touched.bounds.left < FULL_SHARE * _width(spot)
+    drawn = narrow or touched.bounds.top >= LOW_SHARE * height or not touched.class_name.endswith("Layout")
     drawn = drawn or (not others and len([e for e in spot.around if e.label and _is_in(e, touched)]) > 1)
     if drawn or shows_amount(spot) or any(lexicon.read(label).harmless for label in labels):
         return ""
@@ -65,9 +68,12 @@ def _is_wide(touched: Element, spot: TouchTarget) -> bool:
     """Whether what is touched is a page's and as wide as its rows, and Android does not call it a button."""
     if touched.editable or covering(spot):
         return False
-    width = spot.size.width if spot.size is not None else max(e.bounds.right for e in (touched, *spot.around))
-    wide = touched.bounds.right - touched.bounds.left >= ROW_SHARE * width
+    wide = touched.bounds.right - touched.bounds.left >= ROW_SHARE * _width(spot)
     return wide and not touched.class_name.endswith("Button") and not is_dialog(spot)
+
+
+def _width(spot: TouchTarget) -> int:
+    return spot.size.width if spot.size is not None else max((e.bounds.right for e in spot.around), default=0)
 
 
 def is_app_icon(spot: TouchTarget) -> bool:
