@@ -16,6 +16,7 @@ ROWS = 3
 MIN_ROW = 16
 """Pixels: a row is higher, on any screen."""
 _COUNT = re.compile(r"\d")
+_STATES = ("Switch", "SwitchCompat", "CheckBox", "RadioButton", "ToggleButton")
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +67,11 @@ class Words:
 def is_button(element: Element) -> bool:
     """Whether the element itself takes the touch."""
     return element.clickable or element.long_clickable or "button" in element.class_name.lower()
+
+
+def has_state(element: Element) -> bool:
+    """Whether a touch turns it on or off, or chooses it of several, by what Android says of it or by its class."""
+    return element.checkable or element.class_name.endswith(_STATES)
 
 
 def pressed(spot: TouchTarget) -> Element | None:

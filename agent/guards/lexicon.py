@@ -73,6 +73,7 @@ class LabelMeaning:
     known: int = 0
     slide: bool = False
     search: bool = False
+    message: bool = False
     secret: bool = False
     """It names a password, a PIN, a code that proves who somebody is, or words that restore a wallet."""
     money: bool = False
@@ -84,7 +85,7 @@ class LabelMeaning:
 class _Entry:
     rule: str
     kind: str
-    """label, told, ending, thing, or that of a mark: slide, search, screen, secret, no_secret."""
+    """label, told, ending, thing, or that of a mark: slide, search, message, screen, secret, no_secret."""
     word: str
     tokens: tuple[str, ...]
     """Empty where the word is looked for inside longer ones."""
@@ -160,7 +161,7 @@ class Lexicon:
             if name in self._rules.approve:
                 self._add(name, "label", table.get(name, ()), language)
                 self._add(name, "told", table.get(f"told_{name}", ()), language)
-        for mark in ("slide", "search", "secret", "no_secret"):
+        for mark in ("slide", "search", "message", "secret", "no_secret"):
             self._add("", mark, table.get(mark, ()), language)
         self._confirm |= {plain(word) for word in table.get("confirm", ())}
         self._harmless |= {plain(word) for word in table.get("harmless", ())}
@@ -226,6 +227,7 @@ class Lexicon:
             mentions=frozenset(e.rule for e, _ in found if e.kind == "label" and e.rule),
             slide=any(e.kind == "slide" for e, _ in found),
             search=any(e.kind == "search" for e, _ in found),
+            message=any(e.kind == "message" for e, _ in found),
             secret=_names_secret(found),
             money=any(e.word == text for e in screens),
             money_button=any(says(label, e.word, button=True) for e in screens),

@@ -44,6 +44,7 @@ from agent.guards.structure import (
     by_id,
     form_button,
     is_drawn,
+    is_for_messages,
     is_navigation,
     is_price,
     is_swiped_away,
@@ -380,6 +381,8 @@ class Policy:
                 gate = self.hold(RuleName.SEND, "place", field.text)
             if gate is not ALLOWED:
                 return gate
+        if field is not None and is_for_messages(field, self._lexicon):
+            return self.hold(RuleName.SEND, "enter", field.text)
         return ALLOWED
 
     def _first(self, said: tuple[Words, ...] | list[Words], package: str, rules: tuple[str, ...]) -> Gate:

@@ -55,6 +55,8 @@ MAX_PRICED_WORDS = 5
 """Words beside the amount on a button that takes an offer; more is a sentence."""
 FORM_SHARE = 0.15
 """Of the screen's height: how far below its field the button of a form stands."""
+MAX_HINT_WORDS: Final = 4
+_COMPOSERS: Final = {"composer", "compose", "message", "msg", "chat", "comment", "reply"}
 SWIPED_SHARE, FULL_SHARE = 0.25, 0.8
 """Of the screen's width: how far a finger takes a row with it, and how wide rows of lists are."""
 
@@ -181,6 +183,18 @@ def message_field(spot: TouchTarget, lexicon: Lexicon, field: Element | None = N
         if each.bounds.top >= low and not each.password and not any(lexicon.read(w).search for w in words if w):
             return each
     return None
+
+
+def is_for_messages(field: Element, lexicon: Lexicon) -> bool:
+    """Whether its words or its id say that what is written there goes to somebody: Enter sends it in many apps.
+
+    Some phones tell the hint of an empty field as its text.
+    """
+    hint = field.text if len(field.text.split()) <= MAX_HINT_WORDS else ""
+    read = [lexicon.read(words) for words in (field.hint, field.description, hint) if words]
+    if any(each.search for each in read):
+        return False
+    return any(each.message for each in read) or not _COMPOSERS.isdisjoint(id_words(field.resource_id))
 
 
 def form_button(spot: TouchTarget, field: Element, lexicon: Lexicon) -> Element | None:

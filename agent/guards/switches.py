@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from agent.guards.hit_test import LARGE_SHARE, TouchTarget, beside, is_button
+from agent.guards.hit_test import LARGE_SHARE, TouchTarget, beside, has_state, is_button
 from devices.phone import Element
 
 
@@ -11,9 +11,9 @@ def words_of_switch(touched: Element, spot: TouchTarget) -> tuple[str, ...]:
     where a touch turns nothing on or off.
     """
     most = LARGE_SHARE * spot.area
-    if not touched.checkable and (
+    if not has_state(touched) and (
         touched.bounds.area > most
-        or not any(e.checkable and touched.bounds.holds(e.bounds.centre) for e in spot.around)
+        or not any(has_state(e) and touched.bounds.holds(e.bounds.centre) for e in spot.around)
     ):
         return ()
     rows = [
