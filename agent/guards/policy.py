@@ -400,26 +400,27 @@ class Policy:
         rule = next((name for name in rules if name in found), "")
         return self.hold(rule, "words", found[rule]) if rule else ALLOWED
 
-    def _meant(self, each: Words) -> set[str]:
+    def _meant(self, each: Words) -> frozenset[str]:
         """The rules that a label sets off, as its place has it."""
         read = self._lexicon.read(each.label)
+        meant: frozenset[str]
         match each.place:
             case "title":
-                meant = set(read.row)
+                meant = read.row
             case "entry":
                 meant = read.row - OPENED
             case "row":
-                meant = {read.exact} & read.row
+                meant = read.row & {read.exact}
             case "pair":
                 meant = read.verb - {RuleName.PAY, RuleName.INSTALL}
             case "lone":
                 meant = read.verb - OPENED
             case "icon":
-                meant = {read.exact} & {str(RuleName.DELETE)}
+                meant = frozenset({read.exact} & {str(RuleName.DELETE)})
             case _ if each.row:
-                meant = {read.own}
+                meant = frozenset({read.own})
             case _:
-                meant = {read.button if each.button else read.exact, read.exact}
+                meant = frozenset({read.button if each.button else read.exact, read.exact})
         return meant - {""}
 
     def _by_id(self, element: Element, spot: TouchTarget) -> str:
