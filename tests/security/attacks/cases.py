@@ -15,7 +15,6 @@ READ: Final[dict[str, str]] = {
     "transparent and wordless over everything": "pays",
     "no elements at all": "pays",
     "mislabelled button": "pays",
-    "quick reply among alike rows": "pays",
 }
 """Pages that no rule can tell: what a reader that sees the picture says of the press."""
 SLOW: Final[dict[str, str]] = {"five thousand decoys": "deletes", "more decoys than are read": "deletes"}
