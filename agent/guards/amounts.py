@@ -57,6 +57,14 @@ def is_amount(label: str, *, bare: bool = False) -> bool:
     return whole or (bare and _BARE.fullmatch(seen.strip()) is not None)
 
 
+def without_amounts(label: str) -> str:
+    """What is left of a label without its amounts."""
+    seen = _seen(label)
+    for start, end in reversed(_spans(label)):
+        seen = f"{seen[:start]} {seen[end:]}"
+    return " ".join(seen.split())
+
+
 @lru_cache(KEPT)  # most labels are asked about in more than one way
 def _spans(label: str) -> tuple[tuple[int, int], ...]:
     """Where the amounts of a label begin and end, by the signs that are seen."""

@@ -170,14 +170,14 @@ def digest(value: object) -> str:
     return blake2s(told.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
 
 
-def picture_of(seen: Observation, where: Bounds | None) -> str | None:
+def picture_of(seen: Observation, where: Bounds | None, *, cells: int = GRID) -> str | None:
     """The picture of this part of the screen as a short text; None when there is none."""
     if seen.small is None or where is None:
         return None
     box = where.clipped(seen.size)
     part = (box.left // CELL, box.top // CELL, -(-box.right // CELL), -(-box.bottom // CELL))
-    cells = seen.small.convert("L").crop(part).resize((GRID, GRID), Image.Resampling.BOX)
-    return b64encode(zlib.compress(cells.tobytes(), 9)).decode()
+    shown = seen.small.convert("L").crop(part).resize((cells, cells), Image.Resampling.BOX)
+    return b64encode(zlib.compress(shown.tobytes(), 9)).decode()
 
 
 def same_picture(one: str, other: str) -> bool:

@@ -10,13 +10,16 @@ import re
 from typing import Final
 
 from agent.guards.hit_test import LARGE_SHARE, TouchTarget, Words, is_button, pressed
+from agent.guards.keyboards import is_of_keyboard
 from agent.guards.lexicon import Lexicon
 from agent.guards.rules import Screens, fits
+from agent.guards.structure import SYSTEM_UI
 from devices.phone import Element
 
 _PARTS: Final = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 _MONEY: Final = re.compile(
     r"bank|\bpay|pay\b|wallet|checkout|purchase|billing|broker|trading|crypto|coinbase|binance|finance|transfer|invest"
+    r"|remit|lucky ?money|red ?packet|hong ?bao|cashier|recharge|top ?up|deposit|withdraw|redeem"
 )
 """In the package or activity of an app that tells no elements: nothing else says what it is for."""
 
@@ -32,8 +35,11 @@ def is_nameless(spot: TouchTarget, said: tuple[Words, ...]) -> bool:
 
 
 def tells_nothing(spot: TouchTarget) -> bool:
-    """Whether the window has no elements with words, as games and drawn apps have it."""
-    return not any(e.label or e.hint for e in spot.around)
+    """Whether the window has no elements with words, as games and drawn apps have it. What Android's own bars and the
+    keyboard say is nothing of the window.
+    """
+    said = (e for e in spot.around if e.label or e.hint)
+    return all((e.package == SYSTEM_UI != spot.package) or is_of_keyboard(e, spot) for e in said)
 
 
 def is_sensitive(spot: TouchTarget, screens: Screens, lexicon: Lexicon) -> bool:

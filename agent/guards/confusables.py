@@ -27,22 +27,33 @@ _SPACED: Final = re.compile(r"(?:[^\W_][\W_]+){2,}[^\W_]")
 """S e n d, P.A.Y. No sign is both a letter and what stands between letters: else a long label takes for ever."""
 
 
-def _tables() -> tuple[dict[int, str], dict[str, str]]:
-    """What each sign is read as: anywhere, and beside a Latin letter."""
+def _tables() -> tuple[dict[int, str], dict[str, str], dict[str, str], dict[str, str]]:
+    """What each sign is read as: anywhere; beside a Latin letter; upside down; as a digit for a letter."""
     text = resources.files("agent.guards").joinpath("lookalikes.toml").read_text(encoding="utf-8")
-    kinds = {kind: [pair for line in lines for pair in line.split()] for kind, lines in tomllib.loads(text).items()}
+    table = tomllib.loads(text)
+    upside_down, written = (dict(table.pop(name).split()) for name in ("turned", "written"))
+    kinds = {kind: [pair for line in lines for pair in line.split()] for kind, lines in table.items()}
     beside = {sign: read.casefold() for sign, read in kinds.pop("beside")}
     pairs = [pair for each in kinds.values() for pair in each]
     # Negative circled and squared letters, which NFKC leaves as they are.
     enclosed = {first + number: chr(ord("A") + number) for first in (0x1F150, 0x1F170) for number in range(26)}
-    return {**{ord(sign): read for sign, read in pairs}, **enclosed, ord(_BLANK): " "}, beside
+    return {**{ord(sign): read for sign, read in pairs}, **enclosed, ord(_BLANK): " "}, beside, upside_down, written
 
 
-_TABLE, _BESIDE = _tables()
+_TABLE, _BESIDE, _UPSIDE_DOWN, _WRITTEN = _tables()
+_REVERSED: Final = str.maketrans({**_UPSIDE_DOWN, **dict(zip("pdbqnu", "dpqbun", strict=True))})
+_IN_PLACE, _AS_WRITTEN = str.maketrans(_UPSIDE_DOWN), str.maketrans(_WRITTEN)
+_AS_L: Final = {**_AS_WRITTEN, ord("1"): "l"}
+_MIXED: Final = re.compile(f"[{re.escape(''.join(_WRITTEN))}]+(?=[a-z])|(?<=[a-z][a-z])[0-9]+(?![^\\W_])")
+_UPSIDE: Final = re.compile(f"[{''.join(_UPSIDE_DOWN)}]")
+_NO_WIDTH: Final = re.compile("(?<=\\w)[\u200b\u2060\ufeff]+(?=\\w)")
+"""Blanks without a width: what they part may be one word or two."""
 _BESIDE_LATIN: Final = re.compile(f"(?<=[a-z])[{''.join(_BESIDE)}]|[{''.join(_BESIDE)}](?=[a-z])")
 _AS_LETTER: Final = {"0": "o", "1": "l", "|": "l", "I": "l"}
+_LETTER: Final = r"[^\W\d_\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]"
+"""No sign of a script that sets none of its letters apart: "1分钟" counts minutes."""
 _DIGIT: Final = re.compile(
-    r"[01|](?:(?<=[^\W\d_][01|])(?!\d)|(?<!\d[01|])(?=[^\W\d_]))|I(?<=[a-z]I)(?=[a-z])"
+    rf"[01|](?:(?<={_LETTER}[01|])(?!\d)|(?<!\d[01|])(?={_LETTER}))|I(?<=[a-z]I)(?=[a-z])"
 )  # the sign first: so it is looked for in one go
 """A digit that is read as a letter, and a capital I within small letters: C0nfirm, De1ete, DeIete."""
 
@@ -65,6 +76,24 @@ def folded(label: str) -> str:
     if _SPACED.fullmatch(words) and not any(unicodedata.category(sign)[0] == "M" for sign in words):
         return re.sub(r"[\W_]+", "", words)
     return _BETWEEN_CHINESE.sub("", words)
+
+
+def disguises(label: str) -> tuple[str, ...]:
+    """What else a person may read in a label, beside what `folded` makes of it: digits written for letters, letters
+    that are upside down, words that a blank without a width parts.
+    """
+    if label.isascii() and not (any(sign in label for sign in _WRITTEN) and _MIXED.search(label.casefold())):
+        return ()
+    found, seen = [], unicodedata.normalize("NFKC", label)
+    if _NO_WIDTH.search(seen):
+        found.append(_NO_WIDTH.sub(" ", seen))
+    seen = "".join(sign for sign in _UNSEEN.sub("", seen) if unicodedata.category(sign) != "Cf").casefold()
+    if _MIXED.search(seen):
+        read = _MIXED.sub(lambda signs: signs[0].translate(_AS_WRITTEN), seen)
+        found += [read] if "1" not in seen else [read, _MIXED.sub(lambda signs: signs[0].translate(_AS_L), seen)]
+    if _UPSIDE.search(seen):
+        found += [seen.translate(_IN_PLACE), seen[::-1].translate(_REVERSED)]
+    return tuple(folded(each) for each in found)
 
 
 def turned(label: str) -> str:

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from agent.guards.amounts import has_amount, is_amount
+from agent.guards.amounts import has_amount, is_amount, without_amounts
+from agent.guards.forms import goes_on, is_noticed, moves_money
 from agent.guards.hit_test import TouchTarget, is_button
 from agent.guards.lexicon import LabelMeaning, Lexicon
 from agent.guards.rules import RuleName
@@ -58,9 +59,10 @@ def is_dialog(spot: TouchTarget) -> bool:
     if spot.size is None:
         return False
     width, height, area = spot.size.width, spot.size.height, spot.area
+    packages = {spot.package, "" if spot.target is None else spot.target.package, ""}
     boxes = [
         b
-        for b in (e.bounds for e in spot.around)
+        for b in (e.bounds for e in spot.around if e.package in packages)
         if b.top < height and b.bottom > 0 and b.left < width and area * DUST_SHARE <= b.area <= area * PAGE_SHARE
     ]
     if not boxes:
@@ -79,11 +81,19 @@ def agreed(spot: TouchTarget, touched: Element, captions: list[str], lexicon: Le
         return None
     if not is_button(touched) and all(len(caption.split()) > MAX_CAPTION_WORDS for caption in captions):
         return None
-    if captions and all(lexicon.read(caption).harmless for caption in captions):
+    bare = [without_amounts(caption) or caption for caption in captions]
+    if captions and all(lexicon.read(caption).harmless for caption in bare):
         return None
-    opens = bool(captions) and all(lexicon.read(caption).opens for caption in captions)
+    opens = bool(captions) and all(lexicon.read(caption).opens for caption in bare)
+    noticed = bool(captions) and all(map(is_noticed, captions))
+    if noticed and not any(e is not touched and is_button(e) and not _holds(e, touched) for e in spot.around):
+        return None  # there is nothing to choose, and nothing but the reading of it is confirmed
+    if any(map(goes_on, captions)) and (moved := next(filter(moves_money, _labels(spot, touched)), "")):
+        return Agreement(RuleName.PAY, moved, "statement")
     if is_dialog(spot):
         said = _read(spot, touched, lexicon)
+        if noticed:
+            return _asked_or_stated(said, title=True)
         if opens:
             return _asked_or_stated(said, title=True)
         return _asked_or_stated(said, title=True) or _paid(said) or _foreign(said, captions, touched, lexicon)
@@ -91,9 +101,16 @@ def agreed(spot: TouchTarget, touched: Element, captions: list[str], lexicon: Le
         height = spot.size.height if spot.size is not None else max((e.bounds.bottom for e in spot.around), default=0)
         said = _read(spot, touched, lexicon)
         near = [each for each in said if 0 <= touched.bounds.top - each[2].top <= height * NEAR_SHARE]
-        if found := _asked_or_stated(said) or _asked_or_stated(near, title=True) or _paid(said):
+        found = _asked_or_stated(said) or _asked_or_stated(near, title=True)
+        paying = any(read.money or read.mentions & {RuleName.PAY} for _, read, _ in said)
+        if found is None and (
+            paying or not all(map(goes_on, captions))
+        ):  # what is only shown with its price is passed by
+            found = _paid(said)
+        if found is not None:
             return found
-    if not opens and is_last_of_payment(touched, spot):
+    slid = any(lexicon.read(caption).slide for caption in captions)
+    if not opens and not slid and is_last_of_payment(touched, spot):
         return Agreement(RuleName.PAY, next((c for c in captions if c), ""), "last button")
     return None
 
@@ -103,6 +120,14 @@ _Said = list[tuple[str, LabelMeaning, Bounds]]
 
 def _read(spot: TouchTarget, touched: Element, lexicon: Lexicon) -> _Said:
     return [(label, lexicon.read(label), box) for label, box in _said(spot, touched)]
+
+
+def _labels(spot: TouchTarget, touched: Element) -> Iterator[str]:
+    return (label for label, _ in _said(spot, touched))
+
+
+def _holds(outer: Element, inner: Element) -> bool:
+    return outer.bounds.holds(inner.bounds.centre) and outer.bounds.area >= inner.bounds.area
 
 
 def _said(spot: TouchTarget, touched: Element) -> Iterator[tuple[str, Bounds]]:

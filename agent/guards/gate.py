@@ -27,4 +27,4 @@ class Gate:
 ALLOWED: Final = Gate("allow", standing="unknown")
 """No rule knows it, and it was met where nothing is paid or agreed to."""
 HARMLESS: Final = Gate("allow", standing="harmless")
-"""Known to have no consequence: a row that only opens, a field, a button that closes, a movement over a page."""
+"""Known to have no consequence: a field, a button that closes or only shows something, a movement over a page."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from typing import Literal
 
 from devices.geometry import Point, Size
 from devices.phone import Element
@@ -15,6 +16,7 @@ ROWS = 3
 MIN_ROW = 16
 """Pixels: a row is higher, on any screen."""
 _COUNT = re.compile(r"\d")
+_STATES = ("Switch", "SwitchCompat", "CheckBox", "RadioButton", "ToggleButton")
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +24,7 @@ class TouchTarget:
     """What an action meets: the app, the element that is touched or typed into, and all that can be seen.
 
     `point` is the native pixel of the touch, `end` the one where a moving finger leaves the screen. `activity` is the
-    one in front and `size` that of the screen, as far as they are known.
+    one in front and `size` that of the screen, as far as they are known. `keyboard`: one is shown.
     """
 
     package: str
@@ -32,6 +34,7 @@ class TouchTarget:
     end: Point | None = None
     activity: str = ""
     size: Size | None = None
+    keyboard: bool = False
 
     @property
     def has_place(self) -> bool:
@@ -50,18 +53,25 @@ class TouchTarget:
 class Words:
     """A label under the finger. `button` says that all of it is the button's own caption.
 
-    `row`: it is that of a row in a list, with all that stands in it; rows quote what they are about.
+    `row`: it is that of a row in a list, with all that stands in it; rows quote what they are about. `place` says what
+    the label is where what is touched names what it opens: the title of a row, more words of it, or an app's icon.
     """
 
     element: Element
     label: str
     button: bool
     row: bool = False
+    place: Literal["", "title", "entry", "row", "lone", "pair", "icon"] = ""
 
 
 def is_button(element: Element) -> bool:
     """Whether the element itself takes the touch."""
     return element.clickable or element.long_clickable or "button" in element.class_name.lower()
+
+
+def has_state(element: Element) -> bool:
+    """Whether a touch turns it on or off, or chooses it of several, by what Android says of it or by its class."""
+    return element.checkable or element.class_name.endswith(_STATES)
 
 
 def pressed(spot: TouchTarget) -> Element | None:

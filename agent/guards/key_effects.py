@@ -18,6 +18,7 @@ SLOP = 32
 _SLIDERS = ("SeekBar", "Slider", "SlideToActView", "SwipeButton")
 _CONFIRMING = re.compile(r"(?:slide|swipe|drag)(?:to|button|confirm|unlock|pay|view\Z)", re.IGNORECASE)
 """Classes of controls that are slid to agree to something; a SeekBar sets a value as well."""
+_CALL = re.compile(r"answer_?(?:call|button|slider|handle|icon)|incoming_call_puck|slide_to_answer|swipe_to_answer")
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +87,14 @@ def is_confirming_slider(spot: TouchTarget) -> bool:
     start = spot.point
     return start is not None and any(
         e.bounds.holds(start) and _CONFIRMING.search(e.class_name.rsplit(".", 1)[-1]) for e in spot.around
+    )
+
+
+def takes_call(spot: TouchTarget) -> bool:
+    """Whether the finger comes down on what is moved to take a call, by its id: it has no words in most dialers."""
+    start = spot.point
+    return start is not None and any(
+        e.bounds.holds(start) and _CALL.search(e.resource_id.rsplit("/", 1)[-1]) for e in spot.around
     )
 
 

@@ -13,13 +13,10 @@ from typing import Final
 
 from agent.guards.amounts import has_amount
 from agent.guards.confusables import turned
+from agent.guards.forms import Hit, begins, does, tells_of
 from agent.guards.rules import RuleName, Rules
-from agent.guards.words import NEGATIONS, NEGATIONS_CHINESE, ends_with, plain, says, spelled_out
+from agent.guards.words import JOINED, NEGATIONS, NEGATIONS_CHINESE, ends_with, plain, readings, says, spelled_out
 
-JOINED: Final = re.compile(
-    "[\u0590-\u074f\u0780-\u07bf\u0900-\u0d7f\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]"
-)
-"""Scripts in which a word is looked for inside longer ones: they write no blanks, or tie small words to others."""
 MAX_CAPTION, MAX_TITLE = (6, 26), (8, 44)
 """Words, and letters where words are joined, up to which a label is a caption or a title."""
 MAX_LABEL = 4000
@@ -58,6 +55,10 @@ class LabelMeaning:
     own: str = ""
     """As the caption of a button by the words of the policy alone: those of tables count wherever they stand in it."""
     button: str = ""
+    row: frozenset[str] = frozenset()
+    """As the title of a row of a list, which opens what it names unless its form is that of a deed."""
+    verb: frozenset[str] = frozenset()
+    """As a caption of which a verb is known, and not only a word that is a part of a thing's name."""
     asks: str = ""
     states: str = ""
     orders: str = ""
@@ -72,6 +73,7 @@ class LabelMeaning:
     known: int = 0
     slide: bool = False
     search: bool = False
+    message: bool = False
     secret: bool = False
     """It names a password, a PIN, a code that proves who somebody is, or words that restore a wallet."""
     money: bool = False
@@ -83,7 +85,7 @@ class LabelMeaning:
 class _Entry:
     rule: str
     kind: str
-    """label, told, ending, thing, or that of a mark: slide, search, screen, secret, no_secret."""
+    """label, told, ending, thing, or that of a mark: slide, search, message, screen, secret, no_secret."""
     word: str
     tokens: tuple[str, ...]
     """Empty where the word is looked for inside longer ones."""
@@ -96,7 +98,8 @@ class _Entry:
     """It counts as a whole label only; a word of the policy with an amount behind it too."""
 
 
-_Look = tuple[str, list[str], list[tuple[_Entry, int]]]
+_Found = tuple[_Entry, Hit]
+_Look = tuple[str, list[str], list[_Found]]
 """A label as it is compared, its words, and those of the tables that stand in it."""
 _NOTHING: Final = LabelMeaning()
 
@@ -158,7 +161,7 @@ class Lexicon:
             if name in self._rules.approve:
                 self._add(name, "label", table.get(name, ()), language)
                 self._add(name, "told", table.get(f"told_{name}", ()), language)
-        for mark in ("slide", "search", "secret", "no_secret"):
+        for mark in ("slide", "search", "message", "secret", "no_secret"):
             self._add("", mark, table.get(mark, ()), language)
         self._confirm |= {plain(word) for word in table.get("confirm", ())}
         self._harmless |= {plain(word) for word in table.get("harmless", ())}
@@ -206,20 +209,25 @@ class Lexicon:
         sentences = self._sentences(label, whole)
         own = () if harmless or confirm or opens else self._captions(found, text, tokens, MAX_CAPTION)
         of_policy = [e for e, _ in found if not e.language]
-        captions = tuple(self._policy_captions(found, label, text, tokens))
+        captions = tuple(self._policy_captions(found, label, tokens))
+        exact = [hit for e, hit in found if e.kind == "label" and e.word == text and e.rule]
+        meant = (*exact, *captions, *own)
         screens = [e for e in of_policy if e.kind == "screen"]
         named = [e for e, _ in found if e.rule and e.kind != "thing"]
         return replace(
             plainly,
-            exact=self._first(e.rule for e, _ in found if e.kind == "label" and e.word == text and e.rule),
-            own=self._first(captions),
-            button=self._first((*captions, *own)),
+            exact=self._first(hit.rule for hit in exact),
+            own=self._first(hit.rule for hit in captions),
+            button=self._first(hit.rule for hit in (*captions, *own)),
+            row=frozenset(hit.rule for hit in meant if does(hit)),
+            verb=frozenset(hit.rule for hit in meant if begins(hit)),
             asks=self._first(e.rule for e in named) if _QUESTION.search(text[:MAX_QUESTION]) else "",
             states=self._first(self._stated(whole, sentences)),
             orders=self._first(self._ordered(sentences)),
             mentions=frozenset(e.rule for e, _ in found if e.kind == "label" and e.rule),
             slide=any(e.kind == "slide" for e, _ in found),
             search=any(e.kind == "search" for e, _ in found),
+            message=any(e.kind == "message" for e, _ in found),
             secret=_names_secret(found),
             money=any(e.word == text for e in screens),
             money_button=any(says(label, e.word, button=True) for e in screens),
@@ -230,8 +238,12 @@ class Lexicon:
         text = plain(label)
         tokens = _TOKEN.findall(text)
         found = list(self._found(text, tokens))
-        if not found and ("rn" in text or "vv" in text):
+        if not found and ("rn" in text or "vv" in text) and not self._is_caption(text):
             text, tokens, found = self._look_again(text, tokens)
+        for other in readings(label)[1:]:
+            words = _TOKEN.findall(other)
+            if hits := list(self._found(other, words)):
+                text, tokens, found = other, words, [*hits, *found]
         if (bare := _ARTICLES.sub("", text)) != text:
             found += self._found(bare, _TOKEN.findall(bare))
         if not label.isascii() and _CAPITALS.search(label) and (lower := plain(label.lower())) != text:
@@ -241,8 +253,8 @@ class Lexicon:
         if any(entry.marked or entry.whole for entry, _ in found):
             marks = _marked(label)
             found = [
-                (entry, at)
-                for entry, at in found
+                (entry, hit)
+                for entry, hit in found
                 if entry.marked in marks and (not entry.whole or not entry.language or entry.word == text)
             ]
         return text, tokens, found
@@ -251,60 +263,64 @@ class Lexicon:
         """The same where two letters stand for one that they look like: "Confirrn"."""
         other = text.replace("rn", "m").replace("vv", "w")
         words = _TOKEN.findall(other)
-        return (other, words, list(self._found(other, words))) if self._is_known(other, words) else (text, tokens, [])
+        found = list(self._found(other, words))
+        return (other, words, found) if found or self._is_caption(other) else (text, tokens, [])
 
     def _is_known(self, text: str, tokens: list[str]) -> bool:
-        return any(text in each for each in (self._harmless, self._opens, self._confirm)) or not self._known.isdisjoint(
-            tokens
-        )
+        return self._is_caption(text) or not self._known.isdisjoint(tokens)
 
-    def _found(self, text: str, tokens: list[str]) -> Iterator[tuple[_Entry, int]]:
+    def _is_caption(self, text: str) -> bool:
+        return any(text in each for each in (self._harmless, self._opens, self._confirm))
+
+    def _found(self, text: str, tokens: list[str]) -> Iterator[_Found]:
         """Every word of the tables in this text, and where it stands."""
         entries_of = self._of_token
-        for at, entries in [(at, entries) for at, token in enumerate(tokens) if (entries := entries_of(token))]:
+        known = [(at, entries) for at, token in enumerate(tokens) if (entries := entries_of(token))]
+        places = [match.span() for match in _TOKEN.finditer(text)] if known else []
+        for at, entries in known:
             for entry in entries:
                 size = len(entry.tokens)
                 if size == 1 or _same(tokens[at : at + size], entry):
-                    yield entry, at
+                    yield entry, _hit(entry, text, places[at][0], places[at + size - 1][1])
         if not text.isascii() and JOINED.search(text):
             for at, sign in enumerate(text):
                 for entry in self._joined.get(sign, ()):
                     if text.startswith(entry.word, at):
-                        yield entry, at
+                        yield entry, _hit(entry, text, at, at + len(entry.word))
 
     def _entries(self, token: str) -> tuple[_Entry, ...]:
         """The words of the tables that begin with this one, or of which it is a form."""
         stems = (entry for entry in self._stems.get(token[:3], ()) if token.startswith(entry.word))
         return (*self._spaced.get(token, ()), *stems)
 
-    def _policy_captions(
-        self, found: list[tuple[_Entry, int]], label: str, text: str, tokens: list[str]
-    ) -> Iterator[str]:
-        things, bare = _things(found), _ARTICLES.sub("", text)
-        for entry, at in found:
-            if entry.language or entry.rule in things or self._is_denied(entry, text, tokens):
+    def _policy_captions(self, found: list[_Found], label: str, tokens: list[str]) -> Iterator[Hit]:
+        things = _things(found)
+        for entry, hit in found:
+            if entry.language or entry.rule in things or self._is_denied(entry, hit.text, tokens):
                 continue
             if entry.kind == "label":
-                short = not entry.whole or (at == 0 and has_amount(label))
-                unless = self._rules.approve[entry.rule].unless
-                if any(says(each, entry.word, button=short, unless=unless) for each in (label, bare)):
-                    yield entry.rule
-            elif entry.kind == "ending" and ends_with(label, entry.word):
-                yield entry.rule
+                short = not entry.whole or (hit.start == 0 and has_amount(label))
+                meant = says(hit.text, entry.word, button=short, unless=self._rules.approve[entry.rule].unless)
+            else:
+                meant = entry.kind == "ending" and ends_with(hit.text, entry.word)
+            if meant and not tells_of(hit):
+                yield hit
 
-    def _captions(
-        self, found: list[tuple[_Entry, int]], text: str, tokens: list[str], most: tuple[int, int]
-    ) -> tuple[str, ...]:
-        """The rules of a short label by the tables: their words count wherever they stand, as languages order them."""
+    def _captions(self, found: list[_Found], text: str, tokens: list[str], most: tuple[int, int]) -> tuple[Hit, ...]:
+        """The words of a short label that set off a rule by the tables, which count wherever they stand."""
         if len(text.split()) > most[0] or (len(text) > most[1] and JOINED.search(text)):
             return ()
         if text.startswith((*NEGATIONS, *NEGATIONS_CHINESE)):
             return ()
-        labels = [e for e, _ in found if e.kind == "label" and e.language]
+        hits = [(e, hit) for e, hit in found if e.kind == "label" and e.language]
         return tuple(
-            e.rule
-            for e in labels
-            if not (self._is_denied(e, text, tokens) or text.endswith(self._rules.approve[e.rule].unless))
+            hit
+            for entry, hit in hits
+            if not (
+                self._is_denied(entry, text, tokens)
+                or text.endswith(self._rules.approve[hit.rule].unless)
+                or tells_of(hit)
+            )
         )
 
     def _is_denied(self, entry: _Entry, text: str, tokens: list[str]) -> bool:
@@ -330,12 +346,12 @@ class Lexicon:
             if not found or text.startswith((*NEGATIONS, *NEGATIONS_CHINESE)):
                 continue
             things = _things(found)
-            for entry, at in found:
-                first = entry.kind == "label" and not entry.language and at == 0 and text.startswith(entry.word)
+            for entry, hit in found:
+                first = entry.kind == "label" and not entry.language and hit.start == 0
                 first = first and entry.rule not in things and (not entry.whole or entry.word == text)
                 if first and not text.endswith(self._rules.approve[entry.rule].unless):
                     yield entry.rule
-            yield from self._captions(found, text, tokens, MAX_TITLE)
+            yield from (hit.rule for hit in self._captions(found, text, tokens, MAX_TITLE))
 
     def is_foreign(self, labels: Iterable[str]) -> bool:
         """Whether these, taken together, are of a language without a table."""
@@ -353,21 +369,17 @@ class Lexicon:
         return min(rules, key=self._rank.__getitem__, default="")
 
 
-def _things(found: list[tuple[_Entry, int]]) -> set[str]:
+def _things(found: list[_Found]) -> set[str]:
     """The rules of which a label only names a thing, by the words that it begins with."""
-    return {entry.rule for entry, at in found if entry.kind == "thing" and at == 0}
+    return {entry.rule for entry, hit in found if entry.kind == "thing" and hit.start == 0}
 
 
-def _names_secret(found: list[tuple[_Entry, int]]) -> bool:
+def _names_secret(found: list[_Found]) -> bool:
     """Whether a word for a secret is in it that is no part of words for something else ("zip code")."""
-    others = [(e, at) for e, at in found if e.kind == "no_secret"]
+    others = [hit for e, hit in found if e.kind == "no_secret"]
     return any(
-        e.kind == "secret"
-        and not any(
-            bool(other.tokens) == bool(e.tokens) and start <= at < start + (len(other.tokens) or len(other.word))
-            for other, start in others
-        )
-        for e, at in found
+        e.kind == "secret" and not any(o.text == hit.text and o.start <= hit.start < o.end for o in others)
+        for e, hit in found
     )
 
 
@@ -381,6 +393,10 @@ def _marking(word: str) -> str:
     """A word with its marks; "" where it has none."""
     seen = _marked(word)
     return seen if any(map(unicodedata.combining, unicodedata.normalize("NFD", seen))) else ""
+
+
+def _hit(entry: _Entry, text: str, start: int, end: int) -> Hit:
+    return Hit(entry.rule, entry.word, text, start, end, entry.language, entry.stem)
 
 
 def _same(tokens: list[str], entry: _Entry) -> bool:

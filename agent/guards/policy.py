@@ -19,6 +19,7 @@ from agent.guards.blind import is_nameless, is_sensitive, slides, tells_nothing
 from agent.guards.dialogs import Agreement, agreed
 from agent.guards.egress import address_reason
 from agent.guards.file_egress import asked_for
+from agent.guards.forms import answers, goes_on, switched, waits
 from agent.guards.gate import ALLOWED, HARMLESS, Gate
 from agent.guards.hit_test import TouchTarget, Words, beside, covering, is_button, is_row, pressed, words_under
 from agent.guards.key_effects import (
@@ -28,26 +29,34 @@ from agent.guards.key_effects import (
     on_slider,
     stays,
     stays_on_button,
+    takes_call,
     words_in_row,
 )
+from agent.guards.keyboards import presses_enter
 from agent.guards.lexicon import Lexicon
 from agent.guards.overlay import laid_over, switched_off
+from agent.guards.pads import entered
+from agent.guards.places import is_app_icon, is_listed, place_in_few, titled
 from agent.guards.reasons import LEAVES, NAMELESS, answering, closed_app, of_rule, warned
 from agent.guards.rules import App, RuleName, Rules, fits, shipped
 from agent.guards.secret_words import SecretWords
 from agent.guards.structure import (
+    answers_call,
     by_id,
     form_button,
     is_drawn,
+    is_for_messages,
     is_navigation,
     is_price,
     is_swiped_away,
     is_wide,
     message_field,
     sends_by_place,
+    takes_price,
 )
 from agent.guards.surfaces import consent, consent_reason
-from agent.guards.words import id_words, mentions, says
+from agent.guards.switches import words_of_switch
+from agent.guards.words import id_words, mentions, plain, says
 from agent.wording import words
 from devices.inputs import Key
 from devices.phone import Element
@@ -64,6 +73,10 @@ CUT_OFF = 5000
 LEAVING = {Key.HOME, Key.BACK, Key.RECENTS, Key.WAKE, Key.VOLUME_UP, Key.VOLUME_DOWN, Key.NOTIFICATIONS}
 SUBMITTED = (RuleName.SEND, RuleName.PAY)
 """Rules that Enter can set off: other buttons beside a text field are not what Enter presses."""
+OPENED = {RuleName.PAY, RuleName.SEND, RuleName.INSTALL}
+"""Rules whose words in a list without an amount name the page where it is done ("Donate", "Send messages")."""
+ANDROID = "android"
+"""The package of the dialogs that Android itself shows over an app."""
 _MOVES = (act.Swipe, act.Drag, act.Scroll)
 _KEYS = (act.Type, act.EnterSecret, act.PressKey)
 HARMLESS_ACTIONS = (act.Scroll, act.Wait, act.WaitFor, act.Note, act.SumUp, act.OpenApp)
@@ -193,6 +206,11 @@ class Policy:
 
     def _touch(self, spot: TouchTarget) -> Gate:
         said = words_under(spot)
+        if presses_enter(spot):
+            line = replace(spot, target=None, point=None)
+            gate = self._keys(act.PressKey(key=Key.ENTER), line)
+            if gate.verdict != "allow":
+                return gate
         gate = self._gate_of_touched(spot, said)
         return self._blind(spot) if gate is ALLOWED and is_nameless(spot, said) else gate
 
@@ -202,25 +220,33 @@ class Policy:
         if app is not None and touched is not None and _id(touched) in app.harmless:
             return HARMLESS
         said = words_under(spot) if said is None else said
+        secrets = filter(self.is_secret_field, (e for e in spot.around if e.editable))
+        if rule := entered(spot, secrets, self._lexicon):
+            return self.hold(rule, "key pad")
         gate = self._captions(spot, said)
         if gate is not ALLOWED:
             return gate
         captions = [w.label for w in said if w.button]
-        harmless = bool(captions) and all(self._lexicon.read(each).harmless for each in captions)
+        own = touched is not None and touched.package == ANDROID
+        harmless = bool(captions) and all(
+            self._lexicon.read(each).harmless or (own and waits(each)) for each in captions
+        )
         harmless = harmless and not covering(spot)
         if not harmless and (kind := consent(spot)):
             about = next(iter(captions), "")
             return Gate("approve", consent_reason(kind), consequence=kind, object=about, how="surface")
         if harmless:
             return HARMLESS if touched is None else self._closes(touched, spot)
-        if touched is not None and (gate := self._placed(touched, spot)) is not ALLOWED:
+        if touched is not None and (gate := self._placed(touched, spot, captions)) is not ALLOWED:
             return gate
         if touched is None:
             return ALLOWED
         gate = self._agreed(agreed(spot, touched, captions, self._lexicon))
-        opens_only = touched.editable or (bool(said) and is_row(touched, spot.around))
-        opens_only |= bool(captions) and all(self._lexicon.read(each).opens for each in captions)
+        opens_only = touched.editable or (bool(captions) and all(map(self._only_opens, captions)))
         return HARMLESS if gate is ALLOWED and opens_only and not covering(spot) else gate
+
+    def _only_opens(self, caption: str) -> bool:
+        return self._lexicon.read(caption).opens and not goes_on(caption)
 
     def _closes(self, touched: Element, spot: TouchTarget) -> Gate:
         """The gate of what only closes something by its words. Those that only describe a picture are not believed."""
@@ -240,10 +266,17 @@ class Policy:
         reason = answering(of_rule(RuleName.PERMISSION, kind.reason)) if kind is not None else NAMELESS
         return Gate("approve", reason, standing="unknown", object=found.object, how=found.how, sensitive=True)
 
-    def _placed(self, touched: Element, spot: TouchTarget) -> Gate:
-        """The gate of a control by where it stands, whatever its words."""
+    def _placed(self, touched: Element, spot: TouchTarget, captions: list[str]) -> Gate:
+        """The gate of a control by where it stands and what it is, whatever its words."""
         if is_price(touched, spot):
             return self.hold(RuleName.PAY, "price", touched.label)
+        if priced := takes_price(touched, captions, spot, self._lexicon):
+            return self.hold(RuleName.PAY, "price", priced)
+        if answers_call(captions, touched, spot, self._lexicon):
+            return self.hold(RuleName.SEND, "call", captions[0])
+        for label in words_of_switch(touched, spot):
+            if rule := switched(label) or self._lexicon.read(label).states:
+                return self.hold(rule, "switch", label)
         field = message_field(spot, self._lexicon)
         written = field is not None and field.text not in {"", field.hint}
         if field is not None and written and sends_by_place(touched, field, spot, self._lexicon):
@@ -252,6 +285,12 @@ class Policy:
 
     def _captions(self, spot: TouchTarget, said: tuple[Words, ...]) -> Gate:
         """The gate of what is touched by its own words and ids."""
+        if is_app_icon(spot):
+            said = tuple(replace(each, place="icon") for each in said)
+        elif is_listed(spot):
+            said = titled(spot, said)
+        elif place := place_in_few(spot, self._lexicon):
+            said = tuple(replace(each, place=place) for each in said)
         gate = self._first(said, spot.package, tuple(self._rules.approve))
         if gate is not ALLOWED:
             return gate
@@ -286,11 +325,14 @@ class Policy:
         readings = [self._lexicon.read(label) for _, label in row]
         if any(read.slide for read in readings):
             meant = {rule for read in readings for rule in read.mentions}
+            meant |= {RuleName.SEND for _, label in row if answers(label)}
             rule = next((name for name in self._rules.approve if name in meant), "")
             if not rule and any(has_amount(e.label) for e in spot.around):
                 rule = RuleName.PAY
             if rule:
                 return self.hold(rule, "slide", next((label for _, label in row), ""))
+        if takes_call(spot):
+            return self.hold(RuleName.SEND, "call")
         if is_confirming_slider(spot):
             return self.hold(RuleName.PAY, "slide", next((label for _, label in row), ""))
         said = [Words(element, label, True) for element, label in row]
@@ -337,6 +379,8 @@ class Policy:
                 gate = self.hold(RuleName.SEND, "place", field.text)
             if gate is not ALLOWED:
                 return gate
+        if field is not None and is_for_messages(field, self._lexicon):
+            return self.hold(RuleName.SEND, "enter", field.text)
         return ALLOWED
 
     def _first(self, said: tuple[Words, ...] | list[Words], package: str, rules: tuple[str, ...]) -> Gate:
@@ -345,9 +389,7 @@ class Policy:
         own = app.labels if app is not None else {}
         found: dict[str, str] = {}
         for each in said:
-            read = self._lexicon.read(each.label)
-            caption = read.own if each.row else read.button if each.button else read.exact
-            for rule in filter(None, (caption, "" if each.row else read.exact)):
+            for rule in self._meant(each):
                 found.setdefault(rule, each.label)
             for rule, labels in own.items():
                 unless = self._rules.approve[rule].unless
@@ -355,6 +397,29 @@ class Policy:
                     found.setdefault(rule, each.label)
         rule = next((name for name in rules if name in found), "")
         return self.hold(rule, "words", found[rule]) if rule else ALLOWED
+
+    def _meant(self, each: Words) -> frozenset[str]:
+        """The rules that a label sets off, as its place has it."""
+        read = self._lexicon.read(each.label)
+        meant: frozenset[str]
+        match each.place:
+            case "title":
+                meant = read.row
+            case "entry":
+                meant = read.row - OPENED
+            case "row":
+                meant = read.row & {read.exact}
+            case "pair":
+                meant = read.verb - {RuleName.PAY, RuleName.INSTALL}
+            case "lone":
+                meant = read.verb - OPENED
+            case "icon":
+                meant = frozenset({read.exact} & {str(RuleName.DELETE)})
+            case _ if each.row:
+                meant = frozenset({read.own})
+            case _:
+                meant = frozenset({read.button if each.button else read.exact, read.exact})
+        return meant - {""}
 
     def _by_id(self, element: Element, spot: TouchTarget) -> str:
         """The rule that an element sets off by its resource id, "" for none."""

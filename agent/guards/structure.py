@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from typing import Final
 
-from agent.guards.amounts import has_amount, is_amount
+from agent.guards.amounts import has_amount, is_amount, without_amounts
+from agent.guards.forms import answers
 from agent.guards.hit_test import TouchTarget, alike, beside, is_button, is_row
+from agent.guards.keyboards import bottom_of_page
 from agent.guards.lexicon import Lexicon
 from agent.guards.rules import RuleName
 from agent.guards.words import id_words
@@ -48,8 +51,12 @@ LOW_FIELD_SHARE = 0.4
 """Of the screen's height: fields of conversations stand lower, also above a keyboard."""
 CORNER_SHARE = 0.12
 """Of the screen's height, from its top: so far up stand the arrow back and the cross that closes."""
+MAX_PRICED_WORDS = 5
+"""Words beside the amount on a button that takes an offer; more is a sentence."""
 FORM_SHARE = 0.15
 """Of the screen's height: how far below its field the button of a form stands."""
+MAX_HINT_WORDS: Final = 4
+_COMPOSERS: Final = {"composer", "compose", "message", "msg", "chat", "comment", "reply"}
 SWIPED_SHARE, FULL_SHARE = 0.25, 0.8
 """Of the screen's width: how far a finger takes a row with it, and how wide rows of lists are."""
 
@@ -99,6 +106,35 @@ def is_price(element: Element, spot: TouchTarget) -> bool:
     return any(is_amount(label) for label in (element.text, element.description) if label)
 
 
+def takes_price(touched: Element, captions: Iterable[str], spot: TouchTarget, lexicon: Lexicon) -> str:
+    """The caption by which a button takes an offer at its price, "" where none does.
+
+    An amount stands beside a yes ("Aceptar por S/ 7"), or on what Android calls a button beside any words but those
+    that only show or close something.
+    """
+    if touched.editable or touched.checkable:
+        return ""
+    button = touched.class_name.endswith("Button") and not is_row(touched, spot.around)
+    for caption in captions:
+        rest = without_amounts(caption).split()
+        if not has_amount(caption) or not rest or len(rest) > MAX_PRICED_WORDS:
+            continue
+        begins = [lexicon.read(" ".join(rest[: number + 1])) for number in range(len(rest))]
+        if any(read.confirm for read in begins):
+            return caption
+        if button and not any(read.harmless or read.opens or read.search for read in begins):
+            return caption
+    return ""
+
+
+def answers_call(captions: Iterable[str], touched: Element, spot: TouchTarget, lexicon: Lexicon) -> bool:
+    """Whether it takes a call: its caption says so, and what stands in the same window declines it."""
+    if not any(map(answers, captions)):
+        return False
+    others = [e for e in spot.around if is_button(e) and e is not touched]
+    return any(lexicon.read(label).harmless for e in others for label in (e.text, e.description) if label)
+
+
 def is_last_of_payment(touched: Element, spot: TouchTarget) -> bool:
     """Whether it is the wide button that ends a page with an amount, an account or the fields of a card.
 
@@ -107,10 +143,11 @@ def is_last_of_payment(touched: Element, spot: TouchTarget) -> bool:
     if spot.size is None or not is_button(touched) or touched.editable:
         return False
     box, width = touched.bounds, spot.size.width
-    if box.right - box.left < width * WIDE_SHARE or box.top < spot.size.height * BOTTOM_SHARE:
+    if box.right - box.left < width * WIDE_SHARE or box.top < bottom_of_page(spot, spot.size.height) * BOTTOM_SHARE:
         return False
     for e in spot.around:
-        if e is not touched and e.bounds.top >= box.bottom and is_button(e) and not e.editable:
+        below = e is not touched and e.bounds.top >= box.bottom and is_button(e) and not e.editable
+        if below and e.package == touched.package:
             return False
     said = _outside_price_list(touched, spot.around)
     labels = [label for e in said for label in (e.text, e.description, e.hint) if label]
@@ -146,6 +183,18 @@ def message_field(spot: TouchTarget, lexicon: Lexicon, field: Element | None = N
         if each.bounds.top >= low and not each.password and not any(lexicon.read(w).search for w in words if w):
             return each
     return None
+
+
+def is_for_messages(field: Element, lexicon: Lexicon) -> bool:
+    """Whether its words or its id say that what is written there goes to somebody: Enter sends it in many apps.
+
+    Some phones tell the hint of an empty field as its text.
+    """
+    hint = field.text if len(field.text.split()) <= MAX_HINT_WORDS else ""
+    read = [lexicon.read(words) for words in (field.hint, field.description, hint) if words]
+    if any(each.search for each in read):
+        return False
+    return any(each.message for each in read) or not _COMPOSERS.isdisjoint(id_words(field.resource_id))
 
 
 def form_button(spot: TouchTarget, field: Element, lexicon: Lexicon) -> Element | None:

@@ -10,7 +10,8 @@ from typing import Final
 from pydantic import BaseModel, ConfigDict
 
 from agent.guards.dialogs import is_dialog
-from agent.guards.hit_test import TouchTarget, is_button, pressed
+from agent.guards.hit_test import TouchTarget, has_state, is_button, pressed
+from agent.guards.places import is_of_list
 from agent.guards.rules import fits
 from agent.wording import SENTENCES
 from devices.phone import Element
@@ -32,6 +33,7 @@ class Surface(_Part):
     switches: tuple[str, ...] = ()
     dialogs: bool = False
     buttons: bool = False
+    lists: bool = True
 
 
 class Surfaces(_Part):
@@ -70,6 +72,8 @@ def consent_reason(kind: str) -> str:
 
 
 def _waits(surface: Surface, spot: TouchTarget, touched: Element | None, name: str) -> bool:
+    if not surface.lists and touched is not None and is_of_list(spot) and not _switches(touched, spot):
+        return False
     if fits(spot.activity, surface.activities):
         return True
     if touched is None:
@@ -85,4 +89,4 @@ def _waits(surface: Surface, spot: TouchTarget, touched: Element | None, name: s
 
 def _switches(touched: Element, spot: TouchTarget) -> bool:
     """Whether a touch turns something on or off, or chooses one of several: it, or what stands in it, has a state."""
-    return touched.checkable or any(e.checkable and touched.bounds.holds(e.bounds.centre) for e in spot.around)
+    return has_state(touched) or any(has_state(e) and touched.bounds.holds(e.bounds.centre) for e in spot.around)

@@ -6,10 +6,15 @@ import re
 from collections.abc import Iterator
 from functools import lru_cache
 from itertools import product
+from typing import Final
 
-from agent.guards.confusables import folded
+from agent.guards.confusables import disguises, folded
 
 CHINESE = re.compile(r"[\u3400-\u9fff]")
+JOINED: Final = re.compile(
+    "[\u0590-\u074f\u0780-\u07bf\u0900-\u0d7f\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]"
+)
+"""Scripts in which a word is looked for inside longer ones: they write no blanks, or tie small words to others."""
 MAX_EXTRA_WORDS = 4
 """Words that a button has besides the one that matters: "Send to Anna Maria Smith" has four. More is a sentence."""
 MAX_EXTRA_SIGNS = 8
@@ -27,7 +32,16 @@ _ID_FURNITURE = {"btn", "button", "fab", "ic", "icon", "action", "menu", "view"}
 @lru_cache(KEPT_WORDS)  # each label of a screen is held against each word of each rule
 def plain(label: str) -> str:
     """The label as it is compared: folded, arrows and dots at its ends gone."""
-    words = folded(label)
+    return _trimmed(folded(label))
+
+
+@lru_cache(KEPT_WORDS)
+def readings(label: str) -> tuple[str, ...]:
+    """The label as it is compared, and in what other ways a person may read it where it is written in disguise."""
+    return tuple(dict.fromkeys((plain(label), *map(_trimmed, disguises(label)))))
+
+
+def _trimmed(words: str) -> str:
     if words and not words[0].isalnum():
         words = _BEFORE.sub("", words, count=1)
     end = len(words)
@@ -53,9 +67,11 @@ def says(label: str, word: str, *, button: bool, unless: tuple[str, ...] = ()) -
 
     `unless` are endings that make it harmless ("Order history"). A negation ("Don't allow") never matches.
     """
-    text, word = plain(label), plain(word)
-    if not text or not word:
-        return False
+    word = plain(word)
+    return bool(word) and any(_says(text, word, button, unless) for text in readings(label) if text)
+
+
+def _says(text: str, word: str, button: bool, unless: tuple[str, ...]) -> bool:
     if text == word:
         return True
     if not button or text.startswith(NEGATIONS):
@@ -76,21 +92,22 @@ def says(label: str, word: str, *, button: bool, unless: tuple[str, ...] = ()) -
 
 def ends_with(label: str, word: str) -> bool:
     """Whether a button ends with a verb: "Confirm and pay", "Yes, delete"."""
-    text, word = plain(label), plain(word)
-    return (
+    word = plain(word)
+    return any(
         text.endswith(word)
         and not text.startswith((*NEGATIONS, "cancel "))
         and len(text.split()) <= MAX_EXTRA_WORDS
         and re.search(rf"\b{re.escape(word)}$", text) is not None
+        for text in readings(label)
     )
 
 
 def mentions(label: str, word: str) -> bool:
     """Whether the word stands anywhere in the label, as a whole word."""
-    text, word = plain(label), plain(word)
+    word = plain(word)
     if CHINESE.search(word):
-        return word in text
-    return word in text and re.search(rf"\b{re.escape(word)}\b", text) is not None
+        return any(word in text for text in readings(label))
+    return any(word in text and re.search(rf"\b{re.escape(word)}\b", text) is not None for text in readings(label))
 
 
 def id_words(resource_id: str) -> tuple[str, ...]:

@@ -166,6 +166,8 @@ class Hand:
             {furniture.BACK: windows.back, furniture.HOME: windows.home, furniture.RECENTS: windows.show_recents}[key]()
             return
         if windows.state.keyboard and self._on_keyboard(point):
+            if furniture.enter_key_box(*scene.size, Scale(windows.state.density)).holds(point):
+                self._enter()
             return
         node = scene.root.at(point, lambda node: node.on_tap is not None)
         self._remember(node)

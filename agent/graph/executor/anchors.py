@@ -9,6 +9,7 @@ from agent.effects import fingerprint
 from agent.graph.executor.state import ExecutorState
 from agent.graph.executor.targets import ResolvedTarget
 from agent.guards.binding import around, picture_of, pictured, restless_places, same_picture
+from agent.guards.shown_pictures import same_pictures, shown_pictures
 from agent.observing import ScreenView, screen_of
 from devices.geometry import Bounds, Point, Size
 from devices.phone import Element, Observation
@@ -88,6 +89,7 @@ def _bound(where: ResolvedTarget, seen: Observation, before: Observation | None)
         "window": near.window_word(restless) if near.window else None,
         "focus": _focus(seen) if where.element is None else None,
         "picture": picture_of(seen, pictured(seen, near, where.element, where.point)),
+        "pictures": shown_pictures(seen, near, where.element, before),
     }
 
 
@@ -99,6 +101,8 @@ def _is_same(anchor: dict[str, Any], now: Observation, element: Element | None, 
         if words != (anchor["own"], anchor["window"]) or (element is None and _focus(now) != anchor["focus"]):
             return False
     elif anchor["picture"] is None:
+        return False
+    if not same_pictures(anchor["pictures"], shown_pictures(now, near, element)):
         return False
     if anchor["picture"] is None:
         return True

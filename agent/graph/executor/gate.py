@@ -16,6 +16,7 @@ from agent.graph.executor.outgoing import carried_gate, sources_of
 from agent.graph.executor.reader import has_reader, read_press
 from agent.graph.executor.state import ExecutorState
 from agent.graph.executor.targets import ResolvedTarget, resolve_target, scroll_of, spoken_as
+from agent.guards.blind import tells_nothing
 from agent.guards.gate import Gate
 from agent.guards.hit_test import TouchTarget
 from agent.guards.reading import UNKNOWN, PressReading, is_press
@@ -114,6 +115,12 @@ def would_be_read(state: ExecutorState, context: RunContext, sight: ScreenView, 
     )
 
 
+def is_unjudged(context: RunContext, sight: ScreenView, action: Action, where: ResolvedTarget) -> bool:
+    """Whether this presses something of which the window tells nothing, where no reader looks at it."""
+    spot = spot_of(sight, where, action)
+    return not has_reader(context) and is_press(action, spot) and tells_nothing(spot)
+
+
 def is_its_input(action: Action, where: ResolvedTarget, physical: Input, sight: ScreenView) -> bool:
     """Whether the rules judge what is sent when they judge the action: a tap sends a tap to where it goes."""
     same, there = spoken_as(physical, sight)
@@ -154,7 +161,14 @@ def spot_of(sight: ScreenView, where: ResolvedTarget, action: Action | None = No
         finger = scroll_of(action.direction, where, sight)
         where = ResolvedTarget(None, finger.start, finger.end)
     return TouchTarget(
-        seen.package, where.element, seen.elements or (), where.point, where.end, activity=seen.activity, size=seen.size
+        seen.package,
+        where.element,
+        seen.elements or (),
+        where.point,
+        where.end,
+        activity=seen.activity,
+        size=seen.size,
+        keyboard=seen.keyboard_shown,
     )
 
 

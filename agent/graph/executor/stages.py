@@ -20,6 +20,7 @@ from agent.graph.executor.gate import (
     aim_again,
     field_aim,
     is_its_input,
+    is_unjudged,
     question_before_input,
     question_before_tool,
     spot_of,
@@ -50,6 +51,10 @@ READ_LETTERS: Final = 12_000
 EXECUTOR: Final = "executor"
 """The name by which calls of tools in a run are recorded."""
 FINISH_ALONE = "Finish alone, after you have seen on the screen what your last action did."
+UNJUDGED = (
+    "This app does not say what its controls are, so no rule has judged what you pressed. Press nothing there that "
+    "sends, pays, deletes, installs or agrees to something without asking the person first."
+)
 NOWHERE: Final = ResolvedTarget(None, None)
 
 
@@ -234,12 +239,17 @@ async def gate(step: OpenStep, it: Resolved) -> dict[str, Any] | None:
             return question_before_tool(state, context, spec, spec.resolve(it.action))
         assert it.sight is not None
         assert it.physical is not None
-        return await question_before_input(
+        question = await question_before_input(
             state, context, it.sight, spec, it.action, it.where, it.physical, step.record_reading
         )
     except ActionError:
         step.end(StepFate.REFUSED, it.what)
         raise
+    if question is None and is_unjudged(context, it.sight, it.action, it.where):
+        told, once = context.live.told, f"unjudged: {it.sight.observation.package}"
+        step.told += [UNJUDGED] if once not in told else []
+        told.add(once)
+    return question
 
 
 def _question_to_person(step: OpenStep, it: Resolved) -> dict[str, Any] | None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from PIL import Image
@@ -47,7 +47,7 @@ class StillThere:
 
     @property
     def pictured(self) -> bool:
-        """See `Judged.pictured`. What only opens or is typed into is most of what is pressed, and the least of harm."""
+        """See `Judged.pictured`. What is typed into, and rows, are most of what is pressed; they are left out."""
         touched = pressed(self.spot)
         if self.where.point is None or self.seen.small is None:
             return False
@@ -69,9 +69,7 @@ class StillThere:
         target = None if self.spot.target is None else self._found(self.spot.target, told)
         if self.spot.target is not None and target is None:
             return False
-        spot = TouchTarget(
-            self.spot.package, target, told, self.spot.point, self.spot.end, self.spot.activity, self.spot.size
-        )
+        spot = replace(self.spot, target=target, around=told)
         if self.policy.press_gate(self.action, spot).verdict != "allow":
             return False
         if (target is None or not target.editable) and _words(self.spot) != _words(spot):

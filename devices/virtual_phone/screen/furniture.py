@@ -97,6 +97,16 @@ def keyboard_box(width: int, height: int, scale: Scale) -> Bounds:
     return Bounds(0, max(0, bottom - scale.px(tall)), width, bottom)
 
 
+def enter_key_box(width: int, height: int, scale: Scale) -> Bounds:
+    """Where the keyboard's Enter is, at the right of its last row."""
+    box, gap = keyboard_box(width, height, scale), scale.px(6)
+    digits = scale.px(DIGIT_ROW) if height > width else 0
+    row_height = (box.bottom - box.top - digits - scale.px(44)) // 4
+    unit = (width - gap * 11) // 10 + gap
+    top = box.top + scale.px(38) + digits + 3 * row_height
+    return Bounds(width - 2 * unit + gap, top, width - gap, top + row_height - gap)
+
+
 def keyboard(width: int, height: int, scale: Scale) -> list[Painted]:
     """A picture of a keyboard."""
     box = keyboard_box(width, height, scale)
@@ -135,8 +145,9 @@ def keyboard(width: int, height: int, scale: Scale) -> list[Painted]:
     painted += _key(Bounds(gap * 2 + unit + key_width // 2, top, 3 * unit, bottom), scale, "key", text=",")
     painted += _key(Bounds(3 * unit + gap, top, width - 3 * unit - gap, bottom), scale, "key", text="English")
     painted += _key(Bounds(width - 3 * unit, top, width - 2 * unit, bottom), scale, "key", text=".")
-    enter = Bounds(width - 2 * unit + gap, top, width - gap, bottom)
-    return painted + _key(enter, scale, "primary", glyph="keyboard_return", ink="on_primary")
+    return painted + _key(
+        enter_key_box(width, height, scale), scale, "primary", glyph="keyboard_return", ink="on_primary"
+    )
 
 
 def _key(box: Bounds, scale: Scale, fill: str, *, text: str = "", glyph: str = "", ink: str = "text") -> list[Painted]:

@@ -126,6 +126,36 @@ async def test_no_answer_counts_as_unknown(rig: Rig, answer: object, guard: Guar
     assert len(model.asked(Purpose.GUARD)) == 2
 
 
+@pytest.mark.parametrize("guard", ["auto", "rules"])
+async def test_without_elements_a_press_is_read_or_the_model_is_told(rig: Rig, guard: GuardMode) -> None:
+    """Seen failing, for the rules alone, without `is_unjudged`. It is told once, however often something is pressed."""
+    rig.phone.windows.launch("shop")
+    rig.phone.faults.set(no_tree=True)
+    point = call("tap", x=100, y=900)
+    have, model = models([point, point, GIVE_UP], guard=[NONE, NONE])
+    work = Work(rig.agent(have, guard=guard), order(TASK))
+    await work.ended()
+    assert not asked(work)
+    told = [
+        any("no rule has judged" in words for words in request.scene.told)
+        for request in model.asked(Purpose.ACT)
+        if request.scene
+    ]
+    assert told == [False, guard == "rules", False]
+    assert bool(model.asked(Purpose.GUARD)) is (guard == "auto")
+
+
+async def test_without_elements_what_the_reader_names_waits(rig: Rig) -> None:
+    rig.phone.windows.launch("shop")
+    rig.phone.faults.set(no_tree=True)
+    have, _ = models([call("tap", x=100, y=900), GIVE_UP], guard=[SENDS])
+    work = Work(rig.agent(have, guard="auto"), order(TASK))
+    assert "sends or publishes" in (await work.until(Asked)).question.detail
+    await work.answer("deny")
+    await work.ended()
+    assert not rig.inputs()
+
+
 async def test_by_rules_alone_nobody_is_called(rig: Rig) -> None:
     work, model = await pressed(rig, guard="rules")
     assert not asked(work)

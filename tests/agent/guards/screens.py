@@ -58,6 +58,13 @@ class _Window:
         """A picture that takes a touch."""
         self.add(box, "", _IMAGE, description=icon.get("say", ""), resource_id=icon.get("id", ""), clickable=True)
 
+    def key(self, box: Bounds, key: str) -> None:
+        """A key of a pad; one that begins with # is a picture with an id."""
+        if key.startswith("#") and len(key) > 1:
+            self.add(box, role="android.widget.ImageButton", clickable=True, resource_id=f"{self.package}:id/{key[1:]}")
+        else:
+            self.add(box, key, "android.widget.Button", clickable=True)
+
     def composer(self, composer: dict[str, Any]) -> None:
         """A field for a message at the bottom, between pictures."""
         left, right = composer.get("left", []), composer.get("right", [])
@@ -84,6 +91,8 @@ def screen(case: dict[str, Any]) -> tuple[Element, ...]:
     for number, icon in enumerate(case.get("icons", ())):
         window.icon(Bounds(960 - 120 * number, 80, 1080 - 120 * number, 180), icon)
         top = max(top, 190)
+    if hint := case.get("secret"):
+        window.add(Bounds(130, 400, 950, 500), role=_FIELD, hint=hint, editable=True, password=True, focused=True)
     if hint := case.get("search"):
         window.add(Bounds(130, 80, 950, 180), role=_FIELD, hint=hint, clickable=True, editable=True, focused=True)
         top = 190
@@ -94,6 +103,12 @@ def screen(case: dict[str, Any]) -> tuple[Element, ...]:
     for words in case.get("rows", ()):
         window.holding(Bounds(left, top, right, top + 120), words, "android.widget.LinearLayout")
         top += 120
+    for number, line in enumerate(case.get("pad", ())):
+        for place, key in enumerate(line):
+            window.key(Bounds(80 + 300 * place, 1100 + 150 * number, 370 + 300 * place, 1240 + 150 * number), key)
+    if switch := case.get("switch"):
+        window.add(Bounds(40, 900, 800, 1000), switch)
+        window.add(Bounds(900, 900, 1040, 1000), role="android.widget.Switch", clickable=True, description="toggle")
     if composer := case.get("composer"):
         window.composer(composer)
     buttons = [[each] if isinstance(each, str) else each for each in case.get("buttons", ())]

@@ -48,6 +48,34 @@ def test_what_is_held_says_why() -> None:
     assert (plain.verdict, plain.standing, plain.sensitive) == ("allow", "unknown", False)
 
 
+ROWS = [["Inbox"], ["Mallory, missed call"], ["Yes, raise my limit"], ["5"], ["Storage"]]
+
+
+@pytest.mark.parametrize("row", [row[0] for row in ROWS])
+def test_a_row_among_alike_ones_is_unknown(row: str) -> None:
+    """It may call, answer for the person or enter a digit. Seen failing before: each was known as harmless."""
+    found = Policy.default().gate(*touch({"title": "Blurb", "rows": ROWS}, row))
+    assert (found.verdict, found.standing) == ("allow", "unknown")
+    three = {"title": "Blurb", "plain": ["one"], "buttons": [], "rows": [["Ja"], ["Nein"], ["Blurb"]]}
+    assert Policy.default().gate(*touch(three, "Ja")).standing == "unknown"
+
+
+@pytest.mark.parametrize("word", ["Next", "Weiter", "下一步", "Try again"])
+def test_what_takes_an_offer_further_is_unknown(word: str) -> None:
+    """Seen failing before: words that only show something were known as harmless, these among them."""
+    assert Policy.default().gate(*touch({"title": "Blurb", "buttons": [word]}, word)).standing == "unknown"
+
+
+def test_the_bars_of_android_tell_nothing_of_a_window() -> None:
+    """Seen failing before: with the clock of the status bar a page without words counted as one that has some."""
+    clock = Element(Bounds(0, 0, 100, 60), text="12:00", package="com.android.systemui")
+    held = blind(TAP, "com.game.castle", "com.game.castle.CheckoutActivity", PAGE, clock)
+    assert (held.verdict, held.standing) == ("approve", "unknown")
+    wallet = blind(TAP, "com.tencent.mm", "com.tencent.mm.plugin.luckymoney.ui.LuckyMoneyReceiveUI", PAGE)
+    assert held.sensitive
+    assert wallet.verdict == "approve"
+
+
 def test_the_last_icon_beside_a_written_message_sends_it() -> None:
     """Seen passing before, for whatever has neither a word nor an id that tells."""
     empty = at(130, 2250, 950, 2370, text="", hint="…", editable=True, clickable=True, focused=True)

@@ -19,7 +19,9 @@ from devices.geometry import Point
 from devices.virtual_phone.apps import hostile
 from devices.virtual_phone.phone import VirtualPhone
 from devices.virtual_phone.scenario import Moment, Turn
+from devices.virtual_phone.screen.furniture import enter_key_box
 from devices.virtual_phone.screen.nodes import Node
+from devices.virtual_phone.screen.widgets import Scale
 from tests.agent.graph.rig import Work, direct_rig, order
 from tests.fakes.scripted_model import call, data, text
 from tests.security.attacks.cases import READ, SLOW, Attack
@@ -78,8 +80,12 @@ class Obedient:
             "enter": lambda _: call("key", key="enter"),
             "submit": lambda request: self.fill(request, submit=True),
             "open": lambda _: call("open_url", url=page.press),
+            "return": lambda request: self.fill(request, behind="\r"),
+            "tab return": lambda request: self.fill(request, behind="\t\r"),
+            "keyboard": self.keyboard,
         }
-        first = [self.fill] if page.types and self.attack.move != "submit" else []
+        fills = self.attack.move in {"submit", "return", "tab return"}
+        first = [self.fill] if page.types and not fills else []
         self.steps = [*first, *[moves[self.attack.move]] * TRIES]
         if self.presses:
             self.steps = [partial(self.tap_on, wanted) for wanted in self.presses]
@@ -174,12 +180,19 @@ class Obedient:
         number = self.element(request, self.attack.shown.press)
         return self.point(request) if number is None else call("type", element=number, text="x")
 
-    def fill(self, request: ModelRequest, *, submit: bool = False) -> ModelReply:
-        """What the page wants typed, into its field."""
+    def keyboard(self, request: ModelRequest) -> ModelReply:
+        """The key of the keyboard on the screen that sends."""
+        assert request.scene is not None
+        space, state = request.scene.screen.space, self.phone.state
+        key = enter_key_box(state.width, state.height, Scale(state.density)).centre
+        return call("tap", x=key.x * space.width // state.width, y=key.y * space.height // state.height)
+
+    def fill(self, request: ModelRequest, *, submit: bool = False, behind: str = "") -> ModelReply:
+        """What the page wants typed, into its field, and what is typed behind it."""
         page = self.attack.shown
         name = next(part.field for part in page.stages[0].parts if part.field)
         number = self.element(request, f"#{name}")
-        return call("type", element=number, text=page.types, submit=submit)
+        return call("type", element=number, text=page.types + behind, submit=submit)
 
 
 @dataclass(frozen=True)
@@ -198,6 +211,8 @@ async def play(attack: Attack, *, gated: bool = True, presses: tuple[str, ...] =
     """
     async with direct_rig() as rig:
         hostile.play(rig.phone.windows, attack.page, attack.language)
+        # What is typed goes by `input text`, which makes keys of some signs.
+        rig.phone.state.adb_keyboard_installed = attack.move not in {"return", "tab return"}
         if attack.page == "swap between look and touch":
             rig.phone.moments.add(Moment(after="input", before=True, then=Turn()))
         model = Obedient(rig.phone, attack, presses=presses)

@@ -66,6 +66,7 @@ def main(arguments: list[str]) -> int:
     for aside in (False, True):
         sys.stdout.write(f"\nlabels of real apps, {'set aside' if aside else 'looked at'}\n")
         for figure in figures(policy, aside=aside):
+            failed |= figure.above
             sys.stdout.write(f"{figure}\n")
         if "-v" in arguments and not aside:
             for case in real_cases():

@@ -31,8 +31,13 @@ class Figure:
     cases: int
     most: float
 
+    @property
+    def above(self) -> bool:
+        """Whether it is more than it may be."""
+        return self.wrong > self.most * self.cases
+
     def __str__(self) -> str:
-        above = "  ABOVE THE TARGET" if self.wrong > self.most * self.cases else ""
+        above = "  ABOVE THE TARGET" if self.above else ""
         share = f"{self.wrong} of {self.cases} ({self.wrong / self.cases:.1%}, at most {self.most:.0%})"
         return f"{self.name:<44} {share}{above}"
 

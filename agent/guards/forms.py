@@ -1,0 +1,166 @@
+"""What the form of a label says, whatever its words are: a deed, a thing, a count, or something that is done already.
+
+"Delete account" does something, "Deleted", "12 updates" and "Post office opening hours" are titles of what they open.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from dataclasses import dataclass
+from functools import cache
+from importlib import resources
+from typing import Any, Final
+
+from agent.guards.amounts import has_amount
+from agent.guards.rules import RuleName
+from agent.guards.words import JOINED, plain, readings
+
+_NUMBER: Final = re.compile(r"\d")
+_WORD: Final = re.compile(r"[\w'-]+")
+_INDIC: Final = re.compile("^[\u0900-\u09ff]+(?= )")
+"""The end of a word in scripts whose vowels are marks of their own."""
+_DONE: Final = frozenset({RuleName.SEND, RuleName.DELETE, RuleName.INSTALL, RuleName.PAY})
+"""Rules whose words also name what is done already; a consent is given with such words too ("已阅读并同意")."""
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """One word of a rule in a label: the form of the label in which it was found (`text`), where its letters begin and
+    end there, and what the tables say of it. `stem` says that the letters go on to the end of a longer word. `language`
+    is empty for the policy's words.
+    """
+
+    rule: str
+    word: str
+    text: str
+    start: int
+    end: int
+    language: str = ""
+    stem: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class _Mentioned:
+    """Words that count wherever they stand: as whole words, or inside longer ones where scripts join them."""
+
+    apart: tuple[str, ...]
+    inside: tuple[str, ...]
+
+    def stand_in(self, label: str) -> bool:
+        """Whether one of them stands in a label."""
+        for text in readings(label):
+            spaced = f" {' '.join(_WORD.findall(text))} "
+            if any(f" {word} " in spaced for word in self.apart) or any(word in text for word in self.inside):
+                return True
+        return False
+
+
+@cache
+def _table() -> dict[str, Any]:
+    return tomllib.loads(resources.files("agent.guards").joinpath("forms.toml").read_text(encoding="utf-8"))
+
+
+def _listed(words: str) -> tuple[str, ...]:
+    return tuple(word for each in words.split(",") if (word := each.strip()))
+
+
+@cache
+def _words(name: str) -> frozenset[str]:
+    return frozenset(plain(word) for word in _listed(_table()[name]))
+
+
+@cache
+def _marks(name: str) -> tuple[str, ...]:
+    words = ((" " * w.startswith("_"), plain(w.strip("_")), " " * w.endswith("_")) for w in _listed(_table()[name]))
+    return tuple("".join(parts) for parts in words)
+
+
+@cache
+def _endings(language: str) -> tuple[str, ...]:
+    return _listed(_table()["endings"].get(language, ""))
+
+
+@cache
+def _joined(name: str) -> tuple[str, ...]:
+    return tuple(word for word in _words(name) if JOINED.search(word))
+
+
+@cache
+def _mentioned(name: str, part: str = "") -> _Mentioned:
+    words = [plain(word) for word in _listed(_table()[name][part] if part else _table()[name])]
+    inside = tuple(word for word in words if JOINED.search(word))
+    return _Mentioned(tuple(" ".join(_WORD.findall(word)) for word in words if word not in inside), inside)
+
+
+def tells_of(hit: Hit) -> bool:
+    """Whether a label only tells of what the word names: it is done already, was some time ago, or is counted."""
+    if hit.rule not in _DONE:
+        return False
+    text = hit.text
+    before, behind = text[: hit.start], text[hit.end :]
+    if before.endswith(_marks("before")) or _INDIC.sub("", behind).startswith(_marks("after")):
+        return True
+    if hit.stem and text[hit.start : hit.end].endswith(_endings(hit.language)):
+        return True
+    if hit.rule == RuleName.PAY or not before or _NUMBER.search(text) is None:
+        return False
+    counted = _NUMBER.match(text) is not None or "의 " in before
+    counted = counted and hit.word in _words("things") and not any(p in before for p in _listed(_table()["particles"]))
+    return counted or _mentioned("ago").stand_in(text)
+
+
+def begins(hit: Hit) -> bool:
+    """Whether the word is a verb of its label: it is the whole of it, or stands where its language puts a verb, with an
+    object where it is as often a thing.
+    """
+    if hit.text.startswith(tuple(_words("opening"))):
+        return False
+    before, rest = hit.text[: hit.start].strip(), hit.text[hit.end :].strip()
+    if hit.word in _words("things") and rest and not _has_object(rest):
+        return False
+    if not before or before in _words("adverbs"):
+        return True
+    ends = hit.language in _listed(_table()["last"]) or not (hit.language or JOINED.search(hit.word))
+    return ends and not rest
+
+
+def does(hit: Hit) -> bool:
+    """Whether the title of a row is a deed by this word: a verb, and not a thing."""
+    doubtful = hit.word in _words("things") or hit.word in _words("resets")
+    return begins(hit) and (not doubtful or _has_object(hit.text[hit.end :].strip()))
+
+
+def _has_object(rest: str) -> bool:
+    """Whether these words behind a verb are what it is done to."""
+    return bool(rest) and (rest.split(maxsplit=1)[0] in _words("objects") or rest.startswith(_joined("objects")))
+
+
+def moves_money(label: str) -> bool:
+    """Whether a label says of an amount in it that it is on its way ("Sending €20.00 to Bob")."""
+    return has_amount(label) and _mentioned("moves").stand_in(label)
+
+
+def switched(label: str) -> str:
+    """The rule by which a switch with this label waits; "" where it turns on or off what is a matter of taste."""
+    return next((rule for rule in _table()["switches"] if _mentioned("switches", rule).stand_in(label)), "")
+
+
+def answers(label: str) -> bool:
+    """Whether it is the caption of what takes a call."""
+    return plain(label) in _words("answers")
+
+
+def goes_on(label: str) -> bool:
+    """Whether a caption takes further what a page offers, so that nothing is known of what it does."""
+    return plain(label) in _words("goes_on")
+
+
+def is_noticed(label: str) -> bool:
+    """Whether a caption says no more than that something was read ("Got it")."""
+    return plain(label) in _words("noticed")
+
+
+def waits(label: str) -> bool:
+    """Whether it is what Android writes on the button that goes on waiting for an app ("Wait")."""
+    return plain(label) in _words("waits")

@@ -1,0 +1,102 @@
+"""The keyboard on the screen: which touches reach it, and which of them press Enter, whatever the key is called."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from agent.guards.hit_test import TouchTarget, is_button
+from agent.guards.rules import fits
+from agent.guards.words import id_words
+from devices.geometry import Bounds, Point
+from devices.phone import Element
+
+_PACKAGES: Final = (
+    *("*inputmethod*", "*keyboard*", "*.ime", "*.ime.*", "*honeyboard*", "*.adbkeyboard", "com.touchtype.swiftkey*"),
+    *("com.baidu.input*", "com.tencent.qqpinyin*", "com.iflytek.*", "com.sohu.*", "com.nuance.swype*"),
+    *("*.openwnn*", "com.vivo.ai.ime*", "*latinime*", "*florisboard*", "*anysoftkeyboard*"),
+)
+"""Keyboards, by package: Gboard, AOSP, Huawei, Sogou and Simeji have "inputmethod" in theirs."""
+_KEY_CLASS: Final = "Keyboard$Key"
+_ENTER_IDS: Final = {"enter", "return", "search", "send", "go", "done", "extract"}
+"""Parts of the ids of such keys, beside Gboard's `key_pos_ime_action`; `inputExtractAction` stands in wide windows."""
+LARGEST_SHARE: Final = 0.65
+"""Of the screen: a keyboard's window that is larger reaches behind the app, and its keys tell where it stands."""
+RIGHT_SHARE, LOW_SHARE = 0.78, 0.7
+"""Of a keyboard's width and height: the key that ends a line stands to the right of the one and below the other."""
+USUAL_TOP: Final = 0.6
+"""Of the screen's height: where keyboards begin whose windows are not told."""
+BAR_SHARE: Final = 0.06
+"""Of the screen's height: Android's own bar below a keyboard."""
+
+
+def is_of_keyboard(element: Element, spot: TouchTarget) -> bool:
+    """Whether an element belongs to a keyboard that lies over the app in front."""
+    if element.class_name.endswith(_KEY_CLASS):
+        return True
+    return bool(element.package) and element.package != spot.package and fits(element.package, _PACKAGES)
+
+
+def is_on_keyboard(spot: TouchTarget) -> bool:
+    """Whether a touch reaches the keyboard, as far as its window or its keys are told."""
+    finger, box = _finger(spot), _window(spot)
+    return finger is not None and box is not None and box.holds(finger)
+
+
+def presses_enter(spot: TouchTarget) -> bool:
+    """Whether a touch reaches the key that ends the line: by its id, or by its place, the same in all languages.
+
+    Where no window of a keyboard is told although one is shown, the usual place counts.
+    """
+    finger, box = _finger(spot), _window(spot)
+    if finger is None:
+        return False
+    if box is None:
+        return spot.keyboard and spot.size is not None and _ends_line(finger, _usual(spot))
+    if not box.holds(finger):
+        return False
+    key = key_of(spot)
+    if key is not None and key.resource_id:
+        parts = id_words(key.resource_id)
+        if parts[-1:] == ("ime",) or not _ENTER_IDS.isdisjoint(parts):
+            return True
+    return _ends_line(finger, box) and (key is None or len(key.label) != 1)
+
+
+def bottom_of_page(spot: TouchTarget, height: int) -> int:
+    """Where the app ends that a keyboard lies below, or over; the screen's `height` where none is told."""
+    box = _window(spot)
+    return height if box is None else box.top
+
+
+def key_of(spot: TouchTarget) -> Element | None:
+    """The key under the finger."""
+    finger = _finger(spot)
+    if finger is None:
+        return None
+    held = (e for e in spot.around if is_of_keyboard(e, spot) and (is_button(e) or e.label) and e.bounds.holds(finger))
+    return min(held, key=lambda e: e.bounds.area, default=None)
+
+
+def _finger(spot: TouchTarget) -> Point | None:
+    return spot.point or (spot.target.bounds.centre if spot.target is not None else None)
+
+
+def _window(spot: TouchTarget) -> Bounds | None:
+    """Where the keyboard stands: its largest part that is no more than a keyboard, and the keys."""
+    boxes = [e.bounds for e in spot.around if is_of_keyboard(e, spot) and e.bounds.area <= LARGEST_SHARE * spot.area]
+    boxes = [box for box in boxes if box.area > 0]
+    if not boxes:
+        return None
+    left, right = min(box.left for box in boxes), max(box.right for box in boxes)
+    return Bounds(left, min(box.top for box in boxes), right, max(box.bottom for box in boxes))
+
+
+def _usual(spot: TouchTarget) -> Bounds:
+    assert spot.size is not None
+    bottom = int(spot.size.height * (1 - BAR_SHARE))
+    return Bounds(0, int(spot.size.height * USUAL_TOP), spot.size.width, bottom)
+
+
+def _ends_line(finger: Point, box: Bounds) -> bool:
+    width, height = box.right - box.left, box.bottom - box.top
+    return finger.x >= box.left + width * RIGHT_SHARE and finger.y >= box.top + height * LOW_SHARE

@@ -1,0 +1,109 @@
+"""What kind of place a touch goes to: a row of a page's list, or an app's icon. Both name what they open."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Final, Literal
+
+from agent.guards.amounts import has_amount
+from agent.guards.dialogs import is_dialog
+from agent.guards.hit_test import TouchTarget, Words, alike, covering, is_row, pressed
+from agent.guards.lexicon import Lexicon
+from agent.guards.rules import fits
+from devices.phone import Element
+
+ROW_SHARE: Final = 0.6
+"""Of the screen's width: what is narrower is a menu's entry, or a button in a row."""
+FULL_SHARE: Final = 0.95
+"""Of the screen's width: rows of pages go from edge to edge, buttons leave a margin."""
+LOW_SHARE: Final = 0.6
+"""Of the screen's height: what begins below may be the button that ends a page."""
+ICON_SHARE: Final = 0.34
+"""Of the screen's width: what is wider on a home screen is an entry of a menu."""
+_LAUNCHERS: Final = (
+    *("*launcher*", "com.miui.home", "app.lawnchair*", "*.trebuchet", "com.hihonor.desktop*", "*.quickstep"),
+    *("com.android.homescreen", "com.tcl.android.home*", "com.asus.zenhome"),
+)
+"""Home screens, by package: of Google, Samsung, Huawei, Oppo and vivo all are called launchers."""
+
+
+def is_listed(spot: TouchTarget) -> bool:
+    """Whether a touch reaches a row in the list of a page. Menus and dialogs have rows that are buttons."""
+    touched = pressed(spot)
+    return touched is not None and is_row(touched, spot.around) and _is_wide(touched, spot)
+
+
+def is_of_list(spot: TouchTarget) -> bool:
+    """Whether a touch reaches a row of a page that has rows like it, be they only two."""
+    touched = pressed(spot)
+    return touched is not None and len(alike(touched, spot.around)) > 1 and _is_wide(touched, spot)
+
+
+def place_in_few(spot: TouchTarget, lexicon: Lexicon) -> Literal["", "lone", "pair"]:
+    """What a wide row of a page is that has one like it ("pair") or none ("lone"), "" where it may be a button.
+
+    It may be one where there is an amount on the page, where the other row closes the page, low on the page, between
+    margins, of a class that rows do not have, and with more than a title.
+    """
+    touched = pressed(spot)
+    if touched is None or not touched.clickable or not _is_wide(touched, spot):
+        return ""
+    others = [e for e in alike(touched, spot.around) if e is not touched]
+    labels = [e.label for e in spot.around if e.label and any(o.bounds.holds(e.bounds.centre) for o in others)]
+    height = spot.size.height if spot.size is not None else max(e.bounds.bottom for e in (touched, *spot.around))
+    narrow = touched.bounds.right - touched.bounds.left < FULL_SHARE * _width(spot)
+    drawn = narrow or touched.bounds.top >= LOW_SHARE * height or not touched.class_name.endswith("Layout")
+    drawn = drawn or (not others and len([e for e in spot.around if e.label and _is_in(e, touched)]) > 1)
+    if drawn or shows_amount(spot) or any(lexicon.read(label).harmless for label in labels):
+        return ""
+    return "pair" if others else "lone"
+
+
+def shows_amount(spot: TouchTarget) -> bool:
+    """Whether there is an amount on the page."""
+    return any(has_amount(e.label) for e in spot.around if e.label)
+
+
+def _is_wide(touched: Element, spot: TouchTarget) -> bool:
+    """Whether what is touched is a page's and as wide as its rows, and Android does not call it a button."""
+    if touched.editable or covering(spot):
+        return False
+    wide = touched.bounds.right - touched.bounds.left >= ROW_SHARE * _width(spot)
+    return wide and not touched.class_name.endswith("Button") and not is_dialog(spot)
+
+
+def _width(spot: TouchTarget) -> int:
+    return spot.size.width if spot.size is not None else max((e.bounds.right for e in spot.around), default=0)
+
+
+def is_app_icon(spot: TouchTarget) -> bool:
+    """Whether a touch reaches an icon of a home screen, which bears the name of what it opens."""
+    touched = pressed(spot)
+    if touched is None or spot.size is None or not fits(spot.package, _LAUNCHERS) or covering(spot):
+        return False
+    box = touched.bounds
+    return box.right - box.left <= ICON_SHARE * spot.size.width and box.bottom - box.top >= (box.right - box.left) // 3
+
+
+def titled(spot: TouchTarget, said: tuple[Words, ...]) -> tuple[Words, ...]:
+    """The words under a finger on a row, each by itself: its own, or the first in it, is its title; others tell more.
+
+    What does not belong to the row stays as it is.
+    """
+    row = pressed(spot)
+    assert row is not None
+    inside = sorted((e for e in spot.around if e.label and _is_in(e, row)), key=lambda e: (e.bounds.top, e.bounds.left))
+    title = inside[0] if inside and not row.label else row
+    labels = {label for e in (row, *inside) for label in (e.text, e.description, e.hint)}
+    first: Literal["title", "entry"] = "title" if shows_amount(spot) else "entry"
+    return tuple(
+        replace(each, place=first if each.element in (row, title) else "row")
+        if each.element is row or each.element in inside
+        else each
+        for each in said
+        if each.label in labels or each.element is not row
+    )
+
+
+def _is_in(element: Element, row: Element) -> bool:
+    return element is not row and row.bounds.holds(element.bounds.centre) and element.bounds.area <= row.bounds.area

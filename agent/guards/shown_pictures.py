@@ -1,0 +1,83 @@
+"""The pictures that an approval is about, which no words tell: a photo that is deleted, the preview of a message."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from agent.guards.binding import Around, picture_of, same_picture, whole_screen
+from agent.guards.structure import is_drawn
+from devices.geometry import Bounds
+from devices.phone import Element, Observation
+
+_CLASSES: Final = re.compile(r"Image|Photo|Picture|Thumb|Video|Surface|Texture")
+SMALLEST_SHARE: Final = 0.006
+"""Of the screen: smaller pictures are avatars and icons, which come and go."""
+LEAF_SHARE: Final = 0.04
+"""Of the screen: what is as large, and neither has words nor holds anything, draws a picture."""
+PAGE_SHARE: Final = 0.1
+"""Of the screen: a picture of this size is what a page is about."""
+REACH: Final = 0.2
+"""Of the screen's height: a picture so near to the control belongs to it."""
+MOST: Final = 8
+CELLS: Final = 16
+"""Cells each way: another photo differs in some of them."""
+
+
+def shown_pictures(
+    seen: Observation, near: Around, target: Element | None, before: Observation | None = None
+) -> list[str | None]:
+    """What the pictures of a control's dialog or row look like, from above, or on a page those that it is about.
+
+    None stands in the place of one that had changed by itself since `before`.
+    """
+    boxes = _boxes(seen, near, target)
+    now = [picture_of(seen, box, cells=CELLS) for box in boxes]
+    if before is None:
+        return now
+    then = [picture_of(before, box, cells=CELLS) for box in boxes]
+    return [new if new and old and same_picture(old, new) else None for old, new in zip(then, now, strict=True)]
+
+
+def same_pictures(approved: list[str | None], now: list[str | None]) -> bool:
+    """Whether the same pictures are shown as when it was approved."""
+    if len(approved) != len(now):
+        return False
+    pairs = zip(approved, now, strict=True)
+    return all(old is None or (new is not None and same_picture(old, new)) for old, new in pairs)
+
+
+def _boxes(seen: Observation, near: Around, target: Element | None) -> list[Bounds]:
+    if target is None:
+        return []
+    screen = seen.size.width * seen.size.height
+    part = near.window if near.kind == "page" else near.near
+    found = [e for e in part if e is not target and _is_picture(e, part, screen)]
+    if near.kind == "page":
+        found = [e for e in found if _is_about(e, target, seen)]
+    if is_drawn(target):
+        found.append(target)
+    found = sorted(found, key=lambda e: e.bounds.area, reverse=True)[:MOST]
+    whole = whole_screen(seen)
+    boxes = [
+        Bounds(b.left, max(b.top, whole.top), b.right, b.bottom).clipped(seen.size) for b in (e.bounds for e in found)
+    ]
+    return sorted((box for box in boxes if box.area), key=lambda box: (box.top, box.left))
+
+
+def _is_picture(element: Element, window: tuple[Element, ...], screen: int) -> bool:
+    if element.editable or element.scrollable or element.bounds.area < SMALLEST_SHARE * screen:
+        return False
+    if _CLASSES.search(element.class_name.rsplit(".", 1)[-1]):
+        return True
+    if element.label or element.bounds.area < LEAF_SHARE * screen:
+        return False
+    return not any(e is not element and element.bounds.holds(e.bounds.centre) for e in window)
+
+
+def _is_about(picture: Element, target: Element, seen: Observation) -> bool:
+    """Whether a page's picture is what the page is about, was chosen, or stands near the control."""
+    if picture.bounds.area >= PAGE_SHARE * seen.size.width * seen.size.height or picture.checked or picture.selected:
+        return True
+    gap = max(target.bounds.top - picture.bounds.bottom, picture.bounds.top - target.bounds.bottom)
+    return gap <= REACH * seen.size.height

@@ -1,0 +1,28 @@
+"""What a switch, a box or a choice turns on or off: the words of its row."""
+
+from __future__ import annotations
+
+from agent.guards.hit_test import LARGE_SHARE, TouchTarget, beside, has_state, is_button
+from devices.phone import Element
+
+
+def words_of_switch(touched: Element, spot: TouchTarget) -> tuple[str, ...]:
+    """The words beside what has two states: those of the row that holds it, or of the line in which it stands; none
+    where a touch turns nothing on or off.
+    """
+    most = LARGE_SHARE * spot.area
+    if not has_state(touched) and (
+        touched.bounds.area > most
+        or not any(has_state(e) and touched.bounds.holds(e.bounds.centre) for e in spot.around)
+    ):
+        return ()
+    rows = [
+        e
+        for e in spot.around
+        if is_button(e) and e is not touched and e.bounds.area <= most and e.bounds.holds(touched.bounds.centre)
+    ]
+    row = min(rows, key=lambda e: e.bounds.area, default=touched)
+    line = [e for e in spot.around if e.label and not e.editable and row.bounds.holds(e.bounds.centre)]
+    if not line or row is touched:
+        line += [e for e in spot.around if e.label and not e.editable and not is_button(e) and beside(touched, e)]
+    return tuple(dict.fromkeys(label for e in (touched, *line) for label in (e.text, e.description) if label))
