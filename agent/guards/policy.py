@@ -56,7 +56,7 @@ from agent.guards.structure import (
 )
 from agent.guards.surfaces import consent, consent_reason
 from agent.guards.switches import words_of_switch
-from agent.guards.words import id_words, mentions, plain, says
+from agent.guards.words import id_words, mentions, says
 from agent.wording import words
 from devices.inputs import Key
 from devices.phone import Element

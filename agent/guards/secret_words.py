@@ -9,8 +9,7 @@ from functools import cache
 from importlib import resources
 from typing import Final
 
-from agent.guards.lexicon import JOINED
-from agent.guards.words import plain
+from agent.guards.words import JOINED, plain
 
 _RUN: Final = re.compile(f"{JOINED.pattern}+")
 _BLANKS: Final = re.compile(r"[\s\-]+")

@@ -11,6 +11,7 @@ from typing import Any, Final
 from pydantic import BaseModel, ConfigDict
 
 from agent.actions import Action, Note, PressKey, Scroll, Wait, WaitFor
+from agent.graph.executor.covered_words import ReadWords
 from agent.graph.executor.state import ExecutorState
 from agent.guards.binding import Around, digest
 from agent.guards.gate import Gate
@@ -84,7 +85,12 @@ def acts(action: Action) -> bool:
     """Whether the action changes something on the phone or elsewhere, and does not only lead somewhere or look."""
     if isinstance(action, PressKey):
         return action.key not in {Key.HOME, Key.BACK, Key.RECENTS}
-    return not isinstance(action, Scroll | Wait | WaitFor | Note)
+    return not isinstance(action, Scroll | Wait | WaitFor | Note | ReadWords)
+
+
+def done_by_hand(matters: Matters) -> Matters:
+    """The matters once a person has had the phone: what they had allowed, and was not pressed for them, was theirs."""
+    return [each for each in matters if each["fate"] != MatterFate.NOT_DONE]
 
 
 def tried_again(state: ExecutorState, about: str) -> Matters:

@@ -42,11 +42,12 @@ async def shopping(rig: Rig, judges: Answer, *, guard: GuardMode, timeout: float
     rig.phone.windows.launch("shop")
     async with world(rig, ModelServer(Shopper(judges)), timeout=timeout) as made:
         work = made.work(TASK, guard=guard)
-        if guard == "strict" or judges is SENDS:
+        asked = guard == "strict" or judges is SENDS
+        if asked:
             await work.until(Asked)
             await work.answer("deny")
         end = await work.ended()
-        assert end.outcome is Outcome.DECLINED, "what a person did not allow is what is told"
+        assert end.outcome is (Outcome.DECLINED if asked else Outcome.FAILED)
         return work, [request for request in made.server.requests if JUDGING in request.text]
 
 

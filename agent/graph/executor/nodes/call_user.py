@@ -11,7 +11,7 @@ from langgraph.types import Command, interrupt
 from agent.effect_facts import Answered, DoneByHand, NotAllowed, effects_of
 from agent.graph.executor.approvals import counted
 from agent.graph.executor.context import RunContext
-from agent.graph.executor.matters import MatterFate, with_fate
+from agent.graph.executor.matters import MatterFate, done_by_hand, with_fate
 from agent.graph.executor.standing import given
 from agent.graph.executor.state import ExecutorState, did_as, did_of, ended
 from agent.graph.executor.steps import close_step
@@ -76,7 +76,7 @@ def _taken(state: ExecutorState, context: RunContext, answer: Answer) -> Route:
         counts["matters"] = with_fate(state.get("matters", []), MatterFate.DENIED, anchor, state["subtask"])
     elif asked.kind is QuestionKind.TAKE_OVER:
         counts["unlike"] = counted(state.get("unlike", {}), anchor.get("control"), 0)
-        counts["acted"] = True
+        counts |= {"acted": True, "matters": done_by_hand(state.get("matters", []))}
         effect.append(DoneByHand())
         told = "The person has finished on the phone. Look what has changed."
     else:

@@ -99,7 +99,7 @@ async def execute_action(state: ExecutorState, runtime: Runtime[RunContext]) -> 
                 summary = sentence("ended.denied", what=trouble.what, number=trouble.tries)
                 result = ended(Outcome.BLOCKED, summary)
                 return Command(goto="executor_exit", update=step.update(result=result))
-        elif step.fate is StepFate.REFUSED:
+        elif step.fate is StepFate.REFUSED and acts(actions[step.index]):
             _remember(step, MatterFate.REFUSED, actions[step.index], sight)
         elif trouble.uncertain and not isinstance(context.actions.spec_of(actions[step.index]), InputAction):
             _remember(step, MatterFate.UNCERTAIN, actions[step.index], sight)
