@@ -42,12 +42,12 @@ async def _with_files(shop: Workshop, folder: Path) -> None:
     (folder / "list.txt").write_bytes(b"2")
     shop.brain.acts(FINISH)
     given = [f"--file={folder / name}" for name in ("a photo.jpg", "list.txt")]
-    ran = await shop.do("send them to Anna", *given)
+    ran = await shop.do("keep them for Anna", *given)
     assert ran.code == 0, ran.err
     run = ran.of("started")[0]["run"]
     assert shop.place.phone.files.read(f"/sdcard/Pictures/OpenGUI/{run}/a photo.jpg") == b"1" * 400_000
     assert shop.place.phone.files.read(f"/sdcard/Download/OpenGUI/{run}/list.txt") == b"2"
-    ran = await shop.do("send them to Anna", *given, f"--file={folder / 'none'}")
+    ran = await shop.do("keep them for Anna", *given, f"--file={folder / 'none'}")
     assert (ran.code, ran.out) == (64, "")
     assert "No such file" in ran.err
 

@@ -205,7 +205,7 @@ async def test_messages_to_one_person_are_allowed_for_the_task_over_a_kill(place
             other = await here.bot_says("third” to Alice in Messages?", here.group)
             (deny,) = [data for data, label in other.buttons.items() if label == "Deny"]
             await here.fake.press(here.alice, other, deny)
-            await here.bot_says("It is done.", here.group)
+            await here.bot_says("Not done, because a person did not allow it", here.group)
         assert sent().count(("Bob", "second")) == 1
         assert ("Alice", "third") not in sent()
         assert not [one for one in here.fake.from_bot(here.group) if "second” to Bob" in one.text]

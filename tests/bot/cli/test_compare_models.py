@@ -79,7 +79,7 @@ def clever_and_lazy() -> Callable[[Recorded], Answer]:
     def answer(request: Recorded) -> Answer:
         if "Decide how to handle" in request.text:
             way = next(way for text, way in ways.items() if text in request.text)
-            left[:] = [*(way if request.model == "clever" else ()), FINISH]
+            left[:] = [*(way if request.model == "clever" else ()), FINISH, FINISH]  # again when it is not believed
             return Answer(text=json.dumps({"kind": "simple", "need_plan": False, "answer": ""}))
         if "You check whether a task" in request.text:
             return Answer(text=json.dumps({"proven": True}))
@@ -105,7 +105,7 @@ async def test_it_says_which_settings_to_use(machine: Path) -> None:
     assert head.split()[:5] == ["model", "dialect", "pictures", "tasks", "right"]
     assert [row.split()[:6] for row in (pilot, lazy, clever)] == [
         ["offline", "tools", "1", "2", "1", "0"],
-        ["lazy", "tools", "1", "2", "0", "2"],
+        ["lazy", "tools", "1", "2", "0", "1"],  # a purchase of which nothing was done is not believed
         ["clever", "tools", "1", "2", "2", "0"],
     ]
     assert 0 < float(clever.split()[-1]) < 1
