@@ -247,11 +247,11 @@ async def test_a_secret_of_several_lines_is_not_typed(rig: Rig, between: str) ->
     await next_question(work, asked)
     await work.answer("allow")
     await next_question(work, asked)
-    await work.answer(rig.secrets.keep(f"739{between}1846"))
+    await work.answer(rig.secrets.keep(f"gate{between}swordfish"))
     await work.ended()
     assert rig.phone.windows.value("compose_message_text") == ""
     assert "one line" in str(model.asked(Purpose.ACT)[-1].scene)
-    assert "1846" not in await kept(rig, work, model)
+    assert "swordfish" not in await kept(rig, work, model)
 
 
 async def test_a_secret_that_was_allowed_for_one_person_goes_to_no_other(rig: Rig) -> None:
