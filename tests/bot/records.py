@@ -56,7 +56,7 @@ def an_ended_task(outcome: Outcome = Outcome.SUCCEEDED, **changes: object) -> Ta
 def a_step(**changes: object) -> StepRow:
     values: dict[str, Any] = {
         "task": "12",
-        "run": "12.1",
+        "run": "12-1",
         "subtask": 1,
         "step": 3,
         "max_steps": 60,
@@ -78,7 +78,7 @@ def a_question(kind: QuestionKind = QuestionKind.ASK, **changes: object) -> Open
     asked: dict[str, Any] = {
         name: changes.pop(name) for name in ("id", "text", "choices", "detail", "frame", "before") if name in changes
     }
-    values: dict[str, Any] = {"id": "12.1.q1", "run": "12.1", "kind": kind, "text": "Which one?"}
+    values: dict[str, Any] = {"id": "12-1.q1", "run": "12-1", "kind": kind, "text": "Which one?"}
     held: dict[str, Any] = {
         "task": "12",
         "question": Question(**(values | asked)),

@@ -205,7 +205,7 @@ def test_a_form_of_others_is_filled_in_bounded_time_and_room() -> None:
     assert tracemalloc.get_traced_memory()[1] < 10_000_000
     tracemalloc.stop()
     known = said(PhoneNote(sentence="nothing like that").words)
-    assert known == "The phone told something that this version has no words for."
+    assert known == "The phone reported something that this version has no words for."
 
 
 @given(st.text(alphabet="{}x!:.[]0 ", max_size=60))

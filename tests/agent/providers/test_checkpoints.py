@@ -14,6 +14,7 @@ from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 from agent.events import Asked
 from agent.outcome import Outcome
 from bot.store.checkpoints import CHECKPOINTS_NAME, open_checkpoints
+from bot.store.schema import APPLICATION_ID
 from tests.agent.graph.rig import Rig, Work, order
 from tests.fakes.scripted_model import call, data, models, tap, text
 
@@ -55,6 +56,7 @@ async def test_every_value_comes_back_equal(rig: Rig, tmp_path: Path) -> None:
         supervise=[data(decision="continue", remaining=["on"], next="on"), data(decision="complete")],
     )
     async with aiosqlite.connect(tmp_path / CHECKPOINTS_NAME) as connection:
+        await connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
         rig.saver = saver = RememberingSaver(connection)
         work = Work(rig.agent(have), order("switch Bluetooth on", quick=False))
         await work.until(Asked)

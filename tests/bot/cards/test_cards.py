@@ -236,8 +236,8 @@ async def test_an_approval_has_exactly_allow_and_deny(frames: FrameFiles) -> Non
     assert labels(message) == [["Allow", "Deny"], ["Stop"]]
     pressed = [read_button(button.data) for button in message.buttons[0]]
     assert [(data.deed, data.subject, data.choice) for data in pressed if data] == [
-        (Deed.ANSWER, locator("12.1.q1"), ALLOW),
-        (Deed.ANSWER, locator("12.1.q1"), DENY),
+        (Deed.ANSWER, locator("12-1.q1"), ALLOW),
+        (Deed.ANSWER, locator("12-1.q1"), DENY),
     ]
     assert message.heading == "Send this message?"
     assert '"See you at 8"' in message.body

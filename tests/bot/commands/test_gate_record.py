@@ -36,13 +36,13 @@ async def worked(world: World) -> Task:
     task = await world.working()
     now = world.clock()
     held = replace(
-        a_step(task=task.id, run=f"{task.id}.1", step=1, at=now + 5, effect=(LookedBefore(milliseconds=240),)),
+        a_step(task=task.id, run=f"{task.id}-1", step=1, at=now + 5, effect=(LookedBefore(milliseconds=240),)),
         action={"kind": "tap", "readings": [READ]},
     )
     other = OtherWindow(window="com.evil/com.evil.Main")
-    swapped = a_step(task=task.id, run=f"{task.id}.1", step=2, at=now + 6, effect=(other,))
-    question = Question(id=f"{task.id}.1.1.1.1", kind=QuestionKind.APPROVE, text="Send the cart?", consequence="send")
-    plain = a_step(task=task.id, run=f"{task.id}.1", step=3, at=now + 7, summary="Went home")
+    swapped = a_step(task=task.id, run=f"{task.id}-1", step=2, at=now + 6, effect=(other,))
+    question = Question(id=f"{task.id}-1.1.1.1", kind=QuestionKind.APPROVE, text="Send the cart?", consequence="send")
+    plain = a_step(task=task.id, run=f"{task.id}-1", step=3, at=now + 7, summary="Went home")
     await kept(world, task, held, swapped, plain, question=question)
     return task
 
@@ -79,7 +79,7 @@ async def test_what_was_allowed_or_denied_before_is_told(
     world: World, fact: Effect, english: str, chinese: str
 ) -> None:
     task = await world.working()
-    await kept(world, task, a_step(task=task.id, run=f"{task.id}.1", step=1, at=world.clock() + 5, effect=(fact,)))
+    await kept(world, task, a_step(task=task.id, run=f"{task.id}-1", step=1, at=world.clock() + 5, effect=(fact,)))
     assert english in words(await world.type(f"why {task.id}"))
     assert chinese in words(await world.type(f"why {task.id}", replace(ANNA, language="zh")))
 
