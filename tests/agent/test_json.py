@@ -56,6 +56,8 @@ def _field(name: str, annotation: Any) -> st.SearchStrategy[Any]:
         return st.integers(1, 500)
     if annotation == dict[str, Any]:
         return st.dictionaries(TEXT, JSON, max_size=3)
+    if name == "translations":
+        return st.dictionaries(TEXT, TEXT, max_size=3)
     return st.from_type(annotation)
 
 
