@@ -73,7 +73,7 @@ async def test_model_and_telegram_are_connected_used_and_taken_away(place: Place
             await expect(page.locator(".connect-head .badge")).to_have_text("connected")
             chat = fake.private(alice)
             await fake.connected()
-            await fake.say(alice, chat, "/do order tea")
+            await fake.say(alice, chat, "/do tea for two")
             asked = await says(fake, chat, "Which tea")
             # Another list makes another connection, while the task waits: it goes on in the same chat.
             await page.get_by_label("IDs of the people who may control everything").fill(str(alice.id))
