@@ -26,12 +26,24 @@ def on(label: str, tool: str, /, **arguments: object) -> Act:
     return lambda request: _answer(tool, {"element": number(request, label), **arguments})
 
 
+class NotOnScreen(AssertionError):
+    """The element with this label is not on the last screen."""
+
+    def __init__(self, label: str, screen: str) -> None:
+        self.label = label
+        super().__init__(f"{label!r} is not on the screen:\n{screen}")
+
+
 def number(request: Recorded, label: str) -> int:
-    """The number in front of the element with this label on the last screen."""
+    """The number in front of the element with this label on the last screen. Raises NotOnScreen."""
     found = re.findall(rf"\[(\d+)\] \w+ '{re.escape(label)}'", request.text)
-    assert found, f"{label!r} is not on the screen:\n{request.text[-2000:]}"
+    if not found:
+        raise NotOnScreen(label, request.text[-2000:])
     return int(found[-1])
 
+
+MOST_WAITS = 3
+"""Times that an act waits for its element before the test fails."""
 
 FINISH = call("finish", status="success", summary="It is done.", data="42")
 
@@ -41,13 +53,13 @@ def brain(*acts: Act) -> Callable[[Recorded], Answer]:
 
     A step is asked for anew when its screen moved after the model was shown it (see `PhoneScreen`) or its request
     failed: the answer is then the same act on the screen as it is now. One that could not be used, or that never came,
-    is followed by the next.
+    is followed by the next. What is not on the screen yet, as an app that opens slowly, is waited for.
     """
     rest = iter(acts)
-    asked, act = 0, FINISH
+    asked, act, waits = 0, FINISH, 0
 
     def think(request: Recorded) -> Answer:
-        nonlocal asked, act
+        nonlocal asked, act, waits
         if "Decide how to handle" in request.text:
             return Answer(text=json.dumps({"kind": "simple", "need_plan": False, "answer": ""}))
         if "You check whether a task" in request.text:
@@ -58,8 +70,14 @@ def brain(*acts: Act) -> Callable[[Recorded], Answer]:
         # The first step has nothing before it that may still move: asked again, it is another task's. What has no step
         # is the question whether the model is there.
         if step != asked or step <= 1 or "could not be used" in request.text:
-            asked, act = step, next(rest)
-        answer = act(request)
+            asked, act = step, act if waits else next(rest)
+        try:
+            answer, waits = act(request), 0
+        except NotOnScreen as missing:
+            waits += 1
+            if waits > MOST_WAITS:
+                raise
+            return _answer("wait_for", {"what": "text", "text": missing.label})
         if answer.hang:
             asked = 0
         return answer
