@@ -9,7 +9,8 @@ from dataclasses import dataclass, replace
 from bot.commands.request import Refused, Request, Services, Unknown, may_see, verdict
 from bot.domain.incoming import CommandCall
 from bot.domain.right import OPERATOR_PLATFORMS, Right
-from bot.domain.task import Entitlement, Task, WishedPhone
+from bot.domain.task import Task
+from bot.domain.task_request import Entitlement, WishedPhone
 from bot.tasks.input import health_words
 from bot.texts import listed, paragraph, say
 from devices.phone import PhoneInfo
@@ -203,4 +204,4 @@ def entitlement(request: Request, services: Services) -> Entitlement | None:
     only = () if every else tuple(phone.id for phone in open_phones(request, services))
     looked_at = (_NO_PHONE,) if every else only
     by_role = not all(verdict(without, policy, Right.USE, phone=phone).allowed for phone in looked_at)
-    return Entitlement(only, private=request.place.private, by_role=by_role)
+    return Entitlement(only, by_role=by_role)

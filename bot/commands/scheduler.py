@@ -15,7 +15,8 @@ from bot.domain.incoming import CommandCall
 from bot.domain.outgoing import Reply
 from bot.domain.right import Right
 from bot.domain.schedule import Schedule, count_due, next_due
-from bot.domain.task import Task, TaskError, TaskState, TaskWish
+from bot.domain.task import Task, TaskError, TaskState
+from bot.domain.task_request import Origin, TaskOptions, TaskRequest, WishedPhone
 from bot.domain.watch import TaskWatch
 from bot.people.roles import RolesUnknown, with_roles
 from bot.store.audit import AuditKind
@@ -86,8 +87,7 @@ class Scheduler:
         and could not store the next time, is found again and not given twice.
         """
         schedules, now = self._services.store.schedules, self._services.clock()
-        wish = _wish(schedule)
-        known = await self._services.task_service.of_event(wish)
+        known = await self._services.task_service.of_event(_origin(schedule))
         if known is not None:
             if known.started is not None or known.state is not TaskState.ENDED:
                 await schedules.begun(schedule, known.id)
@@ -115,8 +115,8 @@ class Scheduler:
         except NotAllowed as refused:
             await self._services.store.audit.note(AuditKind.REFUSED, plan.person, detail=refused.check)
             # Told once, of a watch too: somebody who may not use the bot any more would else hear of it every time.
-            wish = replace(_wish(schedule), watch=None)
-            await self._turn_down(schedule, say("scheduled.not_allowed", why=refused, **_facts(schedule)), wish)
+            unwatched = replace(self._request(schedule), watch=None)
+            await self._turn_down(schedule, say("scheduled.not_allowed", why=refused, **_facts(schedule)), unwatched)
             await self._services.store.schedules.pause(schedule.id)
         except RolesUnknown:
             # Not with the roles of an earlier day: they may have been taken since.
@@ -138,32 +138,40 @@ class Scheduler:
         former = await self._services.task_service.get(schedule.task)
         return former if former is not None and former.state is not TaskState.ENDED else None
 
-    async def _turn_down(self, schedule: Schedule, why: str, wish: TaskWish | None = None) -> None:
+    async def _turn_down(self, schedule: Schedule, why: str, request: TaskRequest | None = None) -> None:
         """A task that is blocked from its beginning: its end is told as every end is, with a button to do it now. Of a
         watch it is a reading at which nothing was found.
         """
         logger.info("schedule %s: not run", schedule.id)
-        await self._services.task_service.turn_down(wish or _wish(schedule), why)
+        await self._services.task_service.turn_down(request or self._request(schedule), why)
+
+    def _request(self, schedule: Schedule) -> TaskRequest:
+        """What is turned down: its phones are not looked up."""
+        plan = schedule.plan
+        options = TaskOptions(
+            quick=plan.options.get("quick") == "true",
+            deep=plan.options.get("deep") == "true",
+            search=plan.options.get("search") == "true",
+            member=plan.options.get("member", ""),
+        )
+        return TaskRequest(
+            plan.text,
+            plan.person,
+            _origin(schedule),
+            phones=tuple(WishedPhone(phone) for phone in plan.options.get("device", "").split(",") if phone),
+            options=options,
+            max_steps=self._services.live.now.max_steps,
+            watch=_reading(schedule),
+        )
 
 
 def _event(schedule: Schedule) -> str:
     return f"schedule-{schedule.id}-{schedule.due:.0f}"
 
 
-def _wish(schedule: Schedule) -> TaskWish:
-    plan = schedule.plan
-    return TaskWish(
-        text=plan.text,
-        person=plan.person,
-        origin=plan.place.address,
-        event=_event(schedule),
-        phone=plan.options.get("device", ""),
-        quick=plan.options.get("quick") == "true",
-        member=plan.options.get("member", ""),
-        deep=plan.options.get("deep") == "true",
-        search=plan.options.get("search") == "true",
-        watch=_reading(schedule),
-    )
+def _origin(schedule: Schedule) -> Origin:
+    place = schedule.plan.place
+    return Origin(place.address, _event(schedule), private=place.private)
 
 
 def _reading(schedule: Schedule) -> TaskWatch | None:

@@ -180,9 +180,10 @@ async def _drafted(task: Task, services: Services, given: Mapping[str, str] | No
         for row in rows
     ]
     steps, end = steps_of(done)
-    former = services.skills.recording(task.skill, task.arguments)
-    if given is None and former is not None:
-        given = task.arguments
+    followed = task.request.skill
+    former = None if followed is None else services.skills.recording(followed.name, followed.arguments)
+    if given is None and followed is not None and former is not None:
+        given = followed.arguments
     parameters: tuple[Parameter, ...]
     if given is not None:
         parameters = parameters_given(given)

@@ -24,7 +24,8 @@ from bot.domain.address import Place
 from bot.domain.incoming import Attachment, CommandCall
 from bot.domain.outgoing import Message, Reply
 from bot.domain.right import Right
-from bot.domain.task import Task, TaskState, TaskWish
+from bot.domain.task import Task, TaskState
+from bot.domain.task_request import Origin, SkillCall, TaskOptions, TaskRequest
 from bot.tasks.files import check, keep
 from bot.texts import listed, say
 
@@ -39,36 +40,34 @@ async def do(request: Request, services: Services) -> Reply:
     check([(file.name, len(file.data)) for file in request.files])
     followed = await task_named(request.option("follows"), request, services) if request.option("follows") else None
     meant = phones_meant(request, services)
-    one = meant.phones[0].id if len(meant.phones) == 1 else ""
-    several = wished(meant.phones) if len(meant.phones) > 1 else ()
     files = await keep(services.frames, request.files)
+    anchor = "" if request.message is None else request.message.message
     accepted = await services.task_service.accept(
-        TaskWish(
+        TaskRequest(
             text=text,
             person=request.person,
-            origin=request.address,
-            event=request.event,
-            anchor="" if request.message is None else request.message.message,
-            phone=one,
-            quick=request.flag("quick"),
-            member=request.option("member").strip().lower(),
-            deep=request.flag("deep"),
-            search=request.flag("search"),
-            skill=_skill(request, services),
-            arguments=arguments_of(request.option("arguments")),
-            follows="" if followed is None else followed.parent or followed.id,
+            origin=Origin(request.address, request.event, anchor, private=request.place.private),
+            phones=wished(meant.phones),
             files=files,
-            phones=several,
-            entitled=entitlement(request, services),
+            options=TaskOptions(
+                quick=request.flag("quick"),
+                deep=request.flag("deep"),
+                search=request.flag("search"),
+                member=request.option("member").strip().lower(),
+            ),
             max_steps=services.live.now.max_steps,
-            standing=request.standing,
+            skill=_skill(request, services),
             guidance=request.guidance,
+            follows="" if followed is None else followed.parent or followed.id,
             watch=request.watch,
+            standing=request.standing,
+            entitled=entitlement(request, services),
         )
     )
     task = accepted.task
     if accepted.duplicate:
         return Reply(task=task.id)
+    one = meant.phones[0].id if len(meant.phones) == 1 else ""
     left_out = [*_in_hands(one, services), *left_out_words(meant.left_out)]
     words = [await _queue_words(task, services), *left_out]
     if files:
@@ -76,19 +75,20 @@ async def do(request: Request, services: Services) -> Reply:
     return Reply(Message(body="\n".join(words)), task=task.id, toast="\n".join(left_out))
 
 
-def _skill(request: Request, services: Services) -> str:
+def _skill(request: Request, services: Services) -> SkillCall | None:
     """The skill that the task is to follow, which may have been named long ago, when it had other parameters. Raises
     Refused.
     """
     name = request.option("skill")
     if not name:
-        return ""
+        return None
     found = services.skills.found.get(name)
     if found is None:
         raise unknown_skill(name, services)
+    arguments = arguments_of(request.option("arguments"))
     if found.recorded is not None:
-        asked(found, found.recorded, arguments_of(request.option("arguments")))
-    return name
+        asked(found, found.recorded, arguments)
+    return SkillCall(name, arguments)
 
 
 def arguments_of(text: str) -> dict[str, str]:
@@ -178,20 +178,21 @@ async def again(request: Request, services: Services) -> Reply:
     task = await task_meant(request, services)
     require(request, services.policy, Right.USE, owner=task.person)
     phones = ",".join(part.phone for part in await services.task_service.parts(task.id)) or task.phone
+    phones = phones or ",".join(phone.id for phone in task.request.phones)
     options = {"device": request.option("device") or phones, "quick": "true" if _quick(request, task) else ""}
     options |= {
-        "member": task.member,
-        "deep": "true" if task.deep else "",
-        "search": "true" if task.search else "",
-        "follows": task.follows,
+        "member": task.request.options.member,
+        "deep": "true" if task.request.options.deep else "",
+        "search": "true" if task.request.options.search else "",
+        "follows": task.request.follows,
     }
     changes = request.call.rest.strip()
-    if task.skill and not changes:
-        options |= {"skill": task.skill, "arguments": json.dumps(dict(task.arguments))}
+    if (skill := task.request.skill) is not None and not changes:
+        options |= {"skill": skill.name, "arguments": json.dumps(dict(skill.arguments))}
     text = say("again.changed", text=task.text, changes=changes) if changes else task.text
     call = CommandCall("do", {name: value for name, value in options.items() if value}, text)
     files, lost = await _files(task, services)
-    request = replace(_where(request, task), call=call, files=(*files, *request.files), guidance=task.guidance)
+    request = replace(_where(request, task), call=call, files=(*files, *request.files), guidance=task.request.guidance)
     reply = await do(request, services)
     if lost and reply.message is not None:
         words = f"{reply.message.body}\n{say('again.files_lost', names=', '.join(lost))}"
@@ -202,7 +203,7 @@ async def again(request: Request, services: Services) -> Reply:
 async def _files(task: Task, services: Services) -> tuple[list[Attachment], list[str]]:
     """What came with the task, and the names of what is not kept any more."""
     files, lost = [], []
-    for file in task.files:
+    for file in task.request.files:
         try:
             files.append(Attachment(file.name, await services.frames.load(file.content)))
         except KeyError:
@@ -211,7 +212,7 @@ async def _files(task: Task, services: Services) -> tuple[list[Attachment], list
 
 
 def _quick(request: Request, task: Task) -> bool:
-    return request.flag("quick") if request.option("quick") else task.quick
+    return request.flag("quick") if request.option("quick") else task.request.options.quick
 
 
 def _where(request: Request, task: Task) -> Request:

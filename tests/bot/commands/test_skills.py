@@ -25,6 +25,7 @@ from bot.domain.address import Person
 from bot.domain.incoming import CommandCall
 from bot.domain.outgoing import Reply
 from bot.domain.task import Task, TaskState
+from bot.domain.task_request import SkillCall
 from tests.bot.commands.test_overview import words
 from tests.bot.world import ADA, ANNA, BEN, CHANNEL, World, a_step_event
 from tests.fakes.scripted_model import data, models
@@ -41,7 +42,7 @@ async def test_a_skill_becomes_a_task_with_what_stands_behind_it(world: World) -
     task = await world.task_service.get(reply.task)
     assert task is not None
     assert task.text == "Follow the skill compare-prices with thing=kettle city=Leeds"
-    assert (task.skill, task.arguments) == ("compare-prices", {"thing": "kettle", "city": "Leeds"})
+    assert task.request.skill == SkillCall("compare-prices", {"thing": "kettle", "city": "Leeds"})
     task = await world.task_service.get((await world.type("skill Compare-Prices")).task)
     assert task is not None
     assert task.text == "Follow the skill compare-prices."
@@ -121,7 +122,7 @@ async def test_a_task_is_saved_once_it_is_confirmed_and_done_again_with_other_va
 
     reply = await world.type('skill buy-mug choice="Red mug"')
     again = await world.task_service.known(reply.task)
-    assert (again.skill, again.arguments) == ("buy-mug", {"choice": "Red mug"})
+    assert again.request.skill == SkillCall("buy-mug", {"choice": "Red mug"})
     assert again.text == "Open Shop and put a Red mug into the cart"
     assert world.agent.orders[-1].arguments == {"choice": "Red mug"}
     assert "also needs choice" in words(await world.type("skill buy-mug"))
@@ -220,7 +221,7 @@ async def test_what_belongs_to_no_parameter_begins_nothing(world: World) -> None
         assert answer in words(reply), line
         assert not reply.task, line
     task = await world.task_service.known((await world.type("skill buy-mug choice＝“Red mug”")).task)
-    assert task.arguments == {"choice": "Red mug"}
+    assert task.request.skill == SkillCall("buy-mug", {"choice": "Red mug"})
 
 
 async def test_a_save_is_read_as_people_write_it(world: World) -> None:

@@ -18,6 +18,7 @@ from bot.commands.request import Request, Services
 from bot.commands.scheduler import LATE, Scheduler
 from bot.domain.outgoing import Reply
 from bot.domain.task import TaskState
+from bot.domain.task_request import TaskOptions
 from bot.people.access import Policy
 from bot.people.rights import Rights
 from bot.store.audit import AuditKind
@@ -35,14 +36,15 @@ async def rig(tmp_path: Path) -> AsyncIterator[Rig]:
 async def test_who_of_the_team_does_it_and_how_it_is_planned_goes_with_a_schedule(rig: Rig) -> None:
     await rig.plan("--member researcher --deep --search every 1h do look at the weather")
     (task,) = await rig.after(HOUR)
-    assert (task.text, task.member, task.deep, task.search) == ("look at the weather", "researcher", True, True)
+    assert task.text == "look at the weather"
+    assert task.request.options == TaskOptions(member="researcher", deep=True, search=True)
 
 
 async def test_a_task_is_given_when_its_time_has_come(rig: Rig) -> None:
     await rig.plan("--device pixel every 1h do --quick look at the weather")
     assert await rig.after(HOUR - 1.0) == []
     (task,) = await rig.after(1.0)
-    assert (task.text, task.phone, task.quick) == ("look at the weather", "pixel", True)
+    assert (task.text, task.phone, task.request.options.quick) == ("look at the weather", "pixel", True)
     assert (task.person, task.origin, task.state) == (ANNA, CHANNEL.address, TaskState.QUEUED)
     await rig.world.end(task)
     assert len(await rig.after(0.0)) == 1

@@ -80,8 +80,8 @@ async def test_a_backup_is_whole_while_tasks_are_written(store: Store, data: Pat
             async def both(transaction: Transaction) -> None:
                 rows = await transaction.fetch(
                     "INSERT INTO tasks (text, person_platform, person_id, person_name, origin, anchor, state, phone,"
-                    " quick, max_steps, usage, created, changed)"
-                    " VALUES ('x', 'web', '1', 'Anna', '[]', '', 'queued', '', 0, 1, '{}', 0, 0) RETURNING id"
+                    " request, usage, created, changed)"
+                    " VALUES ('x', 'web', '1', 'Anna', '[]', '', 'queued', '', '{}', '{}', 0, 0) RETURNING id"
                 )
                 await transaction.fetch("INSERT INTO events VALUES ('s', ?, ?, 0)", (str(rows[0][0]), rows[0][0]))
 
