@@ -9,9 +9,11 @@ from dataclasses import replace
 from datetime import datetime, tzinfo
 
 from agent.files import GivenFile
+from bot.application.access import NotAllowed, Refused, verdict
+from bot.application.services import Services
 from bot.cards.buttons import ButtonData, Deed, button
 from bot.cards.formatting import shortened
-from bot.commands.request import NotAllowed, Refused, Request, Services, refuse_late, verdict
+from bot.commands.request import Request, refuse_late
 from bot.domain.address import Address
 from bot.domain.backlog import Late, Missed
 from bot.domain.chat import ChatError, ChatGone, FloodWait

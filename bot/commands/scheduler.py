@@ -9,17 +9,15 @@ from dataclasses import replace
 from datetime import datetime
 from zoneinfo import ZoneInfo
 
-from bot.commands.request import NotAllowed, Refused, Request, Services, require
+from bot.application.access import Caller, NotAllowed, Refused
+from bot.application.services import Services
+from bot.application.tasks import TaskCommands
 from bot.commands.standing import yes_of_now
-from bot.domain.incoming import CommandCall
-from bot.domain.outgoing import Reply
-from bot.domain.right import Right
 from bot.domain.schedule import Schedule, count_due, next_due
 from bot.domain.task import Task, TaskError, TaskState
-from bot.domain.task_request import Origin, TaskOptions, TaskRequest, WishedPhone
+from bot.domain.task_request import Origin, TaskRequest, WishedPhone
 from bot.domain.watch import TaskWatch
 from bot.people.roles import RolesUnknown, with_roles
-from bot.store.audit import AuditKind
 from bot.texts import say, speaking
 
 LATE = 120.0
@@ -35,17 +33,10 @@ logger = logging.getLogger(__name__)
 
 
 class Scheduler:
-    """`give` is the command `do`. The time is that of `services.clock`; `sleep` lets it pass."""
+    """The time is that of `services.clock`; `sleep` lets it pass."""
 
-    def __init__(
-        self,
-        services: Services,
-        give: Callable[[Request, Services], Awaitable[Reply]],
-        *,
-        sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
-    ) -> None:
+    def __init__(self, services: Services, *, sleep: Callable[[float], Awaitable[None]] = asyncio.sleep) -> None:
         self._services = services
-        self._give = give
         self._sleep = sleep
         self._running: asyncio.Task[None] | None = None
 
@@ -105,15 +96,13 @@ class Scheduler:
 
     async def _begin(self, schedule: Schedule) -> None:
         plan = schedule.plan
-        call = CommandCall("do", plan.options, plan.text)
         try:
             person = await with_roles(plan.person, plan.place, self._services.policy, self._services.chats)
-            request = Request(person, plan.place, _event(schedule), call)
-            require(request, self._services.policy, Right.USE)
-            request = replace(request, standing=yes_of_now(request, self._services, schedule), watch=_reading(schedule))
-            reply = await self._give(request, self._services)
+            caller = Caller(person, plan.place, _event(schedule))
+            started = await TaskCommands(caller, self._services).start(
+                plan.draft, standing=yes_of_now(caller, self._services, schedule), watch=_reading(schedule)
+            )
         except NotAllowed as refused:
-            await self._services.store.audit.note(AuditKind.REFUSED, plan.person, detail=refused.check)
             # Told once, of a watch too: somebody who may not use the bot any more would else hear of it every time.
             unwatched = replace(self._request(schedule), watch=None)
             await self._turn_down(schedule, say("scheduled.not_allowed", why=refused, **_facts(schedule)), unwatched)
@@ -124,8 +113,8 @@ class Scheduler:
         except (Refused, TaskError) as refused:
             await self._turn_down(schedule, say("scheduled.refused", why=refused, **_facts(schedule)))
         else:
-            logger.info("schedule %s: task %s", schedule.id, reply.task)
-            await self._services.store.schedules.begun(schedule, reply.task)
+            logger.info("schedule %s: task %s", schedule.id, started.task.id)
+            await self._services.store.schedules.begun(schedule, started.task.id)
 
     def _missed(self, schedule: Schedule, now: float) -> str:
         number = count_due(schedule.plan.rule, first=schedule.due, until=now, begun=schedule.created, most=COUNTED)
@@ -148,18 +137,12 @@ class Scheduler:
     def _request(self, schedule: Schedule) -> TaskRequest:
         """What is turned down: its phones are not looked up."""
         plan = schedule.plan
-        options = TaskOptions(
-            quick=plan.options.get("quick") == "true",
-            deep=plan.options.get("deep") == "true",
-            search=plan.options.get("search") == "true",
-            member=plan.options.get("member", ""),
-        )
         return TaskRequest(
-            plan.text,
+            plan.draft.text,
             plan.person,
             _origin(schedule),
-            phones=tuple(WishedPhone(phone) for phone in plan.options.get("device", "").split(",") if phone),
-            options=options,
+            phones=tuple(WishedPhone(phone) for phone in plan.draft.device.split(",") if phone),
+            options=plan.draft.options,
             max_steps=self._services.live.now.max_steps,
             watch=_reading(schedule),
         )

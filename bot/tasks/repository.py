@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Awaitable, Callable, Collection
 from dataclasses import replace
 
 from agent.effect_facts import AllowedAhead
@@ -33,6 +33,9 @@ from bot.store.waiting import PATIENCE_S
 from bot.tasks.limits import AdmissionCheck, ServiceLimits
 from bot.tasks.transitions import Ending, Transitions
 
+Also = Callable[[Transaction, Task], Awaitable[None]]
+"""Writes something in the transaction that accepts a task. It waits for nothing else, and may be run again."""
+
 
 class TaskRepository:
     """The task service's changes of the store."""
@@ -52,8 +55,9 @@ class TaskRepository:
         self._clock = clock
         self._limits = limits
 
-    async def accept(self, request: TaskRequest) -> Accepted:
-        """Keep the task; the same event gives the task that it gave before. An empty event is always new.
+    async def accept(self, request: TaskRequest, also: Also | None = None) -> Accepted:
+        """Keep the task; the same event gives the task that it gave before. An empty event is always new. `also` writes
+        what becomes true with it.
 
         Raises OverQuota.
         """
@@ -64,6 +68,8 @@ class TaskRepository:
                 if self._gate is not None:
                     await self._gate.admit(transaction, accepted.task, request)
                 await self._store.audit.add(transaction, AuditKind.ACCEPTED, request.person, task=accepted.task.id)
+            if also is not None:
+                await also(transaction, accepted.task)
             return accepted
 
         return await self._store.write(work)

@@ -42,7 +42,7 @@ from bot.tasks.maintenance import Maintenance
 from bot.tasks.multi_device import MultiDeviceControl
 from bot.tasks.queries import TaskQueries
 from bot.tasks.question_closing import QuestionClosing
-from bot.tasks.repository import TaskRepository
+from bot.tasks.repository import Also, TaskRepository
 from bot.tasks.secrets import MemorySecrets
 from bot.tasks.shielded import ShieldedCalls
 from bot.tasks.takeover import Takeover
@@ -129,10 +129,12 @@ class TaskService(TaskQueries):
         """Close what is over by now: questions, and interrupted tasks that nobody resumed. Called every second."""
         await self._maintenance.expire()
 
-    async def accept(self, request: TaskRequest) -> Accepted:
-        """Keep the task and begin with it. Raises BadText, TooManyTasks or OverQuota."""
+    async def accept(self, request: TaskRequest, also: Also | None = None) -> Accepted:
+        """Keep the task and begin with it; `also` writes what becomes true with it. Raises BadText, TooManyTasks or
+        OverQuota.
+        """
         request = replace(request, text=clean(request.text, say("desk.text.task")))
-        return await self._calls.unbroken(self._accept(request))
+        return await self._calls.unbroken(self._accept(request, also))
 
     async def turn_down(self, request: TaskRequest, why: str) -> Accepted:
         """Keep a task that is not begun: it is blocked from its beginning, and that is told. Raises BadText."""
@@ -204,17 +206,18 @@ class TaskService(TaskQueries):
         """
         return await self._calls.unbroken(self._give_up(question))
 
-    async def _accept(self, request: TaskRequest) -> Accepted:
+    async def _accept(self, request: TaskRequest, also: Also | None) -> Accepted:
         live = sum(not task.parts for task in await self._store.tasks.active())
         if live + max(1, len(request.phones)) > self._limits.max_live:
             raise TooManyTasks(say("desk.full", number=self._limits.max_live))
         try:
-            accepted = await self._record.accept(request)
+            accepted = await self._record.accept(request, also)
         except OverQuota as refused:
             await self._store.audit.note(AuditKind.OVER_QUOTA, request.person, detail=refused.detail)
             raise
         if not accepted.duplicate:
-            for task in await self.parts(accepted.task.id) or [accepted.task]:
+            parts = await self.parts(accepted.task.id) if accepted.task.parts else ()
+            for task in parts or [accepted.task]:
                 self._workers.start(task)
             self._news.changed(accepted.task.id)
         return accepted

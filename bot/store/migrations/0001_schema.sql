@@ -103,9 +103,8 @@ CREATE TABLE schedules (
     zone TEXT NOT NULL,
     -- The times as they were written.
     words TEXT NOT NULL,
-    -- The options of `do`, and the task.
-    options TEXT NOT NULL,
-    text TEXT NOT NULL,
+    -- The task with how it is to be done, as JSON.
+    draft TEXT NOT NULL,
     created REAL NOT NULL,
     due REAL NOT NULL,
     paused INTEGER NOT NULL DEFAULT 0,

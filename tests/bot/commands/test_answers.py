@@ -9,8 +9,8 @@ import pytest
 
 from agent.questions import ALLOW, ALLOW_FOR_TASK, DENY, QuestionKind
 from agent.standing_yes import Recipient
+from bot.application.interpret import FOLLOWED_SECONDS
 from bot.cards.buttons import Deed, button, locator, pause_button, resume_button, stop_button
-from bot.commands.free_text import FOLLOWED_SECONDS
 from bot.domain.address import Address, MessageRef, Place
 from bot.domain.chat import ChatError
 from bot.domain.incoming import Press

@@ -158,7 +158,7 @@ async def test_a_plan_for_several_phones(shelf: World) -> None:
     made = await shelf.type("schedule --device pixel,NOKIA every day 07:30 do open the weather app")
     assert "07:30" in words(made)
     (schedule,) = await shelf.store.schedules.all()
-    assert schedule.plan.options["device"] == "pixel,nokia"
+    assert schedule.plan.draft.device == "pixel,nokia"
     assert "There is no phone" in words(
         await shelf.type("schedule --device pixel,x every day 07:30 do open the weather app")
     )

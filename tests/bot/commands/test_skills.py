@@ -274,7 +274,8 @@ async def test_what_is_planned_follows_a_skill_to_its_new_name(world: World) -> 
     await world.type("schedule every day 07:30 skill buy-mug choice=Umbrella")
     await world.type("skills rename buy-mug mugs")
     (one,) = await world.store.schedules.all()
-    assert one.plan.options["skill"] == "mugs"
+    assert one.plan.draft.skill is not None
+    assert one.plan.draft.skill.name == "mugs"
     assert "Still planned with it: 1." in words(await world.type("skills delete mugs"))
 
 
@@ -298,8 +299,7 @@ async def test_a_name_that_was_used_before_begins_anew(world: World) -> None:
 async def test_a_schedule_gives_a_skill(world: World) -> None:
     assert "every day 07:30" in words(await world.type("schedule every day 07:30 skill compare-prices thing=kettle"))
     (plan,) = [one.plan for one in await world.store.schedules.all()]
-    assert plan.options["skill"] == "compare-prices"
-    assert "kettle" in plan.options["arguments"]
+    assert plan.draft.skill == SkillCall("compare-prices", {"thing": "kettle"})
 
 
 async def test_a_folder_from_elsewhere_is_brought_in_with_the_same_checks(tmp_path: Path, world: World) -> None:

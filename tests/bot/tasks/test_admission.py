@@ -12,7 +12,7 @@ import pytest
 
 from agent.ports.leases import Lease, Place
 from agent.run_id import RunId
-from bot.commands.resolve import wished
+from bot.application.phones import wished
 from bot.domain.address import Address, Person
 from bot.domain.address import Place as ChatPlace
 from bot.domain.right import Grant, Right, TierGift
