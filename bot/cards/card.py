@@ -54,9 +54,11 @@ def part_lines(parts: Sequence[PartNow], notes: Mapping[str, str], *, newest: st
 
 
 def skill_line(task: Task) -> str:
-    """The skill that it follows, with what it is done with."""
-    values = ", ".join(f"{name}={value}" for name, value in task.arguments.items())
-    return say("card.skill_with", name=task.skill, values=values) if values else say("card.skill", name=task.skill)
+    """The skill that it follows, with what it is done with; "" for none."""
+    if (skill := task.request.skill) is None:
+        return ""
+    values = ", ".join(f"{name}={value}" for name, value in skill.arguments.items())
+    return say("card.skill_with", name=skill.name, values=values) if values else say("card.skill", name=skill.name)
 
 
 def _standing(part: PartNow) -> str:
@@ -114,8 +116,8 @@ async def render_card(
         body = [shortened(shown.app_shown, TODO_LIMIT)] if shown.app else []
     else:
         body = [say("card.ending") if ending else _live_line(task, shown, queue_place, ahead)]
-    if task.skill:
-        body.append(shortened(skill_line(task), NOTE_LIMIT))
+    if followed := skill_line(task):
+        body.append(shortened(followed, NOTE_LIMIT))
     if parts:
         body += part_lines(parts, notes or {}, newest=step.part if step is not None else "")
     elif step is not None and step.summary and not step.told_otherwise:

@@ -68,9 +68,9 @@ async def _last_screens(task: Task, screens: Mapping[int, str], frames: Frames) 
 
 async def render_watch(task: Task, *, frames: Frames, now: float, repeated: bool = False) -> Message:
     """What a reading has found, with buttons that pause its watch or end it. `task` is a reading with news."""
-    assert task.watch is not None
-    assert task.watch.verdict is not None
-    watch, verdict, schedule = task.watch.watch, task.watch.verdict, task.watch.schedule
+    assert task.request.watch is not None
+    assert task.verdict is not None
+    watch, verdict, schedule = task.request.watch.watch, task.verdict, task.request.watch.schedule
     name = watch.result.name
     lost = verdict.value is None
     value = "" if verdict.value is None else value_words(verdict.value)

@@ -7,11 +7,11 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import aclosing, asynccontextmanager
 from typing import Any
 
+from bot.application.services import Services
 from bot.chats.installed import installed
 from bot.cli.exits import Refused
 from bot.cli.remote import Said
 from bot.commands.dispatcher import Commands
-from bot.commands.request import Services
 from bot.config.settings import Settings
 from bot.domain.address import Address, Person, Place
 from bot.domain.incoming import Attachment, CommandCall, Invocation

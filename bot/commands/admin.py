@@ -6,7 +6,9 @@ import time
 from collections import Counter
 from datetime import datetime
 
-from bot.commands.request import Refused, Request, Services, aside
+from bot.application.access import Refused
+from bot.application.services import Services
+from bot.commands.request import Request, aside
 from bot.config.endpoints import model_settings
 from bot.config.settings import SettingsError
 from bot.domain.outgoing import Reply

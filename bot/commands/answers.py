@@ -6,15 +6,17 @@ import asyncio
 import logging
 from dataclasses import replace
 
-from agent.questions import DENY, Question, QuestionKind
+from agent.questions import DENY, QuestionKind
+from bot.application.access import Refused, may_see
+from bot.application.services import Services
+from bot.application.task_access import task_named
+from bot.application.tasks import TaskCommands
 from bot.cards.formatting import title_of
 from bot.cards.question import closed_line
-from bot.commands.request import Refused, Request, Services, may_see, plain, require
-from bot.commands.resolve import task_named
+from bot.commands.request import Request, plain
 from bot.domain.address import MessageRef
 from bot.domain.chat import ChatError, FloodWait
 from bot.domain.outgoing import Reply
-from bot.domain.right import Right
 from bot.domain.task import OpenQuestion, Task, TaskError
 from bot.tasks.input import answer_of
 from bot.texts import say
@@ -58,18 +60,11 @@ async def give_answer(request: Request, services: Services, open_question: OpenQ
 
 async def _given(request: Request, services: Services, open_question: OpenQuestion, text: str) -> str:
     """Who answered what, in one line. Raises Refused."""
-    question = open_question.question
-    task = await services.task_service.get(open_question.task)
-    owner = None if task is None else task.person
-    right = Right.APPROVE if question.kind is QuestionKind.APPROVE else Right.USE
-    require(request, services.policy, right, owner=owner, phone="" if task is None else task.phone)
-    if open_question.answer is not None or open_question.expired:
-        raise Refused(closed_line(open_question))
-    _in_time(request, open_question, text)
-    answered = await services.task_service.answer(question.id, _choice(question, text), request.person)
-    if not answered.won:
-        raise Refused(closed_line(answered.question))
-    return closed_line(answered.question)
+    commands = TaskCommands(request, services)
+    if request.stale:
+        await commands.require_to_answer(open_question)
+        _in_time(request, open_question, text)
+    return closed_line(await commands.answer(open_question, text))
 
 
 def _in_time(request: Request, asked: OpenQuestion, text: str) -> None:
@@ -78,8 +73,6 @@ def _in_time(request: Request, asked: OpenQuestion, text: str) -> None:
     The task has waited for it, so words and a "no" hold. A code is too old, an approval is given with open eyes, and
     what was written before the question was asked answers another one.
     """
-    if not request.stale:
-        return
     kind = asked.question.kind
     if kind is QuestionKind.SECRET:
         raise Refused(say("answer.late_secret"))
@@ -100,14 +93,6 @@ async def cleared(message: MessageRef, services: Services) -> str:
         else:
             return say("answer.secret_deleted")
     return say("answer.secret_stays")
-
-
-def _choice(question: Question, typed: str) -> str:
-    """Of choices, a number or one in any case stands for that choice. Any other text stays exactly as it is."""
-    text = typed.strip()
-    if text.isascii() and text.isdigit() and len(text) < 4 and 1 <= int(text) <= len(question.choices):
-        return question.choices[int(text) - 1]
-    return next((choice for choice in question.choices if choice.casefold() == text.casefold()), typed)
 
 
 async def _meant(request: Request, services: Services) -> OpenQuestion:

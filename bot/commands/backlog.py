@@ -9,16 +9,18 @@ from dataclasses import replace
 from datetime import datetime, tzinfo
 
 from agent.files import GivenFile
+from bot.application.access import NotAllowed, Refused, verdict
+from bot.application.services import Services
 from bot.cards.buttons import ButtonData, Deed, button
 from bot.cards.formatting import shortened
-from bot.commands.request import NotAllowed, Refused, Request, Services, refuse_late, verdict
+from bot.commands.request import Request, refuse_late
 from bot.domain.address import Address
 from bot.domain.backlog import Late, Missed
 from bot.domain.chat import ChatError, ChatGone, FloodWait
 from bot.domain.incoming import Attachment, CommandCall
 from bot.domain.outgoing import Message
 from bot.domain.right import Right
-from bot.domain.task import TaskWish
+from bot.domain.task_request import Origin
 from bot.tasks.files import keep
 from bot.texts import say, speaking
 
@@ -186,8 +188,7 @@ async def hold_back(request: Request, services: Services) -> None:
 
 async def keep_late(request: Request, services: Services, lists: MissedLists) -> None:
     """Keep it for the list, unless it is known to be done: a message may be delivered twice. Raises BadFiles."""
-    wish = TaskWish(request.call.rest, request.person, request.address, request.event)
-    if await services.task_service.of_event(wish) is not None:
+    if await services.task_service.of_event(Origin(request.address, request.event)) is not None:
         return
     late = Late(
         person=request.person,

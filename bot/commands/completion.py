@@ -6,10 +6,12 @@ import asyncio
 import logging
 from collections.abc import Sequence
 
+from bot.application.access import may_see
+from bot.application.phones import ALL, SEPARATORS, open_phones
+from bot.application.services import Services
 from bot.cards.formatting import shortened, title_of
 from bot.commands.people import NONE
-from bot.commands.request import Request, Services, may_see
-from bot.commands.resolve import ALL, SEPARATORS, open_phones
+from bot.commands.request import Request
 from bot.domain.address import Person, Place
 from bot.domain.incoming import CommandCall
 from bot.domain.right import Right

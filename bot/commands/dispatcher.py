@@ -8,6 +8,8 @@ from dataclasses import replace
 from typing import TypeVar
 
 from agent.error_mapping import fault_of
+from bot.application.access import Refused, audited, require, verdict
+from bot.application.services import Services
 from bot.cards.buttons import ButtonData, Deed
 from bot.commands import (
     admin,
@@ -32,7 +34,7 @@ from bot.commands.completion import Suggestions
 from bot.commands.free_text import Talk, topic_of
 from bot.commands.parser import ParseError, UnknownCommand, parse, unknown_command
 from bot.commands.presses import as_toast, do_press
-from bot.commands.request import NotAllowed, Refused, Request, Services, TooLate, aside, plain, require, verdict
+from bot.commands.request import Request, TooLate, aside, plain
 from bot.commands.spec import BY_NAME
 from bot.commands.unknown_commands import meant_by_press, offer_nearest
 from bot.commands.voice import Ears
@@ -42,7 +44,6 @@ from bot.domain.outgoing import Reply
 from bot.domain.right import Right
 from bot.domain.task import TaskError
 from bot.people.access import Check
-from bot.store.audit import AuditKind
 from bot.store.errors import StoreAway
 from bot.texts import language_of, say, speaking
 from devices.recent import Recent
@@ -155,11 +156,8 @@ class Commands:
 
     async def _audited(self, came: Came, work_on: Callable[[Came], Awaitable[Reply]]) -> Reply:
         """What is refused to somebody who may use the bot is kept; strangers are counted elsewhere."""
-        try:
+        async with audited(came.person, self._services.store):
             return await work_on(came)
-        except NotAllowed as refused:
-            await self._services.store.audit.note(AuditKind.REFUSED, came.person, detail=refused.check)
-            raise
 
     def _is_repeat(self, came: Incoming | Invocation | Press) -> bool:
         address = came.place.address

@@ -7,6 +7,11 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 
+from bot.application.access import Refused, verdict
+from bot.application.interpret import Answer, NewTask, Note, interpret
+from bot.application.services import Services
+from bot.application.task_access import require_to_go_on
+from bot.application.tasks import TaskCommands
 from bot.cards.buttons import Deed, button
 from bot.cards.formatting import shortened
 from bot.commands import tasks
@@ -14,15 +19,15 @@ from bot.commands.answers import give_answer, sole
 from bot.commands.backlog import STEER, attached
 from bot.commands.hand import type_text
 from bot.commands.memory import asks_for_all, memories
-from bot.commands.request import Refused, Request, Services, may_see, plain, refuse_late, verdict
+from bot.commands.request import Request, plain, refuse_late
 from bot.commands.spec import BY_NAME
 from bot.commands.stray_secrets import asked_elsewhere, late_code, looks_like_a_code, misplaced_code, stray_code
-from bot.commands.task_permissions import require_to_go_on
 from bot.domain.address import MessageRef
 from bot.domain.incoming import CommandCall, ForeignText, Incoming
 from bot.domain.outgoing import Message, Reply
 from bot.domain.right import Right
 from bot.domain.task import OpenQuestion, Task, TaskState
+from bot.domain.task_request import TaskDraft
 from bot.people.access import same_person
 from bot.store.offers import Offer
 from bot.tasks.files import keep
@@ -30,14 +35,8 @@ from bot.tasks.hands import Hold
 from bot.tasks.input import clean
 from bot.texts import listed, say
 
-FOLLOWED_SECONDS = 1800.0
-"""For so long after its end a private chat is still about a task; ours. A task's own thread always is."""
-
 _NAME_LIMIT = 64
 """Characters of the name of who wrote a text; ours."""
-
-_STEERED = frozenset({TaskState.WORKING, TaskState.PAUSED})
-"""Such a task can be told something."""
 
 _LooksAtCodes = Callable[[Request, Services, str], Awaitable[Reply | None]]
 
@@ -148,41 +147,26 @@ class Talk:
         return await self._steer(request, task, text)
 
     async def _in_private(self, request: Request, text: str) -> Reply:
-        found = await self._services.task_service.open_questions(place=request.address)
-        if found:
-            told = await give_answer(request, self._services, await sole(found, self._services), text)
+        meaning = await interpret(request, self._services)
+        if isinstance(meaning, Answer):
+            question = await sole(meaning.questions, self._services)
+            told = await give_answer(request, self._services, question, text)
             return _without_files(told, carried=request.carries)
         if (code := await self._code(request, text, stray_code)) is not None:
             return code
         if asks_for_all(text):
             return await memories(request, self._services)
-        before = await self._services.task_service.in_place(request.address)
-        here = before if before is not None and before.place in {None, request.address} else None
         alone = text.strip().lower() in BY_NAME
-        busy = here is not None and here.state not in {TaskState.QUEUED, TaskState.ENDED}
         coded = text.isascii() and looks_like_a_code(text)  # a sentence of a language without blanks is no code
-        if not (alone or busy or coded):
-            followed = here.id if here is not None and await self._is_followed(request, here) else ""
-            wished = {"device": request.device, "follows": followed}
-            options = {name: value for name, value in wished.items() if value}
-            request = replace(request, call=CommandCall("do", options, clean(text, say("desk.text.task"))))
-            refuse_late(request)
-            return await tasks.do(request, self._services)
+        if isinstance(meaning, NewTask) and meaning.beside is None and not (alone or coded):
+            draft = TaskDraft(clean(text, say("desk.text.task")), request.device, follows=meaning.follows)
+            options = {name: value for name, value in (("device", draft.device), ("follows", draft.follows)) if value}
+            refuse_late(replace(request, call=CommandCall("do", options, draft.text)))
+            return await tasks.start(request, self._services, draft)
         words = say("talk.offer")
         if alone and request.lead:
             words = "\n".join([words, say("talk.offer_command", line=f"{request.lead}{text.strip().lower()}")])
         return await self.offer(request, text, words)
-
-    async def _is_followed(self, request: Request, before: Task) -> bool:
-        """Whether what is written now follows up that task: in its own thread, or soon after its end."""
-        if (
-            before.ended is None
-            or before.place != request.address
-            or not may_see(request, self._services.policy, before)
-        ):
-            return False
-        recent = self._services.clock() - before.ended <= FOLLOWED_SECONDS
-        return recent or await self._services.task_service.made_for_tasks(request.address)
 
     async def _code(self, request: Request, text: str, open_one: _LooksAtCodes) -> Reply | None:
         """What is said to a text that may be a code for another question, open or closed."""
@@ -206,28 +190,28 @@ class Talk:
         )
         await services.store.offers.add(offer)
         buttons = [button(Deed.RUN, offer.id, say("button.run"), style="primary")]
-        task = await services.task_service.in_place(request.address)
-        if task is not None and task.state in _STEERED:
+        if isinstance(meaning := await interpret(request, services), Note):
+            task = meaning.task
             buttons.append(button(Deed.STEER, offer.id, say("button.steer", task=task.id), choice=task.id))
         if offer.files:
             words = "\n".join([words, say("talk.offer_files", names=listed(file.name for file in offer.files))])
         return Reply(Message(body=words, buttons=(tuple(buttons),), reply_to=request.message))
 
     async def _steer(self, request: Request, task: Task, text: str) -> Reply:
-        await require_to_go_on(request, self._services, task)
         if not text.strip():
             return Reply()
-        refuse_late(replace(request, call=CommandCall(STEER, {"task": task.id}, text)))
-        await self._services.task_service.steer(task.id, text.strip(), request.person)
+        if request.stale:
+            await require_to_go_on(request, self._services, task)
+            refuse_late(replace(request, call=CommandCall(STEER, {"task": task.id}, text)))
+        await TaskCommands(request, self._services).steer(task, text.strip())
         return plain(say("talk.noted", task=task.id))
 
     async def run(self, request: Request, offer: str) -> Reply:
         """Give what was offered as a task. Who presses, where and with which roles counts now."""
         async with self.taken(request, offer) as meant:
             files = await attached(meant.files, self._services)
-            call = CommandCall("do", {}, meant.text)
-            event = replace(request, event=meant.event, call=call, message=meant.message, files=files)
-            return await tasks.do(event, self._services)
+            caller = replace(request, event=meant.event, message=meant.message, files=files)
+            return await tasks.start(caller, self._services, TaskDraft(meant.text))
 
     async def steer_with(self, request: Request, offer: str, task_id: str) -> Reply:
         """Tell a running task what was offered; its files stay behind."""

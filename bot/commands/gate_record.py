@@ -9,9 +9,10 @@ from typing import Any
 
 from agent.effect_facts import AllowedAhead, DeniedBefore, LookedBefore, OtherWindow
 from agent.questions import QuestionKind
+from bot.application.services import Services
 from bot.cards.formatting import shortened, step_words, title_of
 from bot.cards.question import closed_line
-from bot.commands.request import Services, aside
+from bot.commands.request import aside
 from bot.domain.outgoing import Reply
 from bot.domain.task import OpenQuestion, StepRow, Task
 from bot.texts import say

@@ -10,14 +10,16 @@ from typing import Final
 
 from agent import actions as act
 from agent.questions import ALLOW, DENY
+from bot.application.access import Refused, may_see, require, verdict
+from bot.application.phones import open_phones, phone_named, require_usable
+from bot.application.services import Services
+from bot.application.task_access import require_to_hold, task_named
 from bot.cards.buttons import ButtonData, Deed, button
 from bot.cards.marks import draw_marks
 from bot.cards.picture import draw_screen
 from bot.commands.answers import cleared
 from bot.commands.phones import phone_meant, user_of
-from bot.commands.request import Refused, Request, Services, may_see, plain, require, verdict
-from bot.commands.resolve import open_phones, phone_named, require_usable, task_named
-from bot.commands.task_permissions import require_to_hold
+from bot.commands.request import Request, plain
 from bot.domain.address import MessageRef
 from bot.domain.chat import Capabilities, ChatError, FloodWait
 from bot.domain.incoming import Press

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 
-from bot.commands.request import Refused, Request, Services, aside, verdict
+from bot.application.access import Refused, verdict
+from bot.application.services import Services
+from bot.commands.request import Request, aside
 from bot.domain.outgoing import Reply
 from bot.domain.right import OPERATOR_PLATFORMS, Right
 from bot.people.pairing import ALPHABET, LENGTH, Locked

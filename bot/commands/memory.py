@@ -8,8 +8,10 @@ from datetime import datetime
 from typing import Final
 
 from agent.ports.memory import MAX_FACT, MAX_FACTS, Fact, MemoryFull
-from bot.commands.request import Refused, Request, Services, aside, refuse_late
-from bot.commands.resolve import phones_meant
+from bot.application.access import Refused
+from bot.application.phones import phones_meant
+from bot.application.services import Services
+from bot.commands.request import Request, aside, refuse_late
 from bot.domain.outgoing import Reply
 from bot.people.subjects import Subject
 from bot.texts import counted, listed, say
@@ -37,7 +39,7 @@ async def remember(request: Request, services: Services) -> Reply:
         raise Refused(say("memory.no_fact", limit=MAX_FACT))
     phone = ""
     if request.option("device"):
-        meant = phones_meant(request, services)
+        meant = phones_meant(request, request.option("device"), services)
         if len(meant.phones) != 1:
             raise Refused(say("memory.one_phone"))
         phone = meant.phones[0].id

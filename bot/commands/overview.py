@@ -5,12 +5,14 @@ from __future__ import annotations
 import time
 from dataclasses import replace
 
+from bot.application.access import Refused, may_see, verdict
+from bot.application.services import Services
 from bot.cards.buttons import Deed, button
 from bot.cards.card import state_line
 from bot.cards.final import render_final
 from bot.cards.formatting import duration, elapsed, receipt, title_of
 from bot.cards.live_card import live_card
-from bot.commands.request import Refused, Request, Services, may_see, verdict
+from bot.commands.request import Request
 from bot.commands.resolve import task_meant
 from bot.domain.outgoing import Message, Reply
 from bot.domain.right import Right
@@ -55,7 +57,11 @@ async def _also_waiting(task: Task, request: Request, services: Services) -> str
 
 async def tasks(request: Request, services: Services) -> Reply:
     """A page of recent tasks, the latest first."""
-    before = request.option("before").removeprefix("#")
+    return await tasks_before(request, services, request.option("before").removeprefix("#"))
+
+
+async def tasks_before(request: Request, services: Services, before: str) -> Reply:
+    """A page of those that are older than the one of this number, "" for the latest."""
     if before and not (before.isascii() and before.isdigit() and len(before) < 19):
         raise Refused(say("task.unknown", name=before[:40]))
     found, more = await _page(request, services, before or None)

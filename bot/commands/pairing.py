@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from bot.application.access import Refused, require, verdict
+from bot.application.services import Services
 from bot.commands import linking
-from bot.commands.request import Refused, Request, Services, aside, require, verdict
+from bot.commands.request import Request, aside
 from bot.domain.outgoing import Reply
 from bot.domain.right import OPERATOR_PLATFORMS, Grant, Right
 from bot.people.pairing import Locked, Pairing

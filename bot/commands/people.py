@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from bot.application.access import Refused, may_see, require, verdict
+from bot.application.phones import phone_named
+from bot.application.services import Services
+from bot.application.task_access import task_or_none
 from bot.commands import linking
 from bot.commands.gate_record import gate_record
 from bot.commands.linking import linked_line
 from bot.commands.parser import forms_of, unknown_command
-from bot.commands.request import Refused, Request, Services, aside, may_see, plain, require, verdict
-from bot.commands.resolve import phone_named, task_meant, task_or_none
+from bot.commands.request import Request, aside, plain
+from bot.commands.resolve import task_meant
 from bot.commands.spec import BY_NAME, COMMANDS, CommandSpec, OptionKind
 from bot.domain.address import Address, Person, Place
 from bot.domain.outgoing import Message, Reply

@@ -8,9 +8,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from agent.run_id import RunId
+from bot.application.access import Refused, may_see, verdict
+from bot.application.phones import open_phones, phone_named, require_usable, state_of
+from bot.application.services import Services
 from bot.cards.picture import draw_screen, whole_screen
-from bot.commands.request import Refused, Request, Services, may_see, plain, verdict
-from bot.commands.resolve import open_phones, phone_named, require_usable, state_of
+from bot.commands.request import Request, plain
 from bot.domain.outgoing import Message, Picture, Reply
 from bot.domain.right import Right
 from bot.domain.task import Task, TaskState

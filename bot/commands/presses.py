@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
 
 from agent.questions import ALLOW, ALLOW_FOR_TASK, DENY, DONE, QuestionKind
+from bot.application.access import NotAllowed, Refused, may_see
+from bot.application.services import Services
+from bot.application.tasks import TaskCommands
 from bot.cards.buttons import ButtonData, Deed, locator, read_button
 from bot.cards.formatting import in_own_thread
 from bot.cards.question import closed_line, render_question
@@ -13,23 +16,23 @@ from bot.commands import hand, overview, scheduling, skills, tasks
 from bot.commands.answers import give_answer
 from bot.commands.free_text import Talk
 from bot.commands.pressed_messages import when_refused, with_its_message
-from bot.commands.request import NotAllowed, Refused, Request, Services, aside, may_see
+from bot.commands.request import Request, aside
 from bot.domain.chat import ChatError, FloodWait
-from bot.domain.incoming import CommandCall, Press
+from bot.domain.incoming import Press
 from bot.domain.outgoing import Reply
-from bot.domain.task import OpenQuestion, TaskError
+from bot.domain.task import OpenQuestion, Task, TaskError
 from bot.texts import say, speaking
 
 TOAST_LIMIT = 200
 """Characters of a notice (Telegram's limit of an answered callback query)."""
 
-_COMMANDS = {
-    Deed.STOP: ("cancel", tasks.cancel),
-    Deed.PAUSE: ("pause", tasks.pause),
-    Deed.RESUME: ("resume", tasks.resume),
-    Deed.TAKE: ("take over", tasks.take_over),
-    Deed.AGAIN: ("again", tasks.again),
-    Deed.NOW: ("now", tasks.now),
+_ON_TASKS: Mapping[Deed, Callable[[Request, Services, Task], Awaitable[Reply]]] = {
+    Deed.STOP: tasks.cancel,
+    Deed.PAUSE: tasks.pause,
+    Deed.RESUME: tasks.resume,
+    Deed.TAKE: tasks.take_over,
+    Deed.AGAIN: tasks.again,
+    Deed.NOW: tasks.now,
 }
 
 
@@ -73,7 +76,7 @@ async def _done(
         case Deed.ANSWER:
             return as_toast(await _answer(press, data, request, services))
         case Deed.OLDER:
-            return await overview.tasks(replace(request, call=CommandCall("tasks", {"before": data.subject})), services)
+            return await overview.tasks_before(request, services, data.subject)
         case Deed.RUN:
             return await talk.run(request, data.subject)
         case Deed.PAGE:
@@ -91,8 +94,8 @@ async def _done(
         case Deed.TOUCH:
             return await hand.touch_for_task(request, services, data.subject)
         case Deed.STOP | Deed.PAUSE | Deed.RESUME | Deed.TAKE | Deed.AGAIN | Deed.NOW:
-            name, command = _COMMANDS[data.deed]
-            return as_toast(await command(replace(request, call=CommandCall(name, {"task": data.subject})), services))
+            task = await TaskCommands(request, services).task(data.subject)
+            return as_toast(await _ON_TASKS[data.deed](request, services, task))
 
 
 def as_toast(reply: Reply) -> Reply:

@@ -9,16 +9,15 @@ from dataclasses import replace
 from datetime import datetime
 from zoneinfo import ZoneInfo
 
-from bot.commands.request import NotAllowed, Refused, Request, Services, require
+from bot.application.access import Caller, NotAllowed, Refused
+from bot.application.services import Services
+from bot.application.tasks import TaskCommands
 from bot.commands.standing import yes_of_now
-from bot.domain.incoming import CommandCall
-from bot.domain.outgoing import Reply
-from bot.domain.right import Right
 from bot.domain.schedule import Schedule, count_due, next_due
-from bot.domain.task import Task, TaskError, TaskState, TaskWish
+from bot.domain.task import Task, TaskError, TaskState
+from bot.domain.task_request import Origin, TaskRequest, WishedPhone
 from bot.domain.watch import TaskWatch
 from bot.people.roles import RolesUnknown, with_roles
-from bot.store.audit import AuditKind
 from bot.texts import say, speaking
 
 LATE = 120.0
@@ -34,17 +33,10 @@ logger = logging.getLogger(__name__)
 
 
 class Scheduler:
-    """`give` is the command `do`. The time is that of `services.clock`; `sleep` lets it pass."""
+    """The time is that of `services.clock`; `sleep` lets it pass."""
 
-    def __init__(
-        self,
-        services: Services,
-        give: Callable[[Request, Services], Awaitable[Reply]],
-        *,
-        sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
-    ) -> None:
+    def __init__(self, services: Services, *, sleep: Callable[[float], Awaitable[None]] = asyncio.sleep) -> None:
         self._services = services
-        self._give = give
         self._sleep = sleep
         self._running: asyncio.Task[None] | None = None
 
@@ -86,8 +78,7 @@ class Scheduler:
         and could not store the next time, is found again and not given twice.
         """
         schedules, now = self._services.store.schedules, self._services.clock()
-        wish = _wish(schedule)
-        known = await self._services.task_service.of_event(wish)
+        known = await self._services.task_service.of_event(_origin(schedule))
         if known is not None:
             if known.started is not None or known.state is not TaskState.ENDED:
                 await schedules.begun(schedule, known.id)
@@ -105,18 +96,16 @@ class Scheduler:
 
     async def _begin(self, schedule: Schedule) -> None:
         plan = schedule.plan
-        call = CommandCall("do", plan.options, plan.text)
         try:
             person = await with_roles(plan.person, plan.place, self._services.policy, self._services.chats)
-            request = Request(person, plan.place, _event(schedule), call)
-            require(request, self._services.policy, Right.USE)
-            request = replace(request, standing=yes_of_now(request, self._services, schedule), watch=_reading(schedule))
-            reply = await self._give(request, self._services)
+            caller = Caller(person, plan.place, _event(schedule))
+            started = await TaskCommands(caller, self._services).start(
+                plan.draft, standing=yes_of_now(caller, self._services, schedule), watch=_reading(schedule)
+            )
         except NotAllowed as refused:
-            await self._services.store.audit.note(AuditKind.REFUSED, plan.person, detail=refused.check)
             # Told once, of a watch too: somebody who may not use the bot any more would else hear of it every time.
-            wish = replace(_wish(schedule), watch=None)
-            await self._turn_down(schedule, say("scheduled.not_allowed", why=refused, **_facts(schedule)), wish)
+            unwatched = replace(self._request(schedule), watch=None)
+            await self._turn_down(schedule, say("scheduled.not_allowed", why=refused, **_facts(schedule)), unwatched)
             await self._services.store.schedules.pause(schedule.id)
         except RolesUnknown:
             # Not with the roles of an earlier day: they may have been taken since.
@@ -124,8 +113,8 @@ class Scheduler:
         except (Refused, TaskError) as refused:
             await self._turn_down(schedule, say("scheduled.refused", why=refused, **_facts(schedule)))
         else:
-            logger.info("schedule %s: task %s", schedule.id, reply.task)
-            await self._services.store.schedules.begun(schedule, reply.task)
+            logger.info("schedule %s: task %s", schedule.id, started.task.id)
+            await self._services.store.schedules.begun(schedule, started.task.id)
 
     def _missed(self, schedule: Schedule, now: float) -> str:
         number = count_due(schedule.plan.rule, first=schedule.due, until=now, begun=schedule.created, most=COUNTED)
@@ -138,32 +127,34 @@ class Scheduler:
         former = await self._services.task_service.get(schedule.task)
         return former if former is not None and former.state is not TaskState.ENDED else None
 
-    async def _turn_down(self, schedule: Schedule, why: str, wish: TaskWish | None = None) -> None:
+    async def _turn_down(self, schedule: Schedule, why: str, request: TaskRequest | None = None) -> None:
         """A task that is blocked from its beginning: its end is told as every end is, with a button to do it now. Of a
         watch it is a reading at which nothing was found.
         """
         logger.info("schedule %s: not run", schedule.id)
-        await self._services.task_service.turn_down(wish or _wish(schedule), why)
+        await self._services.task_service.turn_down(request or self._request(schedule), why)
+
+    def _request(self, schedule: Schedule) -> TaskRequest:
+        """What is turned down: its phones are not looked up."""
+        plan = schedule.plan
+        return TaskRequest(
+            plan.draft.text,
+            plan.person,
+            _origin(schedule),
+            phones=tuple(WishedPhone(phone) for phone in plan.draft.device.split(",") if phone),
+            options=plan.draft.options,
+            max_steps=self._services.live.now.max_steps,
+            watch=_reading(schedule),
+        )
 
 
 def _event(schedule: Schedule) -> str:
     return f"schedule-{schedule.id}-{schedule.due:.0f}"
 
 
-def _wish(schedule: Schedule) -> TaskWish:
-    plan = schedule.plan
-    return TaskWish(
-        text=plan.text,
-        person=plan.person,
-        origin=plan.place.address,
-        event=_event(schedule),
-        phone=plan.options.get("device", ""),
-        quick=plan.options.get("quick") == "true",
-        member=plan.options.get("member", ""),
-        deep=plan.options.get("deep") == "true",
-        search=plan.options.get("search") == "true",
-        watch=_reading(schedule),
-    )
+def _origin(schedule: Schedule) -> Origin:
+    place = schedule.plan.place
+    return Origin(place.address, _event(schedule), private=place.private)
 
 
 def _reading(schedule: Schedule) -> TaskWatch | None:

@@ -7,18 +7,22 @@ from collections.abc import Sequence
 from dataclasses import replace
 from zoneinfo import ZoneInfo
 
+from bot.application.access import Caller, Refused, may_show, require, verdict
+from bot.application.phones import open_phones, phones_named
+from bot.application.services import Services
 from bot.cards.buttons import ButtonData, Deed, button
 from bot.cards.formatting import shortened
 from bot.cards.watch import value_words, watch_line
 from bot.commands.parser import parse
-from bot.commands.request import Refused, Request, Services, may_show, plain, require, verdict
-from bot.commands.resolve import open_phones, phones_named
+from bot.commands.request import Request, plain
 from bot.commands.scheduler import local_time
-from bot.commands.skills import skill_call
+from bot.commands.skills import skill_draft
 from bot.commands.standing import wished_yes, yes_detail, yes_words
+from bot.commands.tasks import draft_of
 from bot.domain.outgoing import Button, Message, Reply
 from bot.domain.right import Right
 from bot.domain.schedule import BadRule, Plan, RuleKind, Schedule, next_due, oddity_of, read_rule
+from bot.domain.task_request import TaskDraft
 from bot.domain.zones import zone_named
 from bot.people.roles import can_be_asked
 from bot.store.audit import AuditKind
@@ -46,47 +50,56 @@ async def schedule(request: Request, services: Services) -> Reply:
     if typed.casefold() in _LIST or _CHANGE.fullmatch(typed) is not None:
         return await schedules(request, services)
     plan, due = await planned(request, services, typed, say("command.schedule.example"))
+    return (await add_schedule(request, services, plan, due))[1]
+
+
+async def add_schedule(caller: Caller, services: Services, plan: Plan, due: float) -> tuple[Schedule, Reply]:
+    """Keep a plan, and tell what was kept."""
     made = await services.store.schedules.add(plan, now=services.clock(), due=due)
     zone = ZoneInfo(plan.rule.zone)
     time = local_time(made.due, zone)
     lines = [say("schedule.made", schedule=made.id, words=plan.words, zone=zone.key, time=time)]
     if made.plan.standing is not None:
         detail = yes_detail(made, made.plan.standing)
-        await services.store.audit.note(AuditKind.ALLOWED_AHEAD, request.person, detail=detail)
+        await services.store.audit.note(AuditKind.ALLOWED_AHEAD, caller.person, detail=detail)
         lines.append(yes_words(made.plan.standing))
     if (odd := oddity_of(plan.rule)) is not None:
         lines.append(say(f"schedule.odd.{odd}", time=time))
-    return Reply(Message(body="\n".join(lines), buttons=(_buttons(made),)))
+    return made, Reply(Message(body="\n".join(lines), buttons=(_buttons(made),)))
 
 
 async def planned(request: Request, services: Services, typed: str, example: str) -> tuple[Plan, float]:
     """The plan in such a text (`every 30m do …`), and when it is due first. Raises Refused; `example` is told then."""
-    example = f"{request.prefix}{example}"
     found = plan_in(typed)
     if found is None:
-        raise Refused(say("schedule.bad.form", example=example))
-    kind, typed_when, typed_do = found
+        raise Refused(say("schedule.bad.form", example=f"{request.prefix}{example}"))
+    kind, when, typed_do = found
+    wanted = parse(typed_do)
+    inner = replace(request, call=replace(wanted, options={**request.call.options, **wanted.options}))
+    draft = skill_draft(inner, services) if wanted.name == "skill" else draft_of(inner)
+    return await plan_of(request, services, kind, when, draft, f"{request.prefix}{example}")
+
+
+async def plan_of(
+    request: Request, services: Services, kind: str, when: str, draft: TaskDraft, example: str
+) -> tuple[Plan, float]:
+    """The plan for a task, and when it is due first. The request says in which zone, and what is allowed ahead."""
     zone, now = _zone(request, services), services.clock()
     try:
-        rule = read_rule(kind, typed_when, now=now, zone=zone)
+        rule = read_rule(kind, when, now=now, zone=zone)
     except BadRule as bad:
         raise Refused(say(f"schedule.bad.{bad.why}", example=example)) from bad
-    wanted = parse(typed_do)
-    if wanted.name == "skill":
-        wanted = skill_call(wanted, services)
-    options = {**_options(request), **wanted.options}
-    phones = phones_named(options["device"], open_phones(request, services)) if options.get("device") else None
+    phones = phones_named(draft.device, open_phones(request, services)) if draft.device else None
     if phones is not None:
-        options["device"] = ",".join(phone.id for phone in phones)
+        draft = replace(draft, device=",".join(phone.id for phone in phones))
     await _let_make(request, services, [phone.id for phone in phones or ()])
     due = next_due(rule, after=now, begun=now)
     assert due is not None, "a rule that was read has a next time"
-    yes = wished_yes(request, services, options.get("device", ""))
+    yes = wished_yes(request, services, draft.device)
     # "tomorrow" means another day by the time that it is read again.
-    when = rule.text.replace("T", " ") if rule.kind is RuleKind.AT else " ".join(typed_when.split())
-    words = f"{kind.lower()} {when}"
-    text = clean(wanted.rest, say("schedule.task"))
-    return Plan(request.person, request.place, request.event, rule, words, options, text, yes), due
+    at = rule.text.replace("T", " ") if rule.kind is RuleKind.AT else " ".join(when.split())
+    draft = replace(draft, text=clean(draft.text, say("schedule.task")))
+    return Plan(request.person, request.place, request.event, rule, f"{kind.lower()} {at}", draft, yes), due
 
 
 def plan_in(text: str) -> tuple[str, str, str] | None:
@@ -138,12 +151,6 @@ def _zone(request: Request, services: Services) -> ZoneInfo:
         raise Refused(say("schedule.no_zone", name=wanted[:40])) from None
 
 
-def _options(request: Request) -> dict[str, str]:
-    given = {name: request.option(name) for name in ("device", "member", "skill", "arguments")}
-    given |= {name: "true" if request.flag(name) else "" for name in ("quick", "deep", "search")}
-    return {name: value for name, value in given.items() if value}
-
-
 async def _change(request: Request, services: Services, verb: str, number: str) -> str:
     found = await services.store.schedules.get(number)
     if found is None or not may_see_schedule(request, services, found):
@@ -193,18 +200,18 @@ async def _listed(request: Request, services: Services) -> Reply:
     return Reply(Message(heading=say("schedule.heading"), body="\n".join(lines), buttons=rows))
 
 
-def may_see_schedule(request: Request, services: Services, one: Schedule) -> bool:
+def may_see_schedule(caller: Caller, services: Services, one: Schedule) -> bool:
     """Whether it may be shown and changed here: one's own or, for an admin, all; where its tasks may be shown."""
-    admin = verdict(request, services.policy, Right.ADMIN).allowed
-    own = services.policy.same(one.plan.person, request.person)
-    return (admin or own) and may_show(request, services.policy, one.plan.place.address, one.plan.person)
+    admin = verdict(caller, services.policy, Right.ADMIN).allowed
+    own = services.policy.same(one.plan.person, caller.person)
+    return (admin or own) and may_show(caller, services.policy, one.plan.place.address, one.plan.person)
 
 
 def _line(one: Schedule, *, admin_sees: bool) -> str:
     plan = one.plan
     standing = say("schedule.standing") if one.paused else _next(one)
     who = f" · {plan.person.name or plan.person.id}" if admin_sees else ""
-    words = say("schedule.line", schedule=one.id, words=plan.words, text=shortened(plan.text, TEXT_SHOWN))
+    words = say("schedule.line", schedule=one.id, words=plan.words, text=shortened(plan.draft.text, TEXT_SHOWN))
     yes = "" if plan.standing is None else f"\n  {yes_words(plan.standing)}"
     watched = "" if plan.watch is None else f"\n  {watch_line(plan.watch)}{_last_read(one)}"
     return f"{words}\n  {standing}{who}{yes}{watched}"

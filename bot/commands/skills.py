@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import re
 import secrets
 from collections.abc import Mapping
@@ -24,17 +23,21 @@ from agent.recorded_skills.drafting import (
 from agent.recorded_skills.skill_file import FIELDS, Parameter, RecordedSkill, Source
 from agent.skill_parameters import parameters_by
 from agent.skills import saving
+from bot.application.access import Refused, require
+from bot.application.services import Services
+from bot.application.skills import draft_of_skill, skill_named
+from bot.application.task_access import task_named
 from bot.cards.buttons import Deed, button
 from bot.cards.formatting import shortened
-from bot.commands.request import Refused, Request, Services, plain, require
-from bot.commands.resolve import task_meant, task_named
-from bot.commands.skill_arguments import ARGUMENT, arguments_in, asked, unknown_skill
+from bot.commands.request import Request, plain
+from bot.commands.resolve import task_meant
+from bot.commands.skill_arguments import ARGUMENT, arguments_in
 from bot.commands.skill_figures import figures_of, skill_line
-from bot.commands.tasks import do
-from bot.domain.incoming import CommandCall
+from bot.commands.tasks import draft_of, start
 from bot.domain.outgoing import Message, Reply
 from bot.domain.right import Right
 from bot.domain.task import Task, TaskState
+from bot.domain.task_request import SkillCall, TaskDraft
 from bot.people.access import same_person
 from bot.store.skills import Draft
 from bot.texts import listed, say
@@ -66,42 +69,15 @@ async def skills(request: Request, services: Services) -> Reply:
 
 async def skill(request: Request, services: Services) -> Reply:
     """Queue a task that follows a skill, with what stands behind its name."""
-    return await do(replace(request, call=skill_call(request.call, services)), services)
+    return await start(request, services, skill_draft(request, services))
 
 
-def skill_call(call: CommandCall, services: Services) -> CommandCall:
-    """The `do` that is meant by a `skill NAME key=value …`. Raises Refused."""
-    name, values = [*call.rest.split(None, 1), "", ""][:2]
+def skill_draft(request: Request, services: Services) -> TaskDraft:
+    """The task that is meant by a `skill NAME key=value …`. Raises Refused."""
+    name, values = [*request.call.rest.split(None, 1), "", ""][:2]
     arguments, left = arguments_in(values)
-    return call_of(name, arguments, services, call.options, values=" ".join(values.split()), left=left)
-
-
-def call_of(
-    name: str,
-    arguments: Mapping[str, str],
-    services: Services,
-    options: Mapping[str, str],
-    *,
-    values: str = "",
-    left: str = "",
-    text: str = "",
-) -> CommandCall:
-    """The `do` that follows the skill of this name with these arguments; `values` is how they were written, `left`
-    what of that is none of them, and `text` the task in other words, which code cannot do again. Raises Refused.
-    """
-    name = name.lower()
-    found = services.skills.found.get(name)
-    if found is None:
-        raise unknown_skill(name, services)
-    if found.recorded is not None:
-        wish = asked(found, found.recorded, arguments, left)
-        if text.strip() not in {"", wish}:
-            raise Refused(say("skills.own_words", name=name))
-    elif not (wish := text):
-        values = values or " ".join(f"{key}={value}" for key, value in arguments.items())
-        wish = say("skills.wish_with", name=name, values=values) if values else say("skills.wish", name=name)
-    given = {"skill": name, "arguments": json.dumps(dict(arguments), ensure_ascii=False)}
-    return CommandCall("do", {**options, **given}, wish)
+    draft = replace(draft_of(request), text="")
+    return draft_of_skill(draft, SkillCall(name, arguments), services, values=" ".join(values.split()), left=left)
 
 
 async def save(request: Request, services: Services) -> Reply:
@@ -180,9 +156,10 @@ async def _drafted(task: Task, services: Services, given: Mapping[str, str] | No
         for row in rows
     ]
     steps, end = steps_of(done)
-    former = services.skills.recording(task.skill, task.arguments)
-    if given is None and former is not None:
-        given = task.arguments
+    followed = task.request.skill
+    former = None if followed is None else services.skills.recording(followed.name, followed.arguments)
+    if given is None and followed is not None and former is not None:
+        given = followed.arguments
     parameters: tuple[Parameter, ...]
     if given is not None:
         parameters = parameters_given(given)
@@ -236,8 +213,7 @@ async def _may_change(request: Request, services: Services, name: str) -> None:
 
 async def _change(request: Request, services: Services, verb: str, name: str, new: str) -> str:
     name, new = name.lower(), new.lower()
-    if name not in services.skills.found:
-        raise unknown_skill(name, services)
+    skill_named(name, services)
     await _may_change(request, services, name)
     try:
         if verb in {"rename", "restore"} and not new:
@@ -260,6 +236,10 @@ async def _change(request: Request, services: Services, verb: str, name: str, ne
 
 async def _deleted(name: str, services: Services) -> str:
     """That it was deleted, and what is still planned with it."""
-    planned = [one.id for one in await services.store.schedules.all() if one.plan.options.get("skill") == name]
+    planned = [
+        one.id
+        for one in await services.store.schedules.all()
+        if one.plan.draft.skill is not None and one.plan.draft.skill.name == name
+    ]
     words = say("skills.deleted", name=name)
     return f"{words}\n{say('skills.still_planned', schedules=listed(planned))}" if planned else words

@@ -6,8 +6,10 @@ Only who may approve on every phone of the schedule can give it, and it holds as
 from __future__ import annotations
 
 from agent.standing_yes import MAX_NAME, StandingYes
-from bot.commands.request import NotAllowed, Refused, Request, Services, require
-from bot.commands.resolve import open_phones, phones_named
+from bot.application.access import Caller, NotAllowed, Refused, require
+from bot.application.phones import open_phones, phones_named
+from bot.application.services import Services
+from bot.commands.request import Request
 from bot.domain.right import Right
 from bot.domain.schedule import Schedule
 from bot.store.audit import YesDetail
@@ -31,21 +33,21 @@ def wished_yes(request: Request, services: Services, device: str) -> StandingYes
     return StandingYes(to=clean(to, say("schedule.yes_to")), app=app, text=clean(text, say("schedule.yes_text")), by=by)
 
 
-def require_to_allow_ahead(request: Request, services: Services, device: str) -> None:
+def require_to_allow_ahead(caller: Caller, services: Services, device: str) -> None:
     """Raise NotAllowed unless the person may approve on every phone that a run may get; Refused for one unknown."""
-    known = open_phones(request, services)
+    known = open_phones(caller, services)
     named = phones_named(device, known) if device else None
     for phone in [phone.id for phone in (known if named is None else named)] or [""]:
-        require(request, services.policy, Right.APPROVE, phone=phone)
+        require(caller, services.policy, Right.APPROVE, phone=phone)
 
 
-def yes_of_now(request: Request, services: Services, schedule: Schedule) -> tuple[StandingYes, ...]:
+def yes_of_now(caller: Caller, services: Services, schedule: Schedule) -> tuple[StandingYes, ...]:
     """What a run that begins now has of its schedule's yes: nothing any more when its person may not approve."""
     yes = schedule.plan.standing
     if yes is None:
         return ()
     try:
-        require_to_allow_ahead(request, services, schedule.plan.options.get("device", ""))
+        require_to_allow_ahead(caller, services, schedule.plan.draft.device)
     except (NotAllowed, Refused):
         return ()
     return (yes,)

@@ -5,10 +5,12 @@ from __future__ import annotations
 import re
 
 from agent.questions import QuestionKind
+from bot.application.access import verdict
+from bot.application.services import Services
 from bot.cards.formatting import title_of
 from bot.cards.question import closed_line
 from bot.commands.answers import cleared, give_answer, own
-from bot.commands.request import Request, Services, plain, verdict
+from bot.commands.request import Request, plain
 from bot.domain.outgoing import Reply
 from bot.domain.right import Right
 from bot.domain.task import OpenQuestion

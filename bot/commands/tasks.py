@@ -2,30 +2,19 @@
 
 from __future__ import annotations
 
-import json
-from dataclasses import replace
+from typing import Any
 
+from bot.application.access import Refused, may_see
+from bot.application.services import Services
+from bot.application.tasks import Started, TaskCommands
 from bot.cards.card import part_lines, state_line
 from bot.commands.hand import show_if_allowed
 from bot.commands.memory import asks_for_all, memories
-from bot.commands.request import Refused, Request, Services, may_see, plain, require
-from bot.commands.resolve import (
-    entitlement,
-    left_out_words,
-    phones_meant,
-    task_meant,
-    task_named,
-    wished,
-    with_leading_task,
-)
-from bot.commands.skill_arguments import asked, unknown_skill
-from bot.commands.task_permissions import require_to_go_on, require_to_hold
-from bot.domain.address import Place
-from bot.domain.incoming import Attachment, CommandCall
+from bot.commands.request import Request, plain
+from bot.commands.resolve import left_out_words, task_meant, with_leading_task
 from bot.domain.outgoing import Message, Reply
-from bot.domain.right import Right
-from bot.domain.task import Task, TaskState, TaskWish
-from bot.tasks.files import check, keep
+from bot.domain.task import Task, TaskState
+from bot.domain.task_request import TaskDraft, TaskOptions
 from bot.texts import listed, say
 
 
@@ -36,70 +25,38 @@ async def do(request: Request, services: Services) -> Reply:
         raise Refused(say("do.empty", example=f"{request.prefix}{say('command.do.example')}"))
     if asks_for_all(text):
         return await memories(request, services)
-    check([(file.name, len(file.data)) for file in request.files])
-    followed = await task_named(request.option("follows"), request, services) if request.option("follows") else None
-    meant = phones_meant(request, services)
-    one = meant.phones[0].id if len(meant.phones) == 1 else ""
-    several = wished(meant.phones) if len(meant.phones) > 1 else ()
-    files = await keep(services.frames, request.files)
-    accepted = await services.task_service.accept(
-        TaskWish(
-            text=text,
-            person=request.person,
-            origin=request.address,
-            event=request.event,
-            anchor="" if request.message is None else request.message.message,
-            phone=one,
-            quick=request.flag("quick"),
-            member=request.option("member").strip().lower(),
-            deep=request.flag("deep"),
-            search=request.flag("search"),
-            skill=_skill(request, services),
-            arguments=arguments_of(request.option("arguments")),
-            follows="" if followed is None else followed.parent or followed.id,
-            files=files,
-            phones=several,
-            entitled=entitlement(request, services),
-            max_steps=services.live.now.max_steps,
-            standing=request.standing,
-            guidance=request.guidance,
-            watch=request.watch,
-        )
+    return await start(request, services, draft_of(request))
+
+
+def draft_of(request: Request) -> TaskDraft:
+    """The task that a `do` with these options and this text means."""
+    given: dict[str, Any] = {
+        name: request.flag(name) if field.annotation is bool else request.option(name).lower()
+        for name, field in TaskOptions.model_fields.items()
+    }
+    return TaskDraft(
+        request.call.rest.strip(), request.option("device"), TaskOptions(**given), follows=request.option("follows")
     )
-    task = accepted.task
-    if accepted.duplicate:
+
+
+async def start(request: Request, services: Services, draft: TaskDraft) -> Reply:
+    """Queue a task, and tell what waits and what was left out."""
+    return await _started(await TaskCommands(request, services).start(draft, request.files), services)
+
+
+async def _started(started: Started, services: Services) -> Reply:
+    task = started.task
+    if started.duplicate:
         return Reply(task=task.id)
-    left_out = [*_in_hands(one, services), *left_out_words(meant.left_out)]
+    left_out = left_out_words(started.left_out)
+    if (held := started.held) is not None:
+        left_out.insert(0, say("hand.held_now", phone=held.name, person=held.person.name or held.person.id))
     words = [await _queue_words(task, services), *left_out]
-    if files:
-        words.append(say("do.files", names=listed(file.name for file in files)))
+    if task.request.files:
+        words.append(say("do.files", names=listed(file.name for file in task.request.files)))
+    if started.lost:
+        words.append(say("again.files_lost", names=", ".join(started.lost)))
     return Reply(Message(body="\n".join(words)), task=task.id, toast="\n".join(left_out))
-
-
-def _skill(request: Request, services: Services) -> str:
-    """The skill that the task is to follow, which may have been named long ago, when it had other parameters. Raises
-    Refused.
-    """
-    name = request.option("skill")
-    if not name:
-        return ""
-    found = services.skills.found.get(name)
-    if found is None:
-        raise unknown_skill(name, services)
-    if found.recorded is not None:
-        asked(found, found.recorded, arguments_of(request.option("arguments")))
-    return name
-
-
-def arguments_of(text: str) -> dict[str, str]:
-    """The arguments of a skill in such an option, which is JSON."""
-    return dict(json.loads(text)) if text else {}
-
-
-def _in_hands(phone: str, services: Services) -> list[str]:
-    """Whom a task for this phone waits for, where somebody has it in their hands."""
-    hold = services.hands.holder(phone)
-    return [] if hold is None else [say("hand.held_now", phone=hold.name, person=services.hands.held_by(phone))]
 
 
 async def _queue_words(task: Task, services: Services) -> str:
@@ -121,45 +78,35 @@ async def _queue_words(task: Task, services: Services) -> str:
     return say("do.queued", task=task.id, place=len(before) + 1, phone=phone.name, other=users[phone.id].called)
 
 
-async def cancel(request: Request, services: Services) -> Reply:
+async def cancel(request: Request, services: Services, task: Task | None = None) -> Reply:
     """End a task; what is told is what really happened."""
-    task = await _held(request, services)
-    if task.state is TaskState.ENDED:
-        raise Refused(say("task.ended_already", task=task.called, state=state_line(task, None)))
-    return await _now(await services.task_service.cancel(task.id, request.person), services)
+    task = task or await task_meant(request, services)
+    return await _now(await TaskCommands(request, services).cancel(task), services)
 
 
-async def pause(request: Request, services: Services) -> Reply:
+async def pause(request: Request, services: Services, task: Task | None = None) -> Reply:
     """Let a task stand still."""
-    task = await _held(request, services)
-    return await _now(await services.task_service.pause(task.id, request.person), services)
+    task = task or await task_meant(request, services)
+    return await _now(await TaskCommands(request, services).pause(task), services)
 
 
-async def take_over(request: Request, services: Services) -> Reply:
+async def take_over(request: Request, services: Services, task: Task) -> Reply:
     """Let a task stand still while the person does something on the phone."""
-    task = await _held(request, services)
-    taken = await services.task_service.take_over(task.id, request.person)
+    taken = await TaskCommands(request, services).take_over(task)
     chat = services.chats.get(request.address.platform)
     if chat is not None and not chat.capabilities.shows_live:
-        phones = await services.task_service.parts(task.id) or (taken,)
+        phones = await services.task_service.parts(taken.id) or (taken,)
         troubles = [await show_if_allowed(each, request, services) for each in phones]
         if told := listed(troubles):
             return plain(told)
     return await _now(taken, services)
 
 
-async def resume(request: Request, services: Services) -> Reply:
+async def resume(request: Request, services: Services, task: Task | None = None) -> Reply:
     """Go on, with the rest of the text as a note."""
     request = await with_leading_task(request, services, means=lambda task: task.state is not TaskState.ENDED)
-    task = await task_meant(request, services)
-    await require_to_go_on(request, services, task)
-    return await _now(await services.task_service.resume(task.id, request.call.rest.strip(), request.person), services)
-
-
-async def _held(request: Request, services: Services) -> Task:
-    task = await task_meant(request, services)
-    await require_to_hold(request, services, task)
-    return task
+    task = task or await task_meant(request, services)
+    return await _now(await TaskCommands(request, services).resume(task, request.call.rest.strip()), services)
 
 
 async def _now(task: Task, services: Services) -> Reply:
@@ -168,62 +115,21 @@ async def _now(task: Task, services: Services) -> Reply:
     return plain("\n".join([words, *part_lines(parts, {})]))
 
 
-async def again(request: Request, services: Services) -> Reply:
-    """Give the last or the named task again: on the same phone, as quick as before, unless told otherwise.
-
-    The rest of the text is added to the task; its files come again. It is a new task of whoever asks, who needs the
-    right to the old one.
-    """
+async def again(request: Request, services: Services, task: Task | None = None) -> Reply:
+    """Give the last or the named task again; the rest of the text is added to it."""
     request = await with_leading_task(request, services, means=lambda task: may_see(request, services.policy, task))
-    task = await task_meant(request, services)
-    require(request, services.policy, Right.USE, owner=task.person)
-    phones = ",".join(part.phone for part in await services.task_service.parts(task.id)) or task.phone
-    options = {"device": request.option("device") or phones, "quick": "true" if _quick(request, task) else ""}
-    options |= {
-        "member": task.member,
-        "deep": "true" if task.deep else "",
-        "search": "true" if task.search else "",
-        "follows": task.follows,
-    }
-    changes = request.call.rest.strip()
-    if task.skill and not changes:
-        options |= {"skill": task.skill, "arguments": json.dumps(dict(task.arguments))}
-    text = say("again.changed", text=task.text, changes=changes) if changes else task.text
-    call = CommandCall("do", {name: value for name, value in options.items() if value}, text)
-    files, lost = await _files(task, services)
-    request = replace(_where(request, task), call=call, files=(*files, *request.files), guidance=task.guidance)
-    reply = await do(request, services)
-    if lost and reply.message is not None:
-        words = f"{reply.message.body}\n{say('again.files_lost', names=', '.join(lost))}"
-        reply = replace(reply, message=replace(reply.message, body=words))
-    return reply
+    task = task or await task_meant(request, services)
+    started = await TaskCommands(request, services).again(
+        task,
+        request.call.rest.strip(),
+        device=request.option("device"),
+        quick=request.flag("quick") if request.option("quick") else None,
+        files=request.files,
+    )
+    return await _started(started, services)
 
 
-async def _files(task: Task, services: Services) -> tuple[list[Attachment], list[str]]:
-    """What came with the task, and the names of what is not kept any more."""
-    files, lost = [], []
-    for file in task.files:
-        try:
-            files.append(Attachment(file.name, await services.frames.load(file.content)))
-        except KeyError:
-            lost.append(file.name)
-    return files, lost
-
-
-def _quick(request: Request, task: Task) -> bool:
-    return request.flag("quick") if request.option("quick") else task.quick
-
-
-def _where(request: Request, task: Task) -> Request:
-    """A repeat that is asked for in the task's own thread belongs to where the task was asked, beside it."""
-    if task.place == task.origin or request.address != task.place:
-        return request
-    return replace(request, place=Place(task.origin, request.place.private), message=None)
-
-
-async def now(request: Request, services: Services) -> Reply:
-    """For whoever may approve, on own tasks; for an admin on any. A task at work is never interrupted by it."""
-    task = await task_meant(request, services)
-    await require_to_go_on(request, services, task, Right.APPROVE)
-    await services.task_service.hurry(task.id, request.person)
+async def now(request: Request, services: Services, task: Task | None = None) -> Reply:
+    """Let a task be the next that gets a phone."""
+    task = await TaskCommands(request, services).hurry(task or await task_meant(request, services))
     return plain(say("now.done", task=task.id))

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from datetime import datetime, tzinfo
 
-from bot.commands.request import Refused, Request, Services, aside
+from bot.application.access import Refused
+from bot.application.services import Services
+from bot.commands.request import Request, aside
 from bot.domain.outgoing import Reply
 from bot.domain.right import API_PLATFORM
 from bot.domain.token import Token

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from bot.commands.request import Request, Services, plain
+from bot.application.services import Services
+from bot.commands.request import Request, plain
 from bot.domain.outgoing import Reply
 from bot.texts import say
 from bot.views.tools import tool_lines

@@ -8,11 +8,13 @@ from contextlib import asynccontextmanager
 from dataclasses import replace
 from typing import Final
 
+from bot.application.access import verdict
+from bot.application.services import Services
 from bot.cards.buttons import Deed, button
 from bot.commands.backlog import attached
 from bot.commands.free_text import Talk
 from bot.commands.parser import UnknownCommand, parse
-from bot.commands.request import Request, Services, verdict
+from bot.commands.request import Request
 from bot.commands.spec import BY_NAME
 from bot.domain.outgoing import Message, Reply
 from bot.store.offers import Offer

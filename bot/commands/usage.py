@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from bot.application.access import Refused, verdict
+from bot.application.services import Services
 from bot.cards.formatting import by_role, duration, role_name, tokens
-from bot.commands.request import Refused, Request, Services, aside, verdict
+from bot.commands.request import Request, aside
 from bot.domain.money import money
 from bot.domain.outgoing import Reply
 from bot.domain.right import Right

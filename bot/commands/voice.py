@@ -7,8 +7,10 @@ import logging
 from typing import Final
 
 from agent.models.transcription import TranscriptionFailed
+from bot.application.access import Refused
+from bot.application.services import Services
 from bot.commands.free_text import Talk, Topic
-from bot.commands.request import Refused, Request, Services
+from bot.commands.request import Request
 from bot.commands.stray_secrets import asked_elsewhere
 from bot.domain.chat import ChatError
 from bot.domain.incoming import Voice

@@ -8,13 +8,15 @@ from zoneinfo import ZoneInfo
 from agent.models.base import PILOT
 from agent.result_value import NumberValue, ResultSchema, YesNoValue, read_value, unit_of
 from agent.watch_conditions import WatchForm, watch_form_by
+from bot.application.access import Refused
+from bot.application.services import Services
 from bot.cards.buttons import Deed, button
 from bot.cards.watch import reads_words, told_words
-from bot.commands.request import Refused, Request, Services
+from bot.commands.request import Request
 from bot.commands.scheduler import local_time
 from bot.commands.scheduling import planned
 from bot.domain.outgoing import Message, Reply
-from bot.domain.schedule import RuleKind
+from bot.domain.schedule import Plan, RuleKind, Schedule
 from bot.domain.watch import Compare, Condition, Watch
 from bot.domain.watch_words import QUOTES, split_watch, watch_of
 from bot.texts import say
@@ -29,20 +31,24 @@ async def watch(request: Request, services: Services) -> Reply:
     if found is None:
         raise Refused(say("watch.no_condition", example=example))
     typed, words = found
-    watched = watch_of(words)
     plan, due = await planned(request, services, typed, say("command.watch.example"))
+    return (await add_watch(services, plan, due, words, example))[1]
+
+
+async def add_watch(services: Services, plan: Plan, due: float, words: str, example: str) -> tuple[Schedule, Reply]:
+    """Keep a paused watch that tells of what these words say, and show how they were understood. Raises Refused."""
+    watched = watch_of(words)
     if services.reasoning is not None:
-        form = await watch_form_by(services.reasoning(), plan.text, words, watched.model_dump(mode="json"))
+        form = await watch_form_by(services.reasoning(), plan.draft.text, words, watched.model_dump(mode="json"))
         watched = watched if form is None else watch_in_form(form)
     if plan.rule.kind is RuleKind.AT:
         raise Refused(say("watch.only_once", example=example))
-    device = plan.options.get("device", "")
-    if "," in device:
+    if "," in plan.draft.device:
         raise Refused(say("watch.one_phone"))
     made = await services.store.schedules.add(replace(plan, watch=watched), now=services.clock(), due=due)
     zone = ZoneInfo(plan.rule.zone)
     lines = [
-        say("watch.does", words=plan.words, zone=zone.key, text=made.plan.text),
+        say("watch.does", words=plan.words, zone=zone.key, text=made.plan.draft.text),
         say("watch.reads_line", what=reads_words(watched)),
         say("watch.told_line", when=told_words(watched)),
         *([say("watch.no_model")] if watched.result.type == "yes-no" and _has_no_model(services) else []),
@@ -54,7 +60,9 @@ async def watch(request: Request, services: Services) -> Reply:
             Deed.SCHEDULE, made.id, say("button.schedule.remove", schedule=made.id), choice="remove", style="danger"
         ),
     )
-    return Reply(Message(heading=say("watch.heading", schedule=made.id), body="\n".join(lines), buttons=(buttons,)))
+    return made, Reply(
+        Message(heading=say("watch.heading", schedule=made.id), body="\n".join(lines), buttons=(buttons,))
+    )
 
 
 def _has_no_model(services: Services) -> bool:

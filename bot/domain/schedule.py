@@ -13,6 +13,7 @@ from cronsim import CronSim, CronSimError
 
 from agent.standing_yes import StandingYes
 from bot.domain.address import Person, Place
+from bot.domain.task_request import TaskDraft
 from bot.domain.watch import Watch, WatchState
 
 SHORTEST = 60
@@ -199,7 +200,7 @@ def _cron(text: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """A schedule before it was kept: the command `do` with its options, for a person at a place, by a rule."""
+    """A schedule before it was kept: a task for a person at a place, by a rule."""
 
     person: Person
     place: Place
@@ -208,8 +209,8 @@ class Plan:
     rule: Rule
     words: str
     """The rule as it was written."""
-    options: Mapping[str, str]
-    text: str
+    draft: TaskDraft
+    """Its phones are named by their ids, or `all`."""
     standing: StandingYes | None = None
     """The one message that its runs may send without a question."""
     watch: Watch | None = None

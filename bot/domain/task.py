@@ -1,6 +1,4 @@
-"""A task: what a person asked for, its states and which may follow which, its questions, and what cannot be done
-with it.
-"""
+"""A task: its states and which may follow which, its questions, and what cannot be done with it."""
 
 from __future__ import annotations
 
@@ -11,17 +9,15 @@ from typing import Any
 
 from agent.effect_facts import Effect, is_denied
 from agent.events import Source, Todo
-from agent.files import GivenFile
 from agent.members.loading import EXECUTOR
 from agent.models.base import Usage
 from agent.outcome import Outcome
-from agent.ports.agent import AS_SET, Guidance
 from agent.questions import Question
 from agent.recorded_skills.step_record import StepRecord
 from agent.run_id import RunId
-from agent.standing_yes import StandingYes
 from bot.domain.address import Address, MessageRef, Person
-from bot.domain.watch import TaskWatch
+from bot.domain.task_request import TaskRequest
+from bot.domain.watch import Finding, Verdict
 from bot.texts import say
 from devices.app_titles import readable
 
@@ -38,29 +34,13 @@ class TaskState(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Entitlement:
-    """Which phones somebody might use when they asked, and what is needed to look at it again later."""
-
-    phones: tuple[str, ...] = ()
-    """The ids of the only ones; () for every phone."""
-    private: bool = False
-    """Asked in a private chat."""
-    by_role: bool = False
-    """The right came with a role of that moment, and roles are not kept: it cannot be looked at again."""
-
-
-@dataclass(frozen=True, slots=True)
 class Task:
-    """What a person asked, as stored. Times are Unix seconds."""
+    """What a person asked, and what has become of it, as stored. Times are Unix seconds."""
 
     id: str
     """Short and sayable: a number as text, counted up."""
-    text: str
-    person: Person
-    origin: Address
-    """Where it was asked."""
-    anchor: str
-    """The id of the asking message there; "" when there is none (a slash command)."""
+    request: TaskRequest
+    """What it was accepted with."""
     place: Address | None
     """Where its card and messages go; None until the place was opened."""
     state: TaskState
@@ -69,46 +49,45 @@ class Task:
     data: str | None
     phone: str
     """The wished phone's stable id until it has one, then the one it runs on; "" for any."""
-    quick: bool
     steps: int
-    max_steps: int
     usage: Usage
     created: float
     started: float | None
     ended: float | None
     frame: str | None
     """The last screen's reference."""
-    files: tuple[GivenFile, ...] = ()
-    """What came with it."""
     parent: str = ""
     """The task of which this is one phone's part; "" for one that was asked for as it is."""
     parts: int = 0
     """How many phones work on parts of it; 0 for a task that works on a phone itself. It follows its parts."""
     phone_name: str = ""
     """What its phone is called; "" before it has one."""
-    entitled: Entitlement | None = None
-    """Which phones its person might use; None when that is not looked at."""
     todos: tuple[Todo, ...] = ()
     """The todo list as last planned."""
-    standing: tuple[StandingYes, ...] = ()
-    """What a person has allowed ahead with the schedule that it comes from."""
-    member: str = ""
-    """Who of the team is to do it alone; "" for whoever fits."""
-    deep: bool = False
-    """Whether the planner weighs several ways first, also where that is not set."""
-    search: bool = False
-    """Whether the web is searched before planning."""
     sources: tuple[Source, ...] = ()
     """The pages that were read for it, told with its end."""
-    skill: str = ""
-    """The skill that it follows; "" for none."""
-    arguments: Mapping[str, str] = field(default_factory=dict)
-    """What the skill is done with, by the names of its parameters."""
-    guidance: Guidance = AS_SET
-    follows: str = ""
-    """The id of the task that it follows up, whose result it begins with; "" for none."""
-    watch: TaskWatch | None = None
-    """The reading that it is, which has no card and whose end is only told when there is news; None for any other."""
+    verdict: Verdict | None = None
+    """What came of a reading of a watch, once it has ended."""
+
+    @property
+    def text(self) -> str:
+        """What is to be done."""
+        return self.request.text
+
+    @property
+    def person(self) -> Person:
+        """Who gave it."""
+        return self.request.person
+
+    @property
+    def origin(self) -> Address:
+        """Where it was asked."""
+        return self.request.origin.address
+
+    @property
+    def end_is_told(self) -> bool:
+        """Whether its end is worth a message: that of a reading only when it has found something."""
+        return self.request.watch is None or (self.verdict is not None and self.verdict.finding is not Finding.SILENT)
 
     @property
     def members_at_work(self) -> bool:
@@ -125,51 +104,6 @@ class Task:
     def called(self) -> str:
         """The task's number as people write it, such as "12", or "12.1" for the first phone's part of task 12."""
         return f"{self.parent}.{int(self.id) - int(self.parent)}" if self.parent else self.id
-
-
-@dataclass(frozen=True, slots=True)
-class WishedPhone:
-    """One of several phones that a task is for."""
-
-    id: str
-    name: str
-
-
-@dataclass(frozen=True, slots=True)
-class TaskWish:
-    """A task before it was accepted."""
-
-    text: str
-    person: Person
-    origin: Address
-    event: str
-    """The platform's id of the asking message: the same one is accepted once."""
-    anchor: str = ""
-    phone: str = ""
-    quick: bool = False
-    max_steps: int | None = None
-    files: tuple[GivenFile, ...] = ()
-    phones: tuple[WishedPhone, ...] = ()
-    """Several phones, each of which does all of it; `phone` is not looked at then."""
-    entitled: Entitlement | None = None
-    """Which phones the person may use; None when that is not looked at."""
-    standing: tuple[StandingYes, ...] = ()
-    """What a person has allowed ahead with the schedule that it comes from."""
-    member: str = ""
-    """Who of the team is to do it alone; "" for whoever fits."""
-    deep: bool = False
-    """Whether the planner weighs several ways first, also where that is not set."""
-    search: bool = False
-    """Whether the web is searched before planning."""
-    skill: str = ""
-    """The skill that it is to follow; "" for none."""
-    arguments: Mapping[str, str] = field(default_factory=dict)
-    """What the skill is to be done with, by the names of its parameters."""
-    guidance: Guidance = AS_SET
-    follows: str = ""
-    """The id of the task that it follows up; "" for none."""
-    watch: TaskWatch | None = None
-    """The reading that it is to be; None for none."""
 
 
 _TOLD_OTHERWISE = frozenset({"ask_user", "take_over", "enter_secret", "finish"})

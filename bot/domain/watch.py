@@ -94,16 +94,10 @@ class WatchState(_Frozen):
 
 
 class TaskWatch(_Frozen):
-    """A task that is one reading of a watch, with what came of it once it has ended."""
+    """The watch of which a task is one reading."""
 
     schedule: str
     watch: Watch
-    verdict: Verdict | None = None
-
-    @property
-    def is_told(self) -> bool:
-        """Whether its end is told."""
-        return self.verdict is not None and self.verdict.finding is not Finding.SILENT
 
 
 def judge(watch: Watch, state: WatchState, value: Value | None, now: float) -> tuple[Verdict, WatchState]:

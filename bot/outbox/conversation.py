@@ -48,8 +48,8 @@ def _in_place(final: Message, task: Task, place: Address) -> Message:
     """The final message where it goes: in a group it replies to what was asked; elsewhere it says why it is there."""
     if place.chat != task.origin.chat:
         return replace(final, footer="\n".join(line for line in (final.footer, say("final.moved")) if line))
-    if is_group(task) and task.anchor:
-        return replace(final, reply_to=MessageRef(task.origin, task.anchor))
+    if is_group(task) and task.request.origin.anchor:
+        return replace(final, reply_to=MessageRef(task.origin, task.request.origin.anchor))
     return final
 
 

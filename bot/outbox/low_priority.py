@@ -194,7 +194,7 @@ class LowPriorityQueue:
         """
         self._changed.pop(task.id, None)
         self._looks.pop(task.id, None)
-        if task.watch is None:
+        if task.request.watch is None:
             await self._steps.collect(task)
         left = self._steps.left(task.id)
         if left:
@@ -249,7 +249,7 @@ class LowPriorityQueue:
     async def _bring_up(self, task: Task) -> None:
         if not await self._questions.settle(task):
             self._changed[task.id] = self._time.now() + SETTLE_AGAIN
-        if task.state is TaskState.ENDED or task.watch is not None:
+        if task.state is TaskState.ENDED or task.request.watch is not None:
             return  # the final message tells the rest and freezes the card; a reading has none
         await self._steps.collect(task)
         await self._cards.show(task)

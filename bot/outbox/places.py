@@ -29,11 +29,11 @@ async def place_of(task: Task, chat: Chat, task_service: TaskService) -> Address
     """The task's place, opened now when it has none yet. Raises what `Chat.open_place` raises."""
     if task.place is not None:
         return task.place
-    followed = await task_service.get(task.follows) if task.follows else None
-    if task.watch is not None or (followed is not None and followed.place == task.origin):
+    followed = await task_service.get(task.request.follows) if task.request.follows else None
+    if task.request.watch is not None or (followed is not None and followed.place == task.origin):
         place = task.origin  # a reading needs no place, and what follows up a task stays where that one was
     else:
-        place = await chat.open_place(task.origin, task.anchor or None, title_of(task))
+        place = await chat.open_place(task.origin, task.request.origin.anchor or None, title_of(task))
     await task_service.set_place(task.id, place)
     return place
 

@@ -42,7 +42,7 @@ async def message_for(
     """
     repeated = row.uncertain and not capabilities.knows_delivery
     match row.payload:
-        case FinalPayload() if task.watch is not None:
+        case FinalPayload() if task.request.watch is not None:
             return await render_watch(task, frames=frames, now=now, repeated=repeated)
         case FinalPayload(quiet):
             # One phone after the other, not in turns.

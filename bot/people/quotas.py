@@ -16,7 +16,8 @@ from agent.models.base import Usage
 from agent.outcome import Outcome
 from bot.config.settings import Settings
 from bot.domain.address import Address, Person
-from bot.domain.task import OverQuota, Task, TaskWish, UnknownTask
+from bot.domain.task import OverQuota, Task, UnknownTask
+from bot.domain.task_request import TaskRequest
 from bot.domain.tier import QUOTAS, Tier, largest, smallest
 from bot.domain.zones import day_begins, day_of
 from bot.people.access import is_admin
@@ -99,21 +100,23 @@ class Quotas:
         begin, end = self._day(self._clock())
         return Standing(name, tier, await self._store.usage.total(begin, end, self._people(person)), end)
 
-    async def admit(self, transaction: Transaction, task: Task, wish: TaskWish) -> None:
+    async def admit(self, transaction: Transaction, task: Task, request: TaskRequest) -> None:
         """See Gate."""
-        name = self.tier_of(wish.person, wish.origin)
+        name = self.tier_of(request.person, request.origin.address)
         if not name:
             return
         begin, end = self._day(task.created)
-        used = await self._store.usage.total(begin, end, self._people(wish.person), before=task.id, source=transaction)
+        used = await self._store.usage.total(
+            begin, end, self._people(request.person), before=task.id, source=transaction
+        )
         standing = self._standing(name, used, end)
         if standing is None:
             raise OverQuota(say("quota.no_tier", tier=name), f"tier {name}")
         if quota := standing.used_up():
             text = say("quota.refused", amount=amount(standing, quota), tier=name, time=self._time(end))
             raise OverQuota(text, _detail(standing, quota))
-        if not standing.has_room_for(len(wish.phones) or 1):
-            told = {"amount": amount(standing, "tasks"), "tier": name, "phones": len(wish.phones)}
+        if not standing.has_room_for(len(request.phones) or 1):
+            told = {"amount": amount(standing, "tasks"), "tier": name, "phones": len(request.phones)}
             raise OverQuota(say("quota.too_many_phones", **told), _detail(standing, "tasks"))
         await self._store.tiers.accepted_with(transaction, task.id, name)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from contextlib import closing
 from dataclasses import dataclass
@@ -68,7 +69,7 @@ def brought(store: Path) -> Brought:
             ),
             settings=tuple((row["name"], row["value"]) for row in rows("settings")),
             schedules=tuple(
-                Waiting(str(row["id"]), _person(row), row["words"], row["text"])
+                Waiting(str(row["id"]), _person(row), row["words"], json.loads(row["draft"])["text"])
                 for row in rows("schedules", "ORDER BY id")
             ),
             tasks=tuple(Waiting(str(row["id"]), _person(row), "", row["text"]) for row in going),

@@ -122,21 +122,14 @@ class Conversations:
 
     async def say(self, conversation: str, text: str, *, key: str) -> Said:
         """A person's words; the same key is kept once."""
+        return await self._database.write(lambda transaction: self.say_with(transaction, conversation, text, key=key))
 
-        async def work(transaction: Transaction) -> Said:
-            return _said((await self._message(transaction, conversation, "user", text, None, "", key))[0])
-
-        return await self._database.write(work)
-
-    async def answered(self, message: int, task: str) -> None:
-        """These words were about that task."""
-
-        async def work(transaction: Transaction) -> None:
-            await transaction.fetch(
-                "UPDATE conversation_messages SET task = ? WHERE id = ?", (row_number(task), message)
-            )
-
-        await self._database.write(work)
+    async def say_with(
+        self, transaction: Transaction, conversation: str, text: str, *, key: str, task: str = ""
+    ) -> Said:
+        """The same with the rest of a transaction; `task` is what became of the words."""
+        number = row_number(task) if task else None
+        return _said((await self._message(transaction, conversation, "user", text, number, "", key))[0])
 
     async def messages(self, conversation: str, limit: int, *, after: int = 0) -> tuple[Said, ...]:
         """What was said behind the message `after`, in order."""

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict
 from functools import lru_cache
 
 from agent.events import Source, Todo
 from agent.files import GivenFile
 from agent.models.base import Usage
-from agent.standing_yes import StandingYes
 from bot.domain.address import Address, MessageRef
-from bot.domain.task import Entitlement
-from bot.domain.watch import TaskWatch, Watch, WatchState
+from bot.domain.watch import Watch, WatchState
 
 LONGEST_NUMBER = 18
 """Digits of a row's number: SQLite counts to 2^63, and Python reads no number of thousands of digits."""
@@ -90,31 +87,8 @@ def sources_of(text: str) -> tuple[Source, ...]:
     return tuple(Source.model_validate(source) for source in json.loads(text)) if text != "[]" else ()
 
 
-def standing_text(standing: tuple[StandingYes, ...]) -> str:
-    """What was allowed ahead, as text."""
-    return json_text([yes.model_dump(mode="json") for yes in standing]) if standing else ""
-
-
-def standing_of(text: str) -> tuple[StandingYes, ...]:
-    """What was allowed ahead in such a text."""
-    return tuple(StandingYes.model_validate(yes) for yes in json.loads(text)) if text else ()
-
-
-def entitlement_text(entitled: Entitlement | None) -> str:
-    """Which phones somebody may use, as text."""
-    return "" if entitled is None else json_text(asdict(entitled))
-
-
-def entitlement_of(text: str) -> Entitlement | None:
-    """The entitlement in such a text."""
-    if not text:
-        return None
-    found = json.loads(text)
-    return Entitlement(tuple(found["phones"]), found["private"], found["by_role"])
-
-
-def watch_text(watch: Watch | WatchState | TaskWatch | None) -> str:
-    """A watch, its memory or a reading of it, as text."""
+def watch_text(watch: Watch | WatchState | None) -> str:
+    """A watch or its memory as text."""
     return "" if watch is None else watch.model_dump_json()
 
 
@@ -126,8 +100,3 @@ def watch_of(text: str) -> Watch | None:
 def readings_of(text: str) -> WatchState:
     """What a watch remembers, in such a text; of "" nothing."""
     return WatchState.model_validate_json(text) if text else WatchState()
-
-
-def task_watch_of(text: str) -> TaskWatch | None:
-    """The reading in such a text."""
-    return TaskWatch.model_validate_json(text) if text else None

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-import json
 import sqlite3
+from typing import Final
+
+from pydantic import TypeAdapter
 
 from agent.standing_yes import StandingYes
 from bot.domain.address import Person, Place
 from bot.domain.schedule import Plan, Rule, RuleKind, Schedule
+from bot.domain.task_request import TaskDraft
 from bot.domain.watch import WatchState
 from bot.store.connection import Transaction, Value
 from bot.store.database import Database
-from bot.store.json_columns import address_of, address_text, json_text, readings_of, row_number, watch_of, watch_text
+from bot.store.json_columns import address_of, address_text, readings_of, row_number, watch_of, watch_text
+
+_DRAFTS: Final = TypeAdapter(TaskDraft)
 
 
 class Schedules:
@@ -29,8 +34,8 @@ class Schedules:
             origin = address_text(plan.place.address)
             rows = await transaction.fetch(
                 "INSERT INTO schedules (person_platform, person_id, person_name, person_language, origin, private,"
-                " event, kind, rule, zone, words, options, text, standing, watch, paused, created, due)"
-                " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING RETURNING *",
+                " event, kind, rule, zone, words, draft, standing, watch, paused, created, due)"
+                " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING RETURNING *",
                 (
                     plan.person.platform,
                     plan.person.id,
@@ -43,8 +48,7 @@ class Schedules:
                     plan.rule.text,
                     plan.rule.zone,
                     plan.words,
-                    json_text(dict(plan.options)),
-                    plan.text,
+                    _DRAFTS.dump_json(plan.draft, exclude_defaults=True).decode(),
                     "" if plan.standing is None else plan.standing.model_dump_json(),
                     watch_text(plan.watch),
                     int(plan.watch is not None),
@@ -159,8 +163,7 @@ def _schedule(row: sqlite3.Row) -> Schedule:
             event=row["event"],
             rule=Rule(RuleKind(row["kind"]), row["rule"], row["zone"]),
             words=row["words"],
-            options=json.loads(row["options"]),
-            text=row["text"],
+            draft=_DRAFTS.validate_json(row["draft"]),
             standing=_standing(row),
             watch=watch_of(row["watch"]),
         ),

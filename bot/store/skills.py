@@ -151,8 +151,8 @@ class SkillTable:
             await transaction.fetch("UPDATE tasks SET skill = ? WHERE skill = ?", (new, old))
             await transaction.fetch("UPDATE skill_names SET skill = ? WHERE skill = ?", (new, old))
             await transaction.fetch(
-                "UPDATE schedules SET options = json_set(options, '$.skill', ?)"
-                " WHERE json_extract(options, '$.skill') = ?",
+                "UPDATE schedules SET draft = json_set(draft, '$.skill.name', ?)"
+                " WHERE json_extract(draft, '$.skill.name') = ?",
                 (new, old),
             )
 

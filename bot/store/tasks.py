@@ -5,35 +5,39 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Collection, Mapping
+from typing import Any, Final
+
+from pydantic import TypeAdapter
 
 from agent.outcome import Outcome
-from agent.ports.agent import Guidance
 from bot.domain.address import Address, Person
-from bot.domain.task import Task, TaskState, TaskWish
+from bot.domain.task import Task, TaskState
+from bot.domain.task_request import Origin, SkillCall, TaskRequest
+from bot.domain.watch import Verdict
 from bot.store.connection import Source, Transaction
 from bot.store.database import Database
 from bot.store.json_columns import (
     address_of,
     address_text,
-    entitlement_of,
-    entitlement_text,
-    files_of,
-    files_text,
     json_text,
     row_number,
     sources_of,
     sources_text,
-    standing_of,
-    standing_text,
-    task_watch_of,
     todos_of,
     todos_text,
     usage_of,
     usage_text,
-    watch_text,
 )
 
 _MAX_ID = 2**63 - 1
+_REQUESTS: Final = TypeAdapter(TaskRequest)
+_COLUMNS: Final[Mapping[str, bool | set[str]]] = {
+    "text": True,
+    "person": True,
+    "skill": True,
+    "origin": {"address", "anchor"},
+}
+"""What of a request has columns of its own."""
 
 
 class Tasks:
@@ -45,46 +49,36 @@ class Tasks:
     async def add(
         self,
         transaction: Transaction,
-        wish: TaskWish,
+        request: TaskRequest,
         *,
-        max_steps: int,
         now: float,
         parent: str | None = None,
-        phone_name: str = "",
+        parts: int = 0,
     ) -> Task:
-        """A new task, queued, with the next number; `parent` is the task of which it is one phone's part."""
+        """A new task, queued, with the next number; `parent` is the task of which it is one phone's part, `parts` how
+        many parts it has itself.
+        """
+        person, skill, phones = request.person, request.skill or SkillCall(""), request.phones
         rows = await transaction.fetch(
             "INSERT INTO tasks (text, person_platform, person_id, person_name, person_language, origin, anchor, phone,"
-            " quick, max_steps, files, entitled, standing, parent, parts, phone_name, member, deep, search, skill,"
-            " arguments, guide, instructions, follows, watch, usage, created, changed, state) VALUES"
-            " (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, '{}', ?, ?, 'queued')"
-            " RETURNING *",
+            " skill, arguments, schedule, request, parent, parts, phone_name, usage, created, changed, state) VALUES"
+            " (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, '{}', ?, ?, 'queued') RETURNING *",
             (
-                wish.text,
-                wish.person.platform,
-                wish.person.id,
-                wish.person.name,
-                wish.person.language,
-                address_text(wish.origin),
-                wish.anchor,
-                "" if wish.phones else wish.phone,
-                int(wish.quick),
-                wish.max_steps or max_steps,
-                files_text(wish.files),
-                entitlement_text(wish.entitled),
-                standing_text(wish.standing),
+                request.text,
+                person.platform,
+                person.id,
+                person.name,
+                person.language,
+                address_text(request.origin.address),
+                request.origin.anchor,
+                phones[0].id if len(phones) == 1 else "",
+                skill.name,
+                json_text(dict(skill.arguments)),
+                "" if request.watch is None else request.watch.schedule,
+                _request_text(request),
                 None if parent is None else int(parent),
-                len(wish.phones),
-                phone_name,
-                wish.member,
-                int(wish.deep),
-                int(wish.search),
-                wish.skill,
-                json_text(dict(wish.arguments)),
-                wish.guidance.model,
-                wish.guidance.instructions,
-                int(wish.follows) if wish.follows else None,
-                watch_text(wish.watch),
+                parts,
+                "" if parent is None else phones[0].name,
                 now,
                 now,
             ),
@@ -110,19 +104,19 @@ class Tasks:
         rows = await transaction.fetch("SELECT waiting FROM tasks WHERE id = ?", (int(task),))
         return None if rows[0]["waiting"] is None else float(rows[0]["waiting"])
 
-    async def of_event(self, source: Source | None, wish: TaskWish) -> Task | None:
+    async def of_event(self, source: Source | None, origin: Origin) -> Task | None:
         """The task that was accepted from the same event, None when it is new."""
         rows = await (source or self._database).fetch(
             "SELECT tasks.* FROM tasks JOIN events ON events.task = tasks.id WHERE source = ? AND event = ?",
-            (_source(wish), wish.event),
+            (_source(origin), origin.event),
         )
         return task_of(rows[0]) if rows else None
 
-    async def remember_event(self, transaction: Transaction, wish: TaskWish, task: str, *, now: float) -> None:
+    async def remember_event(self, transaction: Transaction, origin: Origin, task: str, *, now: float) -> None:
         """From now on the event stands for this task."""
         await transaction.fetch(
             "INSERT INTO events (source, event, task, seen) VALUES (?, ?, ?, ?)",
-            (_source(wish), wish.event, int(task), now),
+            (_source(origin), origin.event, int(task), now),
         )
 
     async def forget_events(self, *, before: float) -> None:
@@ -138,7 +132,7 @@ class Tasks:
         await transaction.fetch(
             "UPDATE tasks SET changed = CASE WHEN state = ? THEN changed ELSE ? END, state = ?, place = ?, outcome = ?,"
             " summary = ?, data = ?, phone = ?, phone_name = ?, steps = ?, usage = ?, started = ?, ended = ?,"
-            " frame = ?, todos = ?, sources = ?, watch = ? WHERE id = ?",
+            " frame = ?, todos = ?, sources = ?, verdict = ? WHERE id = ?",
             (
                 task.state.value,
                 now,
@@ -156,7 +150,7 @@ class Tasks:
                 task.frame,
                 todos_text(task.todos),
                 sources_text(task.sources),
-                watch_text(task.watch),
+                "" if task.verdict is None else task.verdict.model_dump_json(),
                 int(task.id),
             ),
         )
@@ -199,8 +193,7 @@ class Tasks:
 
     async def files_in_use(self) -> frozenset[str]:
         """References of the files that came with tasks that have not ended."""
-        rows = await self._database.fetch("SELECT files FROM tasks WHERE state <> 'ended' AND files <> '[]'")
-        return frozenset(file.content for row in rows for file in files_of(row["files"]))
+        return frozenset(file.content for task in await self.active() for file in task.request.files)
 
     async def interrupted_before(self, time: float) -> tuple[Task, ...]:
         """The tasks that have been interrupted since before that time; of a task with parts, its parts."""
@@ -260,7 +253,7 @@ class Tasks:
             " WHERE parent IS NULL AND ((?3 AND (place = ?1 OR (place IS NULL AND origin = ?1)))"
             " OR (person_platform, person_id) IN (SELECT value ->> 0, value ->> 1 FROM json_each(?2)))"
             " ORDER BY (?3 AND COALESCE(place, origin) = ?1) DESC, state <> 'ended' DESC,"
-            " watch <> '', (origin = ?1 OR place IS ?1) DESC, id DESC LIMIT 1",
+            " schedule <> '', (origin = ?1 OR place IS ?1) DESC, id DESC LIMIT 1",
             here,
             _accounts_text(accounts),
             at_home,
@@ -275,47 +268,46 @@ def _accounts_text(accounts: Collection[Person]) -> str:
     return json_text([[account.platform, account.id] for account in accounts])
 
 
-def _source(wish: TaskWish) -> str:
+def _source(origin: Origin) -> str:
     """Where an event's id is unique: Telegram counts messages per chat."""
-    return json_text([wish.origin.platform, wish.origin.account, wish.origin.chat])
+    return json_text([origin.address.platform, origin.address.account, origin.address.chat])
+
+
+def _request_text(request: TaskRequest) -> str:
+    """What of a request has no columns of its own."""
+    return _REQUESTS.dump_json(request, exclude=_COLUMNS, exclude_defaults=True).decode()
+
+
+def _request_of(row: sqlite3.Row) -> TaskRequest:
+    kept: dict[str, Any] = json.loads(row["request"])
+    kept["text"] = row["text"]
+    kept["person"] = Person(row["person_platform"], row["person_id"], row["person_name"], row["person_language"])
+    kept["origin"] |= {"address": address_of(row["origin"]), "anchor": row["anchor"]}
+    kept["skill"] = SkillCall(row["skill"], json.loads(row["arguments"])) if row["skill"] else None
+    return _REQUESTS.validate_python(kept)
 
 
 def task_of(row: sqlite3.Row) -> Task:
     """A row of the table as a task."""
     return Task(
         id=str(row["id"]),
-        text=row["text"],
-        person=Person(row["person_platform"], row["person_id"], row["person_name"], row["person_language"]),
-        origin=address_of(row["origin"]),
-        anchor=row["anchor"],
+        request=_request_of(row),
         place=None if row["place"] is None else address_of(row["place"]),
         state=TaskState(row["state"]),
         outcome=None if row["outcome"] is None else Outcome(row["outcome"]),
         summary=row["summary"],
         data=row["data"],
         phone=row["phone"],
-        quick=bool(row["quick"]),
         steps=row["steps"],
-        max_steps=row["max_steps"],
         usage=usage_of(row["usage"]),
         created=row["created"],
         started=row["started"],
         ended=row["ended"],
         frame=row["frame"],
-        files=files_of(row["files"]),
         parent="" if row["parent"] is None else str(row["parent"]),
         parts=row["parts"],
         phone_name=row["phone_name"],
-        entitled=entitlement_of(row["entitled"]),
         todos=todos_of(row["todos"]),
-        standing=standing_of(row["standing"]),
-        member=row["member"],
-        deep=bool(row["deep"]),
-        search=bool(row["search"]),
         sources=sources_of(row["sources"]),
-        skill=row["skill"],
-        arguments=json.loads(row["arguments"]),
-        guidance=Guidance(model=row["guide"], instructions=row["instructions"]),
-        follows="" if row["follows"] is None else str(row["follows"]),
-        watch=task_watch_of(row["watch"]),
+        verdict=Verdict.model_validate_json(row["verdict"]) if row["verdict"] else None,
     )

@@ -92,7 +92,7 @@ class Admission:
         While nobody has told the roles that a right came with, it is taken to hold: `standing` says so.
         """
         held = self._held.get(run.task)
-        entitled = None if held is None else held.task.entitled
+        entitled = None if held is None else held.task.request.entitled
         if held is None or entitled is None:
             return True
         if entitled.phones and phone not in entitled.phones:
@@ -102,7 +102,7 @@ class Admission:
             if not self._known(held):
                 return True
             person = held.person or person
-        place = Place(held.task.origin, entitled.private)
+        place = _place(held.task)
         return authorize(person, place, Right.USE, self._policy(), phone=phone).allowed
 
     def standing(self, run: RunId, told: Callable[[], None]) -> Standing:
@@ -130,9 +130,8 @@ class Admission:
 
     async def _learn(self, held: _Held, ask: AskRoles) -> None:
         task, held.person = held.task, None
-        private = task.entitled is not None and task.entitled.private
         try:
-            person = await ask(task.person, Place(task.origin, private))
+            person = await ask(task.person, _place(task))
             if person is not None:
                 await self._heard(task, person)
             held.person = person
@@ -150,4 +149,8 @@ class Admission:
 
 
 def _by_role(task: Task) -> bool:
-    return task.entitled is not None and task.entitled.by_role
+    return task.request.entitled is not None and task.request.entitled.by_role
+
+
+def _place(task: Task) -> Place:
+    return Place(task.origin, task.request.origin.private)

@@ -87,3 +87,11 @@ def answer_of(kind: QuestionKind, text: str) -> str:
             raise BadText(say("desk.text.done", done=DONE))
         case _:
             return cleaned
+
+
+def choice_typed(question: Question, typed: str) -> str:
+    """Of choices, a number or one in any case stands for that choice. Any other text stays exactly as it is."""
+    text = typed.strip()
+    if text.isascii() and text.isdigit() and len(text) < 4 and 1 <= int(text) <= len(question.choices):
+        return question.choices[int(text) - 1]
+    return next((choice for choice in question.choices if choice.casefold() == text.casefold()), typed)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Protocol
 
-from bot.domain.task import Task, TaskWish
+from bot.domain.task import Task
+from bot.domain.task_request import TaskRequest
 from bot.store.connection import Transaction
 
 
@@ -13,8 +14,6 @@ from bot.store.connection import Transaction
 class ServiceLimits:
     """What may take how long. The defaults are the product's."""
 
-    max_steps: int = 60
-    """Steps of a task whose wish names no number."""
     max_live: int = 200
     """Tasks that live at once; more are refused."""
     approve: float = 15 * 60.0
@@ -40,6 +39,6 @@ class ServiceLimits:
 class AdmissionCheck(Protocol):
     """Asked in the transaction that accepts a task: two tasks cannot both be the last one."""
 
-    async def admit(self, transaction: Transaction, task: Task, wish: TaskWish) -> None:
+    async def admit(self, transaction: Transaction, task: Task, request: TaskRequest) -> None:
         """Let the task in that was just written. Raises OverQuota; then nothing is kept of it."""
         ...

@@ -109,7 +109,7 @@ class Maintenance:
             self._behind = 0.0
 
     async def _interrupt(self, task: Task) -> None:
-        if task.watch is not None:
+        if task.request.watch is not None:
             with speaking(task.person.language):
                 await self._record.end(task.id, Ending(Outcome.FAILED, say("watch.interrupted")))
             self._news.changed(task.id)

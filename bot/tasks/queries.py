@@ -7,7 +7,8 @@ from statistics import median
 
 from agent.questions import QuestionKind
 from bot.domain.address import Address, MessageRef, Person
-from bot.domain.task import Ahead, OpenQuestion, PartNow, StepRow, Task, TaskState, TaskWish, UnknownTask
+from bot.domain.task import Ahead, OpenQuestion, PartNow, StepRow, Task, TaskState, UnknownTask
+from bot.domain.task_request import Origin
 from bot.store.store import Store
 from bot.tasks.event_bus import ChangeListener, EventBus, EventListener
 from bot.tasks.repository import TaskRepository
@@ -75,9 +76,9 @@ class TaskQueries:
         last = {step.part: step for step in await self._store.steps.of(task)} if parts else {}
         return tuple(PartNow(part, last.get(part.id), self._workers.place(part.id)) for part in parts)
 
-    async def of_event(self, wish: TaskWish) -> Task | None:
-        """The task that was accepted from the wish's event, None when none was."""
-        return await self._store.tasks.of_event(None, wish)
+    async def of_event(self, origin: Origin) -> Task | None:
+        """The task that was accepted from this event, None when none was."""
+        return await self._store.tasks.of_event(None, origin)
 
     async def recent(
         self, limit: int, before: str | None = None, accounts: Collection[Person] | None = None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Awaitable, Callable, Collection
 from dataclasses import replace
 
 from agent.effect_facts import AllowedAhead
@@ -23,7 +23,8 @@ from agent.outcome import Outcome
 from agent.questions import Question, QuestionKind, QuestionOrigin
 from agent.run_id import RunId
 from bot.domain.address import Address, Person
-from bot.domain.task import Accepted, OpenQuestion, StepRow, Task, TaskState, TaskWish, WrongState, moved
+from bot.domain.task import Accepted, OpenQuestion, StepRow, Task, TaskState, WrongState, moved
+from bot.domain.task_request import TaskRequest, WishedPhone
 from bot.store.audit import AuditKind, YesDetail
 from bot.store.connection import Transaction
 from bot.store.outbox import FilePayload, Notice, NoticePayload, QuestionPayload
@@ -31,6 +32,9 @@ from bot.store.store import Store
 from bot.store.waiting import PATIENCE_S
 from bot.tasks.limits import AdmissionCheck, ServiceLimits
 from bot.tasks.transitions import Ending, Transitions
+
+Also = Callable[[Transaction, Task], Awaitable[None]]
+"""Writes something in the transaction that accepts a task. It waits for nothing else, and may be run again."""
 
 
 class TaskRepository:
@@ -51,56 +55,54 @@ class TaskRepository:
         self._clock = clock
         self._limits = limits
 
-    async def accept(self, wish: TaskWish) -> Accepted:
-        """Keep the task; the same event gives the task that it gave before. An empty event is always new.
+    async def accept(self, request: TaskRequest, also: Also | None = None) -> Accepted:
+        """Keep the task; the same event gives the task that it gave before. An empty event is always new. `also` writes
+        what becomes true with it.
 
         Raises OverQuota.
         """
 
         async def work(transaction: Transaction) -> Accepted:
-            accepted = await self._keep(transaction, wish)
+            accepted = await self._keep(transaction, request, request.phones)
             if not accepted.duplicate:
                 if self._gate is not None:
-                    await self._gate.admit(transaction, accepted.task, wish)
-                await self._store.audit.add(transaction, AuditKind.ACCEPTED, wish.person, task=accepted.task.id)
+                    await self._gate.admit(transaction, accepted.task, request)
+                await self._store.audit.add(transaction, AuditKind.ACCEPTED, request.person, task=accepted.task.id)
+            if also is not None:
+                await also(transaction, accepted.task)
             return accepted
 
         return await self._store.write(work)
 
-    async def turn_down(self, wish: TaskWish, ending: Ending) -> Accepted:
+    async def turn_down(self, request: TaskRequest, ending: Ending) -> Accepted:
         """Keep a task that ends before it begins, and its end; the same event gives the task that it gave before."""
 
         async def work(transaction: Transaction) -> Accepted:
-            accepted = await self._keep(transaction, wish)
+            accepted = await self._keep(transaction, request, ())
             if accepted.duplicate:
                 return accepted
             return Accepted(await self._keeping.end(transaction, accepted.task, ending), duplicate=False)
 
         return await self._store.write(work)
 
-    async def _keep(self, transaction: Transaction, wish: TaskWish) -> Accepted:
+    async def _keep(self, transaction: Transaction, request: TaskRequest, phones: tuple[WishedPhone, ...]) -> Accepted:
+        """Keep it, with a part for each of several phones."""
         now = self._clock()
-        if wish.event and (known := await self._store.tasks.of_event(transaction, wish)) is not None:
+        origin = request.origin
+        if origin.event and (known := await self._store.tasks.of_event(transaction, origin)) is not None:
             return Accepted(known, duplicate=True)
-        task = await self._add(transaction, wish)
-        for phone in wish.phones:
-            of_phone = replace(wish, phone=phone.id, phones=())
-            await self._add(transaction, of_phone, parent=task.id, phone_name=phone.name)
-        if wish.event:
-            await self._store.tasks.remember_event(transaction, wish, task.id, now=now)
+        several = phones if len(phones) > 1 else ()
+        task = await self._add(transaction, request, parts=len(several))
+        for phone in several:
+            await self._add(transaction, replace(request, phones=(phone,)), parent=task.id)
+        if origin.event:
+            await self._store.tasks.remember_event(transaction, origin, task.id, now=now)
         return Accepted(task, duplicate=False)
 
     async def _add(
-        self, transaction: Transaction, wish: TaskWish, *, parent: str | None = None, phone_name: str = ""
+        self, transaction: Transaction, request: TaskRequest, *, parent: str | None = None, parts: int = 0
     ) -> Task:
-        task = await self._store.tasks.add(
-            transaction,
-            wish,
-            max_steps=self._limits.max_steps,
-            now=self._clock(),
-            parent=parent,
-            phone_name=phone_name,
-        )
+        task = await self._store.tasks.add(transaction, request, now=self._clock(), parent=parent, parts=parts)
         await self._store.tasks.worked_with(transaction, task.id, self._model())
         return task
 
@@ -136,10 +138,10 @@ class TaskRepository:
     async def followed(self, task: Task, most: int) -> tuple[Task, ...]:
         """What it follows up, and what that followed up, the oldest first, as far as it is kept."""
         found: list[Task] = []
-        number = task.follows
+        number = task.request.follows
         while number and len(found) < most and (before := await self._store.tasks.get(number)) is not None:
             found.append(before)
-            number = before.follows
+            number = before.request.follows
         return tuple(reversed(found))
 
     async def parts(self, task: str) -> tuple[Task, ...]:

@@ -25,10 +25,10 @@ from bot.domain.task import (
     OverQuota,
     Task,
     TaskState,
-    TaskWish,
     TooManyTasks,
     UnknownQuestion,
 )
+from bot.domain.task_request import TaskRequest
 from bot.people.access import Policy
 from bot.store.audit import AuditKind, YesDetail
 from bot.store.store import Store
@@ -42,7 +42,7 @@ from bot.tasks.maintenance import Maintenance
 from bot.tasks.multi_device import MultiDeviceControl
 from bot.tasks.queries import TaskQueries
 from bot.tasks.question_closing import QuestionClosing
-from bot.tasks.repository import TaskRepository
+from bot.tasks.repository import Also, TaskRepository
 from bot.tasks.secrets import MemorySecrets
 from bot.tasks.shielded import ShieldedCalls
 from bot.tasks.takeover import Takeover
@@ -129,15 +129,17 @@ class TaskService(TaskQueries):
         """Close what is over by now: questions, and interrupted tasks that nobody resumed. Called every second."""
         await self._maintenance.expire()
 
-    async def accept(self, wish: TaskWish) -> Accepted:
-        """Keep the task and begin with it. Raises BadText, TooManyTasks or OverQuota."""
-        wish = replace(wish, text=clean(wish.text, say("desk.text.task")))
-        return await self._calls.unbroken(self._accept(wish))
+    async def accept(self, request: TaskRequest, also: Also | None = None) -> Accepted:
+        """Keep the task and begin with it; `also` writes what becomes true with it. Raises BadText, TooManyTasks or
+        OverQuota.
+        """
+        request = replace(request, text=clean(request.text, say("desk.text.task")))
+        return await self._calls.unbroken(self._accept(request, also))
 
-    async def turn_down(self, wish: TaskWish, why: str) -> Accepted:
+    async def turn_down(self, request: TaskRequest, why: str) -> Accepted:
         """Keep a task that is not begun: it is blocked from its beginning, and that is told. Raises BadText."""
-        wish = replace(wish, text=clean(wish.text, say("desk.text.task")))
-        return await self._calls.unbroken(self._turn_down(wish, why))
+        request = replace(request, text=clean(request.text, say("desk.text.task")))
+        return await self._calls.unbroken(self._turn_down(request, why))
 
     async def cancel(self, task: str, by: Person) -> Task:
         """End the task within a second; returns it as it ended, which may be otherwise when it was just ending.
@@ -204,23 +206,24 @@ class TaskService(TaskQueries):
         """
         return await self._calls.unbroken(self._give_up(question))
 
-    async def _accept(self, wish: TaskWish) -> Accepted:
+    async def _accept(self, request: TaskRequest, also: Also | None) -> Accepted:
         live = sum(not task.parts for task in await self._store.tasks.active())
-        if live + max(1, len(wish.phones)) > self._limits.max_live:
+        if live + max(1, len(request.phones)) > self._limits.max_live:
             raise TooManyTasks(say("desk.full", number=self._limits.max_live))
         try:
-            accepted = await self._record.accept(wish)
+            accepted = await self._record.accept(request, also)
         except OverQuota as refused:
-            await self._store.audit.note(AuditKind.OVER_QUOTA, wish.person, detail=refused.detail)
+            await self._store.audit.note(AuditKind.OVER_QUOTA, request.person, detail=refused.detail)
             raise
         if not accepted.duplicate:
-            for task in await self.parts(accepted.task.id) or [accepted.task]:
+            parts = await self.parts(accepted.task.id) if accepted.task.parts else ()
+            for task in parts or [accepted.task]:
                 self._workers.start(task)
             self._news.changed(accepted.task.id)
         return accepted
 
-    async def _turn_down(self, wish: TaskWish, why: str) -> Accepted:
-        accepted = await self._record.turn_down(wish, Ending(Outcome.BLOCKED, why))
+    async def _turn_down(self, request: TaskRequest, why: str) -> Accepted:
+        accepted = await self._record.turn_down(request, Ending(Outcome.BLOCKED, why))
         self._news.changed(accepted.task.id)
         return accepted
 

@@ -81,24 +81,24 @@ class Transitions:
             frame=ending.frame or task.frame,
             sources=ending.sources,
         )
-        if ended.watch is not None:
-            ended = replace(ended, watch=await self._judged(transaction, ended.watch, ending, now))
+        if (watch := task.request.watch) is not None:
+            ended = replace(ended, verdict=await self._judged(transaction, watch, ending, now))
         await self.closings.by_end(transaction, ended)
         await self.save(transaction, ended, by=ending.by)
-        if not task.parent and (ended.watch is None or ended.watch.is_told):
+        if not task.parent and ended.end_is_told:
             await self._store.outbox.add(transaction, task.id, _final(task, ending.by), now=now)
         return ended
 
-    async def _judged(self, transaction: Transaction, watch: TaskWatch, ending: Ending, now: float) -> TaskWatch:
-        """The reading with what came of it. One that a person has ended is none; nor is there any of a watch that was
+    async def _judged(self, transaction: Transaction, watch: TaskWatch, ending: Ending, now: float) -> Verdict:
+        """What came of a reading. One that a person has ended is none; nor is there any of a watch that was
         removed meanwhile.
         """
         readings = await self._store.schedules.readings(transaction, watch.schedule)
         if readings is None or ending.outcome is Outcome.CANCELLED:
-            return watch.model_copy(update={"verdict": Verdict(finding=Finding.SILENT)})
+            return Verdict(finding=Finding.SILENT)
         verdict, readings = judge(watch.watch, readings, ending.value, now)
         await self._store.schedules.remember(transaction, watch.schedule, readings)
-        return watch.model_copy(update={"verdict": verdict})
+        return verdict
 
 
 def _final(task: Task, by: Person | None) -> FinalPayload:

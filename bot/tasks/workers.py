@@ -19,6 +19,7 @@ from agent.questions import Answer, QuestionKind, QuestionOrigin
 from agent.run_id import RunId
 from bot.domain.address import Person
 from bot.domain.task import OpenQuestion, Task, TaskState, WrongState
+from bot.domain.task_request import SkillCall
 from bot.logs.context import ABOUT, About
 from bot.tasks.admission import Admission
 from bot.tasks.event_bus import EventBus
@@ -201,23 +202,24 @@ class Workers:
                 self._news.changed(task.id)
 
     async def _listen(self, task: Task, worker: _Worker) -> None:
+        asked, skill = task.request, task.request.skill or SkillCall("")
         order = TaskOrder(
             task=task.id,
-            text=task.text,
-            person=self._admission.subject(task.person),
-            member=task.member,
-            deep=task.deep or None,
-            search=task.search,
-            skill=task.skill,
-            arguments=dict(task.arguments),
+            text=asked.text,
+            person=self._admission.subject(asked.person),
+            member=asked.options.member,
+            deep=asked.options.deep or None,
+            search=asked.options.search,
+            skill=skill.name,
+            arguments=dict(skill.arguments),
             phone=task.phone,
-            quick=task.quick,
-            max_steps=task.max_steps,
-            files=task.files,
-            standing=task.standing,
-            guidance=task.guidance,
+            quick=asked.options.quick,
+            max_steps=asked.max_steps,
+            files=asked.files,
+            standing=asked.standing,
+            guidance=asked.guidance,
             earlier=await self._earlier(task),
-            result=None if task.watch is None else task.watch.watch.result,
+            result=None if asked.watch is None else asked.watch.watch.result,
         )
         ended = False
         events = self._agent.work(order)

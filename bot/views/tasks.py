@@ -38,6 +38,7 @@ from agent.effect_facts import (
 from agent.models.base import Usage
 from bot.domain.schedule import Schedule
 from bot.domain.task import StepRow, Task
+from bot.domain.task_request import TaskDraft
 from bot.store.usage import UsageRow, UsageTotals
 from bot.texts import say
 from devices.app_titles import readable
@@ -153,6 +154,13 @@ def totals_json(totals: UsageTotals) -> Json:
     }
 
 
+def options_of(draft: TaskDraft) -> Json:
+    """How a task is to be done, as far as that is more than what is set."""
+    skill = {} if draft.skill is None else {"skill": draft.skill.name, "arguments": dict(draft.skill.arguments)}
+    device = {"device": draft.device} if draft.device else {}
+    return {**device, **draft.options.model_dump(exclude_defaults=True), **skill}
+
+
 def schedule_json(one: Schedule) -> Json:
     """A schedule; times are Unix seconds."""
     plan = one.plan
@@ -160,8 +168,8 @@ def schedule_json(one: Schedule) -> Json:
         "schedule": one.id,
         "rule": plan.words,
         "zone": plan.rule.zone,
-        "text": plan.text,
-        "options": dict(plan.options),
+        "text": plan.draft.text,
+        "options": options_of(plan.draft),
         "allowed": None if plan.standing is None else plan.standing.model_dump(exclude={"schedule"}),
         "person": plan.person.name or plan.person.id,
         "platform": plan.person.platform,
@@ -188,9 +196,9 @@ def task_json(task: Task) -> Json:
         "phones": task.parts or 1,
         "person": task.person.name or task.person.id,
         "platform": task.origin.platform,
-        "quick": task.quick,
+        "quick": task.request.options.quick,
         "steps": task.steps,
-        "max_steps": task.max_steps,
+        "max_steps": task.request.max_steps,
         "tokens": tokens_json(task.usage),
         "created": task.created,
         "started": task.started,

@@ -24,20 +24,22 @@ from starlette.routing import Route
 
 from agent.events import Step
 from agent.questions import QuestionKind
+from bot.application.access import NotAllowed, Refused
+from bot.application.interpret import Answer, NewTask, interpret
+from bot.application.phones import open_phones
 from bot.cards.formatting import source_lines
 from bot.commands.parser import ParseError
-from bot.commands.request import NotAllowed, Refused
-from bot.commands.resolve import open_phones
 from bot.domain.address import Address
 from bot.domain.incoming import Attachment
 from bot.domain.task import OverQuota, Task, TaskError, TaskState
+from bot.domain.task_request import TaskDraft, TaskOptions
 from bot.store.errors import StoreAway
 from bot.tasks.files import MAX_FILE_BYTES
 from bot.tasks.follow import Runs
 from bot.texts import say
 from bot.web.auth import caller_of
 from bot.web.http import RequestRefused, Streamed, Write, get, post, read_body
-from bot.web.token_calls import answer_ordinary, question_of, question_words, wait_for_task
+from bot.web.token_calls import answer_ordinary, question_words, wait_for_task
 from bot.web.v1.calls import ApiServices, Calls
 
 MODEL: Final = "opengui"
@@ -89,14 +91,18 @@ class ChatMessage(BaseModel):
         return "\n".join(part.text for part in self.content or () if part.type == "text").strip()
 
 
-class ChatRequest(BaseModel):
-    """What is read of a request; all else that OpenAI knows means nothing here."""
+class ChatRequest(TaskOptions):
+    """What is read of a request, with how the task is to be done; all else that OpenAI knows means nothing here."""
 
     model_config = ConfigDict(extra="ignore")
 
     model: str = Field(default=MODEL, max_length=200)
     messages: list[ChatMessage] = Field(min_length=1, max_length=MOST_MESSAGES)
     stream: bool = False
+
+    def options(self) -> TaskOptions:
+        """How the task is to be done."""
+        return TaskOptions(**self.model_dump(include=set(TaskOptions.model_fields)))
 
 
 class ChatCompletions:
@@ -116,7 +122,7 @@ class ChatCompletions:
     async def models(self, request: Request) -> Response:
         """The phones that the token may use, as models."""
         calls = self._calls(request)
-        names = [MODEL, *(f"{MODEL}/{phone.name}" for phone in open_phones(calls.asked(), self._services))]
+        names = [MODEL, *(f"{MODEL}/{phone.name}" for phone in open_phones(calls.asking(), self._services))]
         data = [{"id": name, "object": "model", "created": 0, "owned_by": MODEL} for name in names]
         return JSONResponse({"object": "list", "data": data})
 
@@ -177,7 +183,7 @@ class ChatCompletions:
         thread = hashlib.sha256(said[0].text.encode("utf-8", "replace")).hexdigest()[:16]
         thread = f"openai-{thread}"
         calls = self._calls(request)
-        place = calls.asked(conversation=thread).address
+        place = calls.asking(thread).address
         phone = self._phone(calls, chat.model)
         key = _key(calls, chat)
         service = self._services.task_service
@@ -185,19 +191,20 @@ class ChatCompletions:
             known = self._undelivered.get(key) or await self._at_work(place, wish)
             if known and (task := await service.get(known)) is not None:
                 return calls, task, key
-            for task in await self._waiting(place) if len(said) > 1 else ():
-                asked = await question_of(calls, task)
-                if asked is not None:
-                    if asked.question.kind is QuestionKind.ASK:
-                        await answer_ordinary(calls, asked, wish)
-                        self._remember(key, task.id)
-                    return calls, task, key
-            files = pictures_of(said[-1])
-            reply = await calls.run("do", {"device": phone}, wish, conversation=thread, files=files)
-            self._remember(key, reply.task)
-            task = await service.get(reply.task)
-            assert task is not None  # it was stored
-            return calls, task, key
+            # The first message begins a conversation, also where another one has begun with the same words.
+            meaning = await interpret(calls.asking(thread), self._services) if len(said) > 1 else NewTask()
+            if isinstance(meaning, Answer):
+                asked = meaning.questions[0]
+                task = await service.known(asked.task)
+                if asked.question.kind is QuestionKind.ASK:
+                    await answer_ordinary(calls, asked, wish)
+                    self._remember(key, task.id)
+                return calls, task, key
+            follows = meaning.follows if isinstance(meaning, NewTask) else ""
+            draft = TaskDraft(wish, phone, chat.options(), follows=follows)
+            started = await calls.commands(thread).start(draft, pictures_of(said[-1]))
+            self._remember(key, started.task.id)
+            return calls, started.task, key
 
     async def _at_work(self, place: Address, wish: str) -> str:
         """The task of the same words in this conversation that has not ended, "" for none."""
@@ -205,11 +212,6 @@ class ChatCompletions:
             if task.origin == place and task.text == wish and task.state is not TaskState.ENDED:
                 return task.id
         return ""
-
-    async def _waiting(self, place: Address) -> list[Task]:
-        """The tasks of this conversation that ask something."""
-        active = await self._services.task_service.active()
-        return [task for task in active if task.origin == place and task.state is TaskState.WAITING]
 
     def _remember(self, key: str, task: str) -> None:
         self._undelivered[key] = task
@@ -220,7 +222,7 @@ class ChatCompletions:
         name = model.removeprefix(f"{MODEL}/")
         if model == MODEL:
             return ""
-        for phone in open_phones(calls.asked(), self._services):
+        for phone in open_phones(calls.asking(), self._services):
             if name in {phone.name, phone.id} and name != model:
                 return phone.id
         raise Refused(say("programs.no_model", model=model[:60]))

@@ -19,7 +19,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from agent.members.loading import Team
-from bot.commands.request import Services
+from bot.application.services import Services
 from bot.config.endpoints import model_settings
 from bot.config.settings import Settings, SettingsError
 from bot.config.settings_file import ADDRESSES, own_address

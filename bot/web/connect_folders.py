@@ -23,7 +23,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from agent.front_matter import MAX_NAME, NAME, FolderRefused, Folders, read_document
-from bot.commands.request import Services
+from bot.application.services import Services
 from bot.store.audit import AuditKind
 from bot.texts import say
 from bot.web.api import body_of

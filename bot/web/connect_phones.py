@@ -15,7 +15,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from bot.commands.request import Services
+from bot.application.services import Services
 from bot.logs.redaction import REDACTION
 from bot.texts import say
 from bot.web.api import body_of

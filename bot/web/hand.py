@@ -19,10 +19,11 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from agent import actions as act
+from bot.application.access import NotAllowed, Refused, require, verdict
+from bot.application.phones import open_phones, require_usable
+from bot.application.services import Services
 from bot.commands.hand import ask_approver, note, take
-from bot.commands.request import NotAllowed, Refused, Services, require, verdict
 from bot.commands.request import Request as Asked
-from bot.commands.resolve import open_phones, require_usable
 from bot.domain.incoming import CommandCall
 from bot.domain.right import Right
 from bot.domain.task import TaskError

@@ -7,8 +7,7 @@ from contextlib import aclosing
 
 from agent.events import Asked, Step
 from agent.questions import QuestionKind
-from bot.commands.answers import give_answer
-from bot.commands.request import Refused
+from bot.application.access import Refused
 from bot.domain.task import OpenQuestion, Task
 from bot.tasks.follow import Runs
 from bot.texts import say
@@ -29,7 +28,7 @@ async def answer_ordinary(calls: Calls, question: OpenQuestion, text: str, *, ap
     """
     if not _answered_here(question, approves=approves):
         raise Refused(say("programs.elsewhere"))
-    await give_answer(calls.asked(), calls.services, question, text)
+    await calls.commands().answer(question, text)
 
 
 async def wait_for_task(calls: Calls, runs: Runs, task: Task, progress: Progress) -> OpenQuestion | None:

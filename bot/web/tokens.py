@@ -10,8 +10,9 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from bot.commands.request import Refused, Services
-from bot.commands.resolve import phone_named
+from bot.application.access import Refused
+from bot.application.phones import phone_named
+from bot.application.services import Services
 from bot.domain.address import Address
 from bot.domain.right import Right
 from bot.people.subjects import subject_named

@@ -12,9 +12,10 @@ from typing import Final
 from starlette.requests import Request
 
 from agent.questions import QuestionKind
+from bot.application.access import may_see, verdict
+from bot.application.phones import open_phones
+from bot.application.services import Services
 from bot.commands.request import Request as Asked
-from bot.commands.request import Services, may_see, verdict
-from bot.commands.resolve import open_phones
 from bot.commands.spec import BY_NAME
 from bot.domain.address import Address, Person, Place
 from bot.domain.console_log import ConsoleLog

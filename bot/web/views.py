@@ -95,7 +95,7 @@ class ConsolePhones(Protocol):
 
 def console_task_json(task: Task, home: Address = HOME) -> Json:
     """A task, with where it is in the console at `home`."""
-    more = {"follows": task.follows, "todos": [todo.model_dump(mode="json") for todo in task.todos]}
+    more = {"follows": task.request.follows, "todos": [todo.model_dump(mode="json") for todo in task.todos]}
     return task_json(task) | place_json(task, home) | more
 
 
@@ -106,7 +106,7 @@ def place_json(task: Task, home: Address) -> Json:
     here = task.place if task.place is not None and is_at(task.place, home) else None
     return {
         "thread": None if here is None else here.thread,
-        "anchor": task.anchor if is_at(task.origin, home) else "",
+        "anchor": task.request.origin.anchor if is_at(task.origin, home) else "",
     }
 
 

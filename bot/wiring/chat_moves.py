@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from dataclasses import replace
 
-from bot.commands.request import Services
+from bot.application.services import Services
 from bot.domain.address import Address, Place
 from bot.domain.chat import ChatError, FloodWait
 from bot.domain.outgoing import Message

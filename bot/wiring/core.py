@@ -42,7 +42,6 @@ from bot.store.waiting import PATIENCE_S
 from bot.tasks.admission import Admission
 from bot.tasks.hands import Hands
 from bot.tasks.leases import PhoneLeases
-from bot.tasks.limits import ServiceLimits
 from bot.tasks.operating import Operating
 from bot.tasks.secrets import MemorySecrets
 from bot.tasks.service import TaskService
@@ -204,7 +203,6 @@ async def open_core(
             agent,
             leases,
             secrets,
-            limits=ServiceLimits(max_steps=settings.max_steps),
             model=lambda: terms.models.vision.name,
             gate=quotas,
             admission=admission,

@@ -18,10 +18,9 @@ from agent.members.loading import Member, load_team
 from agent.skills import saving
 from agent.skills.loading import FILE as SKILL_FILE
 from agent.skills.loading import load_skills
+from bot.application.services import Services
 from bot.checks.service import ServiceCheck
-from bot.commands import tasks
 from bot.commands.dispatcher import Commands
-from bot.commands.request import Services
 from bot.commands.scheduler import Scheduler
 from bot.commands.spec import BY_NAME
 from bot.config.endpoints import transcriber_of
@@ -184,7 +183,7 @@ async def _chats(
         await outbox.start()
         commands.missed.start()
         stack.push_async_callback(commands.missed.stop)
-        scheduler = Scheduler(services, tasks.do)
+        scheduler = Scheduler(services)
         scheduler.start()
         stack.push_async_callback(scheduler.stop)
         connected.start()

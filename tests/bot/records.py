@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from dataclasses import fields
 from typing import Any
 
 from PIL import Image
@@ -13,27 +14,36 @@ from agent.outcome import Outcome
 from agent.questions import Question, QuestionKind
 from bot.domain.address import Address, Person
 from bot.domain.task import OpenQuestion, StepRow, Task, TaskState
+from bot.domain.task_request import Origin, TaskOptions, TaskRequest
 
 ANNA = Person("discord", "42", "Anna")
 HOME = Address("discord", "bot", "chan", "guild")
 
 
+def a_request(**changes: Any) -> TaskRequest:
+    """A request with these fields; `origin` may be an address, and fields of it and of the options may stand beside."""
+    origin = changes.pop("origin", HOME)
+    if isinstance(origin, Address):
+        origin = Origin(origin, "", **{name: changes.pop(name) for name in ("anchor", "private") if name in changes})
+    options = {name: changes.pop(name) for name in TaskOptions.model_fields if name in changes}
+    values: dict[str, Any] = {"text": "open settings and turn on airplane mode", "person": ANNA, "origin": origin}
+    return TaskRequest(**(values | {"options": TaskOptions(**options)} | changes))
+
+
 def a_task(**changes: object) -> Task:
+    """A task with these fields, those of its request included."""
+    own = {field.name for field in fields(Task)}
+    asked = {name: changes.pop(name) for name in list(changes) if name not in own}
     values: dict[str, Any] = {
         "id": "12",
-        "text": "open settings and turn on airplane mode",
-        "person": ANNA,
-        "origin": HOME,
-        "anchor": "m1",
+        "request": a_request(**({"anchor": "m1"} | asked)),
         "place": None,
         "state": TaskState.WORKING,
         "outcome": None,
         "summary": "",
         "data": None,
         "phone": "pixel",
-        "quick": False,
         "steps": 3,
-        "max_steps": 60,
         "usage": Usage(input=12000, output=345, calls=3, cost=0.0123),
         "created": 1000.0,
         "started": 1010.0,

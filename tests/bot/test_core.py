@@ -11,7 +11,8 @@ import pytest
 from agent.outcome import Outcome
 from bot.config.settings import Settings, SettingsError
 from bot.domain.address import Address, Person
-from bot.domain.task import Task, TaskWish
+from bot.domain.task import Task
+from bot.domain.task_request import Origin, TaskRequest
 from bot.store.checkpoints import CHECKPOINTS_NAME
 from bot.store.errors import DirectoryInUse, StoreCorrupt
 from bot.wiring.core import open_core
@@ -47,7 +48,7 @@ async def ended(settings: Settings, text: str) -> Task:
     async with open_core(settings, ()) as core:
         changed = asyncio.Event()
         core.task_service.subscribe(lambda _: changed.set())
-        accepted = await core.task_service.accept(TaskWish(text=text, person=OPERATOR, origin=HERE, event=""))
+        accepted = await core.task_service.accept(TaskRequest(text, OPERATOR, Origin(HERE, "")))
         async with asyncio.timeout(LIMIT):
             while True:
                 changed.clear()

@@ -17,7 +17,8 @@ from agent.outcome import Outcome
 from bot.config.settings import Settings
 from bot.domain.address import Address, Person
 from bot.domain.chat import Budget
-from bot.domain.task import TaskState, TaskWish
+from bot.domain.task import TaskState
+from bot.domain.task_request import Origin, TaskRequest
 from bot.outbox.outbox import Outbox
 from bot.wiring.core import open_core
 from devices.virtual_phone.phone import VirtualPhone
@@ -189,7 +190,7 @@ async def test_from_a_wish_to_a_note(adb_server: AdbServer, phone: VirtualPhone,
             events: list[TaskEvent] = []
             core.task_service.on_event(lambda _task, event: events.append(event))
             try:
-                wish = TaskWish(text=WISH, person=ANNA, origin=here, event="1")
+                wish = TaskRequest(WISH, ANNA, Origin(here, "1"))
                 task = (await core.task_service.accept(wish)).task
                 async with asyncio.timeout(LIMIT):
                     await shops.both.wait()

@@ -23,9 +23,9 @@ from agent.run_id import RunId
 from agent.skills.library import Skills
 from agent.skills.loading import Skill, load_skills
 from agent.standing_yes import Recipient
+from bot.application.services import UTC, Services
 from bot.chats.installed import installed
 from bot.commands.dispatcher import Commands
-from bot.commands.request import UTC, Services
 from bot.config.settings import Settings
 from bot.domain.address import Address, MessageRef, Person, Place
 from bot.domain.chat import Chat
@@ -38,7 +38,9 @@ from bot.people.quotas import Quotas
 from bot.people.rights import Rights
 from bot.platform import filed_by
 from bot.runtime.settings import RuntimeSettings
-from bot.store.store import Store
+from bot.store.database import Database
+from bot.store.frames import FrameFiles
+from bot.store.store import DATABASE_NAME, FRAMES_NAME, Store
 from bot.tasks.admission import Admission
 from bot.tasks.hands import Hands
 from bot.tasks.leases import PhoneLeases
@@ -405,10 +407,12 @@ async def a_world(
     policy: Policy = POLICY,
     pairing: bool = False,
     settings: Settings | None = None,
+    database: type[Database] = Database,
 ) -> AsyncIterator[World]:
     """From start to stop, on what is in the directory."""
     clock = clock or Clock()
-    store = await Store.open(prepare_database(path), clock=clock)
+    opened = await database.open(prepare_database(path) / DATABASE_NAME)
+    store = Store(opened, FrameFiles(path / FRAMES_NAME, clock), clock)
     try:
         agent, secrets = HandMind(), MemorySecrets()
         seen = SeenPhones(*(phones or (a_phone(),)))

@@ -40,8 +40,8 @@ def made(directory: Path, version: int) -> None:
         database.execute("BEGIN")
         for number in range(1, TASKS + 1):
             database.execute(
-                "INSERT INTO tasks (text, person_platform, person_id, person_name, origin, anchor, phone, quick,"
-                " max_steps, usage, created, changed, state) VALUES (?, 'web', '1', 'Anna', '[]', '', '', 0, 60, '{}',"
+                "INSERT INTO tasks (text, person_platform, person_id, person_name, origin, anchor, phone,"
+                " request, usage, created, changed, state) VALUES (?, 'web', '1', 'Anna', '[]', '', '', '{}', '{}',"
                 " 1, 1, 'queued')",
                 (f"task {number}",),
             )

@@ -110,12 +110,12 @@ async def test_files_of_a_task_come_again_for_its_owner_only(world: World) -> No
         "!opengui do print it", command="do print it", attachments=(Attachment("letter.pdf", b"mine"),)
     )
     task = await world.task_service.known((await world.commands.message(incoming)).task)
-    assert [file.name for file in task.files] == ["letter.pdf"]
+    assert [file.name for file in task.request.files] == ["letter.pdf"]
     reply = await world.invoke(CommandCall("again", {"task": task.id}, ""), BEN)
     assert reply.task == ""
     assert "somebody else" in told(reply)
     again = await world.invoke(CommandCall("again", {"task": task.id}, ""), ANNA)
-    assert [file.name for file in (await world.task_service.known(again.task)).files] == ["letter.pdf"]
+    assert [file.name for file in (await world.task_service.known(again.task)).request.files] == ["letter.pdf"]
 
 
 async def test_pictures_of_a_private_task_are_not_in_another_chat(world: World) -> None:

@@ -19,33 +19,15 @@ CREATE TABLE tasks (
     origin TEXT NOT NULL,
     anchor TEXT NOT NULL,
     place TEXT,
-    -- What came with it, in order: a list of names and references to stored bytes.
-    files TEXT NOT NULL DEFAULT '[]',
-
-    -- How it is to be done. The phone is the one that is wished until it has one, '' for any.
+    -- The phone is the one that is wished until it has one, '' for any.
     phone TEXT NOT NULL,
-    quick INTEGER NOT NULL,
-    max_steps INTEGER NOT NULL,
-    -- The member of the team that does it alone, '' for whoever fits; whether the planner weighs several ways first, and
-    -- whether the web is searched before planning.
-    member TEXT NOT NULL DEFAULT '',
-    deep INTEGER NOT NULL DEFAULT 0,
-    search INTEGER NOT NULL DEFAULT 0,
     -- The skill that it follows, and what that is done with: an object of texts by the names of its parameters.
     skill TEXT NOT NULL DEFAULT '',
     arguments TEXT NOT NULL DEFAULT '{}',
-    -- The model and the instructions of its conversation, as they held when it was given; '' for what is set.
-    guide TEXT NOT NULL DEFAULT '',
-    instructions TEXT NOT NULL DEFAULT '',
-    -- The task that it follows up, whose result it begins with. That one may be forgotten earlier.
-    follows INTEGER,
-    -- The reading of a watch that it is, and what came of it; '' for a task that is none.
-    watch TEXT NOT NULL DEFAULT '',
-    -- What a person has allowed ahead, with the schedule that it comes from: a list, '' for none.
-    standing TEXT NOT NULL DEFAULT '',
-    -- Which phones its person might use when it was asked, and how: looked at again before a phone is given. '' for what
-    -- is not looked at.
-    entitled TEXT NOT NULL DEFAULT '',
+    -- The schedule of the watch of which it is a reading; '' for a task that is none.
+    schedule TEXT NOT NULL DEFAULT '',
+    -- All else that it was accepted with, as JSON.
+    request TEXT NOT NULL,
 
     -- The task on several phones of which it is one phone's part, and of how many parts it consists itself.
     parent INTEGER REFERENCES tasks (id),
@@ -75,6 +57,8 @@ CREATE TABLE tasks (
     outcome TEXT,
     summary TEXT NOT NULL DEFAULT '',
     data TEXT,
+    -- What came of a reading; '' before its end, and for a task that is none.
+    verdict TEXT NOT NULL DEFAULT '',
     -- How much of it was removed because of its age: 0 nothing, 1 its checkpoints, 2 its steps and messages too.
     pruned INTEGER NOT NULL DEFAULT 0,
     CHECK ((state = 'ended') = (outcome IS NOT NULL)),
@@ -119,9 +103,8 @@ CREATE TABLE schedules (
     zone TEXT NOT NULL,
     -- The times as they were written.
     words TEXT NOT NULL,
-    -- The options of `do`, and the task.
-    options TEXT NOT NULL,
-    text TEXT NOT NULL,
+    -- The task with how it is to be done, as JSON.
+    draft TEXT NOT NULL,
     created REAL NOT NULL,
     due REAL NOT NULL,
     paused INTEGER NOT NULL DEFAULT 0,

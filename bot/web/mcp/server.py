@@ -7,8 +7,9 @@ trusts in that (`--approves-by-mcp`) an approval is a question like others.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Annotated, Any, Final
 
 import mcp_types as wire
@@ -19,15 +20,17 @@ from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from pydantic import BaseModel, Field, ValidationError
 
 from agent.events import Step
+from agent.files import GivenFile
 from agent.questions import QuestionKind
+from bot.application.access import Refused
+from bot.application.skills import draft_of_skill
 from bot.cards.card import state_line
 from bot.cards.formatting import source_lines, step_words
 from bot.commands.parser import ParseError
-from bot.commands.request import Refused
-from bot.commands.skills import call_of
-from bot.domain.incoming import CommandCall
 from bot.domain.task import OpenQuestion, Task, TaskError, TaskState
+from bot.domain.task_request import SkillCall, TaskDraft, TaskOptions
 from bot.store.errors import StoreAway
+from bot.tasks.files import MAX_FILES
 from bot.tasks.follow import Runs
 from bot.texts import say
 from bot.web.auth import caller_of
@@ -47,6 +50,21 @@ Phone = Annotated[str, Field(description="The name of the phone; empty for any."
 Number = Annotated[str, Field(description="The number of the task.", min_length=1, max_length=20)]
 Words = Annotated[str, Field(min_length=1, max_length=TEXT)]
 Seconds = Annotated[int, Field(description="How long to wait for its end; 0 returns at once.", ge=0, le=MOST_WAIT_S)]
+
+
+class HowToDo(TaskOptions):
+    """How a task is to be done, where that is more than what is set."""
+
+    max_steps: int | None = Field(default=None, ge=1, description="At most so many steps, and not more than is set.")
+    files: list[GivenFile] = Field(default_factory=list, max_length=MAX_FILES, description="What POST /files gave.")
+
+    @property
+    def options(self) -> TaskOptions:
+        """What every surface offers."""
+        return TaskOptions(**self.model_dump(include=set(TaskOptions.model_fields)))
+
+
+How = Annotated[HowToDo | None, Field(description="How it is to be done; left out for as it is set.")]
 
 
 class Said(BaseModel):
@@ -100,9 +118,10 @@ class PhoneTools:
         task: Annotated[Words, Field(description="What is to be done, in plain words.")],
         phone: Phone = "",
         wait_seconds: Seconds = 600,
+        how: How = None,
     ) -> Any:  # noqa: ANN401 - words, or what this year's protocol asks back with
         """Give a task to a phone and wait until it has ended or asks something; it goes on when you do not wait."""
-        return await self._given(ctx, lambda _: CommandCall("do", {"device": phone}, task), wait_seconds)
+        return await self._given(ctx, TaskDraft(task, phone), None, how, wait_seconds)
 
     async def skills(self, ctx: Context[Any, Any]) -> str:
         """List the skills: ways of doing something on a phone that were saved, each with what it is done with."""
@@ -117,14 +136,19 @@ class PhoneTools:
         arguments: Annotated[dict[str, str], Field(description="What it is done with, by parameter.")] | None = None,
         phone: Phone = "",
         wait_seconds: Seconds = 600,
+        how: How = None,
     ) -> Any:  # noqa: ANN401 - as `do`
         """Do a skill on a phone and wait as with `do`."""
-        options = {"device": phone}
-        return await self._given(
-            ctx, lambda calls: call_of(name, arguments or {}, calls.services, options), wait_seconds
-        )
+        return await self._given(ctx, TaskDraft("", phone), SkillCall(name, arguments or {}), how, wait_seconds)
 
-    async def _given(self, ctx: Context[Any, Any], call: Callable[[Calls], CommandCall], wait_seconds: int) -> Any:  # noqa: ANN401 - as `do`
+    async def _given(
+        self,
+        ctx: Context[Any, Any],
+        draft: TaskDraft,
+        skill: SkillCall | None,
+        how: HowToDo | None,
+        wait_seconds: int,
+    ) -> Any:  # noqa: ANN401 - as `do`
         with _telling():
             calls = self._calls(ctx)
             if ctx.request_state is not None:
@@ -132,9 +156,12 @@ class PhoneTools:
                 given = await calls.task(ctx.request_state)
                 await self._take_answers(ctx, calls, given)
             else:
-                wanted = call(calls)
-                reply = await calls.run(wanted.name, wanted.options, wanted.rest)
-                given = await calls.services.task_service.known(reply.task)
+                if how is not None:
+                    draft = replace(draft, options=how.options, max_steps=how.max_steps)
+                if skill is not None:
+                    draft = draft_of_skill(draft, skill, calls.services)
+                files = () if how is None else await calls.files([(file.name, file.content) for file in how.files])
+                given = (await calls.commands().start(draft, files)).task
             try:
                 async with asyncio.timeout(wait_seconds):
                     return await self._followed(ctx, calls, given)
@@ -163,7 +190,7 @@ class PhoneTools:
         with _telling():
             calls = self._calls(ctx)
             found = await calls.task(number)
-            await calls.run("cancel", {"task": found.called})
+            await calls.commands().cancel(found)
             return await _told(calls, found)
 
     def _calls(self, ctx: Context[Any, Any]) -> Calls:

@@ -11,8 +11,8 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
 
+from bot.application.access import NotAllowed, Refused, Unknown
 from bot.commands.parser import ParseError
-from bot.commands.request import NotAllowed, Refused, Unknown
 from bot.domain.task import AgentFailed, BadText, OverQuota, TaskError, TooManyTasks, UnknownQuestion, UnknownTask
 from bot.store.audit import AuditKind
 from bot.store.errors import StoreAway
@@ -107,7 +107,7 @@ def _describe(app: FastAPI) -> None:
 
 
 async def _told(request: Request, error: Exception) -> Response:
-    if isinstance(error, NotAllowed):
+    if isinstance(error, NotAllowed) and not error.audited:
         behind: ApiServices = request.app.state.behind
         await behind.services.store.audit.note(AuditKind.REFUSED, caller_of(request).person, detail=error.check)
     status, code = next((status, code) for kind, status, code in BY_ERROR if isinstance(error, kind))

@@ -8,20 +8,22 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from agent.models.base import PILOT
-from agent.ports.agent import AS_SET, Guidance
 from agent.ports.frames import Frames
 from agent.tools.spec import Tool
+from bot.application.access import Caller as Asking
+from bot.application.access import Refused, Unknown, may_see, require, verdict
+from bot.application.services import Services
+from bot.application.tasks import TaskCommands
 from bot.commands.dispatcher import run_command
-from bot.commands.request import Refused, Services, Unknown, may_see, require, verdict
 from bot.commands.request import Request as Asked
-from bot.commands.resolve import task_named
 from bot.domain.address import Person, Place
 from bot.domain.incoming import Attachment, CommandCall
 from bot.domain.outgoing import Reply
 from bot.domain.right import Right
 from bot.domain.task import Task
 from bot.domain.token import Token
-from bot.store.conversations import Conversation
+from bot.store.connection import Transaction
+from bot.store.conversations import Conversation, Conversations, Said
 from bot.tasks.operating import Operating
 from bot.texts import say, spoken
 from bot.web.auth import Caller
@@ -42,6 +44,22 @@ class ApiServices:
     """Those that there are now for work that needs no phone."""
     hub: Hub | None = None
     """What knows the hosts; None where there are none."""
+
+
+class Words:
+    """What somebody has said in a conversation, kept with the task that it becomes; `said` is there then."""
+
+    said: Said
+
+    def __init__(self, store: Conversations, conversation: str, text: str, key: str) -> None:
+        self._store = store
+        self._conversation = conversation
+        self._text = text
+        self._key = key
+
+    async def __call__(self, transaction: Transaction, task: Task) -> None:
+        """Keep them, with the task."""
+        self.said = await self._store.say_with(transaction, self._conversation, self._text, key=self._key, task=task.id)
 
 
 class Calls:
@@ -66,47 +84,35 @@ class Calls:
         """Where pictures and files are."""
         return self.services.frames
 
-    def asked(
-        self,
-        name: str = "",
-        options: Mapping[str, str] | None = None,
-        rest: str = "",
-        *,
-        conversation: str = "",
-        guidance: Guidance = AS_SET,
-        files: tuple[Attachment, ...] = (),
-    ) -> Asked:
-        """The command as it is asked for in the caller's own place."""
-        call = CommandCall(name, {key: value for key, value in (options or {}).items() if value}, rest)
+    def asking(self, conversation: str = "") -> Asking:
+        """Whoever asks, in their own place or in a conversation there."""
         place = Place(replace(self.caller.home, thread=conversation), private=True)
-        return Asked(self.person, place, self.event, call, files=files, picked=True, guidance=guidance)
+        return Asking(self.person, place, self.event)
+
+    def commands(self, conversation: str = "") -> TaskCommands:
+        """What they do with tasks there."""
+        return TaskCommands(self.asking(conversation), self.services)
+
+    def asked(self, name: str = "", options: Mapping[str, str] | None = None, rest: str = "") -> Asked:
+        """A command of the chats, as it is asked for in the caller's own place."""
+        call = CommandCall(name, {key: value for key, value in (options or {}).items() if value}, rest)
+        return Asked(self.person, self.asking().place, self.event, call, picked=True)
 
     def require(self, right: Right, phone: str = "") -> None:
         """Raise NotAllowed unless the caller may."""
-        require(self.asked(), self.services.policy, right, phone=phone)
+        require(self.asking(), self.services.policy, right, phone=phone)
 
-    async def run(
-        self,
-        name: str,
-        options: Mapping[str, str] | None = None,
-        rest: str = "",
-        *,
-        conversation: str = "",
-        guidance: Guidance = AS_SET,
-        files: tuple[Attachment, ...] = (),
-    ) -> Reply:
-        """Do one command. Raises what commands raise."""
-        asked = self.asked(name, options, rest, conversation=conversation, guidance=guidance, files=files)
-        return await run_command(asked, self.services)
+    async def run(self, name: str, options: Mapping[str, str] | None = None, rest: str = "") -> Reply:
+        """Do one command of the chats. Raises what commands raise."""
+        return await run_command(self.asked(name, options, rest), self.services)
 
     async def task(self, number: str) -> Task:
         """The task, where it may be shown to the caller. Raises Unknown."""
-        self.require(Right.USE)
-        return await task_named(number, self.asked(), self.services)
+        return await self.commands().task(number)
 
     def may_see(self, task: Task) -> bool:
         """Whether the task may be shown to the caller."""
-        return may_see(self.asked(), self.services.policy, task)
+        return may_see(self.asking(), self.services.policy, task)
 
     @property
     def models(self) -> tuple[tuple[str, str], ...]:
@@ -129,10 +135,19 @@ class Calls:
             raise Unknown(say("api.no_conversation"))
         return found
 
+    def saying(self, conversation: Conversation, text: str) -> Words:
+        """The caller's words in a conversation, which are kept with the task that they become."""
+        return Words(self.services.store.conversations, conversation.id, text, self.said_as)
+
+    @property
+    def said_as(self) -> str:
+        """The key of the words that this request says in a conversation."""
+        return f"user:{self.event}"
+
     async def files(self, contents: list[tuple[str, str]]) -> tuple[Attachment, ...]:
         """The files of a task, by name and reference. Raises Refused when one is not kept, or somebody else's."""
         accounts, own_files = self.services.policy.accounts(self.person), self.services.store.own_files
-        admin = verdict(self.asked(), self.services.policy, Right.ADMIN).allowed
+        admin = verdict(self.asking(), self.services.policy, Right.ADMIN).allowed
         for _, content in contents:
             if not admin and not await own_files.has(content, accounts, self.caller.home):
                 raise Refused(say("refusal.file_missing"))

@@ -6,16 +6,16 @@ import asyncio
 import hashlib
 import logging
 import re
+from dataclasses import replace
 from typing import Annotated
 
 from fastapi import APIRouter, Header, Request, Response
 
 from agent.ports.agent import Guidance
-from bot.commands.answers import give_answer, sole
-from bot.commands.request import Refused
-from bot.commands.task_permissions import require_to_go_on
+from bot.application.access import Refused
+from bot.application.interpret import Answer, Note, interpret
+from bot.commands.answers import sole
 from bot.domain.right import Right
-from bot.domain.task import TaskState
 from bot.store.conversations import Conversation, Said
 from bot.tasks.input import clean
 from bot.texts import listed, say
@@ -129,27 +129,24 @@ async def list_messages(
 async def post_message(conversation: Id, wish: NewMessage, calls: Caller) -> Taken:
     """Say something: it answers the open question, is a note for the task at work, or becomes a task."""
     found = await calls.conversation(conversation)
-    store, key = calls.services.store.conversations, f"user:{calls.event}"
-    asked = calls.asked(conversation=found.id)
-    service = calls.services.task_service
-    if questions := await service.open_questions(place=asked.address):
-        one = await sole(questions, calls.services)
+    store, key = calls.services.store.conversations, calls.said_as
+    commands = calls.commands(found.id)
+    meaning = await interpret(calls.asking(found.id), calls.services)
+    if isinstance(meaning, Answer):
+        one = await sole(meaning.questions, calls.services)
         hidden = one.question.kind.value == "secret"
-        await give_answer(asked, calls.services, one, wish.text)
+        await commands.answer(one, wish.text)
         said = await store.say(found.id, SECRET if hidden else wish.text, key=key)
         return Taken(message=_message(said), became="answer", task=one.task)
-    task = await service.in_place(asked.address)
-    if task is not None and task.state in {TaskState.WORKING, TaskState.PAUSED}:
-        await require_to_go_on(asked, calls.services, task)
-        await service.steer(task.id, wish.text, calls.person)
+    if isinstance(meaning, Note):
+        await commands.steer(meaning.task, wish.text)
         said = await store.say(found.id, wish.text, key=key)
-        return Taken(message=_message(said), became="note", task=task.id)
-    options = {"device": wish.phone, "quick": "true" if wish.quick else ""}
-    reply = await calls.run("do", options, wish.text, conversation=found.id, guidance=found.guidance)
-    said = await store.say(found.id, wish.text, key=key)
-    await store.answered(said.id, reply.task)
-    await calls.behind.events.catch_up(reply.task)
-    return Taken(message=_message(said).model_copy(update={"task": reply.task}), became="task", task=reply.task)
+        return Taken(message=_message(said), became="note", task=meaning.task.id)
+    files = await calls.files([(file.name, file.content) for file in wish.files])
+    draft = replace(wish.draft(wish.text), follows=meaning.follows)
+    words = calls.saying(found, wish.text)
+    task = (await commands.start(draft, files, guidance=found.guidance, also=words)).task
+    return Taken(message=_message(words.said), became="task", task=task.id)
 
 
 @router.get(

@@ -5,8 +5,8 @@ from __future__ import annotations
 from fastapi import APIRouter, Response
 
 from agent import actions as act
+from bot.application.phones import open_phones, phone_named
 from bot.commands.phones import user_of
-from bot.commands.resolve import open_phones, phone_named
 from bot.domain.right import Right
 from bot.store.audit import AuditKind
 from bot.tasks.hands import HeldByOther
@@ -42,14 +42,14 @@ async def _info(calls: Calls, phone: PhoneInfo) -> PhoneInfoOut:
 def _phone(calls: Calls, named: str) -> PhoneInfo:
     """The phone, where this token may use it. Raises Unknown, as for one that is not there."""
     calls.require(Right.USE)
-    return phone_named(named, open_phones(calls.asked(), calls.services))
+    return phone_named(named, open_phones(calls.asking(), calls.services))
 
 
 @router.get("/phones")
 async def list_phones(calls: Caller) -> Listed[PhoneInfoOut]:
     """Those that this token may use."""
     calls.require(Right.USE)
-    infos = [await _info(calls, phone) for phone in open_phones(calls.asked(), calls.services)]
+    infos = [await _info(calls, phone) for phone in open_phones(calls.asking(), calls.services)]
     return page(infos, max(1, len(infos)), None)
 
 

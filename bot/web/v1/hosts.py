@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from fastapi import APIRouter
 
-from bot.commands.request import Refused, Unknown
+from bot.application.access import Refused, Unknown
 from bot.domain.right import Right
 from bot.fleet.messages import INVITATION_MINUTES
 from bot.store.audit import AuditKind

@@ -6,13 +6,15 @@ from typing import Annotated
 
 from fastapi import APIRouter, Query
 
+from bot.application.access import Unknown, verdict
+from bot.application.skills import draft_of_skill
 from bot.cards.watch import reads_words, told_words, value_words
-from bot.commands.request import Unknown, verdict
-from bot.commands.scheduling import may_see_schedule
-from bot.commands.skills import call_of
+from bot.commands.scheduling import add_schedule, may_see_schedule, plan_of
+from bot.commands.watching import add_watch
 from bot.domain.outgoing import Reply
 from bot.domain.right import Right
 from bot.domain.schedule import Schedule
+from bot.domain.task_request import SkillCall
 from bot.domain.tier import QUOTAS
 from bot.domain.watch import Watch, WatchState
 from bot.domain.zones import last_days
@@ -20,7 +22,7 @@ from bot.people.subjects import Subject
 from bot.store.audit import AuditEntry
 from bot.store.usage import UsageBy
 from bot.texts import say
-from bot.views.tasks import totals_json, usage_json
+from bot.views.tasks import options_of, totals_json, usage_json
 from bot.web.v1.asking import Caller, Id, Limit, NumberCursor, page
 from bot.web.v1.calls import Calls
 from bot.web.v1.models.base import Listed
@@ -48,11 +50,11 @@ def _schedule(one: Schedule, told: str = "") -> ScheduleInfo:
         id=one.id,
         rule=plan.words,
         zone=plan.rule.zone,
-        text=plan.text,
+        text=plan.draft.text,
         person=str(Subject.of_person(plan.person)),
         person_name=plan.person.name or plan.person.id,
         platform=plan.person.platform,
-        options=dict(plan.options),
+        options=options_of(plan.draft),
         due=one.due,
         paused=one.paused,
         task=one.task or None,
@@ -85,7 +87,7 @@ def _words(reply: Reply) -> str:
 
 async def _visible(calls: Calls) -> list[Schedule]:
     calls.require(Right.USE)
-    asked = calls.asked()
+    asked = calls.asking()
     return [one for one in await calls.services.store.schedules.all() if may_see_schedule(asked, calls.services, one)]
 
 
@@ -100,17 +102,19 @@ async def list_schedules(calls: Caller, limit: Limit = 20, cursor: NumberCursor 
 @router.post("/schedules", status_code=201)
 async def create_schedule(wish: NewSchedule, calls: Caller) -> ScheduleInfo:
     """Have a task given at set times, or a value watched."""
-    known = {one.id for one in await _visible(calls)}
-    options, text = {"device": wish.phone, "zone": wish.zone}, wish.text
+    calls.require(Right.USE)
+    draft = wish.draft(wish.text)
     if wish.skill:
-        call = call_of(wish.skill, wish.arguments, calls.services, options, text=text)
-        options, text = dict(call.options), call.rest
+        draft = draft_of_skill(draft, SkillCall(wish.skill, wish.arguments), calls.services)
+    kind, _, when = wish.rule.strip().partition(" ")
+    asked, example = calls.asked("schedule", {"zone": wish.zone}), say("command.schedule.example")
+    plan, due = await plan_of(asked, calls.services, kind, when, draft, example)
     if wish.tell_me_when:
-        reply = await calls.run("watch", options, f"{wish.rule} do {text} and tell me when {wish.tell_me_when}")
+        example = say("command.watch.example")
+        made, reply = await add_watch(calls.services, plan, due, wish.tell_me_when, example)
     else:
-        reply = await calls.run("schedule", options, f"{wish.rule} do {text}")
-    made = [one for one in await _visible(calls) if one.id not in known] or await _visible(calls)
-    return _schedule(max(made, key=lambda one: int(one.id)), _words(reply))
+        made, reply = await add_schedule(asked, calls.services, plan, due)
+    return _schedule(made, _words(reply))
 
 
 async def _changed(calls: Calls, schedule: str, verb: str) -> str:
@@ -148,7 +152,7 @@ async def statistics(
     """What tasks used: one's own, everybody's for an admin."""
     calls.require(Right.USE)
     services = calls.services
-    admin = verdict(calls.asked(), services.policy, Right.ADMIN).allowed
+    admin = verdict(calls.asking(), services.policy, Right.ADMIN).allowed
     begin, end = last_days(days, services.clock(), services.zone)
     people = None if admin else services.policy.accounts(calls.person)
     rows = await services.store.usage.grouped(by, begin, end, services.zone, people)
@@ -161,7 +165,7 @@ async def statistics(
 async def quota(calls: Caller) -> QuotaInfo:
     """What is used of one's tier today, by all accounts and tokens of the person together."""
     calls.require(Right.USE)
-    standing = await calls.services.quotas.standing(calls.person, calls.asked().address)
+    standing = await calls.services.quotas.standing(calls.person, calls.asking().address)
     if standing is None:
         return QuotaInfo(tier=None)
     found = {name: standing.of(name) for name in QUOTAS}

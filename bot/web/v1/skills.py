@@ -11,7 +11,7 @@ from fastapi import APIRouter
 from agent.recorded_skills.skill_file import Parameter
 from agent.skills import saving
 from agent.skills.loading import Skill, load_skills
-from bot.commands.request import Unknown, verdict
+from bot.application.access import Unknown, verdict
 from bot.commands.skill_figures import figures_of
 from bot.commands.skills import always_typed, drafted, left_to_model
 from bot.domain.right import Right
@@ -43,7 +43,7 @@ async def _may_change(calls: Calls, skill: Skill) -> bool:
     services = calls.services
     if skill.folder.parent != services.skills.own:
         return False
-    if verdict(calls.asked(), services.policy, Right.ADMIN).allowed:
+    if verdict(calls.asking(), services.policy, Right.ADMIN).allowed:
         return True
     owner = None if skill.recorded is None else await services.store.skills.owner(skill.name)
     return owner is not None and services.policy.same(owner, calls.person)

@@ -9,12 +9,12 @@ from fastapi import APIRouter, Query, Request, Response
 
 from agent.outcome import Outcome
 from agent.ports.agent import AS_SET
-from bot.commands.answers import give_answer, sole
-from bot.commands.request import Unknown, verdict
-from bot.commands.skills import call_of
-from bot.commands.task_permissions import require_to_go_on
+from bot.application.access import Unknown, verdict
+from bot.application.skills import draft_of_skill
+from bot.commands.answers import sole
 from bot.domain.right import API_PLATFORM, Right
 from bot.domain.task import Task, TaskState
+from bot.domain.task_request import SkillCall
 from bot.store.search import TaskFilter
 from bot.texts import say
 from bot.views.tasks import effect_words, tokens_json
@@ -43,11 +43,11 @@ WORDS_LIMIT = 200
 router = APIRouter(tags=["tasks"])
 
 
-async def task_info(calls: Calls, task: Task) -> TaskInfo:
-    """A task as programs see it."""
+async def task_info(calls: Calls, task: Task, *, is_new: bool = False) -> TaskInfo:
+    """A task as programs see it; one that is new has asked nothing."""
     service = calls.services.task_service
     waiting = task.state is not TaskState.ENDED
-    questions = await service.open_questions(task=task.id) if waiting else ()
+    questions = await service.open_questions(task=task.id) if waiting and not is_new else ()
     return TaskInfo(
         id=task.id,
         state=task.state.value,
@@ -64,11 +64,11 @@ async def task_info(calls: Calls, task: Task) -> TaskInfo:
         person_name=task.person.name or task.person.id,
         platform=task.origin.platform,
         **place_json(task, calls.caller.home),
-        follows=task.follows,
+        follows=task.request.follows,
         conversation=(task.origin.thread or None) if task.origin.platform == API_PLATFORM else None,
-        quick=task.quick,
+        quick=task.request.options.quick,
         steps=task.steps,
-        max_steps=task.max_steps,
+        max_steps=task.request.max_steps,
         place_in_queue=await service.place_in_queue(task.id) if waiting else None,
         tokens=tokens_json(task.usage),
         created=task.created,
@@ -95,19 +95,14 @@ async def create_task(wish: NewTask, calls: Caller, response: Response) -> TaskI
     """Give a task. It is stored before this is answered; whoever gave it may leave."""
     conversation = await calls.conversation(wish.conversation) if wish.conversation else None
     files = await calls.files([(file.name, file.content) for file in wish.files])
-    options = {"device": wish.phone, "quick": "true" if wish.quick else ""}
     here, guidance = ("", AS_SET) if conversation is None else (conversation.id, conversation.guidance)
-    text = wish.text
+    draft = wish.draft(wish.text)
     if wish.skill:
-        call = call_of(wish.skill, wish.arguments, calls.services, options, text=text)
-        options, text = dict(call.options), call.rest
-    reply = await calls.run("do", options, text, conversation=here, guidance=guidance, files=files)
-    if conversation is not None:
-        said = await calls.services.store.conversations.say(conversation.id, text, key=f"user:{calls.event}")
-        await calls.services.store.conversations.answered(said.id, reply.task)
-        await calls.behind.events.catch_up(reply.task)
-    response.headers["Location"] = f"/api/v1/tasks/{reply.task}"
-    return await task_info(calls, await calls.services.task_service.known(reply.task))
+        draft = draft_of_skill(draft, SkillCall(wish.skill, wish.arguments), calls.services)
+    also = None if conversation is None else calls.saying(conversation, draft.text)
+    started = await calls.commands(here).start(draft, files, guidance=guidance, also=also)
+    response.headers["Location"] = f"/api/v1/tasks/{started.task.id}"
+    return await task_info(calls, started.task, is_new=not started.duplicate)
 
 
 @router.get("/tasks")
@@ -122,7 +117,7 @@ async def list_tasks(
 ) -> Listed[TaskInfo]:
     """Those that may be shown to whoever asks, the latest first; with words and the rest, those that fit."""
     calls.require(Right.USE)
-    admin = verdict(calls.asked(), calls.services.policy, Right.ADMIN).allowed
+    admin = verdict(calls.asking(), calls.services.policy, Right.ADMIN).allowed
     accounts = None if admin else calls.services.policy.accounts(calls.person)
     platform, _, account = person.partition(":")
     wanted = TaskFilter(text, standing or "", phone, platform, account, accounts)
@@ -137,36 +132,29 @@ async def get_task(task: Id, calls: Caller) -> TaskInfo:
     return await task_info(calls, await calls.task(task))
 
 
-async def _done(calls: Calls, name: str, task: str, rest: str = "") -> TaskInfo:
-    found = await calls.task(task)
-    await calls.run(name, {"task": found.called}, rest)
-    return await task_info(calls, await calls.services.task_service.known(found.id))
-
-
 @router.post("/tasks/{task}/cancel")
 async def cancel_task(task: Id, calls: Caller) -> TaskInfo:
     """End it, within a second."""
-    return await _done(calls, "cancel", task)
+    return await task_info(calls, await calls.commands().cancel(await calls.task(task)))
 
 
 @router.post("/tasks/{task}/pause")
 async def pause_task(task: Id, calls: Caller) -> TaskInfo:
     """Let it stand still."""
-    return await _done(calls, "pause", task)
+    return await task_info(calls, await calls.commands().pause(await calls.task(task)))
 
 
 @router.post("/tasks/{task}/resume")
 async def resume_task(task: Id, calls: Caller, note: MaybeNote | None = None) -> TaskInfo:
     """Let it go on, with a note for the agent."""
-    return await _done(calls, "resume", task, "" if note is None else note.text)
+    words = "" if note is None else note.text.strip()
+    return await task_info(calls, await calls.commands().resume(await calls.task(task), words))
 
 
 @router.post("/tasks/{task}/steer")
 async def steer_task(task: Id, note: Note, calls: Caller) -> TaskInfo:
     """Tell it something, which the agent reads before its next step."""
-    found = await calls.task(task)
-    await require_to_go_on(calls.asked(), calls.services, found)
-    return await task_info(calls, await calls.services.task_service.steer(found.id, note.text, calls.person))
+    return await task_info(calls, await calls.commands().steer(await calls.task(task), note.text))
 
 
 @router.post("/tasks/{task}/answer")
@@ -178,7 +166,7 @@ async def answer_task(task: Id, answer: AnswerTo, calls: Caller) -> TaskInfo:
         questions = tuple(one for one in questions if one.question.id == answer.question)
         if not questions:
             raise Unknown(say("desk.no_question", question=answer.question[:40]))
-    await give_answer(calls.asked(), calls.services, await sole(questions, calls.services), answer.text)
+    await calls.commands().answer(await sole(questions, calls.services), answer.text)
     return await task_info(calls, await calls.services.task_service.known(found.id))
 
 

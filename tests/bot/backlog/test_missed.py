@@ -173,7 +173,7 @@ async def test_files_come_along(world: World) -> None:
     await world.commands.message(incoming)
     (data,) = data_of(await the_list(world))
     task = await world.task_service.known((await world.press(data)).task)
-    (file,) = task.files
+    (file,) = task.request.files
     assert await world.store.frames.load(file.content) == b"hello"
 
 

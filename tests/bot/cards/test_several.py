@@ -58,7 +58,7 @@ async def test_several_phones_have_a_line_each(frames: FrameFiles) -> None:
 
 async def test_the_longest_card_of_many_phones_fits_a_caption(frames: FrameFiles) -> None:
     whole, parts = several(40)
-    whole = replace(whole, text="words " * 500)
+    whole = replace(whole, request=replace(whole.request, text="words " * 500))
     parts = [
         replace(one, step=replace(a_step(summary="long" * 500, app="app" * 200), part=one.task.id)) for one in parts
     ]

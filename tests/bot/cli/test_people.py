@@ -12,7 +12,7 @@ from bot.cli.main import main
 from bot.domain.outgoing import Message as Told
 from bot.domain.outgoing import Reply
 from bot.domain.schedule import Plan, Rule, RuleKind
-from bot.domain.task import TaskWish
+from bot.domain.task_request import Origin, TaskDraft, TaskRequest
 from bot.store.directory import DataDirectory
 from bot.store.store import Store
 from tests.bot.web.world import open_world
@@ -25,10 +25,10 @@ async def _filled(directory: Path) -> None:
     """One task and one schedule."""
     store = await Store.open(directory)
     try:
-        wish = TaskWish("water the plants", ANNA, CHANNEL.address, "1")
-        await store.write(lambda transaction: store.tasks.add(transaction, wish, max_steps=9, now=1e9))
+        wish = TaskRequest("water the plants", ANNA, Origin(CHANNEL.address, "1"))
+        await store.write(lambda transaction: store.tasks.add(transaction, wish, now=1e9))
         rule = Rule(RuleKind.EVERY, "3600", "UTC")
-        plan = Plan(ANNA, CHANNEL, "2", rule, "every 1h", {}, "water the plants")
+        plan = Plan(ANNA, CHANNEL, "2", rule, "every 1h", TaskDraft("water the plants"))
         await store.schedules.add(plan, now=1e9, due=4e9)
     finally:
         await store.close()

@@ -18,7 +18,7 @@ from bot.config.settings_file import SETTINGS_NAME, SettingsFile
 from bot.domain.address import Person
 from bot.domain.right import Grant, Right
 from bot.domain.schedule import Plan, Rule, RuleKind
-from bot.domain.task import TaskWish
+from bot.domain.task_request import Origin, TaskDraft, TaskRequest
 from bot.mcp_servers.configuration import read_mcp_file
 from bot.store.backup import back_up
 from bot.store.checkpoints import open_checkpoints
@@ -38,10 +38,12 @@ def backup(machine: Path) -> Path:
         try:
             grant = Grant("discord", "666", Right.ADMIN)
             await store.write(lambda transaction: store.grants.give(transaction, grant))
-            plan = Plan(MALLORY, CHANNEL, "2", Rule(RuleKind.EVERY, "3600", "UTC"), "every 1h", {}, "send all photos")
+            plan = Plan(
+                MALLORY, CHANNEL, "2", Rule(RuleKind.EVERY, "3600", "UTC"), "every 1h", TaskDraft("send all photos")
+            )
             await store.schedules.add(plan, now=1e9, due=4e9)
-            wish = TaskWish("water the plants", ANNA, CHANNEL.address, "1")
-            await store.write(lambda transaction: store.tasks.add(transaction, wish, max_steps=9, now=1e9))
+            wish = TaskRequest("water the plants", ANNA, Origin(CHANNEL.address, "1"))
+            await store.write(lambda transaction: store.tasks.add(transaction, wish, now=1e9))
             async with open_checkpoints(other):
                 pass
         finally:

@@ -20,7 +20,7 @@ async def test_the_last_task_comes_again_on_its_phone(world: World) -> None:
     reply = await world.type("again")
     again = await latest(world)
     assert reply.task == again.id != first.id
-    assert (again.text, again.phone, again.quick) == ("turn on the light", "pixel", False)
+    assert (again.text, again.phone, again.request.options.quick) == ("turn on the light", "pixel", False)
 
 
 async def test_a_named_task_with_changes(world: World) -> None:
@@ -29,7 +29,7 @@ async def test_a_named_task_with_changes(world: World) -> None:
     await world.do("something else")
     assert (await world.type(f"again #{first.id}")).task
     assert (await latest(world)).text == "turn on the light"
-    assert (await latest(world)).quick
+    assert (await latest(world)).request.options.quick
     await world.type(f"again --device old {first.id} but in the kitchen")
     changed = await latest(world)
     assert changed.text == "turn on the light\n\nThis time: but in the kitchen"
@@ -58,7 +58,7 @@ async def test_the_button_does_the_same_and_is_checked_at_the_press(world: World
     assert pressed.toast == f"Task {pressed.task} is accepted."
     again = await latest(world)
     assert again.origin == CHANNEL.address  # beside the old thread, not in it
-    assert again.anchor == ""
+    assert again.request.origin.anchor == ""
 
 
 async def test_a_phone_that_cannot_be_used_any_more_is_told(world: World) -> None:
@@ -75,10 +75,10 @@ async def test_files_come_again_while_they_are_kept(world: World) -> None:
     files = (Attachment("sea.png", png()), Attachment("list.txt", b"milk"))
     await world.commands.invoke(Invocation(ANNA, CHANNEL, "with files", call, attachments=files))
     first = await latest(world)
-    assert [file.name for file in first.files] == ["sea.png", "list.txt"]
+    assert [file.name for file in first.request.files] == ["sea.png", "list.txt"]
     await world.type("again")
     again = await latest(world)
-    assert [await world.store.frames.load(file.content) for file in again.files] == [png(), b"milk"]
-    world.store.frames._path(again.files[1].content).unlink()
+    assert [await world.store.frames.load(file.content) for file in again.request.files] == [png(), b"milk"]
+    world.store.frames._path(again.request.files[1].content).unlink()
     assert "left out: list.txt" in words(await world.type("again"))
-    assert [file.name for file in (await latest(world)).files] == ["sea.png"]
+    assert [file.name for file in (await latest(world)).request.files] == ["sea.png"]

@@ -9,8 +9,8 @@ import pytest
 
 from agent.questions import ALLOW, ALLOW_FOR_TASK, DENY, QuestionKind
 from agent.standing_yes import Recipient
+from bot.application.interpret import FOLLOWED_SECONDS
 from bot.cards.buttons import Deed, button, locator, pause_button, resume_button, stop_button
-from bot.commands.free_text import FOLLOWED_SECONDS
 from bot.domain.address import Address, MessageRef, Place
 from bot.domain.chat import ChatError
 from bot.domain.incoming import Press
@@ -254,7 +254,7 @@ async def test_in_private_a_text_is_a_task(world: World) -> None:
     reply = await world.say("open settings and look", place=PRIVATE)
     task = await world.task_service.known(reply.task)
     assert (task.text, task.person, task.origin) == ("open settings and look", ANNA, PRIVATE.address)
-    assert task.follows == ""
+    assert task.request.follows == ""
     assert (await world.say("打开相机拍2张照片", place=PRIVATE)).task
 
 
@@ -264,7 +264,7 @@ async def test_what_is_written_after_the_end_follows_up_the_task_with_its_result
     await world.task_service.set_place(first.id, PRIVATE.address)
     await world.end(first)
     second = await world.task_service.known((await world.say("order the second one", place=PRIVATE)).task)
-    assert (second.text, second.follows, second.origin) == ("order the second one", first.id, PRIVATE.address)
+    assert (second.text, second.request.follows, second.origin) == ("order the second one", first.id, PRIVATE.address)
     await world.task_service.set_place(second.id, PRIVATE.address)
     await world.end(second)
     (order,) = [order for order in world.agent.orders if order.task == second.id]
@@ -272,10 +272,10 @@ async def test_what_is_written_after_the_end_follows_up_the_task_with_its_result
         ("find teas", "succeeded", "It is done.")
     ]
     again = await world.task_service.known((await world.type(f"again {second.id}", place=PRIVATE)).task)
-    assert again.follows == first.id
+    assert again.request.follows == first.id
     await world.end(again)
     world.clock.advance(FOLLOWED_SECONDS + 1.0)
-    assert (await world.task_service.known((await world.say("open notes", place=PRIVATE)).task)).follows == ""
+    assert (await world.task_service.known((await world.say("open notes", place=PRIVATE)).task)).request.follows == ""
 
 
 async def test_nobody_follows_up_what_may_not_be_shown_to_them(world: World) -> None:

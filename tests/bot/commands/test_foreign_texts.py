@@ -63,7 +63,7 @@ async def test_its_files_go_along_with_the_offer(world: World) -> None:
     assert reply.message is not None
     pressed = await world.press(reply.message.buttons[0][0].data, ANNA, PRIVATE)
     (task,) = await tasks(world)
-    assert (task.id, [file.name for file in task.files]) == (pressed.task, ["cat.png"])
+    assert (task.id, [file.name for file in task.request.files]) == (pressed.task, ["cat.png"])
 
 
 @pytest.mark.parametrize("replies", [False, True])

@@ -35,12 +35,12 @@ async def test_the_files_go_along_also_after_a_restart(tmp_path: Path) -> None:
         world._numbers = itertools.count(100)
         pressed = await world.press(run, place=PRIVATE)
         task = await world.task_service.known(pressed.task)
-        assert (task.text, task.person, [file.name for file in task.files]) == (
+        assert (task.text, task.person, [file.name for file in task.request.files]) == (
             "post-2",
             ANNA,
             ["cat.png", "cat-2.png"],
         )
-        assert await world.store.frames.load(task.files[1].content) == b"purr"
+        assert await world.store.frames.load(task.request.files[1].content) == b"purr"
         assert "has expired" in (await world.press(run, place=PRIVATE)).toast
         assert len(await world.task_service.recent(9)) == 1
 

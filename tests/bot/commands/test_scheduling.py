@@ -12,6 +12,7 @@ from bot.domain.address import Person, Place
 from bot.domain.incoming import CommandCall
 from bot.domain.outgoing import Reply
 from bot.domain.right import Grant, Right
+from bot.domain.task_request import TaskDraft, TaskOptions
 from tests.bot.commands.test_overview import words
 from tests.bot.world import ADA, ANNA, BEN, CHANNEL, PRIVATE, World
 
@@ -31,7 +32,7 @@ async def test_a_plan_is_read_back_with_its_next_time(world: World) -> None:
     assert words(reply).strip() == "Schedule 1: every day 07:30 (Europe/Berlin). Next: Tue 1970-01-13 07:30."
     assert labels(reply) == ["Pause 1", "Remove 1"]
     (kept,) = await world.store.schedules.all()
-    assert (kept.plan.text, kept.plan.person, kept.plan.place) == ("open the weather app", ANNA, CHANNEL)
+    assert (kept.plan.draft.text, kept.plan.person, kept.plan.place) == ("open the weather app", ANNA, CHANNEL)
 
 
 async def test_options_stand_before_or_behind(world: World) -> None:
@@ -39,7 +40,7 @@ async def test_options_stand_before_or_behind(world: World) -> None:
     typed = CommandCall("schedule", {"device": "pixel", "quick": "true"}, "every 1h do look")
     await world.invoke(typed)
     first, second = await world.store.schedules.all()
-    assert first.plan.options == second.plan.options == {"device": "pixel", "quick": "true"}
+    assert first.plan.draft == second.plan.draft == TaskDraft("look", "pixel", TaskOptions(quick=True))
 
 
 async def test_tomorrow_is_read_back_as_a_day(world: World) -> None:
@@ -49,7 +50,7 @@ async def test_tomorrow_is_read_back_as_a_day(world: World) -> None:
 async def test_a_task_may_say_do_again(world: World) -> None:
     await world.type('schedule cron "0 7 * * 1-5" do what I do every day')
     (kept,) = await world.store.schedules.all()
-    assert kept.plan.text == "what I do every day"
+    assert kept.plan.draft.text == "what I do every day"
 
 
 @pytest.mark.parametrize(

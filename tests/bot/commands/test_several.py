@@ -14,7 +14,8 @@ from agent.run_id import RunId
 from bot.cards.buttons import Deed, button
 from bot.domain.incoming import CommandCall
 from bot.domain.outgoing import Reply
-from bot.domain.task import Entitlement, Task, TaskState
+from bot.domain.task import Task, TaskState
+from bot.domain.task_request import Entitlement
 from bot.people.access import Lists, Policy
 from bot.store.audit import AuditKind
 from devices.phone import Health
@@ -157,7 +158,7 @@ async def test_a_plan_for_several_phones(shelf: World) -> None:
     made = await shelf.type("schedule --device pixel,NOKIA every day 07:30 do open the weather app")
     assert "07:30" in words(made)
     (schedule,) = await shelf.store.schedules.all()
-    assert schedule.plan.options["device"] == "pixel,nokia"
+    assert schedule.plan.draft.device == "pixel,nokia"
     assert "There is no phone" in words(
         await shelf.type("schedule --device pixel,x every day 07:30 do open the weather app")
     )
@@ -180,16 +181,16 @@ async def test_completion_goes_on_behind_a_comma(shelf: World) -> None:
 
 async def test_what_somebody_might_use_stays_with_the_task(shelf: World) -> None:
     anna = await shelf.do()
-    assert anna.entitled == Entitlement()
+    assert anna.request.entitled == Entitlement()
     await shelf.type("people --device pixel allow 666", ADA)
     await shelf.type("people --device nokia allow 666", ADA)
     eve = await shelf.do(person=EVE)
-    assert (eve.phone, eve.entitled) == ("", Entitlement(("pixel", "nokia")))
+    assert (eve.phone, eve.request.entitled) == ("", Entitlement(("pixel", "nokia")))
 
 
 async def test_everybody_of_a_chat_may_use_what_is_connected_later(tmp_path: Path) -> None:
     async with a_world(tmp_path, a_phone("Pixel"), a_phone("Nokia"), policy=OPEN) as world:
-        assert (await world.do(person=EVE)).entitled == Entitlement()
+        assert (await world.do(person=EVE)).request.entitled == Entitlement()
 
 
 async def test_an_admin_for_one_phone_holds_the_reins_there_and_nowhere_else(shelf: World) -> None:

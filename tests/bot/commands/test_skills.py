@@ -25,6 +25,7 @@ from bot.domain.address import Person
 from bot.domain.incoming import CommandCall
 from bot.domain.outgoing import Reply
 from bot.domain.task import Task, TaskState
+from bot.domain.task_request import SkillCall
 from tests.bot.commands.test_overview import words
 from tests.bot.world import ADA, ANNA, BEN, CHANNEL, World, a_step_event
 from tests.fakes.scripted_model import data, models
@@ -41,7 +42,7 @@ async def test_a_skill_becomes_a_task_with_what_stands_behind_it(world: World) -
     task = await world.task_service.get(reply.task)
     assert task is not None
     assert task.text == "Follow the skill compare-prices with thing=kettle city=Leeds"
-    assert (task.skill, task.arguments) == ("compare-prices", {"thing": "kettle", "city": "Leeds"})
+    assert task.request.skill == SkillCall("compare-prices", {"thing": "kettle", "city": "Leeds"})
     task = await world.task_service.get((await world.type("skill Compare-Prices")).task)
     assert task is not None
     assert task.text == "Follow the skill compare-prices."
@@ -121,7 +122,7 @@ async def test_a_task_is_saved_once_it_is_confirmed_and_done_again_with_other_va
 
     reply = await world.type('skill buy-mug choice="Red mug"')
     again = await world.task_service.known(reply.task)
-    assert (again.skill, again.arguments) == ("buy-mug", {"choice": "Red mug"})
+    assert again.request.skill == SkillCall("buy-mug", {"choice": "Red mug"})
     assert again.text == "Open Shop and put a Red mug into the cart"
     assert world.agent.orders[-1].arguments == {"choice": "Red mug"}
     assert "also needs choice" in words(await world.type("skill buy-mug"))
@@ -220,7 +221,7 @@ async def test_what_belongs_to_no_parameter_begins_nothing(world: World) -> None
         assert answer in words(reply), line
         assert not reply.task, line
     task = await world.task_service.known((await world.type("skill buy-mug choice＝“Red mug”")).task)
-    assert task.arguments == {"choice": "Red mug"}
+    assert task.request.skill == SkillCall("buy-mug", {"choice": "Red mug"})
 
 
 async def test_a_save_is_read_as_people_write_it(world: World) -> None:
@@ -273,7 +274,8 @@ async def test_what_is_planned_follows_a_skill_to_its_new_name(world: World) -> 
     await world.type("schedule every day 07:30 skill buy-mug choice=Umbrella")
     await world.type("skills rename buy-mug mugs")
     (one,) = await world.store.schedules.all()
-    assert one.plan.options["skill"] == "mugs"
+    assert one.plan.draft.skill is not None
+    assert one.plan.draft.skill.name == "mugs"
     assert "Still planned with it: 1." in words(await world.type("skills delete mugs"))
 
 
@@ -297,8 +299,7 @@ async def test_a_name_that_was_used_before_begins_anew(world: World) -> None:
 async def test_a_schedule_gives_a_skill(world: World) -> None:
     assert "every day 07:30" in words(await world.type("schedule every day 07:30 skill compare-prices thing=kettle"))
     (plan,) = [one.plan for one in await world.store.schedules.all()]
-    assert plan.options["skill"] == "compare-prices"
-    assert "kettle" in plan.options["arguments"]
+    assert plan.draft.skill == SkillCall("compare-prices", {"thing": "kettle"})
 
 
 async def test_a_folder_from_elsewhere_is_brought_in_with_the_same_checks(tmp_path: Path, world: World) -> None:

@@ -69,20 +69,20 @@ async def test_a_run_has_it_as_long_as_its_person_may_approve(tmp_path: Path) ->
         await rig.world.rights.allow(Grant("discord", GUEST.id, Right.APPROVE), ADA)
         made = await rig.plan(LINE.removeprefix("schedule "), GUEST)
         (first,) = await rig.after(HOUR)
-        assert first.standing == (made.plan.standing,)
+        assert first.request.standing == (made.plan.standing,)
         await rig.world.task_service.cancel(first.id, GUEST)
         await rig.world.rights.deny(Subject("discord", GUEST.id), ADA)
         await rig.world.rights.allow(Grant("discord", GUEST.id, Right.USE), ADA)
         *_, second = await rig.after(HOUR)
         assert second.id != first.id
-        assert second.standing == ()
+        assert second.request.standing == ()
 
 
 async def test_a_task_that_is_typed_has_none(world: World) -> None:
     reply = await world.type("do send Bob good morning")
     task = await world.task_service.get(reply.task)
     assert task is not None
-    assert task.standing == ()
+    assert task.request.standing == ()
     assert "no option" in words(await world.type("do --allow-to Bob --allow-text x send Bob x"))
 
 

@@ -41,16 +41,16 @@ async def test_do_accepts_a_task(world: World) -> None:
     assert reply.message is not None
     assert reply.message.reply_to is not None
     task = await world.task_service.known(reply.task)
-    assert (task.text, task.quick, task.phone, task.person) == ("open settings 🚀 打开", True, "", ANNA)
+    assert (task.text, task.request.options.quick, task.phone, task.person) == ("open settings 🚀 打开", True, "", ANNA)
     assert task.origin == CHANNEL.address
-    assert task.anchor == reply.message.reply_to.message
+    assert task.request.origin.anchor == reply.message.reply_to.message
 
 
 async def test_typed_options_do_the_same(world: World) -> None:
     call = CommandCall("do", {"device": "pixel", "quick": "false"}, "open settings")
     reply = await world.invoke(call)
     task = await world.task_service.known(reply.task)
-    assert (task.phone, task.quick, task.anchor) == ("pixel", False, "")
+    assert (task.phone, task.request.options.quick, task.request.origin.anchor) == ("pixel", False, "")
 
 
 async def test_the_same_event_never_does_anything_twice(world: World) -> None:
@@ -138,10 +138,10 @@ async def test_attached_files_stay_with_the_task(world: World) -> None:
     reply = await world.commands.message(world.incoming("!opengui do x", command="do send it", attachments=attached))
     assert "a.jpg, A-2.JPG, 报告.pdf" in words(reply)
     task = await world.task_service.known(reply.task)
-    assert [file.name for file in task.files] == ["a.jpg", "A-2.JPG", "报告.pdf"]
-    assert [await world.store.frames.load(file.content) for file in task.files] == [b"1", b"2", b"3"]
+    assert [file.name for file in task.request.files] == ["a.jpg", "A-2.JPG", "报告.pdf"]
+    assert [await world.store.frames.load(file.content) for file in task.request.files] == [b"1", b"2", b"3"]
     await world.end(task)
-    assert [order.files for order in world.agent.orders] == [task.files]
+    assert [order.files for order in world.agent.orders] == [task.request.files]
 
 
 @pytest.mark.parametrize(
@@ -164,7 +164,7 @@ async def test_files_of_a_task_that_lives_are_not_tidied_away(world: World) -> N
     """Seen failing with `files_in_use` giving nothing: the file is then gone before the task begins."""
     incoming = world.incoming("!opengui do x", command="do x", attachments=(Attachment("a.jpg", b"1"),))
     task = await world.task_service.known((await world.commands.message(incoming)).task)
-    (file,) = task.files
+    (file,) = task.request.files
     world.clock.advance(15 * 86_400.0)
     assert await world.store.frames.prune(await world.store.tasks.files_in_use()) == 0
     assert await world.store.frames.load(file.content) == b"1"

@@ -19,7 +19,8 @@ from bot.domain.address import Address, MessageRef, Person
 from bot.domain.chat import Intake
 from bot.domain.clock import WaitingClock
 from bot.domain.outgoing import Message, Turn, at_once
-from bot.domain.task import Task, TaskState, TaskWish
+from bot.domain.task import Task, TaskState
+from bot.domain.task_request import Origin, TaskRequest
 from bot.outbox.outbox import Outbox
 from bot.outbox.rate_limit import ChatRateLimits
 from bot.outbox.rate_limited_chat import ReplyTurns
@@ -84,9 +85,7 @@ class RateLimitedChat:
 
     async def task(self, text: str, chat: Chat) -> Task:
         origin = Address("telegram", str(self.fake.bot.id), str(chat.id))
-        accepted = await self.world.task_service.accept(
-            TaskWish(text=text, person=self.person, origin=origin, event=text)
-        )
+        accepted = await self.world.task_service.accept(TaskRequest(text, self.person, Origin(origin, text)))
         task = accepted.task
         phone = self.world.phones.phones[0]
         self.world.agent.tell(task.id, Started(run=RunId(task.id), phone=phone.id, phone_name=phone.name))

@@ -20,7 +20,8 @@ from agent.outcome import Outcome
 from bot.config.settings import Settings, SettingsError, load_settings
 from bot.domain.address import Address, Person
 from bot.domain.outgoing import Message, Reply
-from bot.domain.task import OverQuota, TaskState, TaskWish, WishedPhone
+from bot.domain.task import OverQuota, TaskState
+from bot.domain.task_request import Origin, TaskRequest, WishedPhone
 from bot.domain.tier import Tier
 from tests.bot.schedules.rig import Rig
 from tests.bot.world import ADA, ANNA, BEN, CHANNEL, PRIVATE, World, a_phone, a_step_event, a_world
@@ -145,7 +146,7 @@ async def test_usage_tells_what_is_left(tmp_path: Path) -> None:
 async def test_several_phones_count_as_several_tasks(tmp_path: Path) -> None:
     async with a_world(tmp_path, a_phone("Pixel"), a_phone("Moto"), a_phone("Nova"), settings=tiers()) as world:
         phones = tuple(WishedPhone(phone.id, phone.name) for phone in world.phones.list())
-        wish = TaskWish("open settings", ANNA, CHANNEL.address, "", phones=phones)
+        wish = TaskRequest("open settings", ANNA, Origin(CHANNEL.address, ""), phones=phones)
         with pytest.raises(OverQuota, match="counts as 3 tasks"):
             await world.task_service.accept(wish)
         assert await world.task_service.active() == ()

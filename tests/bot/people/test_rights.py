@@ -12,7 +12,7 @@ from bot.chats.installed import installed
 from bot.domain.address import Address, Person, Place
 from bot.domain.outgoing import Message, Reply
 from bot.domain.right import Grant, Right
-from bot.domain.task import Entitlement
+from bot.domain.task_request import Entitlement
 from bot.people.access import Policy, authorize
 from bot.people.subjects import Subject, subject_named
 from tests.bot.world import ADA, ANNA, BEN, CHANNEL, EVE, PRIVATE, World, a_phone, a_world
@@ -107,7 +107,7 @@ async def test_a_task_goes_only_to_a_phone_that_the_person_may_use(tmp_path: Pat
         assert world.commands.suggestions(EVE, CHANNEL, "device", "") == (("Pixel · ready", "pixel"),)
         await world.type("people --device third allow 666", ADA)
         limited = await world.task_service.known((await world.type("do open settings", EVE)).task)
-        assert (limited.phone, limited.entitled) == ("", Entitlement(("pixel", "third")))
+        assert (limited.phone, limited.request.entitled) == ("", Entitlement(("pixel", "third")))
         assert (await world.task_service.known((await world.type("do open settings", ANNA)).task)).phone == ""
 
 

@@ -33,7 +33,7 @@ async def test_what_is_set_holds_at_once_and_after_a_restart_until_it_is_taken_b
         assert "max_steps = 60 (default)" in words(await world.type("set", ADA))
         assert "model = old-vl (environment)" in words(await world.type("set model", ADA))
         assert "max_steps: 60 → 7" in words(await world.type("set max_steps 7", ADA))
-        assert (await world.do()).max_steps == 7
+        assert (await world.do()).request.max_steps == 7
         assert "model: old-vl → new-vl" in words(await world.type("set VLM_MODEL new-vl", ADA))
         assert await audited(world) == ["model: old-vl → new-vl", "max_steps: 60 → 7"]
         assert "changed a setting" in words(await world.type("audit", ADA))

@@ -6,7 +6,6 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
-from bot.commands import tasks
 from bot.commands.scheduler import Scheduler
 from bot.domain.address import Person, Place
 from bot.domain.schedule import Schedule
@@ -22,7 +21,7 @@ class Rig:
     def __init__(self, world: World) -> None:
         self.world = world
         self.services = world.services
-        self.scheduler = Scheduler(self.services, tasks.do, sleep=world.clock.sleep)
+        self.scheduler = Scheduler(self.services, sleep=world.clock.sleep)
 
     async def plan(self, line: str, person: Person = ANNA, place: Place = CHANNEL) -> Schedule:
         reply = await self.world.type(f"schedule {line}", person, place)

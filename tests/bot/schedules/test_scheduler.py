@@ -13,17 +13,16 @@ import pytest
 
 from agent.outcome import Outcome
 from bot.cards.buttons import again_button
-from bot.commands import tasks
-from bot.commands.request import Request, Services
 from bot.commands.scheduler import LATE, Scheduler
-from bot.domain.outgoing import Reply
 from bot.domain.task import TaskState
+from bot.domain.task_request import TaskOptions
 from bot.people.access import Policy
 from bot.people.rights import Rights
 from bot.store.audit import AuditKind
+from devices.phone import PhoneInfo
 from tests.bot.schedules import crash_child
 from tests.bot.schedules.rig import HOUR, Rig, a_rig
-from tests.bot.world import ANNA, BEN, CHANNEL, PATIENCE, a_phone
+from tests.bot.world import ANNA, BEN, CHANNEL, PATIENCE, SeenPhones, a_phone
 
 
 @pytest.fixture
@@ -35,14 +34,15 @@ async def rig(tmp_path: Path) -> AsyncIterator[Rig]:
 async def test_who_of_the_team_does_it_and_how_it_is_planned_goes_with_a_schedule(rig: Rig) -> None:
     await rig.plan("--member researcher --deep --search every 1h do look at the weather")
     (task,) = await rig.after(HOUR)
-    assert (task.text, task.member, task.deep, task.search) == ("look at the weather", "researcher", True, True)
+    assert task.text == "look at the weather"
+    assert task.request.options == TaskOptions(member="researcher", deep=True, search=True)
 
 
 async def test_a_task_is_given_when_its_time_has_come(rig: Rig) -> None:
     await rig.plan("--device pixel every 1h do --quick look at the weather")
     assert await rig.after(HOUR - 1.0) == []
     (task,) = await rig.after(1.0)
-    assert (task.text, task.phone, task.quick) == ("look at the weather", "pixel", True)
+    assert (task.text, task.phone, task.request.options.quick) == ("look at the weather", "pixel", True)
     assert (task.person, task.origin, task.state) == (ANNA, CHANNEL.address, TaskState.QUEUED)
     await rig.world.end(task)
     assert len(await rig.after(0.0)) == 1
@@ -118,7 +118,7 @@ async def test_rights_are_those_of_the_moment(rig: Rig) -> None:
     """Seen failing (the task is queued) with the `require` taken out of `Scheduler._begin`."""
     await rig.plan("every 1h do look at the weather", BEN)
     revoked = Rights(Policy(), rig.world.store)
-    rig.scheduler = Scheduler(replace(rig.services, rights=revoked), tasks.do, sleep=rig.world.clock.sleep)
+    rig.scheduler = Scheduler(replace(rig.services, rights=revoked), sleep=rig.world.clock.sleep)
     (task,) = await rig.after(HOUR)
     assert task.outcome is Outcome.BLOCKED
     assert "paused" in task.summary
@@ -137,19 +137,23 @@ async def test_what_cannot_be_done_then_is_told(rig: Rig) -> None:
     assert not (await rig.schedules())[0].paused
 
 
-async def test_a_fault_is_tried_again_and_stops_no_other(rig: Rig) -> None:
+class FailingOnce(SeenPhones):
+    """Phones that cannot be listed the first time."""
+
     failed = False
 
-    async def give(request: Request, services: Services) -> Reply:
-        nonlocal failed
-        if not failed:
-            failed = True
+    def list(self) -> tuple[PhoneInfo, ...]:
+        if not self.failed:
+            self.failed = True
             raise OSError("disk full")
-        return await tasks.do(request, services)
+        return super().list()
 
+
+async def test_a_fault_is_tried_again_and_stops_no_other(rig: Rig) -> None:
     await rig.plan("every 1h do look at the weather")
     await rig.plan("every 1h do look at the mail")
-    rig.scheduler = Scheduler(rig.services, give, sleep=rig.world.clock.sleep)
+    phones = FailingOnce(*rig.world.phones.phones)
+    rig.scheduler = Scheduler(replace(rig.services, phones=phones), sleep=rig.world.clock.sleep)
     assert [task.text for task in await rig.after(HOUR)] == ["look at the mail"]
     assert [task.text for task in await rig.after(1.0)] == ["look at the mail", "look at the weather"]
 

@@ -51,9 +51,9 @@ async def begun(rig: Rig, line: str = PRICE) -> None:
 async def reading(rig: Rig, text: str | None, outcome: Outcome = Outcome.SUCCEEDED) -> Task:
     """An hour later a run is begun, and ends with this value (None: without one)."""
     task = (await rig.after(HOUR))[-1]
-    assert task.watch is not None
+    assert task.request.watch is not None
     rig.world.agent.tell(task.id, Started(run=RunId(task.id), phone="pixel", phone_name="Pixel"))
-    value = None if text is None else read_value(text, task.watch.watch.result)
+    value = None if text is None else read_value(text, task.request.watch.watch.result)
     rig.world.agent.tell(task.id, TaskEnded(outcome=outcome, summary="The price was looked for.", value=value))
     return await rig.world.until(task, TaskState.ENDED)
 
@@ -220,8 +220,8 @@ async def test_what_cannot_be_watched_is_told(rig: Rig, line: str, answer: str) 
 async def test_other_forms(rig: Rig, value: Value, line: str, is_told: bool) -> None:
     await begun(rig, f"every 1h {line}")
     task = (await rig.after(HOUR))[-1]
-    assert task.watch is not None
-    assert task.watch.watch.condition.compare is Compare.BECOMES
+    assert task.request.watch is not None
+    assert task.request.watch.watch.condition.compare is Compare.BECOMES
     rig.world.agent.tell(task.id, TaskEnded(outcome=Outcome.SUCCEEDED, summary="", value=value))
     assert bool(await told(rig, await rig.world.until(task, TaskState.ENDED))) is is_told
 

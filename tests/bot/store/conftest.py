@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from bot.domain.address import Address, Person
-from bot.domain.task import Task, TaskWish
+from bot.domain.task import Task
+from bot.domain.task_request import Origin, TaskRequest
 from bot.store.store import Store
 from tests.fixtures.databases import prepare_database
 
@@ -14,14 +15,14 @@ HERE = Address("web", "console", "main")
 ANNA = Person("web", "1", "Anna")
 
 
-def wish(event: str = "1", text: str = "open the browser", person: Person = ANNA, origin: Address = HERE) -> TaskWish:
-    return TaskWish(text=text, person=person, origin=origin, event=event)
+def wish(
+    event: str = "1", text: str = "open the browser", person: Person = ANNA, origin: Address = HERE
+) -> TaskRequest:
+    return TaskRequest(text, person, Origin(origin, event))
 
 
 async def add_task(store: Store, event: str = "1", now: float = 100.0, origin: Address = HERE) -> Task:
-    return await store.write(
-        lambda transaction: store.tasks.add(transaction, wish(event, origin=origin), max_steps=60, now=now)
-    )
+    return await store.write(lambda transaction: store.tasks.add(transaction, wish(event, origin=origin), now=now))
 
 
 @pytest.fixture

@@ -18,6 +18,7 @@ import pytest
 from bot.domain.address import Person, Place
 from bot.domain.right import Grant, Right, TierGift
 from bot.domain.schedule import Plan, Rule, RuleKind
+from bot.domain.task_request import TaskDraft
 from bot.store.backup import DATABASES, MANIFEST, Copied, back_up
 from bot.store.checkpoints import CHECKPOINTS_NAME, open_checkpoints
 from bot.store.connection import Transaction
@@ -80,8 +81,8 @@ async def test_a_backup_is_whole_while_tasks_are_written(store: Store, data: Pat
             async def both(transaction: Transaction) -> None:
                 rows = await transaction.fetch(
                     "INSERT INTO tasks (text, person_platform, person_id, person_name, origin, anchor, state, phone,"
-                    " quick, max_steps, usage, created, changed)"
-                    " VALUES ('x', 'web', '1', 'Anna', '[]', '', 'queued', '', 0, 1, '{}', 0, 0) RETURNING id"
+                    " request, usage, created, changed)"
+                    " VALUES ('x', 'web', '1', 'Anna', '[]', '', 'queued', '', '{}', '{}', 0, 0) RETURNING id"
                 )
                 await transaction.fetch("INSERT INTO events VALUES ('s', ?, ?, 0)", (str(rows[0][0]), rows[0][0]))
 
@@ -452,7 +453,7 @@ async def test_what_it_brings_is_known_before_it_is_taken(store: Store, data: Pa
     await store.write(lambda transaction: store.tiers.give(transaction, gift))
     await store.write(lambda transaction: store.links.join(transaction, ANNA, other))
     await store.moves.move(HERE, "elsewhere", now=1.0)
-    plan = Plan(ANNA, Place(HERE), "2", Rule(RuleKind.EVERY, "3600", "UTC"), "every 1h", {}, "water the plants")
+    plan = Plan(ANNA, Place(HERE), "2", Rule(RuleKind.EVERY, "3600", "UTC"), "every 1h", TaskDraft("water the plants"))
     await store.schedules.add(plan, now=1.0, due=2.0)
     await asyncio.to_thread(back_up, data, tmp_path / "one.zip", frames=False)
     with unpacked(tmp_path / "other", tmp_path / "one.zip") as backup:

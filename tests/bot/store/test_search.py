@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
 
 from agent.outcome import Outcome
 from bot.domain.address import Person
 from bot.domain.task import TaskState
+from bot.domain.task_request import WishedPhone
 from bot.store.connection import Transaction
 from bot.store.search import TaskFilter
 from bot.store.store import Store
@@ -25,10 +27,10 @@ async def filled(store: Store) -> Store:
 
     async def work(transaction: Transaction) -> None:
         for number, (text, person) in enumerate(zip(texts, people, strict=True), 1):
-            await store.tasks.add(transaction, wish(str(number), text, person), max_steps=60, now=number)
+            await store.tasks.add(transaction, wish(str(number), text, person), now=number)
         for phone in ("pixel", "galaxy"):
-            asked = wish(f"5.{phone}", "send it to all")
-            await store.tasks.add(transaction, asked, max_steps=60, now=6, parent="5", phone_name=phone.title())
+            asked = replace(wish(f"5.{phone}", "send it to all"), phones=(WishedPhone(phone, phone.title()),))
+            await store.tasks.add(transaction, asked, now=6, parent="5")
         await transaction.fetch("UPDATE tasks SET phone = 'galaxy', phone_name = 'Galaxy' WHERE id = 7")
         await transaction.fetch("UPDATE tasks SET phone = 'pixel', phone_name = 'Old name' WHERE id = 1")
         await transaction.fetch("UPDATE tasks SET phone = 'pixel', phone_name = 'Pixel' WHERE id IN (2, 6)")

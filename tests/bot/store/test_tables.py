@@ -13,6 +13,7 @@ from agent.questions import Question, QuestionKind
 from agent.run_id import RunId
 from bot.domain.address import Address, MessageRef, Person
 from bot.domain.task import StepRow, TaskState
+from bot.domain.task_request import Origin
 from bot.store.connection import Transaction
 from bot.store.outbox import FilePayload, FinalPayload, Notice, NoticePayload, QuestionPayload
 from bot.store.store import Store
@@ -25,7 +26,7 @@ FILE = FilePayload("a" * 64 + ".bin", "list.txt")
 
 async def test_a_task_comes_back_as_it_was_saved(store: Store) -> None:
     task = await add_task(store)
-    assert (task.id, task.state, task.person, task.origin, task.max_steps) == ("1", TaskState.QUEUED, ANNA, HERE, 60)
+    assert (task.id, task.state, task.request) == ("1", TaskState.QUEUED, wish())
     ended = replace(
         task,
         state=TaskState.ENDED,
@@ -75,12 +76,12 @@ async def test_the_task_meant_when_none_is_named(store: Store) -> None:
 
 async def test_events_are_known_per_chat_until_forgotten(store: Store) -> None:
     task = await add_task(store)
-    await store.write(lambda t: store.tasks.remember_event(t, wish("1"), task.id, now=10))
-    assert await store.write(lambda t: store.tasks.of_event(t, wish("1"))) == task
-    elsewhere = replace(wish("1"), origin=Address("web", "console", "other"))
+    await store.write(lambda t: store.tasks.remember_event(t, wish("1").origin, task.id, now=10))
+    assert await store.write(lambda t: store.tasks.of_event(t, wish("1").origin)) == task
+    elsewhere = Origin(Address("web", "console", "other"), "1")
     assert await store.write(lambda t: store.tasks.of_event(t, elsewhere)) is None
     await store.tasks.forget_events(before=11)
-    assert await store.write(lambda t: store.tasks.of_event(t, wish("1"))) is None
+    assert await store.write(lambda t: store.tasks.of_event(t, wish("1").origin)) is None
 
 
 async def test_steps_come_back_in_order_and_once(store: Store) -> None:

@@ -51,9 +51,7 @@ async def worked(
 ) -> Task:
     """A task that was accepted then and worked for so many minutes."""
     event = f"{person.id} {created}"
-    task = await store.write(
-        lambda transaction: store.tasks.add(transaction, wish(event, person=person), max_steps=60, now=created)
-    )
+    task = await store.write(lambda transaction: store.tasks.add(transaction, wish(event, person=person), now=created))
     done = replace(
         task,
         state=TaskState.ENDED,
@@ -126,7 +124,7 @@ async def test_an_open_transaction_sees_its_own_tasks(store: Store) -> None:
     inside, seen = threading.Event(), threading.Event()
 
     async def work(transaction: Transaction) -> int:
-        await store.tasks.add(transaction, wish(), max_steps=60, now=NOW - 1.0)
+        await store.tasks.add(transaction, wish(), now=NOW - 1.0)
         inside.set()
         assert seen.wait(10.0)
         return (await store.usage.total(0, NOW, source=transaction)).tasks

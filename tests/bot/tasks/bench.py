@@ -9,7 +9,8 @@ from pathlib import Path
 
 from agent.ports.agent import Agent
 from bot.domain.address import Address, Person
-from bot.domain.task import Task, TaskState, TaskWish
+from bot.domain.task import Task, TaskState
+from bot.domain.task_request import Origin, TaskRequest
 from bot.store.outbox import Payload
 from bot.store.store import Store
 from bot.tasks.leases import PhoneLeases
@@ -106,7 +107,7 @@ class Bench:
     async def accept(self, text: str = "open the browser", event: str | None = None) -> Task:
         self._numbers += 1
         number = event if event is not None else f"e{self._numbers}"
-        accepted = await self.task_service.accept(TaskWish(text=text, person=ANNA, origin=HERE, event=number))
+        accepted = await self.task_service.accept(TaskRequest(text, ANNA, Origin(HERE, number)))
         return accepted.task
 
     async def until(self, task: Task | str, is_so: TaskState | Callable[[Task], bool]) -> Task:

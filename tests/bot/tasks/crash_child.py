@@ -13,12 +13,13 @@ from pathlib import Path
 
 from agent.events import Asked, TaskEnded, TaskEvent
 from agent.questions import QuestionKind
-from bot.domain.task import TaskState, TaskWish
+from bot.domain.task import TaskState
+from bot.domain.task_request import Origin, TaskRequest
 from bot.store.directory import DataDirectory
 from tests.bot.tasks.bench import ANNA, HERE, PATIENCE, Bench, bench
 from tests.fakes.echo import EchoMind
 
-WISH = TaskWish(text="open the browser", person=ANNA, origin=HERE, event="77")
+WISH = TaskRequest("open the browser", ANNA, Origin(HERE, "77"))
 
 
 def die() -> None:

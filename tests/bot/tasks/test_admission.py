@@ -12,11 +12,12 @@ import pytest
 
 from agent.ports.leases import Lease, Place
 from agent.run_id import RunId
-from bot.commands.resolve import wished
+from bot.application.phones import wished
 from bot.domain.address import Address, Person
 from bot.domain.address import Place as ChatPlace
 from bot.domain.right import Grant, Right, TierGift
-from bot.domain.task import Entitlement, Task
+from bot.domain.task import Task
+from bot.domain.task_request import Entitlement
 from bot.people.access import Policy
 from bot.store.store import Store
 from bot.tasks.admission import AGAIN_S, FRESH_S, Admission

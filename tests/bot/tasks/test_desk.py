@@ -16,7 +16,8 @@ from agent.ports.journal import ActionKey, ActionState, LeaseLost
 from agent.ports.leases import Lease
 from agent.run_id import RunId
 from bot.domain.address import Address
-from bot.domain.task import AgentFailed, BadText, NotStill, TaskState, TaskWish, TooManyTasks, UnknownTask, WrongState
+from bot.domain.task import AgentFailed, BadText, NotStill, TaskState, TooManyTasks, UnknownTask, WrongState
+from bot.domain.task_request import Origin, TaskRequest
 from bot.store.connection import Transaction
 from bot.store.outbox import FilePayload, FinalPayload
 from tests.bot.tasks.bench import ANNA, HERE, LIMITS, PATIENCE, Clock, Gate, bench
@@ -45,13 +46,13 @@ async def test_a_task_from_acceptance_to_its_final_message(tmp_path: Path) -> No
 
 async def test_the_same_event_is_accepted_once(tmp_path: Path) -> None:
     async with bench(tmp_path, EchoMind()) as one:
-        wish = TaskWish(text="x", person=ANNA, origin=HERE, event="7")
+        wish = TaskRequest("x", ANNA, Origin(HERE, "7"))
         results = await asyncio.gather(*(one.task_service.accept(wish) for _ in range(5)))
         assert sorted(accepted.duplicate for accepted in results) == [False, True, True, True, True]
         assert {accepted.task.id for accepted in results} == {"1"}
-        elsewhere = replace(wish, origin=Address("web", "console", "other"))
+        elsewhere = replace(wish, origin=Origin(Address("web", "console", "other"), "7"))
         assert not (await one.task_service.accept(elsewhere)).duplicate
-        no_event = replace(wish, event="")
+        no_event = replace(wish, origin=Origin(HERE, ""))
         assert not (await one.task_service.accept(no_event)).duplicate
         assert not (await one.task_service.accept(no_event)).duplicate
 

@@ -12,7 +12,8 @@ from agent.outcome import Outcome
 from agent.ports.agent import TaskOrder
 from agent.questions import Answer, Question, QuestionKind
 from agent.run_id import RunId
-from bot.domain.task import TaskState, TaskWish, WishedPhone
+from bot.domain.task import TaskState
+from bot.domain.task_request import Origin, TaskRequest, WishedPhone
 from bot.tasks.follow import KEPT_TASKS, TaskFollowers, line_of
 from bot.tasks.limits import ServiceLimits
 from tests.bot.tasks.bench import ANNA, HERE, LIMITS, PATIENCE, Bench, Gate, bench
@@ -151,7 +152,7 @@ async def test_several_phones_are_heard_together_and_told_apart(tmp_path: Path) 
     phones = (WishedPhone("pixel", "Pixel"), WishedPhone("nokia", "Nokia"))
     async with bench(tmp_path, EchoMind(steps=1)) as one:
         with following(one) as followed:
-            wish = TaskWish("open settings", ANNA, HERE, "", phones=phones)
+            wish = TaskRequest("open settings", ANNA, Origin(HERE, ""), phones=phones)
             task = (await one.task_service.accept(wish)).task
             async with asyncio.timeout(PATIENCE):
                 heard = [each async for each in followed.events(task.id)]
@@ -171,7 +172,7 @@ async def test_several_phones_are_heard_together_and_told_apart(tmp_path: Path) 
 async def test_the_end_of_each_phone_is_told_also_when_nobody_was_there(tmp_path: Path) -> None:
     phones = (WishedPhone("pixel", "Pixel"), WishedPhone("nokia", "Nokia"))
     async with bench(tmp_path, EchoMind(steps=1)) as one:
-        task = (await one.task_service.accept(TaskWish("open settings", ANNA, HERE, "", phones=phones))).task
+        task = (await one.task_service.accept(TaskRequest("open settings", ANNA, Origin(HERE, ""), phones=phones))).task
         await one.until(task, TaskState.ENDED)
         with following(one) as followed:
             heard = [each async for each in followed.events(task.id)]

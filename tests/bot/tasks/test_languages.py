@@ -24,7 +24,8 @@ from agent.ports.leases import NoPhone
 from agent.run_id import RunId
 from agent.scene import NotDone
 from agent.wording import sentence
-from bot.domain.task import TaskState, TaskWish, WishedPhone, WrongState
+from bot.domain.task import TaskState, WrongState
+from bot.domain.task_request import Origin, TaskRequest, WishedPhone
 from bot.tasks.leases import GRACE_S
 from bot.tasks.queue import hopeless
 from bot.texts import speaking
@@ -54,7 +55,7 @@ async def breaks(order: TaskOrder) -> AsyncIterator[TaskEvent]:
 
 async def ended(path: Path, agent: ScriptedMind, *phones: WishedPhone) -> str:
     async with bench(path, agent) as one:
-        task = (await one.task_service.accept(TaskWish("打开设置", MEI, HERE, "", phones=phones))).task
+        task = (await one.task_service.accept(TaskRequest("打开设置", MEI, Origin(HERE, ""), phones=phones))).task
         return (await one.until(task, TaskState.ENDED)).summary
 
 
@@ -74,7 +75,7 @@ async def test_several_phones(tmp_path: Path) -> None:
 
 async def test_what_people_do(tmp_path: Path) -> None:
     async with bench(tmp_path, ScriptedMind(breaks)) as one:
-        task = (await one.task_service.accept(TaskWish("打开设置", MEI, HERE, ""))).task
+        task = (await one.task_service.accept(TaskRequest("打开设置", MEI, Origin(HERE, "")))).task
         await one.until(task, TaskState.ENDED)
         with speaking("zh"), pytest.raises(WrongState, match="任务 1 已结束：现在不能结束。"):
             await one.task_service.cancel(task.id, MEI)

@@ -16,7 +16,8 @@ from agent.models.base import Usage
 from agent.outcome import Outcome
 from agent.questions import Question, QuestionKind
 from agent.run_id import RunId
-from bot.domain.task import TRANSITIONS, NotWaiting, Task, TaskState, TaskWish, TooManyTasks, WishedPhone, WrongState
+from bot.domain.task import TRANSITIONS, NotWaiting, Task, TaskState, TooManyTasks, WrongState
+from bot.domain.task_request import Origin, TaskRequest, WishedPhone
 from bot.store.outbox import FilePayload, FinalPayload, Notice, NoticePayload, Payload, QuestionPayload
 from bot.tasks.device_jobs import followed, outcome_of, standing
 from tests.bot.tasks.test_states import task_in
@@ -33,7 +34,7 @@ async def two(path: Path) -> AsyncIterator[World]:
 
 async def given(world: World) -> tuple[Task, Task, Task]:
     """A task for both phones, and its parts."""
-    wish = TaskWish(text="open settings", person=ANNA, origin=CHANNEL.address, event="", phones=PHONES)
+    wish = TaskRequest("open settings", ANNA, Origin(CHANNEL.address, ""), phones=PHONES)
     task = (await world.task_service.accept(wish)).task
     first, second = await world.task_service.parts(task.id)
     return task, first, second
@@ -282,7 +283,7 @@ async def test_files_and_plans_of_each_phone(tmp_path: Path) -> None:
 async def test_what_is_attached_goes_to_each_phone_and_is_kept_while_one_works(tmp_path: Path) -> None:
     async with two(tmp_path) as world:
         files = (GivenFile(name="a.txt", content="ref"),)
-        wish = TaskWish("x", ANNA, CHANNEL.address, "", phones=PHONES, files=files)
+        wish = TaskRequest("x", ANNA, Origin(CHANNEL.address, ""), phones=PHONES, files=files)
         task = (await world.task_service.accept(wish)).task
         first, second = await world.task_service.parts(task.id)
         await world.until(task, lambda _: len(world.agent.orders) == 2)
@@ -296,7 +297,7 @@ async def test_what_is_attached_goes_to_each_phone_and_is_kept_while_one_works(t
 
 async def test_the_same_event_makes_no_second_parts(tmp_path: Path) -> None:
     async with two(tmp_path) as world:
-        wish = TaskWish(text="x", person=ANNA, origin=CHANNEL.address, event="e", phones=PHONES)
+        wish = TaskRequest("x", ANNA, Origin(CHANNEL.address, "e"), phones=PHONES)
         first = await world.task_service.accept(wish)
         again = await world.task_service.accept(wish)
         assert again.duplicate
@@ -308,5 +309,5 @@ async def test_every_phone_takes_a_place_on_the_desk(tmp_path: Path) -> None:
     async with two(tmp_path) as world:
         many = tuple(WishedPhone(f"p{number}", f"P{number}") for number in range(201))
         with pytest.raises(TooManyTasks):
-            await world.task_service.accept(TaskWish("x", ANNA, CHANNEL.address, "", phones=many))
+            await world.task_service.accept(TaskRequest("x", ANNA, Origin(CHANNEL.address, ""), phones=many))
         assert await world.task_service.recent(5) == ()

@@ -2,10 +2,9 @@ from __future__ import annotations
 
 import pytest
 
-from agent.models.base import Usage
 from agent.outcome import Outcome
 from bot.domain.task import TRANSITIONS, Task, TaskState, WrongState, moved
-from tests.bot.tasks.bench import ANNA, HERE
+from tests.bot.records import a_task
 
 QUEUED, WORKING, WAITING, PAUSED, INTERRUPTED, ENDED = TaskState
 
@@ -33,27 +32,7 @@ TABLE = {
 
 
 def task_in(state: TaskState) -> Task:
-    return Task(
-        id="1",
-        text="x",
-        person=ANNA,
-        origin=HERE,
-        anchor="",
-        place=None,
-        state=state,
-        outcome=None,
-        summary="",
-        data=None,
-        phone="",
-        quick=False,
-        steps=0,
-        max_steps=60,
-        usage=Usage(),
-        created=1.0,
-        started=None,
-        ended=None,
-        frame=None,
-    )
+    return a_task(id="1", state=state, phone="", steps=0, created=1.0, started=None)
 
 
 def test_the_table_is_the_products() -> None:

@@ -253,7 +253,7 @@ STATES = (TaskState.QUEUED, TaskState.WORKING, TaskState.WAITING, TaskState.PAUS
 
 async def test_every_card_question_and_ending(world: World) -> None:
     frames = world.services.frames
-    task = replace(await world.working("打开设置", LI), max_steps=60)
+    task = await world.working("打开设置", LI)
     await world.step(task, 1, summary="点按“搜索”")
     (step,) = await world.task_service.steps(task.id)
     step = replace(step, app="com.android.settings", app_name="设置")

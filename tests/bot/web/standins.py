@@ -29,6 +29,7 @@ from bot.web.chat import OPERATOR, address
 from devices.errors import PhoneError
 from devices.geometry import Size
 from devices.phone import Health, Phone, PhoneInfo
+from tests.bot.records import a_task
 from tests.fakes.instant_phone import InstantPhone
 
 COMMANDS = (
@@ -62,21 +63,11 @@ def task(number: str = "1", **changes: object) -> Task:
         "origin": address(""),
         "anchor": "",
         "place": address(f"t{number}"),
-        "state": TaskState.WORKING,
-        "outcome": None,
-        "summary": "",
-        "data": None,
-        "phone": "pixel",
-        "quick": False,
-        "steps": 3,
-        "max_steps": 60,
         "usage": Usage(input=1200, output=90),
         "created": time.time() - 60,
         "started": time.time() - 55,
-        "ended": None,
-        "frame": None,
     }
-    return Task(**(values | changes))  # type: ignore[arg-type]  # a table of defaults for tests
+    return a_task(**(values | changes))
 
 
 def question(kind: QuestionKind, number: str = "1", message: MessageRef | None = None) -> OpenQuestion:

@@ -137,7 +137,7 @@ async def test_pictures_become_files_of_the_task(api: ApiWorld, client: openai.A
     messages: list[Any] = [{"role": "user", "content": parts}]
     asking = asyncio.create_task(client.chat.completions.create(model="opengui", messages=messages))
     task = await given(api)
-    assert [file.name for file in task.files] == ["picture1.png"]
+    assert [file.name for file in task.request.files] == ["picture1.png"]
     asking.cancel()
     messages[0]["content"][0]["text"] = "send that"
     messages[0]["content"][1]["image_url"]["url"] = "http://169.254.169.254/x.png"

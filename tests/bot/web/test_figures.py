@@ -13,7 +13,8 @@ from agent.questions import QuestionKind
 from bot.chats.installed import installed, model_of
 from bot.checks.settings import shown
 from bot.domain.address import Person
-from bot.domain.task import TaskState, TaskWish
+from bot.domain.task import TaskState
+from bot.domain.task_request import Origin, TaskRequest
 from bot.store.tasks import Tasks
 from bot.web.chat import HOME, OPERATOR
 from tests.bot.web.standins import ended, question, task
@@ -57,7 +58,7 @@ async def test_usage_by_day_and_by_person(world: World, client: aiohttp.ClientSe
     tasks = Tasks(world.database)
 
     async def used(transaction: Any) -> None:
-        kept = await tasks.add(transaction, TaskWish("x", OPERATOR, HOME, "e1"), max_steps=60, now=time.time())
+        kept = await tasks.add(transaction, TaskRequest("x", OPERATOR, Origin(HOME, "e1")), now=time.time())
         working = task(kept.id, steps=4, state=TaskState.WORKING)
         await tasks.save(transaction, working, now=time.time())
 

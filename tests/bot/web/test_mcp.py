@@ -17,6 +17,7 @@ from mcp.client.streamable_http import streamable_http_client
 from agent.questions import QuestionKind
 from bot.domain.right import Right
 from bot.domain.task import Task, TaskState
+from bot.domain.task_request import SkillCall
 from tests.bot.web.test_chat_completions import given
 from tests.bot.web.v1.world import ApiWorld, open_api
 
@@ -94,7 +95,7 @@ async def test_a_skill_is_done_with_its_arguments(api: ApiWorld, mode: str) -> N
         asked = {"name": name, "arguments": {"size": "large"}, "phone": "Pixel", "wait_seconds": 0}
         assert not (await client.call_tool("run_skill", asked)).is_error
         task = await given(api)
-        assert (task.skill, dict(task.arguments)) == (name, {"size": "large"})
+        assert task.request.skill == SkillCall(name, {"size": "large"})
         unknown = await client.call_tool("run_skill", {"name": "make-gold", "wait_seconds": 0})
         assert (unknown.is_error, "make-gold" in words(unknown)) == (True, True)
         assert len(await api.world.task_service.recent(5)) == 1

@@ -11,7 +11,8 @@ from playwright.async_api import Page, expect
 
 from agent.models.base import Usage
 from bot.domain.address import Address, Person
-from bot.domain.task import TaskState, TaskWish
+from bot.domain.task import TaskState
+from bot.domain.task_request import Origin, TaskRequest
 from bot.store.tasks import Tasks
 from bot.web.chat import HOME, OPERATOR
 from devices.phone import Health
@@ -80,7 +81,7 @@ async def test_usage_is_drawn_and_can_be_grouped(world: World, page: Page) -> No
     tasks = Tasks(world.database)
 
     async def used(transaction: Any) -> None:
-        kept = await tasks.add(transaction, TaskWish("x", OPERATOR, HOME, "e1"), max_steps=60, now=time.time())
+        kept = await tasks.add(transaction, TaskRequest("x", OPERATOR, Origin(HOME, "e1")), now=time.time())
         await tasks.save(transaction, task(kept.id, steps=4, phone="pixel"), now=time.time())
 
     await page.evaluate("location.hash = '#usage'")
@@ -102,7 +103,7 @@ async def test_an_axis_repeats_no_number(world: World, page: Page, used: int, ti
     tasks = Tasks(world.database)
 
     async def spent(transaction: Any) -> None:
-        kept = await tasks.add(transaction, TaskWish("x", OPERATOR, HOME, "e1"), max_steps=60, now=time.time())
+        kept = await tasks.add(transaction, TaskRequest("x", OPERATOR, Origin(HOME, "e1")), now=time.time())
         row = task(kept.id, steps=4, phone="pixel", usage=Usage(input=used, output=0))
         await tasks.save(transaction, row, now=time.time())
 

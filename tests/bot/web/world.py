@@ -14,7 +14,7 @@ from starlette.requests import Request
 from starlette.routing import BaseRoute
 from yarl import URL
 
-from bot.commands.request import Services
+from bot.application.services import Services
 from bot.people.access import Policy
 from bot.store.console import ConsoleMessages
 from bot.store.conversations import ApiRequests

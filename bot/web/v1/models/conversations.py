@@ -6,7 +6,10 @@ from typing import Literal
 
 from pydantic import Field
 
+from agent.files import GivenFile
+from bot.tasks.files import MAX_FILES
 from bot.web.v1.models.base import Got, Name, Sent, Text
+from bot.web.v1.models.tasks import HowTo
 
 TITLE_LIMIT = 200
 PROMPT_LIMIT = 4_000
@@ -42,14 +45,13 @@ class ConversationInfo(Got):
     created: float
 
 
-class NewMessage(Sent):
+class NewMessage(HowTo):
     """Something that is said in a conversation: an answer while a question is open, a note while a task is worked on,
     else a new task.
     """
 
     text: Text
-    phone: Name = Field(default="", description="The phone of a new task, by name or id; empty for any free one.")
-    quick: bool = Field(default=False, description="Go straight to the phone, without a plan.")
+    files: list[GivenFile] = Field(default_factory=list, max_length=MAX_FILES, description="Files of a new task.")
 
 
 class MessageInfo(Got):

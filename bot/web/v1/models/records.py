@@ -7,10 +7,11 @@ from typing import Any, Self
 from pydantic import Field, model_validator
 
 from bot.domain.watch_words import MOST_CONDITION
-from bot.web.v1.models.base import NAME_LIMIT, TEXT_LIMIT, Arguments, Got, Listed, Name, Sent
+from bot.web.v1.models.base import NAME_LIMIT, TEXT_LIMIT, Arguments, Got, Listed, Name
+from bot.web.v1.models.tasks import HowTo
 
 
-class NewSchedule(Sent):
+class NewSchedule(HowTo):
     """A task that is given again at set times: in words, or a skill with its arguments. With `tell_me_when` it is a
     watch, which is paused until POST /schedules/{id}/resume says yes to what was understood of those words.
     """
@@ -22,7 +23,6 @@ class NewSchedule(Sent):
     tell_me_when: str = Field(
         default="", max_length=MOST_CONDITION, description="Makes it a watch: `the price is below $50`, `it changes`."
     )
-    phone: Name = ""
     zone: Name = ""
 
     @model_validator(mode="after")
@@ -54,7 +54,7 @@ class ScheduleInfo(Got):
     person: str
     person_name: str
     platform: str
-    options: dict[str, str]
+    options: dict[str, Any] = Field(description="How it is to be done, as far as that is more than what is set.")
     due: float
     paused: bool
     task: str | None

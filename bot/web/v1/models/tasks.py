@@ -7,18 +7,30 @@ from typing import Any, Self
 from pydantic import Field, model_validator
 
 from agent.files import GivenFile
+from bot.domain.task_request import TaskDraft, TaskOptions
 from bot.tasks.files import MAX_FILES
 from bot.web.v1.models.base import TEXT_LIMIT, Arguments, Got, Name, Sent, Text
 
 
-class NewTask(Sent):
+class HowTo(TaskOptions, Sent):
+    """On which phone a task is to be done, and how."""
+
+    phone: Name = Field(default="", description="By name or id; several as `a,b`, or `all`; empty for any free one.")
+    member: Name = Field(default="", description="Who of the team does it alone; empty for whoever fits.")
+    max_steps: int | None = Field(default=None, ge=1, description="At most so many steps, and not more than is set.")
+
+    def draft(self, text: str) -> TaskDraft:
+        """The task of these words."""
+        options = TaskOptions(**self.model_dump(include=set(TaskOptions.model_fields)))
+        return TaskDraft(text, self.phone, options, max_steps=self.max_steps)
+
+
+class NewTask(HowTo):
     """A task: in words, or a skill with its arguments."""
 
     text: str = Field(default="", max_length=TEXT_LIMIT, description="Left out where a recorded skill is named.")
     skill: Name = Field(default="", description="The name of the skill that is to be followed.")
     arguments: Arguments = Field(default_factory=dict, description="What the skill is to be done with, by parameter.")
-    phone: Name = Field(default="", description="By name or id; several as `a,b`, or `all`; empty for any free one.")
-    quick: bool = Field(default=False, description="Go straight to the phone, without a plan.")
     conversation: Name = Field(default="", description="Where it is given, so that its events are told there.")
     files: list[GivenFile] = Field(default_factory=list, max_length=MAX_FILES, description="What POST /files gave.")
 

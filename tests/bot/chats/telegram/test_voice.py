@@ -14,7 +14,7 @@ from agent.models.endpoint import EndpointSettings
 from agent.models.openai_transcription import OpenAITranscriber
 from agent.models.pricing import Price
 from agent.questions import QuestionKind
-from bot.commands.request import UTC
+from bot.application.services import UTC
 from bot.config.settings import Settings
 from bot.domain.address import Person, Place
 from bot.store.usage import UsageBy, VoiceTotals

@@ -165,7 +165,7 @@ async def test_a_conversation_says_how_its_tasks_are_thought_about(api: ApiWorld
     assert changed.body["system_prompt"] == "Answer in French."
     second = (await api.ask(secret, "POST", "/tasks", {"text": "two", "conversation": made.body["id"]})).body["id"]
     outside = (await api.ask(secret, "POST", "/tasks", {"text": "three"})).body["id"]
-    told = [(await api.world.task_service.known(task)).guidance for task in (first, second, outside)]
+    told = [(await api.world.task_service.known(task)).request.guidance for task in (first, second, outside)]
     assert [(one.model, one.instructions) for one in told] == [
         ("", "Answer in French."),
         (model, "Answer in French."),

@@ -50,7 +50,7 @@ async def test_a_schedule_follows_a_skill(api: ApiWorld) -> None:
     made = (await api.ask(secret, "POST", "/schedules", wish)).body
     assert (made["options"]["skill"], made["options"]["arguments"], made["watch"]) == (
         "clear-notifications",
-        "{}",
+        {},
         None,
     )
     unknown = await api.ask(secret, "POST", "/schedules", {"rule": "every 2h", "skill": "nowhere"})

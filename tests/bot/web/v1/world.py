@@ -17,6 +17,7 @@ from bot.commands.spec import BY_NAME
 from bot.domain.address import Person
 from bot.domain.right import PAGE_PLATFORM, Right
 from bot.fleet.hub import Hub
+from bot.store.database import Database
 from bot.tasks.follow import TaskFollowers
 from bot.tasks.leases import PhoneLeases
 from bot.tasks.operating import Operating
@@ -147,11 +148,17 @@ class Stream:
 
 @asynccontextmanager
 async def open_api(
-    directory: Path, connections: Connections | None = None, hub: Hub | None = None
+    directory: Path,
+    connections: Connections | None = None,
+    hub: Hub | None = None,
+    *,
+    database: type[Database] = Database,
 ) -> AsyncIterator[ApiWorld]:
     """A running service on any free port."""
     async with AsyncExitStack() as stack:
-        world = await stack.enter_async_context(a_world(directory, a_phone("Pixel"), a_phone("Moto")))
+        world = await stack.enter_async_context(
+            a_world(directory, a_phone("Pixel"), a_phone("Moto"), database=database)
+        )
         store = world.store
         events = ConversationEvents(world.task_service, store)
         await events.start()

@@ -1,0 +1,79 @@
+"""The parts that are at work when somebody asks for something."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from zoneinfo import ZoneInfo
+
+from agent.models.base import Model
+from agent.models.transcription import Transcriber
+from agent.ports.frames import Frames
+from agent.ports.memory import Memory
+from agent.skills.library import Skills
+from bot.domain.address import Place
+from bot.domain.chat import Chat
+from bot.domain.outgoing import Turn, at_once
+from bot.people.access import Policy
+from bot.people.quotas import Quotas
+from bot.people.rights import Rights
+from bot.people.subjects import Naming
+from bot.runtime.settings import RuntimeSettings
+from bot.store.store import Store
+from bot.tasks.hands import Hands
+from bot.tasks.service import TaskService
+from bot.views.tools import ToolOffer
+from devices.phone import Phones
+
+UTC = ZoneInfo("UTC")
+
+
+@dataclass(frozen=True, slots=True)
+class Services:
+    """What the service works with when somebody asks for something."""
+
+    task_service: TaskService
+    store: Store
+    phones: Phones
+    rights: Rights
+    quotas: Quotas
+    live: RuntimeSettings
+    hands: Hands
+    chats: Mapping[str, Chat]
+    """By platform; they may be added after this was made."""
+    zone: ZoneInfo = UTC
+    """By which days begin and schedules are read."""
+    clock: Callable[[], float] = time.time
+    """Gives Unix seconds."""
+    turns: Callable[[Place], Turn] = lambda _place: at_once
+    """What a message waits for that answers somebody at a place."""
+    press_turns: Callable[[Place], Turn] = lambda _place: at_once
+    """What the change of a pressed message waits for."""
+    transcriber: Callable[[], Transcriber | None] = lambda: None
+    """Writes down what people say, None where no endpoint for that is set."""
+    standstill: Callable[[], str] = str
+    """Why no work can go on at the moment, as a sentence; "" while it can."""
+
+    namings: Mapping[str, Naming] = field(default_factory=dict)
+    """How people are named in what is typed, by platform."""
+    skills: Skills = field(default_factory=Skills)
+    tools: Callable[[], ToolOffer] = ToolOffer
+    """The tools that need no phone, as they are now."""
+    reasoning: Callable[[], Model] | None = None
+    """The model that plans, None where none is asked."""
+
+    @property
+    def policy(self) -> Policy:
+        """Who may do what at this moment."""
+        return self.rights.policy
+
+    @property
+    def memory(self) -> Memory:
+        """What people have told the service to remember."""
+        return self.store.memory(self.policy.subjects)
+
+    @property
+    def frames(self) -> Frames:
+        """Where screenshots are kept."""
+        return self.store.frames

@@ -1,0 +1,77 @@
+"""Skills by their names and arguments, as people and programs ask for them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from difflib import get_close_matches
+from typing import Final
+
+from agent.recorded_skills.skill_file import RecordedSkill
+from agent.skills.loading import Skill
+from bot.application.access import Refused
+from bot.application.services import Services
+from bot.cards.formatting import shortened
+from bot.domain.task_request import SkillCall, TaskDraft
+from bot.texts import listed, say
+
+NEAR: Final = 0.5
+"""How much alike what was typed and a name must be to be meant, as difflib counts."""
+
+
+def skill_named(name: str, services: Services) -> Skill:
+    """The skill of this name, in any case. Raises Refused with the nearest one."""
+    found = services.skills.found
+    if (skill := found.get(name.lower())) is not None:
+        return skill
+    near = get_close_matches(name.lower(), found, n=1, cutoff=NEAR)
+    names = listed(found) or "-"
+    if near:
+        raise Refused(say("skills.unknown_near", name=name[:40].lower(), near=near[0], names=names))
+    raise Refused(say("skills.unknown", name=name[:40].lower(), names=names))
+
+
+def draft_of_skill(
+    draft: TaskDraft, call: SkillCall, services: Services, *, values: str = "", left: str = ""
+) -> TaskDraft:
+    """The task that follows a skill; the draft's text is the task in other words, which code cannot do again. `values`
+    is how the arguments were written, `left` what of that is none of them. Raises Refused.
+    """
+    found = skill_named(call.name, services)
+    text = draft.text
+    if found.recorded is not None:
+        wish = worded(found, found.recorded, call.arguments, left)
+        if text.strip() not in {"", wish}:
+            raise Refused(say("skills.own_words", name=found.name))
+    elif not (wish := text):
+        values = values or " ".join(f"{key}={value}" for key, value in call.arguments.items())
+        wish = (
+            say("skills.wish_with", name=found.name, values=values) if values else say("skills.wish", name=found.name)
+        )
+    return replace(draft, text=wish, skill=replace(call, name=found.name))
+
+
+def require_skill(call: SkillCall, services: Services) -> SkillCall:
+    """The call, if it can be done: it may have been made long ago, when the skill had other parameters. Raises
+    Refused.
+    """
+    found = skill_named(call.name, services)
+    if found.recorded is not None:
+        worded(found, found.recorded, call.arguments)
+    return call
+
+
+def worded(skill: Skill, recorded: RecordedSkill, arguments: Mapping[str, str], left: str = "") -> str:
+    """The task in words. Raises Refused for arguments that are not its parameters, and for what belongs to none."""
+    wrong, missing = recorded.unknown(arguments), recorded.missing(arguments)
+    name, takes = skill.name, listed(each.name for each in recorded.parameters)
+    example = " ".join([name, *(f'{each.name}="{each.example}"' for each in recorded.parameters)])
+    if (wrong or left) and not takes:
+        raise Refused(say("skills.takes_none", name=name, names=listed(wrong) or shortened(left, 40), example=example))
+    if wrong:
+        raise Refused(say("skills.wrong", name=name, names=listed(wrong), takes=takes, example=example))
+    if left:
+        raise Refused(say("skills.left_over", name=name, text=shortened(left, 40), example=example))
+    if missing:
+        raise Refused(say("skills.missing", name=name, names=listed(missing), example=example))
+    return recorded.asked(arguments)

@@ -1,0 +1,58 @@
+"""Which task is meant, and who may do something with it."""
+
+from __future__ import annotations
+
+from bot.application.access import Caller, Unknown, may_see, require, verdict
+from bot.application.services import Services
+from bot.domain.right import Right
+from bot.domain.task import Task
+from bot.texts import say
+
+
+async def task_named(named: str, caller: Caller, services: Services) -> Task:
+    """The task of this number; `12.2` and `12.pixel` are one phone's part of task 12. Raises Unknown when there is none
+    that may be shown here.
+    """
+    task = await task_or_none(named, services)
+    if task is None or not may_see(caller, services.policy, task):
+        raise Unknown(say("task.unknown", name=named[:40]))
+    return task
+
+
+async def task_or_none(named: str, services: Services) -> Task | None:
+    """The task, or one phone's part of one, with this number; whether it may be shown is not looked at."""
+    number, dot, phone = named.partition(".")
+    task = await services.task_service.get(number) if number.isascii() and number.isdigit() else None
+    if task is None or not dot:
+        return task
+    wanted = phone.strip().casefold()
+    return next((part for part in await services.task_service.parts(task.id) if wanted in _called(part)), None)
+
+
+def _called(part: Task) -> set[str]:
+    return {part.called.partition(".")[2], part.phone.casefold(), part.phone_name.casefold()}
+
+
+async def require_to_hold(caller: Caller, services: Services, task: Task) -> None:
+    """Raise NotAllowed unless the person may stop, pause or take over: its giver, and whoever is an admin for all
+    phones or for those that it works on.
+
+    One's own task can be stopped also when its phone may not be used any more: nothing begins by that.
+    """
+    phones = await phones_of(task, services)
+    if not phones or not all(
+        verdict(caller, services.policy, Right.USE, owner=task.person, phone=phone).allowed for phone in phones
+    ):
+        require(caller, services.policy, Right.USE, owner=task.person)
+
+
+async def require_to_go_on(caller: Caller, services: Services, task: Task, right: Right = Right.USE) -> None:
+    """Raise NotAllowed unless the person may resume, steer or hurry it: that uses its phones."""
+    for phone in await phones_of(task, services) or ("",):
+        require(caller, services.policy, right, owner=task.person, phone=phone)
+
+
+async def phones_of(task: Task, services: Services) -> tuple[str, ...]:
+    """The ids of the phones that the task works on or wishes for; none while it takes any."""
+    phones = [part.phone for part in await services.task_service.parts(task.id)] if task.parts else [task.phone]
+    return tuple(phone for phone in phones if phone)

@@ -1,0 +1,226 @@
+"""What somebody can do with tasks: start, stop and steer them, and answer what they ask."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from agent.files import GivenFile
+from agent.ports.agent import AS_SET, Guidance
+from agent.questions import QuestionKind
+from agent.standing_yes import StandingYes
+from bot.application.access import Caller, Refused, audited, require
+from bot.application.phones import entitlement, phones_meant, wished
+from bot.application.services import Services
+from bot.application.skills import require_skill
+from bot.application.task_access import require_to_go_on, require_to_hold, task_named
+from bot.cards.card import state_line
+from bot.cards.question import closed_line
+from bot.domain.address import Person, Place
+from bot.domain.incoming import Attachment
+from bot.domain.right import Right
+from bot.domain.task import OpenQuestion, Task, TaskState
+from bot.domain.task_request import Origin, TaskDraft, TaskRequest
+from bot.domain.watch import TaskWatch
+from bot.tasks.files import check, keep
+from bot.tasks.input import choice_typed
+from bot.tasks.repository import Also
+from bot.texts import say
+from devices.phone import PhoneInfo
+
+
+@dataclass(frozen=True, slots=True)
+class HeldPhone:
+    """The phone that a task waits for, and who has it in their hands."""
+
+    name: str
+    person: Person
+
+
+@dataclass(frozen=True, slots=True)
+class Started:
+    """A task was accepted, now or (`duplicate`) when the same event came before: then the rest is empty."""
+
+    task: Task
+    duplicate: bool = False
+    left_out: tuple[PhoneInfo, ...] = ()
+    """The phones of `all` that cannot be used now."""
+    held: HeldPhone | None = None
+    lost: tuple[str, ...] = ()
+    """The names of the files of a repeated task that are not kept any more."""
+
+
+class QuestionClosed(Refused):
+    """The question has an answer, or is over; `question` is as it stands now."""
+
+    def __init__(self, question: OpenQuestion) -> None:
+        super().__init__(closed_line(question))
+        self.question = question
+
+
+class TaskCommands:
+    """What one caller does with tasks. Everything raises NotAllowed, which is audited, Refused or TaskError.
+
+    Late messages are held back by the surfaces on which they can come late.
+    """
+
+    def __init__(self, caller: Caller, services: Services) -> None:
+        self._caller = caller
+        self._services = services
+
+    async def task(self, number: str) -> Task:
+        """The task of this number. Raises Unknown when there is none that may be shown to the caller."""
+        async with audited(self._caller.person, self._services.store):
+            require(self._caller, self._services.policy, Right.USE)
+        return await task_named(number, self._caller, self._services)
+
+    async def start(
+        self,
+        draft: TaskDraft,
+        files: Sequence[Attachment] = (),
+        *,
+        guidance: Guidance = AS_SET,
+        standing: tuple[StandingYes, ...] = (),
+        watch: TaskWatch | None = None,
+        also: Also | None = None,
+    ) -> Started:
+        """Queue a task; `also` writes what becomes true with it. Raises BadText, BadFiles, TooManyTasks and OverQuota,
+        too.
+        """
+        caller, services = self._caller, self._services
+        async with audited(caller.person, services.store):
+            require(caller, services.policy, Right.USE)
+        check([(file.name, len(file.data)) for file in files])
+        followed = await task_named(draft.follows, caller, services) if draft.follows else None
+        meant = phones_meant(caller, draft.device, services)
+        most = services.live.now.max_steps
+        request = TaskRequest(
+            text=draft.text,
+            person=caller.person,
+            origin=Origin(
+                caller.address,
+                caller.event,
+                "" if caller.message is None else caller.message.message,
+                private=caller.place.private,
+            ),
+            phones=wished(meant.phones),
+            files=await keep(services.frames, files),
+            options=draft.options,
+            max_steps=most if draft.max_steps is None else min(draft.max_steps, most),
+            skill=None if draft.skill is None else require_skill(draft.skill, services),
+            guidance=guidance,
+            follows="" if followed is None else followed.parent or followed.id,
+            watch=watch,
+            standing=standing,
+            entitled=entitlement(caller, services),
+        )
+        accepted = await services.task_service.accept(request, also)
+        if accepted.duplicate:
+            return Started(accepted.task, duplicate=True)
+        hold = services.hands.holder(request.phones[0].id) if len(request.phones) == 1 else None
+        held = None if hold is None else HeldPhone(hold.name, hold.person)
+        return Started(accepted.task, left_out=meant.left_out, held=held)
+
+    async def again(
+        self,
+        task: Task,
+        changes: str = "",
+        *,
+        device: str = "",
+        quick: bool | None = None,
+        files: Sequence[Attachment] = (),
+    ) -> Started:
+        """Give a task again: on the same phone, as quick as before, unless told otherwise; `changes` are added to its
+        text. Its files come again. It is a new task of the caller, who needs the right to the old one.
+        """
+        async with audited(self._caller.person, self._services.store):
+            require(self._caller, self._services.policy, Right.USE, owner=task.person)
+        asked = task.request
+        parts = await self._services.task_service.parts(task.id)
+        draft = TaskDraft(
+            say("again.changed", text=asked.text, changes=changes) if changes else asked.text,
+            device or ",".join(part.phone for part in parts) or task.phone,
+            asked.options if quick is None else asked.options.model_copy(update={"quick": quick}),
+            None if changes else asked.skill,
+            asked.follows,
+        )
+        kept, lost = await self._files(asked.files)
+        caller = self._caller
+        if task.place != task.origin and caller.address == task.place:
+            # Asked for in the task's own thread: it belongs to where the task was asked, beside it.
+            caller = replace(caller, place=Place(task.origin, caller.place.private), message=None)
+        started = await TaskCommands(caller, self._services).start(draft, (*kept, *files), guidance=asked.guidance)
+        return replace(started, lost=lost)
+
+    async def _files(self, given: Sequence[GivenFile]) -> tuple[list[Attachment], tuple[str, ...]]:
+        """What came with a task, and the names of what is not kept any more."""
+        files, lost = [], []
+        for file in given:
+            try:
+                files.append(Attachment(file.name, await self._services.frames.load(file.content)))
+            except KeyError:
+                lost.append(file.name)
+        return files, tuple(lost)
+
+    async def cancel(self, task: Task) -> Task:
+        """End a task within a second; it is returned as it ended."""
+        await self._require_to_hold(task)
+        if task.state is TaskState.ENDED:
+            raise Refused(say("task.ended_already", task=task.called, state=state_line(task, None)))
+        return await self._services.task_service.cancel(task.id, self._caller.person)
+
+    async def pause(self, task: Task) -> Task:
+        """Let a task stand still."""
+        await self._require_to_hold(task)
+        return await self._services.task_service.pause(task.id, self._caller.person)
+
+    async def take_over(self, task: Task) -> Task:
+        """Let a task stand still while the person does something on the phone."""
+        await self._require_to_hold(task)
+        return await self._services.task_service.take_over(task.id, self._caller.person)
+
+    async def resume(self, task: Task, note: str = "") -> Task:
+        """Go on, with a note for the agent."""
+        await self._require_to_go_on(task)
+        return await self._services.task_service.resume(task.id, note, self._caller.person)
+
+    async def steer(self, task: Task, note: str) -> Task:
+        """Tell a task something, which the agent reads before its next step."""
+        await self._require_to_go_on(task)
+        return await self._services.task_service.steer(task.id, note, self._caller.person)
+
+    async def hurry(self, task: Task) -> Task:
+        """Put a task at the head of its queue: for whoever may approve, on own tasks; for an admin on any. A task at
+        work is never interrupted by it.
+        """
+        await self._require_to_go_on(task, Right.APPROVE)
+        return await self._services.task_service.hurry(task.id, self._caller.person)
+
+    async def answer(self, question: OpenQuestion, text: str) -> OpenQuestion:
+        """Answer a question; the first valid answer wins, and a later one raises QuestionClosed. To allow something
+        takes the right to approve. Also raises BadText.
+        """
+        await self.require_to_answer(question)
+        words = choice_typed(question.question, text)
+        answered = await self._services.task_service.answer(question.question.id, words, self._caller.person)
+        if not answered.won:
+            raise QuestionClosed(answered.question)
+        return answered.question
+
+    async def require_to_answer(self, question: OpenQuestion) -> None:
+        """Raise NotAllowed unless the caller may answer it, and QuestionClosed when that is over."""
+        task = await self._services.task_service.get(question.task)
+        right = Right.APPROVE if question.question.kind is QuestionKind.APPROVE else Right.USE
+        async with audited(self._caller.person, self._services.store):
+            owner, phone = (None, "") if task is None else (task.person, task.phone)
+            require(self._caller, self._services.policy, right, owner=owner, phone=phone)
+        if question.answer is not None or question.expired:
+            raise QuestionClosed(question)
+
+    async def _require_to_hold(self, task: Task) -> None:
+        async with audited(self._caller.person, self._services.store):
+            await require_to_hold(self._caller, self._services, task)
+
+    async def _require_to_go_on(self, task: Task, right: Right = Right.USE) -> None:
+        async with audited(self._caller.person, self._services.store):
+            await require_to_go_on(self._caller, self._services, task, right)

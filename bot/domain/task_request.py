@@ -1,0 +1,115 @@
+"""What a person asks for, from the words to the request that a task is accepted with."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Final
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from agent.files import GivenFile
+from agent.ports.agent import AS_SET, Guidance
+from agent.standing_yes import StandingYes
+from bot.domain.address import Address, Person
+from bot.domain.watch import TaskWatch
+
+MAX_STEPS: Final = 60
+"""Steps of a task for which no number is set."""
+
+
+class TaskOptions(BaseModel):
+    """How a task is to be done. Every surface offers these fields."""
+
+    model_config = ConfigDict(frozen=True)
+
+    quick: bool = Field(default=False, description="Go straight to the phone, without a plan.")
+    deep: bool = Field(default=False, description="Weigh several plans first, also where that is not set.")
+    search: bool = Field(default=False, description="Search the web before planning.")
+    member: str = Field(default="", description="Who of the team does it alone; empty for whoever fits.")
+
+
+PLAIN: Final = TaskOptions()
+"""Nothing beyond what is set."""
+
+
+@dataclass(frozen=True, slots=True)
+class SkillCall:
+    """A skill that a task follows."""
+
+    name: str
+    arguments: Mapping[str, str] = field(default_factory=dict)
+    """What the skill is done with, by the names of its parameters."""
+
+
+@dataclass(frozen=True, slots=True)
+class TaskDraft:
+    """A task as somebody words it, before its phones and its skill are looked up."""
+
+    text: str
+    device: str = ""
+    """Phones by name or id: one, several as `a,b`, or `all`; "" for any free one."""
+    options: TaskOptions = PLAIN
+    skill: SkillCall | None = None
+    follows: str = ""
+    """The number of the task that it follows up, as it was written; "" for none."""
+    max_steps: int | None = None
+    """At most so many steps; None for what is set. Nobody gets more than that."""
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """Where a task was asked for, and by which message."""
+
+    address: Address
+    event: str
+    """The platform's id of the asking message: the same one is accepted once. "" is always new."""
+    anchor: str = ""
+    """The id of the asking message there; "" when there is none (a slash command)."""
+    private: bool = False
+    """Whether it was asked in a private chat."""
+
+
+@dataclass(frozen=True, slots=True)
+class WishedPhone:
+    """One of the phones that a task is for."""
+
+    id: str
+    """`all` of a task that was turned down before the phones of that moment were looked up."""
+    name: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Entitlement:
+    """Which phones somebody might use when they asked, and what is needed to look at it again later."""
+
+    phones: tuple[str, ...] = ()
+    """The ids of the only ones; () for every phone."""
+    by_role: bool = False
+    """The right came with a role of that moment, and roles are not kept: it cannot be looked at again."""
+
+
+@dataclass(frozen=True, slots=True)
+class TaskRequest:
+    """What a person asked, as the service takes it; a task keeps the one that it was accepted with."""
+
+    text: str
+    person: Person
+    origin: Origin
+    phones: tuple[WishedPhone, ...] = ()
+    """The phones, each of which does all of it; () for any free one."""
+    files: tuple[GivenFile, ...] = ()
+    """What came with it."""
+    options: TaskOptions = PLAIN
+    max_steps: int = MAX_STEPS
+    skill: SkillCall | None = None
+    """The skill that it is to follow, or that was chosen for it while it was planned."""
+    guidance: Guidance = AS_SET
+    follows: str = ""
+    """The id of the task that it follows up, whose result it begins with; "" for none."""
+    watch: TaskWatch | None = None
+    """The reading that it is, which has no card and whose end is only told when there is news; None for any other."""
+    standing: tuple[StandingYes, ...] = ()
+    """What a person has allowed ahead with the schedule that it comes from."""
+    entitled: Entitlement | None = None
+    """Which phones the person may use; None when that is not looked at."""

@@ -1,0 +1,58 @@
+"""How much of the database a post takes."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+import pytest
+
+from bot.logs.context import ABOUT
+from bot.store.connection import Source, Transaction, Value
+from bot.store.database import Database
+from tests.bot.web.v1.world import open_api
+
+Result = TypeVar("Result")
+
+
+class CountingDatabase(Database):
+    """Counts what a request asks of the database, without what runs and the writer of conversations do meanwhile."""
+
+    reads = 0
+    writes = 0
+
+    async def fetch(self, sql: str, values: tuple[Value, ...] = ()) -> list[Any]:
+        CountingDatabase.reads += _is_for_the_request()
+        return await super().fetch(sql, values)
+
+    async def read(self, work: Callable[[Source], Awaitable[Result]]) -> Result:
+        CountingDatabase.reads += _is_for_the_request()
+        return await super().read(work)
+
+    async def write(self, work: Callable[[Transaction], Awaitable[Result]], *, patience: float = 0.0) -> Result:
+        CountingDatabase.writes += _is_for_the_request()
+        return await super().write(work, patience=patience)
+
+
+def _is_for_the_request() -> bool:
+    task = asyncio.current_task()
+    return ABOUT.get() is None and task is not None and task.get_name() != "conversations"
+
+
+@pytest.mark.parametrize("key", ["", "once"])
+@pytest.mark.parametrize("talking", [False, True])
+async def test_a_post_reads_and_writes_a_few_times(tmp_path: Path, key: str, talking: bool) -> None:
+    async with open_api(tmp_path, database=CountingDatabase) as api:
+        secret = await api.token("program")
+        body: dict[str, object] = {"text": "open settings"}
+        if talking:
+            body["conversation"] = (await api.ask(secret, "POST", "/conversations", {})).body["id"]
+        await api.ask(secret, "GET", "/tasks")  # when the token was used last is kept now and then
+        headers = {"Idempotency_Key": key} if key else {}
+        CountingDatabase.reads = CountingDatabase.writes = 0
+        answer = await api.ask(secret, "POST", "/tasks", body, **headers)
+        assert answer.status == 201
+        assert CountingDatabase.reads == (3 if talking else 2)
+        assert CountingDatabase.writes == (3 if key else 1)
