@@ -40,6 +40,14 @@ class Statements:
 class Transaction(Statements):
     """An open transaction. What is run in it is committed together, or not at all."""
 
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        super().__init__(connection)
+        self.committed: list[Callable[[], None]] = []
+
+    def on_commit(self, call: Callable[[], None]) -> None:
+        """Call this in the event loop once it is all on the disk; never where it is not. It must be quick."""
+        self.committed.append(call)
+
 
 class Connection(aiosqlite.Connection):
     """aiosqlite's connection, which can also be given a whole piece of work."""

@@ -21,6 +21,7 @@ class EventBus:
     def __init__(self) -> None:
         self._on_change: list[ChangeListener] = []
         self._on_event: list[EventListener] = []
+        self._on_passing: list[EventListener] = []
 
     def subscribe(self, listener: ChangeListener) -> Callable[[], None]:
         """Call `listener` with the id of each task that changed. Returns what ends this."""
@@ -32,6 +33,11 @@ class EventBus:
         self._on_event.append(listener)
         return lambda: self._on_event.remove(listener)
 
+    def on_passing(self, listener: EventListener) -> Callable[[], None]:
+        """Call `listener` with each of these events that no log keeps. Returns what ends this."""
+        self._on_passing.append(listener)
+        return lambda: self._on_passing.remove(listener)
+
     def changed(self, task: str) -> None:
         """A task changed."""
         for listener in tuple(self._on_change):
@@ -42,7 +48,15 @@ class EventBus:
 
     def happened(self, task: str, event: TaskEvent) -> None:
         """An event of a task's work was taken in."""
-        for listener in tuple(self._on_event):
+        self._tell(self._on_event, task, event)
+
+    def passed(self, task: str, event: TaskEvent) -> None:
+        """Something happens to a task that is not kept: a piece of text, or what it waits for."""
+        self._tell(self._on_event, task, event)
+        self._tell(self._on_passing, task, event)
+
+    def _tell(self, listeners: list[EventListener], task: str, event: TaskEvent) -> None:
+        for listener in tuple(listeners):
             try:
                 listener(task, event)
             except Exception:

@@ -34,6 +34,10 @@ class TaskQueries:
         """Call `listener` with each event of a task's work, after the commit; be quick. Returns what ends this."""
         return self._news.on_event(listener)
 
+    def on_passing(self, listener: EventListener) -> Callable[[], None]:
+        """Call `listener` with each of these events that no log keeps; be quick. Returns what ends this."""
+        return self._news.on_passing(listener)
+
     async def get(self, task: str) -> Task | None:
         """The task with this number, None when there is none."""
         return await self._store.tasks.get(task)

@@ -24,6 +24,8 @@ from agent.questions import Question, QuestionKind, QuestionOrigin
 from agent.run_id import RunId
 from bot.domain.address import Address, Person
 from bot.domain.task import Accepted, OpenQuestion, StepRow, Task, TaskState, TaskWish, WrongState, moved
+from bot.domain.task_events import Accepted as TaskAccepted
+from bot.domain.task_events import Noted, QuestionClosed, StepDone
 from bot.store.audit import AuditKind, YesDetail
 from bot.store.connection import Transaction
 from bot.store.outbox import FilePayload, Notice, NoticePayload, QuestionPayload
@@ -83,6 +85,8 @@ class TaskRepository:
         if wish.event and (known := await self._store.tasks.of_event(transaction, wish)) is not None:
             return Accepted(known, duplicate=True)
         task = await self._add(transaction, wish)
+        accepted = TaskAccepted(text=task.text, source=wish.event)
+        await self._store.task_events.append(transaction, task, accepted)
         for phone in wish.phones:
             of_phone = replace(wish, phone=phone.id, phones=())
             await self._add(transaction, of_phone, parent=task.id, phone_name=phone.name)
@@ -114,7 +118,7 @@ class TaskRepository:
             current = await self._keeping.known(transaction, task)
             asked = bool(await self._store.questions.open(task, source=transaction))
             changed = moved(current, to(current, asked), now=self._clock())
-            await self._keeping.save(transaction, changed)
+            await self._keeping.save(transaction, current, changed)
             if changed.state is TaskState.INTERRUPTED and not changed.parent:
                 await self._store.outbox.add(transaction, task, NoticePayload(Notice.INTERRUPTED), now=self._clock())
             return changed
@@ -175,6 +179,7 @@ class TaskRepository:
             ):
                 return False
             await questions.add(transaction, task, question, now=now, expires=now + self._limits.question)
+            await self._store.task_events.append(transaction, current, Asked(question=question))
             await self._store.outbox.add(transaction, task, QuestionPayload(question.id), now=now)
             return True
 
@@ -189,6 +194,27 @@ class TaskRepository:
                     await self._keeping.closings.by_going_on(transaction, task, one.question.id)
 
         await self._store.write(work)
+
+    async def answer(self, question: OpenQuestion, text: str, by: Person) -> bool:
+        """Keep the answer to an open question in time: the first one wins. False otherwise."""
+        name = by.name or by.id
+
+        async def work(transaction: Transaction) -> bool:
+            asked = question.question.id
+            won = await self._store.questions.answer(transaction, asked, text, by=name, now=self._clock())
+            if won:
+                task = await self._keeping.known(transaction, question.task)
+                await self._store.task_events.append(transaction, task, QuestionClosed(question=asked, by=name))
+            return won
+
+        return await self._store.write(work)
+
+    async def note(self, task: Task, text: str, by: Person) -> None:
+        """Keep that somebody has given the task a note."""
+        noted = Noted(text=text, by=by.name or by.id)
+        append = self._store.task_events.append
+        # The agent has it already.
+        await self._store.write(lambda transaction: append(transaction, task, noted), patience=PATIENCE_S)
 
     async def end(self, task: str, ending: Ending, *, patience: float = 0.0) -> Task:
         """End the task with all its parts, unless it has ended: then nothing changes. See `Store.write`."""
@@ -218,6 +244,8 @@ class TaskRepository:
             current = await self._keeping.known(transaction, task)
             if current.state is TaskState.ENDED:
                 return None
+            if isinstance(event, Waiting | SkillChosen | Planned | Started | Resumed | FileFound):
+                await self._store.task_events.append(transaction, current, event)
             match event:
                 case Waiting():
                     await self._store.tasks.waits(transaction, task, now=self._clock())
@@ -227,13 +255,13 @@ class TaskRepository:
                     planned = replace(current, todos=event.todos or current.todos)
                     if planned.state is TaskState.QUEUED and planned.members_at_work:
                         planned = moved(planned, TaskState.WORKING, now=self._clock())
-                    await self._keeping.save(transaction, planned)
+                    await self._keeping.save(transaction, current, planned)
                 case Started():
                     await self._wait_ends(transaction, current)
                     begun = replace(current, phone=event.phone, phone_name=event.phone_name)
                     await self._goes_on(transaction, begun)
                 case Seen():
-                    await self._keeping.save(transaction, replace(current, frame=event.frame))
+                    await self._keeping.save(transaction, current, replace(current, frame=event.frame))
                 case Step():
                     await self._step(transaction, current, event)
                 case Asked():
@@ -282,13 +310,14 @@ class TaskRepository:
         """The run works. One that was paused meanwhile stays paused, and one that only thinks so far stays queued: it
         has no phone yet, so that a restart takes nothing from it but its thoughts.
         """
+        before = task
         if begins and task.state is TaskState.PAUSED and task.started is None:
             task = replace(task, started=self._clock())
         if task.state is TaskState.WAITING and task.started is None and not begins:
             task = moved(task, TaskState.QUEUED, now=self._clock())
         elif task.state in {TaskState.QUEUED, TaskState.WAITING}:
             task = moved(task, TaskState.WORKING, now=self._clock())
-        await self._keeping.save(transaction, task)
+        await self._keeping.save(transaction, before, task)
 
     async def _step(self, transaction: Transaction, task: Task, event: Step) -> None:
         row = StepRow(
@@ -314,8 +343,12 @@ class TaskRepository:
         )
         if await self._store.steps.add(transaction, row):
             await self._passed(transaction, task, event)
-            task = replace(task, steps=task.steps + 1, usage=event.usage, frame=event.frame or task.frame)
-            await self._keeping.save(transaction, task)
+            whole = await self._keeping.known(transaction, task.parent) if task.parent else task
+            told = {name: getattr(event, name) for name in Step.model_fields}
+            done = StepDone.model_construct(**told, index=whole.steps, phone_name=task.phone_name)
+            await self._store.task_events.append(transaction, task, done)
+            after = replace(task, steps=task.steps + 1, usage=event.usage, frame=event.frame or task.frame)
+            await self._keeping.save(transaction, task, after)
 
     async def _passed(self, transaction: Transaction, task: Task, event: Step) -> None:
         """What went out without a question stands in the audit, under whoever gave the task."""
@@ -330,12 +363,14 @@ class TaskRepository:
         question, now = event.question, self._clock()
         lifetime = self._limits.approve if question.kind is QuestionKind.APPROVE else self._limits.question
         if await self._store.questions.add(transaction, task.id, question, now=now, expires=now + lifetime):
+            await self._store.task_events.append(transaction, task, event)
             await self._store.outbox.add(transaction, task.parent or task.id, QuestionPayload(question.id), now=now)
         stored = await self._store.questions.get(question.id, transaction)
         assert stored is not None
         if stored.answer is not None or stored.expired:
             return stored
+        asking = replace(task, frame=question.frame or task.frame)
         if task.state in {TaskState.QUEUED, TaskState.WORKING}:
-            task = moved(task, TaskState.WAITING, now=now)
-        await self._keeping.save(transaction, replace(task, frame=question.frame or task.frame))
+            asking = moved(asking, TaskState.WAITING, now=now)
+        await self._keeping.save(transaction, task, asking)
         return None

@@ -405,10 +405,11 @@ async def a_world(
     policy: Policy = POLICY,
     pairing: bool = False,
     settings: Settings | None = None,
+    store: Store | None = None,
 ) -> AsyncIterator[World]:
-    """From start to stop, on what is in the directory."""
+    """From start to stop, on what is in the directory, or in this store."""
     clock = clock or Clock()
-    store = await Store.open(prepare_database(path), clock=clock)
+    store = store or await Store.open(prepare_database(path), clock=clock)
     try:
         agent, secrets = HandMind(), MemorySecrets()
         seen = SeenPhones(*(phones or (a_phone(),)))

@@ -22,10 +22,10 @@ from bot.domain.right import Right
 from bot.domain.task import Task
 from bot.domain.token import Token
 from bot.store.conversations import Conversation
+from bot.tasks.follow import TaskFollowers
 from bot.tasks.operating import Operating
 from bot.texts import say, spoken
 from bot.web.auth import Caller
-from bot.web.v1.events import ConversationEvents, owner_text
 
 if TYPE_CHECKING:
     from bot.fleet.hub import Hub
@@ -36,7 +36,7 @@ class ApiServices:
     """What the API works with."""
 
     services: Services
-    events: ConversationEvents
+    following: TaskFollowers
     operating: Operating
     tools: Callable[[], Sequence[Tool[Any]]] = tuple
     """Those that there are now for work that needs no phone."""
@@ -140,3 +140,8 @@ class Calls:
             return tuple([Attachment(name, await self.frames.load(content)) for name, content in contents])
         except KeyError:
             raise Refused(say("refusal.file_missing")) from None
+
+
+def owner_text(person: Person) -> str:
+    """An account as conversations keep whose they are."""
+    return f"{person.platform}:{person.id}"

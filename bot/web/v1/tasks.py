@@ -102,10 +102,6 @@ async def create_task(wish: NewTask, calls: Caller, response: Response) -> TaskI
         call = call_of(wish.skill, wish.arguments, calls.services, options, text=text)
         options, text = dict(call.options), call.rest
     reply = await calls.run("do", options, text, conversation=here, guidance=guidance, files=files)
-    if conversation is not None:
-        said = await calls.services.store.conversations.say(conversation.id, text, key=f"user:{calls.event}")
-        await calls.services.store.conversations.answered(said.id, reply.task)
-        await calls.behind.events.catch_up(reply.task)
     response.headers["Location"] = f"/api/v1/tasks/{reply.task}"
     return await task_info(calls, await calls.services.task_service.known(reply.task))
 
