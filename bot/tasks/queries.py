@@ -75,9 +75,8 @@ class TaskQueries:
 
     async def parts_now(self, task: str) -> tuple[PartNow, ...]:
         """How each part of a task for several phones stands; none for any other task."""
-        parts = await self._store.tasks.parts(task)
-        last = {step.part: step for step in await self._store.steps.of(task)} if parts else {}
-        return tuple(PartNow(part, last.get(part.id), self._workers.place(part.id)) for part in parts)
+        steps, place = self._store.steps, self._workers.place
+        return tuple([PartNow(part, await steps.last(part.id), place(part.id)) for part in await self.parts(task)])
 
     async def of_event(self, wish: TaskWish) -> Task | None:
         """The task that was accepted from the wish's event, None when none was."""

@@ -288,8 +288,8 @@ async def _console(
                 *LiveHand(services, ending).routes(),
                 *FleetRoutes(hub).routes(),
                 *ApiMount(api, ending).routes(),
-                *ChatCompletions(api, following).routes(),
-                *McpMount(api, following, ending).routes(),
+                *ChatCompletions(api).routes(),
+                *McpMount(api, ending).routes(),
             ],
             rights=core.rights,
         )

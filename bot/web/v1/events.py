@@ -17,7 +17,7 @@ from agent.tools.results import done_of, told_of
 from agent.wording import shortened
 from bot.commands.request import Refused
 from bot.domain.task import Task
-from bot.domain.task_events import LogEvent, LoggedEvent, StepDone, ToolCalled, ToolReturned, names_in_conversation
+from bot.domain.task_events import LogEvent, LoggedEvent, StepDone, ToolReturned, names_in_conversation
 from bot.store.task_events import AT_ONCE
 from bot.texts import say
 from bot.views.tasks import effect_words, tokens_json
@@ -172,26 +172,13 @@ class LogStream:
                     "picture": step.frame,
                     "seconds": step.seconds,
                 }
-            case ToolCalled() as call:
-                return {"call": call.call, "member": call.member, "name": call.name, "arguments": call.arguments}
             case ToolReturned() as came:
                 ok = came.state == "done"
                 text = told_of(done_of(came.result)) if ok else str(came.result.get("why", ""))
-                return {
-                    "call": came.call,
-                    "name": came.name,
-                    "state": came.state,
-                    "cached": came.cached,
-                    "seconds": came.seconds,
-                    "text": shortened(text, MOST_RESULT),
-                }
+                said = came.model_dump(mode="json", exclude={"type", "result"})
+                return {**said, "text": shortened(text, MOST_RESULT)}
             case Asked(question=asked):
-                return {
-                    "text": asked.text,
-                    "question": asked.id,
-                    "kind": asked.kind.value,
-                    "choices": list(asked.choices),
-                }
+                return {"question": asked.id, **asked.model_dump(mode="json", include={"text", "kind", "choices"})}
             case TaskEnded() as end if name == "error":
                 return {"outcome": end.outcome.value, "why": end.summary}
             case TaskEnded() as end if name == "message":
