@@ -117,8 +117,6 @@ class TaskFollowers:
         self._readers: dict[str, set[Reader]] = {}
         self._logs: dict[str, tuple[str, str]] = {}
         """The task and the conversation, "" for none, in whose logs each task or part at work is told."""
-        self._status: dict[str, TaskEvent] = {}
-        """What was told last of what no log keeps, but for pieces of text, until the task goes on."""
         self._closed = False
         self._stops = (log.on_append(self._appended), task_service.on_passing(self._passed))
 
@@ -157,7 +155,7 @@ class TaskFollowers:
         after = 0
         with self.reading(task) as reader:
             for each in (task, *parts):
-                if (status := self._status.get(each)) is not None:
+                if (status := self._task_service.status(each)) is not None:
                     reader.passing.append(Passing(task, each, status))
             while True:
                 reader.news.clear()
@@ -191,7 +189,6 @@ class TaskFollowers:
     def _appended(self, task: Task, event: LogEvent) -> None:
         conversation = task.origin.thread if task.origin.platform == API_PLATFORM else ""
         logs = self._logs[task.id] = (task.parent or task.id, conversation)
-        self._status.pop(task.id, None)
         if isinstance(event, TaskEnded):
             del self._logs[task.id]
         for log in logs:
@@ -199,8 +196,6 @@ class TaskFollowers:
                 reader.news.set()
 
     def _passed(self, task: str, event: TaskEvent) -> None:
-        if not isinstance(event, Thinking):
-            self._status[task] = event
         logs = self._logs.get(task, (task,))
         for log in logs:
             for reader in self._readers.get(log, ()):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection
 from statistics import median
 
+from agent.events import ModelAway, Told
 from agent.questions import QuestionKind
 from bot.domain.address import Address, MessageRef, Person
 from bot.domain.task import Ahead, OpenQuestion, PartNow, StepRow, Task, TaskState, TaskWish, UnknownTask
@@ -37,6 +38,10 @@ class TaskQueries:
     def on_passing(self, listener: EventListener) -> Callable[[], None]:
         """Call `listener` with each of these events that no log keeps; be quick. Returns what ends this."""
         return self._news.on_passing(listener)
+
+    def status(self, task: str) -> Told | ModelAway | None:
+        """What the work on a task waits for, until it goes on; None for nothing. It is not kept."""
+        return self._news.status(task)
 
     async def get(self, task: str) -> Task | None:
         """The task with this number, None when there is none."""

@@ -252,7 +252,6 @@ class Workers:
                 # Kept since its first place: all who wait move up at once, and whoever stops a task waits for no store.
                 worker.place = event.place
                 self._news.passed(task, event)
-                self._news.changed(task)
                 return
             case Thinking() | Told() | ModelAway():
                 self._news.passed(task, event)
