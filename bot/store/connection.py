@@ -42,11 +42,8 @@ class Transaction(Statements):
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         super().__init__(connection)
-        self.committed: list[Callable[[], None]] = []
-
-    def on_commit(self, call: Callable[[], None]) -> None:
-        """Call this in the event loop once it is all on the disk; never where it is not. It must be quick."""
-        self.committed.append(call)
+        self.on_commit: list[Callable[[], None]] = []
+        """What is called in the event loop once it is all on the disk, and never where it is not; it must be quick."""
 
 
 class Connection(aiosqlite.Connection):

@@ -163,7 +163,7 @@ class Database:
         if self.trouble and connection.total_changes != changes:
             self._writable.worked()
             _hurry(connection, BUSY_TIMEOUT_MS)
-        for call in transaction.committed:
+        for call in transaction.on_commit:
             # Before the caller goes on, and also when it has gone.
             loop.call_soon_threadsafe(call)
         return result

@@ -57,7 +57,7 @@ class TaskEvents:
                 message,
             ),
         )
-        transaction.on_commit(lambda: self._appended(task, event))
+        transaction.on_commit.append(lambda: self._appended(task, event))
 
     async def of_task(self, task: str, after: int = 0, limit: int = AT_ONCE) -> tuple[LoggedEvent, ...]:
         """What has happened to the task and its parts behind this number, in order."""

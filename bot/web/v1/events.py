@@ -22,7 +22,7 @@ from bot.store.task_events import AT_ONCE
 from bot.texts import say
 from bot.views.tasks import effect_words, tokens_json
 from bot.web.auth import caller_of
-from bot.web.http import Streamed, Write
+from bot.web.http import STREAM_HEADERS, Streamed, Write, server_sent
 from bot.web.v1.asking import Caller, Id
 from bot.web.v1.calls import Calls
 from bot.web.wakeup import any_of
@@ -32,7 +32,6 @@ HEARTBEAT_EVERY: Final = 15.0
 """Seconds of silence after which a comment is sent; also how late an expired token's stream ends."""
 PATIENCE_S: Final = 5.0
 """Seconds in which a reader has to take what is sent; a slower one is let go and comes back with `Last-Event-ID`."""
-HEADERS: Final = {"Content-Type": "text/event-stream", "Cache-Control": "no-store", "X-Accel-Buffering": "no"}
 RESPONSES: Final[dict[int | str, dict[str, Any]]] = {
     200: {"content": {"text/event-stream": {}}, "description": "Server-sent events."}
 }
@@ -70,7 +69,7 @@ def _streamed(request: Request, calls: Calls, task: Task | None, conversation: s
     async def tell(write: Write) -> None:
         await LogStream(request, calls, task, conversation, int(last or 0)).tell(write)
 
-    return Streamed(tell, HEADERS)
+    return Streamed(tell, STREAM_HEADERS)
 
 
 class LogStream:
@@ -107,8 +106,6 @@ class LogStream:
                         for data in self._sent(one):
                             await send(data)
                         self._after = one.told if self._task is None else one.number
-                        if self._task is not None and one.is_last:
-                            return
                     while reader.passing:
                         passed = reader.passing.popleft()
                         if isinstance(passed.event, Thinking) or self._task is not None:
@@ -116,6 +113,8 @@ class LogStream:
                             await send(_sent(_name(passed.event), {"task": passed.task, **piece}))
                     if len(found) == AT_ONCE:
                         continue
+                    if self._task is not None and (self._task.outcome or any(one.is_last for one in found)):
+                        return
                     if not await any_of(reader.news, revoked, stopping, seconds=HEARTBEAT_EVERY):
                         await send(b": still here\n\n")
         except TimeoutError:
@@ -196,5 +195,4 @@ def _name(event: LogEvent | TaskEvent) -> str:
 
 
 def _sent(name: str, data: dict[str, Any], *, number: int | None = None) -> bytes:
-    place = "" if number is None else f"id: {number}\n"
-    return f"{place}event: {name}\ndata: {json.dumps(data, ensure_ascii=False)}\n\n".encode()
+    return server_sent(name, json.dumps(data, ensure_ascii=False), number=number)

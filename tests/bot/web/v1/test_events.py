@@ -38,6 +38,8 @@ async def test_a_task_that_was_given_in_a_chat_is_told_from_its_beginning_to_its
     # What was missed is told again behind the last number that came, also when the task is over.
     async with await api.stream_of(secret, f"/tasks/{task.id}", "3") as stream:
         assert [name for _, name, _ in await stream.until("done")] == ["process_step", "error", "message", "done"]
+    async with asyncio.timeout(5), await api.stream_of(secret, f"/tasks/{task.id}", "5") as stream:
+        assert await stream.next() is None, "who knows the end waits for nothing"
 
 
 async def test_a_stream_is_only_for_who_may_see_the_task(api: ApiWorld) -> None:
