@@ -24,7 +24,6 @@ from bot.domain.task_request import Origin, TaskDraft, TaskRequest
 from bot.domain.watch import TaskWatch
 from bot.tasks.files import check, keep
 from bot.tasks.input import choice_typed
-from bot.tasks.repository import Also
 from bot.texts import say
 from devices.phone import PhoneInfo
 
@@ -82,11 +81,8 @@ class TaskCommands:
         guidance: Guidance = AS_SET,
         standing: tuple[StandingYes, ...] = (),
         watch: TaskWatch | None = None,
-        also: Also | None = None,
     ) -> Started:
-        """Queue a task; `also` writes what becomes true with it. Raises BadText, BadFiles, TooManyTasks and OverQuota,
-        too.
-        """
+        """Queue a task. Raises BadText, BadFiles, TooManyTasks and OverQuota, too."""
         caller, services = self._caller, self._services
         async with audited(caller.person, services.store):
             require(caller, services.policy, Right.USE)
@@ -114,7 +110,7 @@ class TaskCommands:
             standing=standing,
             entitled=entitlement(caller, services),
         )
-        accepted = await services.task_service.accept(request, also)
+        accepted = await services.task_service.accept(request)
         if accepted.duplicate:
             return Started(accepted.task, duplicate=True)
         hold = services.hands.holder(request.phones[0].id) if len(request.phones) == 1 else None

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from datetime import datetime, tzinfo
 
 from agent.captions import phrase
-from agent.events import ModelAway, Source, Step
+from agent.events import ModelAway, Source, Step, Told
 from agent.models.base import Share, Usage
 from agent.outcome import Outcome
 from bot.domain.money import money
@@ -169,13 +169,15 @@ def _number(tokens: int) -> str:
     return f"{tokens / 1000:.1f}k" if tokens >= 1000 else str(tokens)
 
 
-def model_away(event: ModelAway, zone: tzinfo) -> str:
-    """Why a task waits for its model, and until when it does; "" when it does not."""
-    if event.until is None:
+def status_words(status: Told | ModelAway | None, zone: tzinfo) -> str:
+    """What a task waits for, and for its model until when, told in `zone`; "" for nothing."""
+    if isinstance(status, Told):
+        return status.text
+    if status is None or status.until is None:
         return ""
-    time = f"{datetime.fromtimestamp(event.until, zone):%H:%M}"
-    if event.status:
-        return say("card.model_refuses", status=event.status, time=time)
+    time = f"{datetime.fromtimestamp(status.until, zone):%H:%M}"
+    if status.status:
+        return say("card.model_refuses", status=status.status, time=time)
     return say("card.model_silent", time=time)
 
 

@@ -107,7 +107,7 @@ class Local:
 async def own_core(settings: Settings) -> AsyncIterator[Local]:
     """A core of its own for one task. Raises StoreError."""
     async with open_core(settings, installed()) as core:
-        following = TaskFollowers(core.task_service)
+        following = TaskFollowers(core.task_service, core.store.task_events)
         try:
             yield Local(core, following)
         finally:

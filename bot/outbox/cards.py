@@ -7,9 +7,10 @@ import math
 import zlib
 from collections.abc import Callable
 from contextlib import suppress
+from datetime import tzinfo
 
 from agent.ports.frames import Frames
-from bot.cards.formatting import title_of
+from bot.cards.formatting import status_words, title_of
 from bot.cards.live_card import live_card
 from bot.domain.address import Address
 from bot.domain.chat import ChatError, ChatGone
@@ -17,7 +18,6 @@ from bot.domain.outgoing import Message
 from bot.domain.task import Task, TaskState
 from bot.outbox.places import place_of
 from bot.outbox.rate_limited_chat import RateLimitedChat
-from bot.outbox.status_notes import StatusNotes
 from bot.store.errors import StoreAway
 from bot.store.outbox import CardRef, Cards
 from bot.tasks.service import TaskService
@@ -40,14 +40,14 @@ class CardSlot:
         task_service: TaskService,
         cards: Cards,
         frames: Frames,
-        asides: StatusNotes,
+        zone: tzinfo,
         clock: Callable[[], float],
     ) -> None:
         self._line = line
         self._task_service = task_service
         self._cards = cards
         self._frames = frames
-        self._asides = asides
+        self._zone = zone
         self._clock = clock
         self._shown: dict[str, Message] = {}
         self._frozen: set[str] = set()
@@ -121,7 +121,7 @@ class CardSlot:
             self._task_service,
             frames=self._frames,
             now=self._clock(),
-            note=self._asides.note,
+            note=lambda each: status_words(self._task_service.status(each), self._zone),
             counts_down=self._line.capabilities.counts_down,
         )
 

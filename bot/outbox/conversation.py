@@ -8,6 +8,7 @@ import asyncio
 import logging
 from collections.abc import Callable
 from dataclasses import replace
+from datetime import tzinfo
 
 from bot.cards.formatting import title_of
 from bot.domain.address import Address, MessageRef
@@ -22,7 +23,6 @@ from bot.outbox.rate_limit import ChatRateLimit, Urgency
 from bot.outbox.rate_limited_chat import RateLimitedChat
 from bot.outbox.render import Pointless, lessened, message_for
 from bot.outbox.shown_questions import ShownQuestions
-from bot.outbox.status_notes import StatusNotes
 from bot.store.errors import StoreAway
 from bot.store.outbox import FinalPayload, OutboxRow, QuestionPayload
 from bot.store.store import Store
@@ -62,7 +62,7 @@ class Conversation:
         task_service: TaskService,
         store: Store,
         streaming: Streaming,
-        asides: StatusNotes,
+        zone: tzinfo,
         time: WaitingClock,
         *,
         place: Address,
@@ -75,7 +75,7 @@ class Conversation:
         self._questions = ShownQuestions(self._line, task_service)
         # What shows the steps by itself needs no messages of them.
         self._steps = StepStream(task_service, store.tasks, "none" if chat.capabilities.counts_down else streaming)
-        cards = CardSlot(self._line, task_service, store.cards, store.frames, asides, time.now)
+        cards = CardSlot(self._line, task_service, store.cards, store.frames, zone, time.now)
         self._low_priority = LowPriorityQueue(
             self._line, task_service, cards, self._steps, self._questions, time, self.leave
         )

@@ -9,7 +9,6 @@ from collections.abc import Awaitable, Callable, Collection, Mapping
 from dataclasses import replace
 from datetime import UTC, tzinfo
 
-from agent.events import TaskEvent
 from bot.domain.address import Address
 from bot.domain.chat import Chat
 from bot.domain.clock import WaitingClock
@@ -18,7 +17,6 @@ from bot.outbox.conversation import Conversation
 from bot.outbox.low_priority import Streaming
 from bot.outbox.places import conversation_of, is_group
 from bot.outbox.rate_limit import ChatRateLimits
-from bot.outbox.status_notes import StatusNotes
 from bot.store.connection import Source
 from bot.store.outbox import OutboxRow
 from bot.store.store import Store
@@ -65,12 +63,12 @@ class Outbox:
         self._changed: set[str] = set()
         self._wake = asyncio.Event()
         self._dispatcher: asyncio.Task[None] | None = None
-        self._asides = StatusNotes(zone)
-        self._unsubscribe: tuple[Callable[[], None], ...] = ()
+        self._zone = zone
+        self._unsubscribe: Callable[[], None] = lambda: None
 
     async def start(self) -> None:
         """Begin to send. The cards of tasks that lived before are taken over."""
-        self._unsubscribe = (self._task_service.subscribe(self._listen), self._task_service.on_event(self._hear))
+        self._unsubscribe = self._task_service.subscribe(self._listen)
         for task in await self._task_service.active():
             if task.parent:
                 continue  # it shows where the task shows of which it is a part
@@ -81,9 +79,8 @@ class Outbox:
 
     async def stop(self) -> None:
         """Finish what is being sent, at most STOP_LIMIT seconds, and end. What is still due waits in the store."""
-        unsubscribe, self._unsubscribe = self._unsubscribe, ()
-        for end in unsubscribe:
-            end()
+        unsubscribe, self._unsubscribe = self._unsubscribe, lambda: None
+        unsubscribe()
         for conversation in self._conversations.values():
             conversation.stop()
         if self._dispatcher is not None:
@@ -129,10 +126,6 @@ class Outbox:
     def _listen(self, task: str) -> None:
         self._changed.add(task)
         self._wake.set()
-
-    def _hear(self, task: str, event: TaskEvent) -> None:
-        if self._asides.take(task, event):
-            self._listen(task)
 
     async def _dispatch(self) -> None:
         while True:
@@ -184,7 +177,7 @@ class Outbox:
                 self._task_service,
                 self._store,
                 self._streaming,
-                self._asides,
+                self._zone,
                 self._time,
                 place=task.place or task.origin,
                 pace_of=lambda place: self._paces.of(chat.capabilities, place, group=group),

@@ -40,6 +40,11 @@ class Statements:
 class Transaction(Statements):
     """An open transaction. What is run in it is committed together, or not at all."""
 
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        super().__init__(connection)
+        self.on_commit: list[Callable[[], None]] = []
+        """What is called in the event loop once it is all on the disk, and never where it is not; it must be quick."""
+
 
 class Connection(aiosqlite.Connection):
     """aiosqlite's connection, which can also be given a whole piece of work."""

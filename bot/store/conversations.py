@@ -1,17 +1,19 @@
-"""Conversations of programs: what was said, and what happened, in events that are counted without a gap."""
+"""Conversations of programs: which there are, and what was said in them."""
 
 from __future__ import annotations
 
-import json
 import sqlite3
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
+from agent.events import Asked, TaskEnded
 from agent.ports.agent import AS_SET, Guidance
+from bot.domain.task import Task
+from bot.domain.task_events import Accepted, LogEvent
 from bot.store.connection import Transaction
 from bot.store.database import Database
-from bot.store.json_columns import json_text, row_number
+from bot.store.json_columns import json_text
 
 Role = Literal["user", "assistant"]
 
@@ -38,32 +40,6 @@ class Said:
     task: str
     question: str
     sent: float
-
-
-@dataclass(frozen=True, slots=True)
-class Happened:
-    """An event of a conversation; `number` counts from 1 without a gap."""
-
-    number: int
-    event: str
-    data: dict[str, Any]
-
-
-@dataclass(frozen=True, slots=True)
-class NewEvent:
-    """An event before it has a number: the same `key` happens once in a conversation.
-
-    With `text` it is a message too, and its data get the message's id as `message`.
-    """
-
-    key: str
-    event: str
-    data: Mapping[str, Any]
-    task: str
-    text: str | None = None
-    question: str = ""
-    about: str = ""
-    """The key of an earlier event whose message this one is about."""
 
 
 class Conversations:
@@ -113,7 +89,7 @@ class Conversations:
         await self._database.write(work)
 
     async def remove(self, number: str) -> None:
-        """Forget it, with all that was said and that happened; its tasks stay."""
+        """Forget it, with all that was said; its tasks stay, with their logs."""
 
         async def work(transaction: Transaction) -> None:
             await transaction.fetch("DELETE FROM conversations WHERE id = ?", (number,))
@@ -122,14 +98,11 @@ class Conversations:
 
     async def say(self, conversation: str, text: str, *, key: str) -> Said:
         """A person's words; the same key is kept once."""
-        return await self._database.write(lambda transaction: self.say_with(transaction, conversation, text, key=key))
 
-    async def say_with(
-        self, transaction: Transaction, conversation: str, text: str, *, key: str, task: str = ""
-    ) -> Said:
-        """The same with the rest of a transaction; `task` is what became of the words."""
-        number = row_number(task) if task else None
-        return _said((await self._message(transaction, conversation, "user", text, number, "", key))[0])
+        async def work(transaction: Transaction) -> Said:
+            return _said((await self._message(transaction, conversation, "user", text, None, "", key))[0])
+
+        return await self._database.write(work)
 
     async def messages(self, conversation: str, limit: int, *, after: int = 0) -> tuple[Said, ...]:
         """What was said behind the message `after`, in order."""
@@ -139,68 +112,28 @@ class Conversations:
         )
         return tuple(_said(row) for row in rows)
 
-    async def happened(self, conversation: str, events: Sequence[NewEvent]) -> int:
-        """Keep what has not been kept yet, in this order; how many that were. 0 for a conversation that is gone."""
-
-        async def work(transaction: Transaction) -> int:
-            added = 0
-            if not await transaction.fetch("SELECT 1 FROM conversations WHERE id = ?", (conversation,)):
-                return 0
-            rows = await transaction.fetch(
-                "SELECT key FROM conversation_events WHERE conversation = ?"
-                " AND key IN (SELECT value FROM json_each(?))",
-                (conversation, json_text([new.key for new in events])),
-            )
-            known = {row["key"] for row in rows}
-            for new in events:
-                if new.key in known:
-                    continue
-                data = dict(new.data)
-                if new.text is not None:
-                    rows = await self._message(
-                        transaction, conversation, "assistant", new.text, row_number(new.task), new.question, new.key
-                    )
-                    data["message"] = rows[0]["id"]
-                if new.about:
-                    rows = await transaction.fetch(
-                        "SELECT id FROM conversation_messages WHERE conversation = ? AND key = ?",
-                        (conversation, new.about),
-                    )
-                    data["message"] = rows[0]["id"] if rows else None
-                await transaction.fetch(
-                    "INSERT INTO conversation_events (conversation, number, key, event, data)"
-                    " SELECT ?1, COALESCE(MAX(number), 0) + 1, ?2, ?3, ?4 FROM conversation_events"
-                    " WHERE conversation = ?1",
-                    (conversation, new.key, new.event, json_text(data)),
-                )
-                added += 1
-            return added
-
-        return await self._database.write(work)
-
-    async def events(self, conversation: str, after: int, limit: int) -> tuple[Happened, ...]:
-        """What happened behind the event `after`, in order."""
-        rows = await self._database.fetch(
-            "SELECT * FROM conversation_events WHERE conversation = ? AND number > ? ORDER BY number LIMIT ?",
-            (conversation, after, limit),
+    async def count(self, transaction: Transaction, conversation: str, events: int) -> int:
+        """So many more events of its tasks happen in it: the number of the last one, 0 for one that is gone."""
+        rows = await transaction.fetch(
+            "UPDATE conversations SET told = told + ? WHERE id = ? RETURNING told", (events, conversation)
         )
-        return tuple(Happened(row["number"], row["event"], json.loads(row["data"])) for row in rows)
+        return int(rows[0]["told"]) if rows else 0
 
-    async def last(self, conversation: str) -> int:
-        """The number of the last event, 0 before the first."""
-        rows = await self._database.fetch(
-            "SELECT COALESCE(MAX(number), 0) FROM conversation_events WHERE conversation = ?", (conversation,)
-        )
-        return int(rows[0][0])
-
-    async def unfinished(self) -> tuple[str, ...]:
-        """The tasks that were given in a conversation and whose end is not told there yet."""
-        rows = await self._database.fetch(
-            "SELECT DISTINCT data ->> 'task' FROM conversation_events AS begun WHERE event = 'thinking_start'"
-            " AND NOT EXISTS (SELECT 1 FROM conversation_events AS over WHERE over.conversation = begun.conversation"
-            " AND over.key = 'done:' || (begun.data ->> 'task'))"
-        )
-        return tuple(str(row[0]) for row in rows)
+    async def note(self, transaction: Transaction, task: Task, event: LogEvent) -> int | None:
+        """Keep what such an event says in the conversation of its task: the id of the message, None for none."""
+        match event:
+            case Accepted():
+                said: tuple[Role, str, str, str] = ("user", event.text, "", f"user:{event.source or task.id}")
+            case Asked():
+                said = ("assistant", event.question.text, event.question.id, f"ask:{event.question.id}")
+            case TaskEnded():
+                said = ("assistant", event.summary, "", f"final:{task.id}")
+            case _:
+                return None
+        role, text, question, key = said
+        number = int(task.parent or task.id)
+        rows = await self._message(transaction, task.origin.thread, role, text, number, question, key)
+        return int(rows[0]["id"])
 
     async def _message(
         self,

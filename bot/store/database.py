@@ -131,20 +131,26 @@ class Database:
 
     async def _write(self, work: Callable[[Transaction], Awaitable[Result]]) -> Result:
         left = threading.Event()
+        loop = asyncio.get_running_loop()
         try:
-            return await self._writer.run(lambda connection: self._transaction(connection, work, left))
+            return await self._writer.run(lambda connection: self._transaction(connection, work, left, loop))
         except asyncio.CancelledError:
             left.set()
             raise
 
     def _transaction(
-        self, connection: sqlite3.Connection, work: Callable[[Transaction], Awaitable[Result]], left: threading.Event
+        self,
+        connection: sqlite3.Connection,
+        work: Callable[[Transaction], Awaitable[Result]],
+        left: threading.Event,
+        loop: asyncio.AbstractEventLoop,
     ) -> Result:
         changes = connection.total_changes
+        transaction = Transaction(connection)
         try:
             with explained(self._path):
                 connection.execute("BEGIN IMMEDIATE")
-                result = to_its_end(work(Transaction(connection)))
+                result = to_its_end(work(transaction))
                 connection.commit()
         except BaseException as error:
             connection.rollback()  # after any error the file is free again
@@ -157,6 +163,9 @@ class Database:
         if self.trouble and connection.total_changes != changes:
             self._writable.worked()
             _hurry(connection, BUSY_TIMEOUT_MS)
+        for call in transaction.on_commit:
+            # Before the caller goes on, and also when it has gone.
+            loop.call_soon_threadsafe(call)
         return result
 
 

@@ -27,18 +27,14 @@ class Questions:
         )
         return bool(added)
 
-    async def answer(self, question: str, text: str, *, by: str, now: float) -> bool:
+    async def answer(self, transaction: Transaction, question: str, text: str, *, by: str, now: float) -> bool:
         """Keep the answer when the question is still open and in time: the first one wins. False otherwise."""
-
-        async def work(transaction: Transaction) -> bool:
-            won = await transaction.fetch(
-                "UPDATE questions SET answer = ?1, answered_by = ?2, closed = ?4"
-                " WHERE id = ?3 AND answer IS NULL AND expired = 0 AND expires > ?4 RETURNING 1",
-                (text, by, question, now),
-            )
-            return bool(won)
-
-        return await self._database.write(work)
+        won = await transaction.fetch(
+            "UPDATE questions SET answer = ?1, answered_by = ?2, closed = ?4"
+            " WHERE id = ?3 AND answer IS NULL AND expired = 0 AND expires > ?4 RETURNING 1",
+            (text, by, question, now),
+        )
+        return bool(won)
 
     async def due(self, now: float) -> bool:
         """Whether there are open questions whose time is over."""

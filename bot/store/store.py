@@ -36,6 +36,7 @@ from bot.store.sessions import ConsoleSessions
 from bot.store.setting_changes import Changes
 from bot.store.skills import SkillTable
 from bot.store.steps import Steps
+from bot.store.task_events import TaskEvents
 from bot.store.tasks import Tasks
 from bot.store.tokens import TokenTable
 from bot.store.tool_calls import ToolCallTable
@@ -58,7 +59,9 @@ class Store:
         self.tasks = Tasks(database)
         self.steps = Steps(database)
         self.journal = ActionJournal(database, clock)
-        self.tool_calls = ToolCallTable(database, clock)
+        self.conversations = Conversations(database, clock)
+        self.task_events = TaskEvents(database, self.conversations, clock)
+        self.tool_calls = ToolCallTable(database, self.tasks, self.task_events, clock)
         self.leases = LeaseTable(database)
         self.questions = Questions(database)
         self.outbox = Outbox(database)
@@ -72,7 +75,6 @@ class Store:
         self.audit = Audit(database, clock)
         self.phone_names = PhoneNameTable(database, clock)
         self.console = ConsoleMessages(database, clock)
-        self.conversations = Conversations(database, clock)
         self.api_requests = ApiRequests(database, clock)
         self.own_files = OwnFiles(database, clock)
         self.sessions = ConsoleSessions(database)

@@ -9,34 +9,29 @@ from dataclasses import replace
 from typing import Any, Final
 
 from agent.ports.tool_calls import ENDED, CallKey, CallState, NewCall, StoredCall
+from bot.domain.task_events import LogEvent, ToolCalled, ToolReturned
 from bot.store.connection import Transaction, Value
 from bot.store.database import Database
 from bot.store.json_columns import json_text
+from bot.store.task_events import TaskEvents
+from bot.store.tasks import Tasks
 from bot.store.waiting import PATIENCE_S
 
 _AT: Final = "SELECT * FROM tool_calls WHERE task = ? AND member = ? AND number = ? AND turn = ? AND part = ?"
 _INSERT: Final = (
     "INSERT INTO tool_calls (task, member, number, turn, part, name, arguments, repeatable, same, state, result,"
-    " cached, begun) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING"
+    " cached, begun) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING RETURNING 1"
 )
 
 
 class ToolCallTable:
     """The table of tool calls."""
 
-    def __init__(self, database: Database, clock: Callable[[], float]) -> None:
+    def __init__(self, database: Database, tasks: Tasks, log: TaskEvents, clock: Callable[[], float]) -> None:
         self._database = database
+        self._tasks = tasks
+        self._log = log
         self._clock = clock
-        self._listeners: list[Callable[[str], None]] = []
-
-    def on_change(self, listener: Callable[[str], None]) -> Callable[[], None]:
-        """Call `listener` with the task of each call that was written; it must be quick. Returns what ends this."""
-        self._listeners.append(listener)
-        return lambda: self._listeners.remove(listener)
-
-    def _changed(self, task: str) -> None:
-        for listener in tuple(self._listeners):
-            listener(task)
 
     async def begin(self, key: CallKey, call: NewCall) -> StoredCall | None:
         """See ToolCalls. The look for an equal call stands in the same transaction."""
@@ -51,33 +46,32 @@ class ToolCallTable:
                 (key.task, call.same),
             )
             if not equal:
-                await transaction.fetch(_INSERT, self._row(key, call, "begun", {}))
+                await self._add(transaction, StoredCall(key, call))
                 return None
             cached = replace(_stored(equal[0]), key=key, call=call, cached=True, seconds=0.0)
-            await transaction.fetch(_INSERT, self._row(key, call, "done", cached.result, cached=True))
+            await self._add(transaction, cached)
             return cached
 
-        known = await self._database.write(work, patience=PATIENCE_S)
-        self._changed(key.task)
-        return known
+        return await self._database.write(work, patience=PATIENCE_S)
 
     async def finish(self, key: CallKey, state: CallState, result: Mapping[str, Any], seconds: float) -> None:
         """See ToolCalls."""
-        await self._database.write(
-            lambda transaction: transaction.fetch(
+
+        async def work(transaction: Transaction) -> None:
+            rows = await transaction.fetch(
                 "UPDATE tool_calls SET state = ?, result = ?, seconds = ?"
-                " WHERE task = ? AND member = ? AND number = ? AND turn = ? AND part = ?",
+                " WHERE task = ? AND member = ? AND number = ? AND turn = ? AND part = ? RETURNING *",
                 (state, json_text(result), seconds, *_values(key)),
-            ),
-            patience=PATIENCE_S,
-        )
-        self._changed(key.task)
+            )
+            for row in rows:
+                await self._tell(transaction, _stored(row))
+
+        await self._database.write(work, patience=PATIENCE_S)
 
     async def refuse(self, key: CallKey, call: NewCall, state: CallState, result: Mapping[str, Any]) -> None:
         """See ToolCalls."""
-        row = self._row(key, call, state, result)
-        await self._database.write(lambda transaction: transaction.fetch(_INSERT, row), patience=PATIENCE_S)
-        self._changed(key.task)
+        refused = StoredCall(key, call, state, result)
+        await self._database.write(lambda transaction: self._add(transaction, refused), patience=PATIENCE_S)
 
     async def at(self, key: CallKey) -> StoredCall | None:
         """See ToolCalls."""
@@ -114,11 +108,39 @@ class ToolCallTable:
         )
         return tuple(dict.fromkeys(str(row["text"]) for row in rows))
 
-    def _row(
-        self, key: CallKey, call: NewCall, state: CallState, result: Mapping[str, Any], *, cached: bool = False
-    ) -> tuple[Value, ...]:
+    async def _add(self, transaction: Transaction, one: StoredCall) -> None:
+        call = one.call
         told = (call.name, json_text(call.arguments), call.repeatable, call.same)
-        return (*_values(key), *told, state, json_text(result), cached, self._clock())
+        added = await transaction.fetch(
+            _INSERT, (*_values(one.key), *told, one.state, json_text(one.result), one.cached, self._clock())
+        )
+        if not added:
+            return
+        called = ToolCalled(call=_id(one.key), member=one.key.member, name=call.name, arguments=dict(call.arguments))
+        await self._log_of(transaction, one.key, called)
+        await self._tell(transaction, one)
+
+    async def _tell(self, transaction: Transaction, one: StoredCall) -> None:
+        """The log gets what came of it, once it has ended."""
+        if one.state in ENDED:
+            returned = ToolReturned(
+                call=_id(one.key),
+                name=one.call.name,
+                state=one.state,
+                result=dict(one.result),
+                cached=one.cached,
+                seconds=one.seconds,
+            )
+            await self._log_of(transaction, one.key, returned)
+
+    async def _log_of(self, transaction: Transaction, key: CallKey, event: LogEvent) -> None:
+        # With a host of a fleet are calls of tasks that only the hub knows.
+        if (task := await self._tasks.get(key.task, transaction)) is not None:
+            await self._log.append(transaction, task, event)
+
+
+def _id(key: CallKey) -> str:
+    return f"{key.task}-{key.member}-{key.number}-{key.turn}-{key.index}"
 
 
 def _values(key: CallKey) -> tuple[Value, ...]:

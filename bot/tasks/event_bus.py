@@ -7,7 +7,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable
 
-from agent.events import TaskEvent
+from agent.events import ModelAway, Started, Step, TaskEnded, TaskEvent, Thinking, Told
 
 logger = logging.getLogger(__name__)
 
@@ -21,6 +21,8 @@ class EventBus:
     def __init__(self) -> None:
         self._on_change: list[ChangeListener] = []
         self._on_event: list[EventListener] = []
+        self._on_passing: list[EventListener] = []
+        self._status: dict[str, Told | ModelAway] = {}
 
     def subscribe(self, listener: ChangeListener) -> Callable[[], None]:
         """Call `listener` with the id of each task that changed. Returns what ends this."""
@@ -32,6 +34,11 @@ class EventBus:
         self._on_event.append(listener)
         return lambda: self._on_event.remove(listener)
 
+    def on_passing(self, listener: EventListener) -> Callable[[], None]:
+        """Call `listener` with each of these events that no log keeps. Returns what ends this."""
+        self._on_passing.append(listener)
+        return lambda: self._on_passing.remove(listener)
+
     def changed(self, task: str) -> None:
         """A task changed."""
         for listener in tuple(self._on_change):
@@ -42,7 +49,34 @@ class EventBus:
 
     def happened(self, task: str, event: TaskEvent) -> None:
         """An event of a task's work was taken in."""
-        for listener in tuple(self._on_event):
+        if isinstance(event, Step | Started | TaskEnded):
+            self._status.pop(task, None)
+        self._tell(self._on_event, task, event)
+
+    def passed(self, task: str, event: TaskEvent) -> None:
+        """Something happens to a task that is not kept: a piece of text, or what it waits for."""
+        self._tell(self._on_event, task, event)
+        self._tell(self._on_passing, task, event)
+
+        match event:
+            case Told(text=""):
+                self._status.pop(task, None)
+            case ModelAway(until=None):
+                if isinstance(self._status.get(task), ModelAway):
+                    del self._status[task]
+            case Told() | ModelAway():
+                self._status[task] = event
+            case _:
+                pass
+        if not isinstance(event, Thinking):
+            self.changed(task)
+
+    def status(self, task: str) -> Told | ModelAway | None:
+        """What the work on a task waits for, until it goes on; None for nothing."""
+        return self._status.get(task)
+
+    def _tell(self, listeners: list[EventListener], task: str, event: TaskEvent) -> None:
+        for listener in tuple(listeners):
             try:
                 listener(task, event)
             except Exception:

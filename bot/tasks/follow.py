@@ -1,18 +1,21 @@
-"""A task's events from its very first one on, for whoever comes a moment later, and the same as lines of JSON."""
+"""Following tasks: whoever reads a log is woken, and gets what no log keeps; a task's events, also as lines of JSON."""
 
 from __future__ import annotations
 
 import asyncio
 import json
-from collections import OrderedDict
-from collections.abc import AsyncGenerator
+from collections import deque
+from collections.abc import AsyncGenerator, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from agent.events import Asked, Seen, Step, TaskEnded, TaskEvent, Thinking
-from agent.outcome import Outcome
+from agent.events import Asked, Step, TaskEnded, TaskEvent, Thinking
 from bot.domain.address import Person
+from bot.domain.right import API_PLATFORM
 from bot.domain.task import Task, TaskError
+from bot.domain.task_events import LogEvent, ServiceEvent
+from bot.store.task_events import AT_ONCE, TaskEvents
 from bot.tasks.service import TaskService
 from bot.texts import say
 from bot.views.tasks import tokens_json
@@ -62,7 +65,7 @@ def line_of(heard: Heard) -> dict[str, Any]:
 def _line(event: TaskEvent) -> dict[str, Any]:
     match event:
         case Step():
-            line = event.model_dump(mode="json", exclude={"usage"})
+            line = event.model_dump(mode="json", exclude={"usage", "record", "index", "phone_name"})
             return line | {"denied": event.denied, "tokens": tokens_json(event.usage)}
         case Asked():
             line = event.question.model_dump(mode="json", exclude={"id"})
@@ -84,93 +87,93 @@ def encoded(line: dict[str, Any]) -> bytes:
     return json.dumps(line, ensure_ascii=False).encode() + b"\n"
 
 
-KEPT_TASKS = 100
-"""Tasks whose events are remembered; a follower comes within moments after the acceptance."""
+PASSING_KEPT = 200
+"""What waits for a reader of what no log keeps; who is further behind misses the oldest of it."""
 
 
-@dataclass
-class _Track:
-    events: list[TaskEvent] = field(default_factory=list)
-    followers: set[asyncio.Event] = field(default_factory=set)
+@dataclass(frozen=True, slots=True)
+class Passing:
+    """An event that no log keeps, and of which task; `part` is the id of the task or of its part."""
 
-    def wake(self) -> None:
-        """There is something new."""
-        for news in self.followers:
-            news.set()
+    task: str
+    part: str
+    event: TaskEvent
 
 
-@dataclass
-class _Follower:
-    """How far the events of a task, or of one phone's part, were told."""
+@dataclass(eq=False)
+class Reader:
+    """Somebody who reads a log: whether there is something new, and what has passed that no log keeps."""
 
-    track: _Track
-    part: Task | None = None
-    told: int = 0
-
-    def told_end(self, part: Task) -> bool:
-        """Whether it is this part's, and its end was told."""
-        mine = self.part is not None and self.part.id == part.id
-        return mine and any(isinstance(event, TaskEnded) for event in self.track.events[: self.told])
-
-    def news(self) -> list[Heard]:
-        """What was not told yet."""
-        events = self.track.events[self.told :]
-        self.told += len(events)
-        if self.part is None:
-            return [Heard(event) for event in events]
-        return [Heard(event, self.part.called, self.part.phone_name) for event in events]
+    news: asyncio.Event = field(default_factory=asyncio.Event)
+    passing: deque[Passing] = field(default_factory=lambda: deque(maxlen=PASSING_KEPT))
 
 
 class TaskFollowers:
-    """Remembers the events of the latest tasks. Streamed pieces of thought and first looks are left out."""
+    """Wakes those who read the log of a task or of a conversation."""
 
-    def __init__(self, task_service: TaskService) -> None:
+    def __init__(self, task_service: TaskService, log: TaskEvents) -> None:
         self._task_service = task_service
-        self._tracks: OrderedDict[str, _Track] = OrderedDict()
+        self._log = log
+        self._readers: dict[str, set[Reader]] = {}
+        self._logs: dict[str, tuple[str, str]] = {}
+        """The task and the conversation, "" for none, in whose logs each task or part at work is told."""
         self._closed = False
-        self._stops = (task_service.on_event(self._happened), task_service.subscribe(self._changed))
+        self._stops = (log.on_append(self._appended), task_service.on_passing(self._passed))
 
     def close(self) -> None:
         """Listen no more; everybody who follows a task comes to an end."""
         self._closed = True
         for stop in self._stops:
             stop()
-        for track in self._tracks.values():
-            track.wake()
+        for readers in self._readers.values():
+            for each in readers:
+                each.news.set()
+
+    @contextmanager
+    def reading(self, log: str) -> Iterator[Reader]:
+        """Read the log of the task, or of the conversation, with this id."""
+        reader = Reader()
+        self._readers.setdefault(log, set()).add(reader)
+        try:
+            yield reader
+        finally:
+            self._readers[log].discard(reader)
+            if not self._readers[log]:
+                del self._readers[log]
+
+    def readers(self, log: str) -> int:
+        """How many read it now."""
+        return len(self._readers.get(log, ()))
 
     async def events(self, task: str) -> AsyncGenerator[Heard, None]:
-        """The events so far, then those to come; ends after TaskEnded, also when the task ended without its agent,
-        and without it for a task that is not known and after `close`.
-        """
-        news = asyncio.Event()
-        parts = await self._task_service.parts(task)
-        heard = [_Follower(self._track(task)), *(_Follower(self._track(part.id), part) for part in parts)]
-        for each in heard:
-            each.track.followers.add(news)
-        try:
+        """See Runs; the events of a task that is not known, or whose log was removed, are none."""
+        parts = {part.id: part for part in await self._task_service.parts(task)}
+
+        def heard(event: TaskEvent, part: str) -> Heard:
+            return Heard(event, parts[part].called, parts[part].phone_name) if part in parts else Heard(event)
+
+        after = 0
+        with self.reading(task) as reader:
+            for each in (task, *parts):
+                if (status := self._task_service.status(each)) is not None:
+                    reader.passing.append(Passing(task, each, status))
             while True:
-                news.clear()
-                # Read before what is told: an end that is known then was told before it.
-                known = await self._task_service.get(task)
-                for one in [one for each in heard for one in each.news()]:
-                    yield one
-                    if one.last:
+                reader.news.clear()
+                found = await self._log.of_task(task, after)
+                for one in found:
+                    after = one.number
+                    if not isinstance(one.event, ServiceEvent):
+                        yield heard(one.event, one.part)
+                    if one.is_last:
                         return
-                if known is None:
+                while reader.passing:
+                    passed = reader.passing.popleft()
+                    if not isinstance(passed.event, Thinking):
+                        yield heard(passed.event, passed.part)
+                if self._closed or not after:
                     return
-                if known.outcome is not None:
-                    for part in await self._task_service.parts(task):
-                        # What ended without its agent, or a moment before its event: each end is told.
-                        if part.outcome is not None and not any(each.told_end(part) for each in heard):
-                            yield Heard(_end(part, part.outcome), part.called, part.phone_name)
-                    yield Heard(_end(known, known.outcome))
-                    return
-                if self._closed:
-                    return
-                await news.wait()
-        finally:
-            for each in heard:
-                each.track.followers.discard(news)
+                if len(found) < AT_ONCE:
+                    await reader.news.wait()
 
     async def answer(self, person: Person, question: str, text: str | None) -> str:
         """Answer an open question; None says that nobody will. "" when that was taken, else why not."""
@@ -183,34 +186,18 @@ class TaskFollowers:
             return str(error)
         return "" if answered.won else say("desk.answered_before")
 
-    def _happened(self, task: str, event: TaskEvent) -> None:
-        if isinstance(event, Thinking | Seen):
-            return
-        track = self._track(task)
-        track.events.append(event)
-        track.wake()
+    def _appended(self, task: Task, event: LogEvent) -> None:
+        conversation = task.origin.thread if task.origin.platform == API_PLATFORM else ""
+        logs = self._logs[task.id] = (task.parent or task.id, conversation)
+        if isinstance(event, TaskEnded):
+            del self._logs[task.id]
+        for log in logs:
+            for reader in self._readers.get(log, ()):
+                reader.news.set()
 
-    def _changed(self, task: str) -> None:
-        self._track(task).wake()
-
-    def _track(self, task: str) -> _Track:
-        track = self._tracks.setdefault(task, _Track())
-        self._tracks.move_to_end(task)
-        if len(self._tracks) > KEPT_TASKS:
-            # Not one that is followed: its follower would hear nothing any more. Nor this one, the last.
-            idle = [each for each in list(self._tracks)[:-1] if not self._tracks[each].followers]
-            for each in idle[: len(self._tracks) - KEPT_TASKS]:
-                del self._tracks[each]
-        return track
-
-
-def _end(task: Task, outcome: Outcome) -> TaskEnded:
-    return TaskEnded(
-        outcome=outcome,
-        summary=task.summary,
-        data=task.data,
-        steps=task.steps,
-        usage=task.usage,
-        frame=task.frame,
-        sources=task.sources,
-    )
+    def _passed(self, task: str, event: TaskEvent) -> None:
+        logs = self._logs.get(task, (task,))
+        for log in logs:
+            for reader in self._readers.get(log, ()):
+                reader.passing.append(Passing(logs[0], task, event))
+                reader.news.set()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection
 from statistics import median
 
+from agent.events import ModelAway, Told
 from agent.questions import QuestionKind
 from bot.domain.address import Address, MessageRef, Person
 from bot.domain.task import Ahead, OpenQuestion, PartNow, StepRow, Task, TaskState, UnknownTask
@@ -34,6 +35,14 @@ class TaskQueries:
     def on_event(self, listener: EventListener) -> Callable[[], None]:
         """Call `listener` with each event of a task's work, after the commit; be quick. Returns what ends this."""
         return self._news.on_event(listener)
+
+    def on_passing(self, listener: EventListener) -> Callable[[], None]:
+        """Call `listener` with each of these events that no log keeps; be quick. Returns what ends this."""
+        return self._news.on_passing(listener)
+
+    def status(self, task: str) -> Told | ModelAway | None:
+        """What the work on a task waits for, until it goes on; None for nothing. It is not kept."""
+        return self._news.status(task)
 
     async def get(self, task: str) -> Task | None:
         """The task with this number, None when there is none."""
@@ -72,9 +81,8 @@ class TaskQueries:
 
     async def parts_now(self, task: str) -> tuple[PartNow, ...]:
         """How each part of a task for several phones stands; none for any other task."""
-        parts = await self._store.tasks.parts(task)
-        last = {step.part: step for step in await self._store.steps.of(task)} if parts else {}
-        return tuple(PartNow(part, last.get(part.id), self._workers.place(part.id)) for part in parts)
+        steps, place = self._store.steps, self._workers.place
+        return tuple([PartNow(part, await steps.last(part.id), place(part.id)) for part in await self.parts(task)])
 
     async def of_event(self, origin: Origin) -> Task | None:
         """The task that was accepted from this event, None when none was."""

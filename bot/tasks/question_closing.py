@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from agent.outcome import Outcome
 from bot.domain.task import Closing, OpenQuestion, Task
+from bot.domain.task_events import QuestionClosed
 from bot.store.audit import AuditKind
 from bot.store.connection import Transaction
 from bot.store.store import Store
@@ -27,7 +28,10 @@ class QuestionClosing:
 
     async def by_going_on(self, transaction: Transaction, task: str, question: str) -> None:
         """The task went on without an answer; that is nothing for the audit."""
-        await self._store.questions.close(transaction, task, question, why=Closing.WENT_ON, now=self._clock())
+        await self._tell(
+            transaction,
+            await self._store.questions.close(transaction, task, question, why=Closing.WENT_ON, now=self._clock()),
+        )
 
     async def give_up(self, task: str, question: str) -> None:
         """Nobody will answer this question."""
@@ -55,5 +59,8 @@ class QuestionClosing:
         for one in closed:
             task = await self._store.tasks.get(one.task, transaction)
             assert task is not None, "a task has asked it"
-            why = "" if one.closing is None else one.closing.value
-            await self._store.audit.add(transaction, AuditKind.UNANSWERED, task.person, task=task.id, detail=why)
+            closing = QuestionClosed(question=one.question.id, why=one.closing)
+            await self._store.task_events.append(transaction, task, closing)
+            if one.closing is not Closing.WENT_ON:
+                why = "" if one.closing is None else one.closing.value
+                await self._store.audit.add(transaction, AuditKind.UNANSWERED, task.person, task=task.id, detail=why)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Collection
+from collections.abc import Callable, Collection
 from dataclasses import replace
 
 from agent.effect_facts import AllowedAhead
@@ -24,6 +24,8 @@ from agent.questions import Question, QuestionKind, QuestionOrigin
 from agent.run_id import RunId
 from bot.domain.address import Address, Person
 from bot.domain.task import Accepted, OpenQuestion, StepRow, Task, TaskState, WrongState, moved
+from bot.domain.task_events import Accepted as TaskAccepted
+from bot.domain.task_events import Noted, QuestionClosed, StepDone
 from bot.domain.task_request import TaskRequest, WishedPhone
 from bot.store.audit import AuditKind, YesDetail
 from bot.store.connection import Transaction
@@ -32,9 +34,6 @@ from bot.store.store import Store
 from bot.store.waiting import PATIENCE_S
 from bot.tasks.limits import AdmissionCheck, ServiceLimits
 from bot.tasks.transitions import Ending, Transitions
-
-Also = Callable[[Transaction, Task], Awaitable[None]]
-"""Writes something in the transaction that accepts a task. It waits for nothing else, and may be run again."""
 
 
 class TaskRepository:
@@ -55,9 +54,8 @@ class TaskRepository:
         self._clock = clock
         self._limits = limits
 
-    async def accept(self, request: TaskRequest, also: Also | None = None) -> Accepted:
-        """Keep the task; the same event gives the task that it gave before. An empty event is always new. `also` writes
-        what becomes true with it.
+    async def accept(self, request: TaskRequest) -> Accepted:
+        """Keep the task; the same event gives the task that it gave before. An empty event is always new.
 
         Raises OverQuota.
         """
@@ -68,8 +66,6 @@ class TaskRepository:
                 if self._gate is not None:
                     await self._gate.admit(transaction, accepted.task, request)
                 await self._store.audit.add(transaction, AuditKind.ACCEPTED, request.person, task=accepted.task.id)
-            if also is not None:
-                await also(transaction, accepted.task)
             return accepted
 
         return await self._store.write(work)
@@ -93,6 +89,8 @@ class TaskRepository:
             return Accepted(known, duplicate=True)
         several = phones if len(phones) > 1 else ()
         task = await self._add(transaction, request, parts=len(several))
+        accepted = TaskAccepted(text=task.text, source=origin.event)
+        await self._store.task_events.append(transaction, task, accepted)
         for phone in several:
             await self._add(transaction, replace(request, phones=(phone,)), parent=task.id)
         if origin.event:
@@ -116,7 +114,7 @@ class TaskRepository:
             current = await self._keeping.known(transaction, task)
             asked = bool(await self._store.questions.open(task, source=transaction))
             changed = moved(current, to(current, asked), now=self._clock())
-            await self._keeping.save(transaction, changed)
+            await self._keeping.save(transaction, current, changed)
             if changed.state is TaskState.INTERRUPTED and not changed.parent:
                 await self._store.outbox.add(transaction, task, NoticePayload(Notice.INTERRUPTED), now=self._clock())
             return changed
@@ -177,6 +175,7 @@ class TaskRepository:
             ):
                 return False
             await questions.add(transaction, task, question, now=now, expires=now + self._limits.question)
+            await self._store.task_events.append(transaction, current, Asked(question=question))
             await self._store.outbox.add(transaction, task, QuestionPayload(question.id), now=now)
             return True
 
@@ -191,6 +190,27 @@ class TaskRepository:
                     await self._keeping.closings.by_going_on(transaction, task, one.question.id)
 
         await self._store.write(work)
+
+    async def answer(self, question: OpenQuestion, text: str, by: Person) -> bool:
+        """Keep the answer to an open question in time: the first one wins. False otherwise."""
+        name = by.name or by.id
+
+        async def work(transaction: Transaction) -> bool:
+            asked = question.question.id
+            won = await self._store.questions.answer(transaction, asked, text, by=name, now=self._clock())
+            if won:
+                task = await self._keeping.known(transaction, question.task)
+                await self._store.task_events.append(transaction, task, QuestionClosed(question=asked, by=name))
+            return won
+
+        return await self._store.write(work)
+
+    async def note(self, task: Task, text: str, by: Person) -> None:
+        """Keep that somebody has given the task a note."""
+        noted = Noted(text=text, by=by.name or by.id)
+        append = self._store.task_events.append
+        # The agent has it already.
+        await self._store.write(lambda transaction: append(transaction, task, noted), patience=PATIENCE_S)
 
     async def end(self, task: str, ending: Ending, *, patience: float = 0.0) -> Task:
         """End the task with all its parts, unless it has ended: then nothing changes. See `Store.write`."""
@@ -220,6 +240,8 @@ class TaskRepository:
             current = await self._keeping.known(transaction, task)
             if current.state is TaskState.ENDED:
                 return None
+            if isinstance(event, Waiting | SkillChosen | Planned | Started | Resumed | FileFound):
+                await self._store.task_events.append(transaction, current, event)
             match event:
                 case Waiting():
                     await self._store.tasks.waits(transaction, task, now=self._clock())
@@ -229,13 +251,13 @@ class TaskRepository:
                     planned = replace(current, todos=event.todos or current.todos)
                     if planned.state is TaskState.QUEUED and planned.members_at_work:
                         planned = moved(planned, TaskState.WORKING, now=self._clock())
-                    await self._keeping.save(transaction, planned)
+                    await self._keeping.save(transaction, current, planned)
                 case Started():
                     await self._wait_ends(transaction, current)
                     begun = replace(current, phone=event.phone, phone_name=event.phone_name)
                     await self._goes_on(transaction, begun)
                 case Seen():
-                    await self._keeping.save(transaction, replace(current, frame=event.frame))
+                    await self._keeping.save(transaction, current, replace(current, frame=event.frame))
                 case Step():
                     await self._step(transaction, current, event)
                 case Asked():
@@ -284,13 +306,14 @@ class TaskRepository:
         """The run works. One that was paused meanwhile stays paused, and one that only thinks so far stays queued: it
         has no phone yet, so that a restart takes nothing from it but its thoughts.
         """
+        before = task
         if begins and task.state is TaskState.PAUSED and task.started is None:
             task = replace(task, started=self._clock())
         if task.state is TaskState.WAITING and task.started is None and not begins:
             task = moved(task, TaskState.QUEUED, now=self._clock())
         elif task.state in {TaskState.QUEUED, TaskState.WAITING}:
             task = moved(task, TaskState.WORKING, now=self._clock())
-        await self._keeping.save(transaction, task)
+        await self._keeping.save(transaction, before, task)
 
     async def _step(self, transaction: Transaction, task: Task, event: Step) -> None:
         row = StepRow(
@@ -316,8 +339,12 @@ class TaskRepository:
         )
         if await self._store.steps.add(transaction, row):
             await self._passed(transaction, task, event)
-            task = replace(task, steps=task.steps + 1, usage=event.usage, frame=event.frame or task.frame)
-            await self._keeping.save(transaction, task)
+            whole = await self._keeping.known(transaction, task.parent) if task.parent else task
+            told = {name: getattr(event, name) for name in Step.model_fields}
+            done = StepDone.model_construct(**told, index=whole.steps, phone_name=task.phone_name)
+            await self._store.task_events.append(transaction, task, done)
+            after = replace(task, steps=task.steps + 1, usage=event.usage, frame=event.frame or task.frame)
+            await self._keeping.save(transaction, task, after)
 
     async def _passed(self, transaction: Transaction, task: Task, event: Step) -> None:
         """What went out without a question stands in the audit, under whoever gave the task."""
@@ -332,12 +359,14 @@ class TaskRepository:
         question, now = event.question, self._clock()
         lifetime = self._limits.approve if question.kind is QuestionKind.APPROVE else self._limits.question
         if await self._store.questions.add(transaction, task.id, question, now=now, expires=now + lifetime):
+            await self._store.task_events.append(transaction, task, event)
             await self._store.outbox.add(transaction, task.parent or task.id, QuestionPayload(question.id), now=now)
         stored = await self._store.questions.get(question.id, transaction)
         assert stored is not None
         if stored.answer is not None or stored.expired:
             return stored
+        asking = replace(task, frame=question.frame or task.frame)
         if task.state in {TaskState.QUEUED, TaskState.WORKING}:
-            task = moved(task, TaskState.WAITING, now=now)
-        await self._keeping.save(transaction, replace(task, frame=question.frame or task.frame))
+            asking = moved(asking, TaskState.WAITING, now=now)
+        await self._keeping.save(transaction, task, asking)
         return None

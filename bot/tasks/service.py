@@ -42,7 +42,7 @@ from bot.tasks.maintenance import Maintenance
 from bot.tasks.multi_device import MultiDeviceControl
 from bot.tasks.queries import TaskQueries
 from bot.tasks.question_closing import QuestionClosing
-from bot.tasks.repository import Also, TaskRepository
+from bot.tasks.repository import TaskRepository
 from bot.tasks.secrets import MemorySecrets
 from bot.tasks.shielded import ShieldedCalls
 from bot.tasks.takeover import Takeover
@@ -129,12 +129,10 @@ class TaskService(TaskQueries):
         """Close what is over by now: questions, and interrupted tasks that nobody resumed. Called every second."""
         await self._maintenance.expire()
 
-    async def accept(self, request: TaskRequest, also: Also | None = None) -> Accepted:
-        """Keep the task and begin with it; `also` writes what becomes true with it. Raises BadText, TooManyTasks or
-        OverQuota.
-        """
+    async def accept(self, request: TaskRequest) -> Accepted:
+        """Keep the task and begin with it. Raises BadText, TooManyTasks or OverQuota."""
         request = replace(request, text=clean(request.text, say("desk.text.task")))
-        return await self._calls.unbroken(self._accept(request, also))
+        return await self._calls.unbroken(self._accept(request))
 
     async def turn_down(self, request: TaskRequest, why: str) -> Accepted:
         """Keep a task that is not begun: it is blocked from its beginning, and that is told. Raises BadText."""
@@ -163,7 +161,7 @@ class TaskService(TaskQueries):
         note = clean(note, say("desk.text.note")) if note.strip() else ""
         found = await self.known(task)
         logger.info("task %s: resume, by %s", task, by.id)
-        return await self._calls.unbroken(self._control.resume(found, note))
+        return await self._calls.unbroken(self._resume(found, note, by))
 
     async def hurry(self, task: str, by: Person) -> Task:
         """Put a task that waits for a phone at the head of its queue. Raises UnknownTask or NotWaiting."""
@@ -185,15 +183,15 @@ class TaskService(TaskQueries):
         note = clean(note, say("desk.text.note"))
         found = await self.known(task)
         logger.info("task %s: a note, by %s", task, by.id)
-        return await self._calls.unbroken(self._control.steer(found, note))
+        return await self._calls.unbroken(self._steer(found, note, by))
 
     def note(self, task: str, text: str) -> None:
         """Show on the task's card what its work waits for, until it goes on or "" is told. It is not kept."""
-        self._news.happened(task, Told(text=text))
+        self._news.passed(task, Told(text=text))
 
     def model_away(self, task: str, away: ModelAway) -> None:
         """Show on the task's card that its model is waited for, and until when. It is not kept."""
-        self._news.happened(task, away)
+        self._news.passed(task, away)
 
     async def answer(self, question: str, text: str, by: Person) -> Answered:
         """Answer a question; the first answer in time wins. Raises UnknownQuestion or BadText."""
@@ -206,12 +204,23 @@ class TaskService(TaskQueries):
         """
         return await self._calls.unbroken(self._give_up(question))
 
-    async def _accept(self, request: TaskRequest, also: Also | None) -> Accepted:
+    async def _steer(self, task: Task, note: str, by: Person) -> Task:
+        steered = await self._control.steer(task, note)
+        await self._record.note(task, note, by)
+        return steered
+
+    async def _resume(self, task: Task, note: str, by: Person) -> Task:
+        resumed = await self._control.resume(task, note)
+        if note:
+            await self._record.note(task, note, by)
+        return resumed
+
+    async def _accept(self, request: TaskRequest) -> Accepted:
         live = sum(not task.parts for task in await self._store.tasks.active())
         if live + max(1, len(request.phones)) > self._limits.max_live:
             raise TooManyTasks(say("desk.full", number=self._limits.max_live))
         try:
-            accepted = await self._record.accept(request, also)
+            accepted = await self._record.accept(request)
         except OverQuota as refused:
             await self._store.audit.note(AuditKind.OVER_QUOTA, request.person, detail=refused.detail)
             raise
@@ -234,7 +243,7 @@ class TaskService(TaskQueries):
             return Answered(False, question)
         text = choice_of(question.question, answer_of(question.question.kind, text))
         secret = question.question.kind is QuestionKind.SECRET
-        won = await (self._give_secret if secret else self._give)(question_id, text, by)
+        won = await (self._give_secret if secret else self._record.answer)(question, text, by)
         question = await self._question(question_id)
         if won:
             await self._store.audit.note(AuditKind.ANSWERED, by, task=question.task, detail="" if secret else text)
@@ -249,10 +258,8 @@ class TaskService(TaskQueries):
             await self._calls.bounded(self._workers.deliver(question))
         return Answered(won, question)
 
-    async def _give(self, question_id: str, text: str, by: Person) -> bool:
-        return await self._store.questions.answer(question_id, text, by=by.name or by.id, now=self._clock())
-
-    async def _give_secret(self, question_id: str, value: str, by: Person) -> bool:
+    async def _give_secret(self, question: OpenQuestion, value: str, by: Person) -> bool:
+        question_id = question.question.id
         # At hand before it counts as given: a run that asks anew after a restart finds the question answered at once.
         # One at a time, so that who comes second does not take the first one's place.
         async with self._one_secret:
@@ -261,7 +268,7 @@ class TaskService(TaskQueries):
             self._secrets.keep(question_id, value)
             won = False
             try:
-                won = await self._give(question_id, "", by)
+                won = await self._record.answer(question, "", by)
             finally:
                 if not won:
                     self._secrets.take(question_id)

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from agent.events import Source
+from agent.events import Source, TaskEnded
 from agent.models.base import Usage
 from agent.outcome import Outcome
 from agent.result_value import Value
 from bot.domain.address import Person
 from bot.domain.task import Task, TaskState, UnknownTask, moved
+from bot.domain.task_events import LogEvent, StateChanged
 from bot.domain.watch import Finding, TaskWatch, Verdict, judge
 from bot.store.connection import Transaction
 from bot.store.outbox import FinalPayload, Notice, NoticePayload
@@ -51,10 +52,12 @@ class Transitions:
             raise UnknownTask(task)
         return found
 
-    async def save(self, transaction: Transaction, task: Task, *, by: Person | None = None) -> None:
-        """Keep what has changed, in the task of which it is a part too; `by` is who ended it, where somebody did."""
+    async def save(self, transaction: Transaction, before: Task, task: Task, *, by: Person | None = None) -> None:
+        """Keep what has changed since `before`, in the task of which it is a part too; `by` is who ended it, where
+        somebody did.
+        """
         now = self._clock()
-        await self._store.tasks.save(transaction, task, now=now)
+        await self._keep(transaction, before, task, now)
         if not task.parent:
             return
         before = await self.known(transaction, task.parent)
@@ -62,12 +65,30 @@ class Transitions:
             return
         parts = await self._store.tasks.parts(task.parent, transaction)
         after = followed(before, parts, now=now, frame=task.frame)
-        await self._store.tasks.save(transaction, after, now=now)
         if after.state is TaskState.ENDED:
             await self.closings.by_end(transaction, after)
+        await self._keep(transaction, before, after, now)
+        if after.state is TaskState.ENDED:
             await self._store.outbox.add(transaction, after.id, _final(after, by), now=now)
         elif after.state is TaskState.INTERRUPTED and before.state is not TaskState.INTERRUPTED:
             await self._store.outbox.add(transaction, after.id, NoticePayload(Notice.INTERRUPTED), now=now)
+
+    async def _keep(self, transaction: Transaction, before: Task, task: Task, now: float) -> None:
+        await self._store.tasks.save(transaction, task, now=now)
+        if task.state is before.state:
+            return
+        event: LogEvent = StateChanged(state=task.state)
+        if task.outcome is not None:
+            event = TaskEnded(
+                outcome=task.outcome,
+                summary=task.summary,
+                data=task.data,
+                steps=task.steps,
+                usage=task.usage,
+                frame=task.frame,
+                sources=task.sources,
+            )
+        await self._store.task_events.append(transaction, task, event)
 
     async def end(self, transaction: Transaction, task: Task, ending: Ending) -> Task:
         """The only way to an end: the final message is written with it. That of a reading is, when there is news."""
@@ -84,7 +105,7 @@ class Transitions:
         if (watch := task.request.watch) is not None:
             ended = replace(ended, verdict=await self._judged(transaction, watch, ending, now))
         await self.closings.by_end(transaction, ended)
-        await self.save(transaction, ended, by=ending.by)
+        await self.save(transaction, task, ended, by=ending.by)
         if not task.parent and ended.end_is_told:
             await self._store.outbox.add(transaction, task.id, _final(task, ending.by), now=now)
         return ended

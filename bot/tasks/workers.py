@@ -10,7 +10,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 
 from agent.error_mapping import fault_of
-from agent.events import Started, TaskEnded, TaskEvent, Thinking, Told, Waiting
+from agent.events import ModelAway, Started, TaskEnded, TaskEvent, Thinking, Told, Waiting
 from agent.outcome import Outcome
 from agent.ports.agent import Agent, EarlierTask, TaskOrder
 from agent.ports.leases import Leases
@@ -253,8 +253,10 @@ class Workers:
             case Waiting() if worker.place is not None:
                 # Kept since its first place: all who wait move up at once, and whoever stops a task waits for no store.
                 worker.place = event.place
-                self._news.happened(task, event)
-                self._news.changed(task)
+                self._news.passed(task, event)
+                return
+            case Thinking() | Told() | ModelAway():
+                self._news.passed(task, event)
                 return
             case Waiting():
                 worker.place = event.place
@@ -273,8 +275,7 @@ class Workers:
                 pass
         closed = await self._record.take(task, event, by=worker.cancelled_by)
         self._news.happened(task, event)
-        if not isinstance(event, Thinking | Told):
-            self._news.changed(task)
+        self._news.changed(task)
         if closed is not None:
             await self.deliver(closed)
 

@@ -200,6 +200,7 @@ class ConsoleGate:
                 return _refused(403, say("refusal.other_page"), "other_page", programs=programs)
             request.state.caller = caller
             request.state.verdict = partial(self._verdict, caller)
+            request.state.still = partial(self.still, request)
         if request.method in {"POST", "PATCH", "PUT"} and _content_type(request) not in BODY_TYPES:
             return _refused(415, say("refusal.type"), "unsupported_type", programs=programs)
         return None

@@ -35,11 +35,10 @@ from bot.domain.task import OverQuota, Task, TaskError, TaskState
 from bot.domain.task_request import TaskDraft, TaskOptions
 from bot.store.errors import StoreAway
 from bot.tasks.files import MAX_FILE_BYTES
-from bot.tasks.follow import Runs
 from bot.texts import say
 from bot.web.auth import caller_of
 from bot.web.http import RequestRefused, Streamed, Write, get, post, read_body
-from bot.web.token_calls import answer_ordinary, question_words, wait_for_task
+from bot.web.token_calls import Progress, answer_ordinary, question_words, wait_for_task
 from bot.web.v1.calls import ApiServices, Calls
 
 MODEL: Final = "opengui"
@@ -108,10 +107,9 @@ class ChatRequest(TaskOptions):
 class ChatCompletions:
     """Serves OpenAI's form to tokens."""
 
-    def __init__(self, behind: ApiServices, runs: Runs) -> None:
+    def __init__(self, behind: ApiServices) -> None:
         self._behind = behind
         self._services = behind.services
-        self._runs = runs
         self._undelivered: OrderedDict[str, str] = OrderedDict()
         self._turn = asyncio.Lock()
 
@@ -143,11 +141,8 @@ class ChatCompletions:
             return _problem(_status(error), str(error), "not_done")
         if not chat.stream:
 
-            async def unseen(_: Step) -> None:
-                """Nobody reads on the way."""
-
             async def whole(write: Write) -> None:
-                told = await self._told(calls, task, unseen)
+                told = await self._told(calls, task)
                 await write(bytes(_whole(chat, task.id, told, await self._services.task_service.get(task.id)).body))
                 self._undelivered.pop(key, None)
 
@@ -227,9 +222,9 @@ class ChatCompletions:
                 return phone.id
         raise Refused(say("programs.no_model", model=model[:60]))
 
-    async def _told(self, calls: Calls, task: Task, step: Callable[[Step], Awaitable[None]]) -> str:
+    async def _told(self, calls: Calls, task: Task, step: Progress | None = None) -> str:
         """The end of the task, or what it asks, as an ordinary answer."""
-        asked = await wait_for_task(calls, self._runs, task, step)
+        asked = await wait_for_task(calls, task, step)
         if asked is not None:
             return question_words(asked)
         ended = await self._services.task_service.get(task.id) or task

@@ -29,6 +29,9 @@ HEADERS: Final = {
 }
 """On every answer, refusals included."""
 
+STREAM_HEADERS: Final = {"Content-Type": "text/event-stream", "Cache-Control": "no-store", "X-Accel-Buffering": "no"}
+"""Of server-sent events. The last one tells nginx to pass each event on at once."""
+
 Handler = Callable[[Request], Awaitable[Response]]
 Write = Callable[[bytes], Awaitable[None]]
 
@@ -96,6 +99,12 @@ async def read_body(request: Request, most: int = BODY_LIMIT, too_large: str = "
     except TimeoutError as error:
         raise RequestRefused(408, say("refusal.slow")) from error
     return bytes(data)
+
+
+def server_sent(name: str, data: str, *, number: int | None = None) -> bytes:
+    """One event of a line of JSON; with a `number` it is the one after which a reader who was cut off goes on."""
+    place = "" if number is None else f"id: {number}\n"
+    return f"{place}event: {name}\ndata: {data}\n\n".encode()
 
 
 class Streamed(Response):

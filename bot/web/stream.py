@@ -15,7 +15,7 @@ from bot.texts import say
 from bot.web.api import ConsoleServices
 from bot.web.auth import ConsoleGate
 from bot.web.dashboard import APART_S, Dashboard, Shown
-from bot.web.http import Streamed, Write, get, refuse
+from bot.web.http import STREAM_HEADERS, Streamed, Write, get, refuse, server_sent
 from bot.web.viewers import Viewer, Viewers
 from bot.web.wakeup import any_of
 
@@ -25,8 +25,6 @@ AT_ONCE = 100
 """Changes read from the log in one go."""
 MOST_BEHIND = 1000
 """Changes that a page is told one by one. One that missed more is told to load everything anew: that is less."""
-HEADERS = {"Content-Type": "text/event-stream", "Cache-Control": "no-store", "X-Accel-Buffering": "no"}
-"""The last one tells nginx to pass each event on at once."""
 REVISION = re.compile(r"[0-9]{1,18}")
 """Fits in SQLite's 64 bits."""
 
@@ -62,11 +60,11 @@ class Events:
 
         async def tell(write: Write) -> None:
             if lost:
-                await write(_event("reset", json.dumps({"revision": now}), number=now).encode())
+                await write(server_sent("reset", json.dumps({"revision": now}), number=now))
             async with self._board.watched():
                 await self._stream(request, viewer, write, now if lost else since)
 
-        return Streamed(tell, HEADERS)
+        return Streamed(tell, STREAM_HEADERS)
 
     async def _stream(self, request: Request, viewer: Viewer, write: Write, since: int) -> None:
         """Tells what is new, then waits until something is: meanwhile nothing is asked of the store."""
@@ -76,7 +74,7 @@ class Events:
         changed: asyncio.Event | None = None
         await write(b"retry: 1000\n\n")
         while not self._stopping.is_set() and self._gate.still(request):
-            events: list[str] = []
+            events: list[bytes] = []
             moved, gone = self._board.news.next(), self._gate.sessions.gone.next()
             if changed is None or changed.is_set():
                 changed = viewer.chat.news.next()
@@ -84,12 +82,12 @@ class Events:
             if (shown := self._board.shown) is not None and (told is None or shown.number != told.number):
                 own = await self._own(viewer, shown)
                 if news := own.since(told):
-                    events.append(_event("state", news))
+                    events.append(server_sent("state", news))
                 told = own
             if not events and loop.time() - written >= HEARTBEAT_EVERY:
-                events.append(": still here\n\n")
+                events.append(b": still here\n\n")
             if events:
-                await write("".join(events).encode())
+                await write(b"".join(events))
                 written = loop.time()
                 # Whatever changes meanwhile is told in one go, with one look into the log.
                 await any_of(gone, self._stopping, seconds=APART_S)
@@ -102,18 +100,12 @@ class Events:
         return Shown(await viewer.standing(shown.standing), shown.number, viewer.state)
 
 
-async def _changes(viewer: Viewer, since: int) -> tuple[list[str], int]:
+async def _changes(viewer: Viewer, since: int) -> tuple[list[bytes], int]:
     events = []
     while True:
         entries = await viewer.log.changes(since, AT_ONCE)
         for entry in entries:
             since = entry.revision
-            events.append(_event("message", entry.model_dump_json(), number=since))
+            events.append(server_sent("message", entry.model_dump_json(), number=since))
         if len(entries) < AT_ONCE:
             return events, since
-
-
-def _event(name: str, data: str, *, number: int | None = None) -> str:
-    """One event of a line of JSON; with a `number` it is the one after which a page that was cut off goes on."""
-    place = "" if number is None else f"id: {number}\n"
-    return f"{place}event: {name}\ndata: {data}\n\n"

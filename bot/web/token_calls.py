@@ -9,7 +9,6 @@ from agent.events import Asked, Step
 from agent.questions import QuestionKind
 from bot.application.access import Refused
 from bot.domain.task import OpenQuestion, Task
-from bot.tasks.follow import Runs
 from bot.texts import say
 from bot.web.v1.calls import Calls
 
@@ -31,17 +30,17 @@ async def answer_ordinary(calls: Calls, question: OpenQuestion, text: str, *, ap
     await calls.commands().answer(question, text)
 
 
-async def wait_for_task(calls: Calls, runs: Runs, task: Task, progress: Progress) -> OpenQuestion | None:
+async def wait_for_task(calls: Calls, task: Task, progress: Progress | None = None) -> OpenQuestion | None:
     """Wait until the task has ended or asks something, which is returned; `progress` gets its steps on the way. A token
     that was taken back hears nothing more.
     """
-    async with aclosing(runs.events(task.id)) as events:
+    async with aclosing(calls.behind.following.events(task.id)) as events:
         if (asked := await question_of(calls, task)) is not None:
             return asked
         async for heard in events:
             if heard.last or not calls.services.rights.tokens.holds(calls.token):
                 return None
-            if isinstance(heard.event, Step):
+            if isinstance(heard.event, Step) and progress is not None:
                 await progress(heard.event)
             elif isinstance(heard.event, Asked) and (asked := await question_of(calls, task)) is not None:
                 return asked

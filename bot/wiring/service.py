@@ -64,7 +64,6 @@ from bot.web.server import Console
 from bot.web.tokens import TokenMaking
 from bot.web.v1.calls import ApiServices
 from bot.web.v1.chat import ApiChat
-from bot.web.v1.events import ConversationEvents
 from bot.web.v1.mount import ApiMount
 from bot.web.viewers import PeopleOfPage
 from bot.wiring.chat_moves import ChatMoves
@@ -154,7 +153,7 @@ async def _chats(
     commands = Commands(services, language=settings.language)
     async with AsyncExitStack() as stack:
         stack.push_async_callback(transcriber.close)
-        following = TaskFollowers(core.task_service)
+        following = TaskFollowers(core.task_service, core.store.task_events)
         stack.callback(following.close)
         web = WebChat(core.store.console, core.store.frames)
         chats[web.platform] = web
@@ -250,11 +249,8 @@ async def _console(
     alone: bool,
 ) -> None:
     """Open the console until the stack ends. Raises UnreachableError when it cannot be had and is all there is."""
-    events = ConversationEvents(core.task_service, core.store)
-    await events.start()
-    stack.push_async_callback(events.stop)
     hub = None if core.fleet is None else core.fleet.hub
-    api = ApiServices(services, events, core.operating, core.toolbox.offered, hub)
+    api = ApiServices(services, following, core.operating, core.toolbox.offered, hub)
     behind = ConsoleServices(
         chat=web,
         log=core.store.console,
@@ -291,8 +287,8 @@ async def _console(
                 *LiveHand(services, ending).routes(),
                 *FleetRoutes(hub).routes(),
                 *ApiMount(api, ending).routes(),
-                *ChatCompletions(api, following).routes(),
-                *McpMount(api, following, ending).routes(),
+                *ChatCompletions(api).routes(),
+                *McpMount(api, ending).routes(),
             ],
             rights=core.rights,
         )

@@ -38,9 +38,7 @@ from bot.people.quotas import Quotas
 from bot.people.rights import Rights
 from bot.platform import filed_by
 from bot.runtime.settings import RuntimeSettings
-from bot.store.database import Database
-from bot.store.frames import FrameFiles
-from bot.store.store import DATABASE_NAME, FRAMES_NAME, Store
+from bot.store.store import Store
 from bot.tasks.admission import Admission
 from bot.tasks.hands import Hands
 from bot.tasks.leases import PhoneLeases
@@ -407,12 +405,11 @@ async def a_world(
     policy: Policy = POLICY,
     pairing: bool = False,
     settings: Settings | None = None,
-    database: type[Database] = Database,
+    store: Store | None = None,
 ) -> AsyncIterator[World]:
-    """From start to stop, on what is in the directory."""
+    """From start to stop, on what is in the directory, or in this store."""
     clock = clock or Clock()
-    opened = await database.open(prepare_database(path) / DATABASE_NAME)
-    store = Store(opened, FrameFiles(path / FRAMES_NAME, clock), clock)
+    store = store or await Store.open(prepare_database(path), clock=clock)
     try:
         agent, secrets = HandMind(), MemorySecrets()
         seen = SeenPhones(*(phones or (a_phone(),)))

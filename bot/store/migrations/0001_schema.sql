@@ -153,6 +153,25 @@ CREATE TABLE steps (
 -- Whose steps show a picture. Twelve of 64 digits find the row, in a fifth of the room.
 CREATE INDEX steps_frame ON steps (substr(frame, 1, 12)) WHERE frame IS NOT NULL;
 
+-- What has happened to each task, in order: the log that everybody reads who follows it.
+CREATE TABLE task_events (
+    task INTEGER NOT NULL REFERENCES tasks (id),
+    -- Counted up from 1 without a gap.
+    number INTEGER NOT NULL,
+    -- The id of the phone's part in which it happened; '' where one phone works, or for the whole task.
+    part TEXT NOT NULL,
+    at REAL NOT NULL,
+    -- The kind of the event and what it says (bot.domain.task_events). Answers of people and secrets are not in it.
+    kind TEXT NOT NULL,
+    data TEXT NOT NULL,
+    -- The conversation that it is told in, the number there of the last event that it is, and its message.
+    conversation TEXT REFERENCES conversations (id) ON DELETE SET NULL,
+    told INTEGER NOT NULL,
+    message INTEGER,
+    PRIMARY KEY (task, number)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX task_events_of_conversation ON task_events (conversation, told) WHERE conversation IS NOT NULL;
+
 -- The journal of inputs: each is written here before it is sent to the phone.
 CREATE TABLE actions (
     run TEXT NOT NULL,
@@ -517,7 +536,9 @@ CREATE TABLE conversations (
     made REAL NOT NULL,
     -- How its tasks are to be thought about; '' for what is set.
     model TEXT NOT NULL DEFAULT '',
-    system_prompt TEXT NOT NULL DEFAULT ''
+    system_prompt TEXT NOT NULL DEFAULT '',
+    -- How many events of its tasks were told in it.
+    told INTEGER NOT NULL DEFAULT 0
 ) STRICT;
 CREATE INDEX conversations_of ON conversations (owner, made);
 
@@ -535,19 +556,6 @@ CREATE TABLE conversation_messages (
     sent REAL NOT NULL,
     UNIQUE (conversation, key)
 ) STRICT;
-
--- What happened in them.
-CREATE TABLE conversation_events (
-    conversation TEXT NOT NULL REFERENCES conversations (id) ON DELETE CASCADE,
-    -- Counted up from 1 without a gap.
-    number INTEGER NOT NULL,
-    -- The same one happens once.
-    key TEXT NOT NULL,
-    event TEXT NOT NULL,
-    data TEXT NOT NULL,
-    PRIMARY KEY (conversation, number),
-    UNIQUE (conversation, key)
-) STRICT, WITHOUT ROWID;
 
 -- Requests that carried an Idempotency-Key, by whose token: what was answered is answered again.
 CREATE TABLE api_requests (

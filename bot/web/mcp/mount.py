@@ -10,7 +10,6 @@ from starlette.responses import JSONResponse
 from starlette.routing import BaseRoute, Route
 from starlette.types import Receive, Scope, Send
 
-from bot.tasks.follow import Runs
 from bot.texts import say
 from bot.web.auth import caller_of
 from bot.web.http import BODY_LIMIT
@@ -28,11 +27,8 @@ IDLE_S: Final = 900.0
 class McpMount:
     """The ASGI application at /mcp, for who has passed the gate with a token."""
 
-    def __init__(
-        self, behind: ApiServices, runs: Runs, stopping: asyncio.Event, *, sessions: int = MOST_SESSIONS
-    ) -> None:
+    def __init__(self, behind: ApiServices, stopping: asyncio.Event, *, sessions: int = MOST_SESSIONS) -> None:
         self._behind = behind
-        self._runs = runs
         self._stopping = stopping
         self._sessions = sessions
         self._manager: StreamableHTTPSessionManager | None = None
@@ -74,7 +70,7 @@ class McpMount:
         from bot.web.mcp.server import phone_server  # noqa: PLC0415 - the same
 
         return StreamableHTTPSessionManager(
-            phone_server(self._behind, self._runs),
+            phone_server(self._behind),
             session_idle_timeout=IDLE_S,
             max_request_body_size=BODY_LIMIT,
             max_sessions=self._sessions,

@@ -31,7 +31,6 @@ from bot.domain.task import OpenQuestion, Task, TaskError, TaskState
 from bot.domain.task_request import SkillCall, TaskDraft, TaskOptions
 from bot.store.errors import StoreAway
 from bot.tasks.files import MAX_FILES
-from bot.tasks.follow import Runs
 from bot.texts import say
 from bot.web.auth import caller_of
 from bot.web.token_calls import answer_ordinary, question_of, question_words, wait_for_task
@@ -73,10 +72,10 @@ class Said(BaseModel):
     answer: str = Field(description="Your answer", max_length=TEXT)
 
 
-def phone_server(behind: ApiServices, runs: Runs) -> Server[Any]:
+def phone_server(behind: ApiServices) -> Server[Any]:
     """The server with its tools."""
     server: MCPServer[Any] = MCPServer("opengui", instructions=INSTRUCTIONS, subscriptions=False)
-    tools = PhoneTools(behind, runs)
+    tools = PhoneTools(behind)
     for tool in (
         tools.phones,
         tools.screenshot,
@@ -94,9 +93,8 @@ def phone_server(behind: ApiServices, runs: Runs) -> Server[Any]:
 class PhoneTools:
     """The tools; a docstring is what a client's model is told of one."""
 
-    def __init__(self, behind: ApiServices, runs: Runs) -> None:
+    def __init__(self, behind: ApiServices) -> None:
         self._behind = behind
-        self._runs = runs
 
     async def phones(self, ctx: Context[Any, Any]) -> str:
         """List the phones: whether each can be used, what it shows, and who uses it."""
@@ -202,7 +200,7 @@ class PhoneTools:
         async def progress(step: Step) -> None:
             await ctx.report_progress(step.step, step.max_steps, step_words(step))
 
-        while (asked := await wait_for_task(calls, self._runs, task, progress)) is not None:
+        while (asked := await wait_for_task(calls, task, progress)) is not None:
             if not _elicits(ctx, calls, asked):
                 break
             words = question_words(asked, approves=calls.token.approves_by_mcp)

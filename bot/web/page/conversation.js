@@ -144,7 +144,7 @@ export class Conversation {
   async steps(task) {
     this.marks.set(task.task, `${task.steps} ${task.outcome}`);
     try {
-      this.talk.steps.set(task.task, await loadSteps(task.task));
+      this.talk.steps.set(task.task, await loadSteps(task.task, this.talk.steps.get(task.task)));
     } catch (error) {
       this.marks.delete(task.task);
       throw error;

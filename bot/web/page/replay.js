@@ -81,7 +81,8 @@ export class Replay {
   async fill() {
     const id = this.id;
     try {
-      const [found, steps] = await Promise.all([loadTask(id), loadSteps(id)]);
+      const known = this.task?.task === id ? this.steps : [];
+      const [found, steps] = await Promise.all([loadTask(id), loadSteps(id, known)]);
       if (id !== this.id) return;
       const atEnd = this.task !== null && this.task.outcome === null && this.at === this.steps.length - 1;
       this.task = found;

@@ -44,9 +44,9 @@ export function remove(path) {
 }
 
 // All of a list of the API, page by page.
-export async function loadAll(path) {
+export async function loadAll(path, cursor = "") {
   const found = [];
-  for (let cursor = ""; cursor !== null;) {
+  while (cursor !== null) {
     const { data } = await load(`${path}?limit=100&cursor=${encodeURIComponent(cursor)}`);
     found.push(...data.items);
     cursor = data.next_cursor;
@@ -73,9 +73,10 @@ export async function loadTasks(wish, last) {
   return { tasks: data.items.map(known), more: data.has_more };
 }
 
-export async function loadSteps(id) {
-  const steps = await loadAll(`/api/v1/tasks/${encodeURIComponent(id)}/steps`);
-  return steps.map((step) => ({ ...step, frame: step.picture, app_name: step.app }));
+// The steps that are known, and those behind them.
+export async function loadSteps(id, known = []) {
+  const steps = await loadAll(`/api/v1/tasks/${encodeURIComponent(id)}/steps`, known.length ? known.length - 1 : "");
+  return known.concat(steps.map((step) => ({ ...step, frame: step.picture, app_name: step.app })));
 }
 
 // Which version of the page the service has, "" while that is not known.

@@ -20,7 +20,7 @@ from bot.tasks.files import BadFiles
 from bot.tasks.operating import NeedsApproval
 from bot.texts import say
 from bot.web.auth import caller_of
-from bot.web.v1 import conversations, fleet, hosts, records, skills, tasks
+from bot.web.v1 import conversations, events, fleet, hosts, records, skills, tasks
 from bot.web.v1.calls import ApiServices
 from bot.web.v1.models.base import Problem
 from bot.web.v1.problems import CODES, problem
@@ -73,7 +73,7 @@ def api_app(behind: ApiServices, stopping: asyncio.Event) -> FastAPI:
     )
     app.state.behind = behind
     app.state.stopping = stopping
-    for part in (conversations, tasks, skills, fleet, hosts, records):
+    for part in (conversations, tasks, events, skills, fleet, hosts, records):
         app.include_router(part.router)
     for kind, _, _ in BY_ERROR:
         app.add_exception_handler(kind, _told)

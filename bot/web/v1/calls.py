@@ -22,12 +22,11 @@ from bot.domain.outgoing import Reply
 from bot.domain.right import Right
 from bot.domain.task import Task
 from bot.domain.token import Token
-from bot.store.connection import Transaction
-from bot.store.conversations import Conversation, Conversations, Said
+from bot.store.conversations import Conversation
+from bot.tasks.follow import TaskFollowers
 from bot.tasks.operating import Operating
 from bot.texts import say, spoken
 from bot.web.auth import Caller
-from bot.web.v1.events import ConversationEvents, owner_text
 
 if TYPE_CHECKING:
     from bot.fleet.hub import Hub
@@ -38,28 +37,12 @@ class ApiServices:
     """What the API works with."""
 
     services: Services
-    events: ConversationEvents
+    following: TaskFollowers
     operating: Operating
     tools: Callable[[], Sequence[Tool[Any]]] = tuple
     """Those that there are now for work that needs no phone."""
     hub: Hub | None = None
     """What knows the hosts; None where there are none."""
-
-
-class Words:
-    """What somebody has said in a conversation, kept with the task that it becomes; `said` is there then."""
-
-    said: Said
-
-    def __init__(self, store: Conversations, conversation: str, text: str, key: str) -> None:
-        self._store = store
-        self._conversation = conversation
-        self._text = text
-        self._key = key
-
-    async def __call__(self, transaction: Transaction, task: Task) -> None:
-        """Keep them, with the task."""
-        self.said = await self._store.say_with(transaction, self._conversation, self._text, key=self._key, task=task.id)
 
 
 class Calls:
@@ -135,10 +118,6 @@ class Calls:
             raise Unknown(say("api.no_conversation"))
         return found
 
-    def saying(self, conversation: Conversation, text: str) -> Words:
-        """The caller's words in a conversation, which are kept with the task that they become."""
-        return Words(self.services.store.conversations, conversation.id, text, self.said_as)
-
     @property
     def said_as(self) -> str:
         """The key of the words that this request says in a conversation."""
@@ -155,3 +134,8 @@ class Calls:
             return tuple([Attachment(name, await self.frames.load(content)) for name, content in contents])
         except KeyError:
             raise Refused(say("refusal.file_missing")) from None
+
+
+def owner_text(person: Person) -> str:
+    """An account as conversations keep whose they are."""
+    return f"{person.platform}:{person.id}"

@@ -1,15 +1,11 @@
-"""Conversations: places where tasks are given, what is said there, and the stream of what happens."""
+"""Conversations: places where tasks are given, and what is said there."""
 
 from __future__ import annotations
 
-import asyncio
 import hashlib
-import logging
-import re
 from dataclasses import replace
-from typing import Annotated
 
-from fastapi import APIRouter, Header, Request, Response
+from fastapi import APIRouter
 
 from agent.ports.agent import Guidance
 from bot.application.access import Refused
@@ -19,11 +15,8 @@ from bot.domain.right import Right
 from bot.store.conversations import Conversation, Said
 from bot.tasks.input import clean
 from bot.texts import listed, say
-from bot.web.auth import caller_of
-from bot.web.http import Streamed, Write
 from bot.web.v1.asking import Caller, Cursor, Id, Limit, NumberCursor, page
-from bot.web.v1.calls import Calls
-from bot.web.v1.events import AT_ONCE, HEARTBEAT_EVERY, PATIENCE_S, owner_text, piece_told, told
+from bot.web.v1.calls import Calls, owner_text
 from bot.web.v1.models.base import Listed
 from bot.web.v1.models.conversations import (
     ConversationChange,
@@ -33,13 +26,9 @@ from bot.web.v1.models.conversations import (
     NewMessage,
     Taken,
 )
-from bot.web.wakeup import any_of
 
-HEADERS = {"Content-Type": "text/event-stream", "Cache-Control": "no-store", "X-Accel-Buffering": "no"}
-NUMBER = re.compile(r"[0-9]{1,18}")
 SECRET = "••••••"  # noqa: S105 - stands for one
 
-logger = logging.getLogger(__name__)
 router = APIRouter(tags=["conversations"])
 
 
@@ -144,66 +133,6 @@ async def post_message(conversation: Id, wish: NewMessage, calls: Caller) -> Tak
         return Taken(message=_message(said), became="note", task=meaning.task.id)
     files = await calls.files([(file.name, file.content) for file in wish.files])
     draft = replace(wish.draft(wish.text), follows=meaning.follows)
-    words = calls.saying(found, wish.text)
-    task = (await commands.start(draft, files, guidance=found.guidance, also=words)).task
-    return Taken(message=_message(words.said), became="task", task=task.id)
-
-
-@router.get(
-    "/conversations/{conversation}/events",
-    response_class=Response,
-    responses={200: {"content": {"text/event-stream": {}}, "description": "Server-sent events, until one leaves."}},
-)
-async def stream_events(
-    request: Request,
-    conversation: Id,
-    calls: Caller,
-    last_event_id: Annotated[str, Header(max_length=18, pattern="^[0-9]*$")] = "",
-) -> Response:
-    """What happens, from the beginning or behind `Last-Event-ID`: `thinking_start`, `thinking` (pieces, which are not
-    kept and have no id), `message`, `tool_calls`, `tool_result`, `process_step`, `error`, `done`.
-    """
-    found = await calls.conversation(conversation)
-    if last_event_id and not NUMBER.fullmatch(last_event_id):
-        raise Refused(say("refusal.revision"))
-    stopping: asyncio.Event = request.app.state.stopping
-
-    async def tell(write: Write) -> None:
-        await _tell(write, found.id, int(last_event_id or 0), calls, stopping, request)
-
-    return Streamed(tell, HEADERS)
-
-
-async def _tell(
-    write: Write, conversation: str, after: int, calls: Calls, stopping: asyncio.Event, request: Request
-) -> None:
-    events, store = calls.behind.events, calls.services.store.conversations
-    tokens = calls.services.rights.tokens
-    revoked = asyncio.Event()
-    forget = tokens.on_change(revoked.set)
-    reader = events.enter(conversation)
-
-    async def send(data: bytes) -> None:
-        async with asyncio.timeout(PATIENCE_S):
-            await write(data)
-
-    try:
-        await send(b"retry: 1000\n\n")
-        while not stopping.is_set() and tokens.holds(calls.token):
-            news = events.news(conversation)
-            revoked.clear()
-            while found := await store.events(conversation, after, AT_ONCE):
-                # In pieces that fit: who takes nothing must not make them wait in memory.
-                for one in found:
-                    await send(told(one))
-                after = found[-1].number
-            while reader.pieces:
-                await send(piece_told(reader.pieces.popleft()))
-            if not await any_of(news, revoked, stopping, seconds=HEARTBEAT_EVERY):
-                await send(b": still here\n\n")
-    except TimeoutError:
-        logger.info("A reader of %s took nothing for %.0f s and is let go", caller_of(request).name, PATIENCE_S)
-        request.state.drop()
-    finally:
-        forget()
-        events.leave(conversation, reader)
+    task = (await commands.start(draft, files, guidance=found.guidance)).task
+    said = await store.say(found.id, wish.text, key=key)
+    return Taken(message=_message(said), became="task", task=task.id)

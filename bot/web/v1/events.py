@@ -1,266 +1,198 @@
-"""What happens in conversations: written down from what the store knows of their tasks, and told to those who read.
-
-Every event is made from a row that is kept (a task, a step, a question) under a key of its own, so that writing it down
-again changes nothing: after a kill of the service it is done again for every task whose end was not told.
-"""
+"""The logs of tasks and conversations as server-sent events."""
 
 from __future__ import annotations
 
 import asyncio
 import json
 import logging
-from collections import deque
-from collections.abc import Callable
-from contextlib import suppress
-from dataclasses import dataclass, field
-from typing import Any, Final
+import re
+from collections.abc import Iterator
+from typing import Annotated, Any, Final
 
-from agent.events import TaskEvent, Thinking
-from agent.outcome import Outcome
-from agent.ports.tool_calls import ENDED, CallKey, StoredCall
+from fastapi import APIRouter, Header, Request, Response
+
+from agent.events import Asked, TaskEnded, TaskEvent, Thinking
 from agent.tools.calling import MOST_RESULT
 from agent.tools.results import done_of, told_of
 from agent.wording import shortened
-from bot.domain.address import Person
-from bot.domain.right import API_PLATFORM
-from bot.domain.task import OpenQuestion, StepRow, Task
-from bot.store.conversations import Happened, NewEvent
-from bot.store.errors import StoreError
-from bot.store.store import Store
-from bot.tasks.service import TaskService
+from bot.application.access import Refused
+from bot.domain.task import Task
+from bot.domain.task_events import LogEvent, LoggedEvent, StepDone, ToolReturned, names_in_conversation
+from bot.store.task_events import AT_ONCE
+from bot.texts import say
 from bot.views.tasks import effect_words, tokens_json
-from bot.web.wakeup import Wakeup
+from bot.web.auth import caller_of
+from bot.web.http import STREAM_HEADERS, Streamed, Write, server_sent
+from bot.web.v1.asking import Caller, Id
+from bot.web.v1.calls import Calls
+from bot.web.wakeup import any_of
+from devices.app_titles import readable
 
 HEARTBEAT_EVERY: Final = 15.0
 """Seconds of silence after which a comment is sent; also how late an expired token's stream ends."""
-AT_ONCE: Final = 100
-"""Events read in one go."""
-PIECES_KEPT: Final = 200
-"""Pieces of text that wait for a reader; who is further behind gets the whole text at its end, as everybody does."""
 PATIENCE_S: Final = 5.0
 """Seconds in which a reader has to take what is sent; a slower one is let go and comes back with `Last-Event-ID`."""
-AFTER_FAULT: Final = 1.0
-"""Seconds before writing down again what the store did not take."""
+RESPONSES: Final[dict[int | str, dict[str, Any]]] = {
+    200: {"content": {"text/event-stream": {}}, "description": "Server-sent events."}
+}
+NUMBER: Final = re.compile(r"[0-9]{1,18}")
 
+LastEventId = Annotated[str, Header(max_length=18, pattern="^[0-9]*$")]
 logger = logging.getLogger(__name__)
+router = APIRouter()
 
 
-@dataclass(eq=False)
-class Reader:
-    """Somebody who reads a conversation: pieces of text that were said since they last looked."""
-
-    pieces: deque[dict[str, Any]] = field(default_factory=lambda: deque(maxlen=PIECES_KEPT))
-
-
-@dataclass
-class _Conversation:
-    news: Wakeup = field(default_factory=Wakeup)
-    readers: set[Reader] = field(default_factory=set)
+@router.get("/tasks/{task}/events", tags=["tasks"], response_class=Response, responses=RESPONSES)
+async def stream_task(request: Request, task: Id, calls: Caller, last_event_id: LastEventId = "") -> Response:
+    """What happens to a task, from the beginning or behind `Last-Event-ID`, until its end: the events of conversations,
+    and `state`, `planned`, `skill_chosen`, `waiting`, `started`, `resumed`, `question_closed`, `note`, `file` and
+    `part_end`.
+    """
+    return _streamed(request, calls, await calls.task(task), "", last_event_id)
 
 
-class ConversationEvents:
-    """Writes down and tells what happens to tasks that were given in conversations."""
+@router.get(
+    "/conversations/{conversation}/events", tags=["conversations"], response_class=Response, responses=RESPONSES
+)
+async def stream_events(request: Request, conversation: Id, calls: Caller, last_event_id: LastEventId = "") -> Response:
+    """What happens, from the beginning or behind `Last-Event-ID`: `thinking_start`, `thinking` (pieces, which are not
+    kept and have no id), `message`, `tool_calls`, `tool_result`, `process_step`, `error`, `done`.
+    """
+    found = await calls.conversation(conversation)
+    return _streamed(request, calls, None, found.id, last_event_id)
 
-    def __init__(self, task_service: TaskService, store: Store) -> None:
-        self._task_service = task_service
-        self._store = store
-        self._open: dict[str, _Conversation] = {}
-        self._places: dict[str, str] = {}
-        """The conversation of each task that is worked on."""
-        self._changed: dict[str, None] = {}
-        self._wake = asyncio.Event()
-        self._turns: dict[str, asyncio.Lock] = {}
-        self._work: asyncio.Task[None] | None = None
-        self._stops: tuple[Callable[[], None], ...] = ()
 
-    async def start(self) -> None:
-        """Begin to listen, and write down what a former process did not come to. Raises StoreError."""
-        self._stops = (
-            self._task_service.subscribe(self._heard),
-            self._task_service.on_event(self._happened),
-            self._store.tool_calls.on_change(self._heard),
-        )
-        for task in await self._store.conversations.unfinished():
-            self._heard(task)
-        self._work = asyncio.create_task(self._write(), name="conversations")
+def _streamed(request: Request, calls: Calls, task: Task | None, conversation: str, last: str) -> Response:
+    if last and not NUMBER.fullmatch(last):
+        raise Refused(say("refusal.revision"))
 
-    async def stop(self) -> None:
-        """Listen no more."""
-        for stop in self._stops:
-            stop()
-        if self._work is not None:
-            self._work.cancel()
-            with suppress(asyncio.CancelledError):
-                await self._work
+    async def tell(write: Write) -> None:
+        await LogStream(request, calls, task, conversation, int(last or 0)).tell(write)
 
-    async def catch_up(self, task_id: str) -> None:
-        """Write down what has happened to this task until now. Raises StoreError."""
-        task = await self._task_service.get(task_id)
-        if task is not None and task.parent:
-            task = await self._task_service.get(task.parent)
-        if task is None or task.origin.platform != API_PLATFORM or not task.origin.thread:
+    return Streamed(tell, STREAM_HEADERS)
+
+
+class LogStream:
+    """Somebody who reads the log of a task, or of a conversation where that is None; they know it up to `after`."""
+
+    def __init__(self, request: Request, calls: Calls, task: Task | None, conversation: str, after: int) -> None:
+        self._request = request
+        self._calls = calls
+        self._task = task
+        self._conversation = conversation
+        self._after = after
+        self._apps: dict[str, str] = {}
+        """The names of the apps that were told of."""
+
+    async def tell(self, write: Write) -> None:
+        """Send what there is and what comes, until the end of the task, of the service, or of the right to read it."""
+        stopping: asyncio.Event = self._request.app.state.stopping
+        revoked = asyncio.Event()
+        forget = self._calls.services.rights.tokens.on_change(revoked.set)
+
+        async def send(data: bytes) -> None:
+            async with asyncio.timeout(PATIENCE_S):
+                await write(data)
+
+        try:
+            with self._calls.behind.following.reading(self._task.id if self._task else self._conversation) as reader:
+                await send(b"retry: 1000\n\n")
+                while not stopping.is_set() and self._may_read():
+                    reader.news.clear()
+                    revoked.clear()
+                    found = await self._read()
+                    # In pieces that fit: who takes nothing must not make them wait in memory.
+                    for one in found:
+                        for data in self._sent(one):
+                            await send(data)
+                        self._after = one.told if self._task is None else one.number
+                    while reader.passing:
+                        passed = reader.passing.popleft()
+                        if isinstance(passed.event, Thinking) or self._task is not None:
+                            piece = passed.event.model_dump(mode="json", exclude={"type"})
+                            await send(_sent(_name(passed.event), {"task": passed.task, **piece}))
+                    if len(found) == AT_ONCE:
+                        continue
+                    if self._task is not None and (self._task.outcome or any(one.is_last for one in found)):
+                        return
+                    if not await any_of(reader.news, revoked, stopping, seconds=HEARTBEAT_EVERY):
+                        await send(b": still here\n\n")
+        except TimeoutError:
+            name = caller_of(self._request).name
+            logger.info("A reader of %s took nothing for %.0f s and is let go", name, PATIENCE_S)
+            self._request.state.drop()
+        finally:
+            forget()
+
+    def _may_read(self) -> bool:
+        holds: bool = self._request.state.still()
+        return holds and (self._task is None or self._calls.may_see(self._task))
+
+    async def _read(self) -> tuple[LoggedEvent, ...]:
+        log = self._calls.services.store.task_events
+        if self._task is None:
+            return await log.of_conversation(self._conversation, self._after)
+        return await log.of_task(self._task.id, self._after)
+
+    def _sent(self, one: LoggedEvent) -> Iterator[bytes]:
+        """An event as it is sent; who was cut off goes on behind its number."""
+        names = names_in_conversation(one.event, of_part=bool(one.part))
+        if self._task is None:
+            for number, name in enumerate(names, one.told - len(names) + 1):
+                if number > self._after:
+                    yield _sent(name, {"index": number, **self._data(name, one)}, number=number)
             return
-        conversation = self._places[task.id] = task.origin.thread
-        async with self._turns.setdefault(task.id, asyncio.Lock()):
-            steps = await self._task_service.steps(task.id)
-            questions = await self._task_service.questions_of(task.id)
-            calls = await self._store.tool_calls.of_task(task.id)
-            for part in await self._task_service.parts(task.id):
-                questions += await self._task_service.questions_of(part.id)
-                calls += await self._store.tool_calls.of_task(part.id)
-            added = await self._store.conversations.happened(conversation, events_of(task, steps, questions, calls))
-        if added and (known := self._open.get(conversation)) is not None:
-            known.news.beat()
-        if task.outcome is not None:
-            self._places.pop(task.id, None)
-            self._turns.pop(task.id, None)
+        own = "part_end" if one.part and isinstance(one.event, TaskEnded) else _name(one.event)
+        *first, last = names or (own,)
+        for name in first:
+            yield _sent(name, self._data(name, one))
+        yield _sent(last, self._data(last, one), number=one.number)
 
-    def enter(self, conversation: str) -> Reader:
-        """Somebody reads from now on."""
-        reader = Reader()
-        self._open.setdefault(conversation, _Conversation()).readers.add(reader)
-        return reader
+    def _data(self, name: str, one: LoggedEvent) -> dict[str, Any]:
+        data = {"task": one.task, **self._said(name, one)}
+        if one.message is not None and name in {"message", "done"}:
+            data["message"] = one.message
+        if one.part and self._task is not None:
+            data["part"] = one.part
+        return data
 
-    def leave(self, conversation: str, reader: Reader) -> None:
-        """They read no more."""
-        known = self._open[conversation]
-        known.readers.discard(reader)
-        if not known.readers:
-            del self._open[conversation]
-
-    def readers(self, conversation: str) -> int:
-        """How many read it now."""
-        known = self._open.get(conversation)
-        return 0 if known is None else len(known.readers)
-
-    def news(self, conversation: str) -> asyncio.Event:
-        """What is set once there is something new; take it before looking."""
-        return self._open[conversation].news.next()
-
-    def _heard(self, task: str) -> None:
-        self._changed[task] = None
-        self._wake.set()
-
-    def _happened(self, task: str, event: TaskEvent) -> None:
-        if isinstance(event, Thinking) and (known := self._open.get(self._places.get(task, ""))) is not None:
-            piece = {"task": task, "node": event.node, "text": event.text, "reasoning": event.reasoning}
-            for reader in known.readers:
-                reader.pieces.append(piece)
-            known.news.beat()
-
-    async def _write(self) -> None:
-        while True:
-            await self._wake.wait()
-            self._wake.clear()
-            changed, self._changed = self._changed, {}
-            for task in changed:
-                try:
-                    await self.catch_up(task)
-                except StoreError as error:
-                    logger.warning("what happened to task %s is told later: %s", task, error)
-                    self._heard(task)
-                    await asyncio.sleep(AFTER_FAULT)
-                except Exception:
-                    logger.exception("what happened to task %s could not be written down", task)
+    def _said(self, name: str, one: LoggedEvent) -> dict[str, Any]:
+        match one.event:
+            case StepDone() as step:
+                app = step.app_name or readable(step.app)
+                self._apps[step.app] = app
+                return {
+                    "index": step.index,
+                    "phone": step.phone_name,
+                    "summary": step.summary,
+                    "action": step.action,
+                    "effect": effect_words(step.effect, self._apps),
+                    "app": app,
+                    "picture": step.frame,
+                    "seconds": step.seconds,
+                }
+            case ToolReturned() as came:
+                ok = came.state == "done"
+                text = told_of(done_of(came.result)) if ok else str(came.result.get("why", ""))
+                said = came.model_dump(mode="json", exclude={"type", "result"})
+                return {**said, "text": shortened(text, MOST_RESULT)}
+            case Asked(question=asked):
+                return {"question": asked.id, **asked.model_dump(mode="json", include={"text", "kind", "choices"})}
+            case TaskEnded() as end if name == "error":
+                return {"outcome": end.outcome.value, "why": end.summary}
+            case TaskEnded() as end if name == "message":
+                return {"text": end.summary, "data": end.data, "sources": [page.model_dump() for page in end.sources]}
+            case TaskEnded() as end if name == "done":
+                return {"outcome": end.outcome.value, "tokens": tokens_json(end.usage)}
+            case _ if name == "thinking_start":
+                return {}
+            case other:
+                return other.model_dump(mode="json", exclude={"type"})
 
 
-def events_of(
-    task: Task, steps: tuple[StepRow, ...], questions: tuple[OpenQuestion, ...], calls: tuple[StoredCall, ...] = ()
-) -> list[NewEvent]:
-    """All that has happened to a task of a conversation so far, in order."""
-    found = [NewEvent(f"start:{task.id}", "thinking_start", {"task": task.id}, task.id)]
-    names = {row.app: row.app_shown for row in steps}
-    told = [(row.at, _step(task, index, row, names)) for index, row in enumerate(steps)]
-    told += [(one.asked, _question(task, one)) for one in questions]
-    for one in calls:
-        told.append((one.begun, _call(task, one)))
-        if one.state in ENDED:
-            told.append((one.begun + one.seconds, _result(task, one)))
-    found += [event for _, event in sorted(told, key=lambda one: one[0])]
-    data: dict[str, Any]
-    if task.outcome is not None:
-        if task.outcome in {Outcome.FAILED, Outcome.BLOCKED}:
-            data = {"task": task.id, "outcome": task.outcome.value, "why": task.summary}
-            found.append(NewEvent(f"error:{task.id}", "error", data, task.id))
-        data = {"task": task.id, "text": task.summary, "data": task.data}
-        data["sources"] = [page.model_dump() for page in task.sources]
-        found.append(NewEvent(f"final:{task.id}", "message", data, task.id, text=task.summary))
-        data = {"task": task.id, "outcome": task.outcome.value, "tokens": tokens_json(task.usage)}
-        found.append(NewEvent(f"done:{task.id}", "done", data, task.id, about=f"final:{task.id}"))
-    return found
-
-
-def _step(task: Task, index: int, row: StepRow, names: dict[str, str]) -> NewEvent:
-    data = {
-        "task": task.id,
-        "index": index,
-        "phone": row.phone_name or task.phone_name,
-        "summary": row.summary,
-        "action": row.action,
-        "effect": effect_words(row.effect, names),
-        "app": row.app_shown,
-        "picture": row.frame,
-        "seconds": row.seconds,
-    }
-    return NewEvent(f"step:{row.run}:{row.subtask}:{row.step}", "process_step", data, task.id)
-
-
-def _call(task: Task, one: StoredCall) -> NewEvent:
-    data = {
-        "task": task.id,
-        "call": _call_id(one.key),
-        "member": one.key.member,
-        "name": one.call.name,
-        "arguments": dict(one.call.arguments),
-    }
-    return NewEvent(f"call:{_call_id(one.key)}", "tool_calls", data, task.id)
-
-
-def _result(task: Task, one: StoredCall) -> NewEvent:
-    text = told_of(done_of(one.result)) if one.ok else str(one.result.get("why", ""))
-    data = {
-        "task": task.id,
-        "call": _call_id(one.key),
-        "name": one.call.name,
-        "state": one.state,
-        "cached": one.cached,
-        "seconds": one.seconds,
-        "text": shortened(text, MOST_RESULT),
-    }
-    return NewEvent(f"result:{_call_id(one.key)}", "tool_result", data, task.id)
-
-
-def _call_id(key: CallKey) -> str:
-    return f"{key.task}-{key.member}-{key.number}-{key.turn}-{key.index}"
-
-
-def _question(task: Task, one: OpenQuestion) -> NewEvent:
-    asked = one.question
-    data = {
-        "task": task.id,
-        "text": asked.text,
-        "question": asked.id,
-        "kind": asked.kind.value,
-        "choices": list(asked.choices),
-    }
-    return NewEvent(f"ask:{asked.id}", "message", data, task.id, text=asked.text, question=asked.id)
-
-
-def told(event: Happened) -> bytes:
-    """A kept event as it is sent; who was cut off goes on behind its number."""
-    return _sent(event.event, {"index": event.number, **event.data}, number=event.number)
-
-
-def piece_told(piece: dict[str, Any]) -> bytes:
-    """A piece of text that is being said: it has no number, for it is not kept."""
-    return _sent("thinking", piece)
+def _name(event: LogEvent | TaskEvent) -> str:
+    return event.type.replace(" ", "_")
 
 
 def _sent(name: str, data: dict[str, Any], *, number: int | None = None) -> bytes:
-    place = "" if number is None else f"id: {number}\n"
-    return f"{place}event: {name}\ndata: {json.dumps(data, ensure_ascii=False)}\n\n".encode()
-
-
-def owner_text(person: Person) -> str:
-    """An account as conversations keep whose they are."""
-    return f"{person.platform}:{person.id}"
+    return server_sent(name, json.dumps(data, ensure_ascii=False), number=number)

@@ -99,8 +99,7 @@ async def create_task(wish: NewTask, calls: Caller, response: Response) -> TaskI
     draft = wish.draft(wish.text)
     if wish.skill:
         draft = draft_of_skill(draft, SkillCall(wish.skill, wish.arguments), calls.services)
-    also = None if conversation is None else calls.saying(conversation, draft.text)
-    started = await calls.commands(here).start(draft, files, guidance=guidance, also=also)
+    started = await calls.commands(here).start(draft, files, guidance=guidance)
     response.headers["Location"] = f"/api/v1/tasks/{started.task.id}"
     return await task_info(calls, started.task, is_new=not started.duplicate)
 

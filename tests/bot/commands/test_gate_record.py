@@ -29,7 +29,9 @@ async def kept(world: World, task: Task, *steps: StepRow, question: Question | N
         await world.store.write(
             lambda t: world.store.questions.add(t, task.id, question, now=world.clock(), expires=world.clock() + 60)
         )
-        assert await world.store.questions.answer(question.id, "allow", by="Anna", now=world.clock() + 1)
+        assert await world.store.write(
+            lambda t: world.store.questions.answer(t, question.id, "allow", by="Anna", now=world.clock() + 1)
+        )
 
 
 async def worked(world: World) -> Task:

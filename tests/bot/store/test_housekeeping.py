@@ -23,6 +23,7 @@ from agent.tools.task_files import TaskFiles
 from bot.domain.address import MessageRef
 from bot.domain.console_log import Content
 from bot.domain.task import StepRow, Task, TaskState
+from bot.domain.task_events import ToolCalled
 from bot.store.audit import AuditKind
 from bot.store.checkpoints import LatestSaver, open_checkpoints
 from bot.store.connection import Transaction
@@ -153,6 +154,8 @@ async def test_calls_that_may_hold_what_was_forgotten_go_when_their_task_has_end
     await memory.forget(subject, [fact.id])
     await house.keeper().round()
     assert [len(await house.store.tool_calls.of_task(task.id)) for task in tasks] == [0, 1]
+    told = [[type(one.event) for one in await house.store.task_events.of_task(task.id)] for task in tasks]
+    assert told == [[], [ToolCalled]]
 
 
 async def test_what_lives_or_was_not_told_stays(house: House) -> None:

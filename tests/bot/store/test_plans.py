@@ -9,10 +9,12 @@ from sqlite3 import Row
 import pytest
 
 from bot.store.connection import Value
+from bot.store.conversations import Conversations
 from bot.store.database import Database
 from bot.store.outbox import Outbox
 from bot.store.pruning import Pruning
 from bot.store.steps import Steps
+from bot.store.task_events import TaskEvents
 from bot.store.tasks import Tasks
 
 Asking = Callable[[Database], Awaitable[object]]
@@ -33,6 +35,11 @@ class Overheard(Database):
         return [str(row["detail"]) for row in await super().fetch(f"EXPLAIN QUERY PLAN {sql}", values)]
 
 
+def log_of(database: Database) -> TaskEvents:
+    """Where events are kept; at which time does not matter."""
+    return TaskEvents(database, Conversations(database, float), float)
+
+
 @pytest.fixture
 async def database(tmp_path: Path) -> AsyncIterator[Overheard]:
     opened = await Overheard.open(tmp_path / "opengui.sqlite3")
@@ -46,6 +53,8 @@ async def database(tmp_path: Path) -> AsyncIterator[Overheard]:
     [
         pytest.param(lambda database: Steps(database).of("1"), id="the steps of a task"),
         pytest.param(lambda database: Steps(database).last("1"), id="the last step of a task"),
+        pytest.param(lambda database: log_of(database).of_task("1", 7), id="the log of a task"),
+        pytest.param(lambda database: log_of(database).of_conversation("c", 7), id="the log of a conversation"),
         pytest.param(lambda database: Tasks(database).active(), id="tasks that live"),
         pytest.param(lambda database: Tasks(database).interrupted_before(1.0), id="tasks that were given up"),
         pytest.param(lambda database: Tasks(database).parts("1"), id="parts"),

@@ -197,9 +197,9 @@ async def test_the_first_answer_in_time_wins(store: Store) -> None:
     assert found.question == question
     assert await store.questions.open(place=HERE) == await store.questions.open(task.id) == (found,)
     assert await store.questions.open(place=THREAD) == ()
-    assert not await store.questions.answer("q1", "late", by="Anna", now=10)
-    assert await store.questions.answer("q1", "a", by="Anna", now=9)
-    assert not await store.questions.answer("q1", "b", by="Bert", now=9)
+    assert not await store.write(lambda t: store.questions.answer(t, "q1", "late", by="Anna", now=10))
+    assert await store.write(lambda t: store.questions.answer(t, "q1", "a", by="Anna", now=9))
+    assert not await store.write(lambda t: store.questions.answer(t, "q1", "b", by="Bert", now=9))
     assert await store.write(lambda t: store.questions.expire(t, now=99)) == ()
     answered = await store.questions.get("q1")
     assert answered == replace(found, answer="a", answered_by="Anna", closed=9)

@@ -128,11 +128,11 @@ class Bench:
 
 @asynccontextmanager
 async def bench(
-    path: Path, agent: Agent, *, clock: Clock | None = None, limits: ServiceLimits = LIMITS
+    path: Path, agent: Agent, *, clock: Clock | None = None, limits: ServiceLimits = LIMITS, store: Store | None = None
 ) -> AsyncIterator[Bench]:
-    """A desk from start to stop on what is in the directory."""
+    """A desk from start to stop on what is in the directory, or in this store."""
     clock = clock or Clock()
-    store = await Store.open(prepare_database(path), clock=clock)
+    store = store or await Store.open(prepare_database(path), clock=clock)
     try:
         phones, secrets = StillPhones(phone("pixel")), MemorySecrets()
         task_service = TaskService(

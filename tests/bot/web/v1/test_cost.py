@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any, TypeVar
@@ -12,13 +11,16 @@ import pytest
 from bot.logs.context import ABOUT
 from bot.store.connection import Source, Transaction, Value
 from bot.store.database import Database
+from bot.store.frames import FrameFiles
+from bot.store.store import DATABASE_NAME, Store
+from tests.bot.tasks.bench import Clock
 from tests.bot.web.v1.world import open_api
 
 Result = TypeVar("Result")
 
 
 class CountingDatabase(Database):
-    """Counts what a request asks of the database, without what runs and the writer of conversations do meanwhile."""
+    """Counts what a request asks of the database, without what runs do meanwhile."""
 
     reads = 0
     writes = 0
@@ -37,14 +39,16 @@ class CountingDatabase(Database):
 
 
 def _is_for_the_request() -> bool:
-    task = asyncio.current_task()
-    return ABOUT.get() is None and task is not None and task.get_name() != "conversations"
+    return ABOUT.get() is None
 
 
 @pytest.mark.parametrize("key", ["", "once"])
 @pytest.mark.parametrize("talking", [False, True])
 async def test_a_post_reads_and_writes_a_few_times(tmp_path: Path, key: str, talking: bool) -> None:
-    async with open_api(tmp_path, database=CountingDatabase) as api:
+    clock = Clock()
+    database = await CountingDatabase.open(tmp_path / DATABASE_NAME)
+    store = Store(database, FrameFiles(tmp_path / "frames", clock), clock)
+    async with open_api(tmp_path, kept=store) as api:
         secret = await api.token("program")
         body: dict[str, object] = {"text": "open settings"}
         if talking:

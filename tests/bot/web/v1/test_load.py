@@ -13,7 +13,8 @@ from pathlib import Path
 from agent.events import Started
 from agent.run_id import RunId
 from bot.domain.task import TaskState
-from bot.store.conversations import NewEvent
+from bot.domain.task_events import StepDone
+from bot.store.connection import Transaction
 from bot.web.connections import Connections
 from tests.bot.web.v1.world import API, ApiWorld, Stream, open_api
 from tests.fixtures.own_time import own_time
@@ -34,8 +35,15 @@ async def test_readers_who_take_nothing_hold_up_nobody_and_are_let_go(tmp_path: 
     async with open_api(tmp_path, Connections(most=200)) as api:
         secret = await api.token("ci")
         conversation = (await api.ask(secret, "POST", "/conversations", {})).body["id"]
-        events = [NewEvent(f"k{n}", "process_step", {"text": "x" * 50_000}, "") for n in range(16)]
-        await api.world.store.conversations.happened(conversation, events)
+        path = f"/conversations/{conversation}/messages"
+        task = await api.world.task_service.known((await api.ask(secret, "POST", path, {"text": "look"})).body["task"])
+        long = StepDone(run=RunId(task.id), subtask=1, step=1, max_steps=60, summary="x" * 50_000)
+
+        async def add(transaction: Transaction) -> None:
+            for _ in range(15):
+                await api.world.store.task_events.append(transaction, task, long)
+
+        await api.world.store.write(add)
         assert api.url.port is not None
         links = []
         for _ in range(100):
@@ -56,7 +64,7 @@ async def test_readers_who_take_nothing_hold_up_nobody_and_are_let_go(tmp_path: 
             assert time.monotonic() - began < 15
             assert (await api.ask(secret, "GET", "/me")).status == 200
         async with asyncio.timeout(25):
-            while api.events.readers(conversation):
+            while api.following.readers(conversation):
                 await asyncio.sleep(0.1)
         for _, writer in links:
             writer.close()

@@ -17,7 +17,7 @@ from bot.commands.spec import BY_NAME
 from bot.domain.address import Person
 from bot.domain.right import PAGE_PLATFORM, Right
 from bot.fleet.hub import Hub
-from bot.store.database import Database
+from bot.store.store import Store
 from bot.tasks.follow import TaskFollowers
 from bot.tasks.leases import PhoneLeases
 from bot.tasks.operating import Operating
@@ -34,7 +34,6 @@ from bot.web.server import Console
 from bot.web.tokens import TokenMaking
 from bot.web.v1.calls import ApiServices
 from bot.web.v1.chat import ApiChat
-from bot.web.v1.events import ConversationEvents
 from bot.web.v1.mount import ApiMount
 from bot.web.viewers import PeopleOfPage
 from devices.phone import Phone, PhoneInfo, Phones
@@ -75,7 +74,7 @@ class ApiWorld:
 
     world: World
     console: Console
-    events: ConversationEvents
+    following: TaskFollowers
     url: URL
     start: str
     session: aiohttp.ClientSession
@@ -102,9 +101,12 @@ class ApiWorld:
 
     async def stream(self, secret: str, conversation: str, last: str = "") -> Stream:
         """Begin to read a conversation's events."""
+        return await self.stream_of(secret, f"/conversations/{conversation}", last)
+
+    async def stream_of(self, secret: str, what: str, last: str = "") -> Stream:
+        """Begin to read the events of a task or conversation."""
         headers = {"Authorization": f"Bearer {secret}"} | ({"Last-Event-ID": last} if last else {})
-        path = f"{API}/conversations/{conversation}/events"
-        response = await self.session.get(self.url.with_path(path), headers=headers)
+        response = await self.session.get(self.url.with_path(f"{API}{what}/events"), headers=headers)
         assert response.status == 200, await response.text()
         return Stream(response)
 
@@ -148,23 +150,14 @@ class Stream:
 
 @asynccontextmanager
 async def open_api(
-    directory: Path,
-    connections: Connections | None = None,
-    hub: Hub | None = None,
-    *,
-    database: type[Database] = Database,
+    directory: Path, connections: Connections | None = None, hub: Hub | None = None, kept: Store | None = None
 ) -> AsyncIterator[ApiWorld]:
-    """A running service on any free port."""
+    """A running service on any free port, on what is in the directory, or in the store `kept`."""
     async with AsyncExitStack() as stack:
-        world = await stack.enter_async_context(
-            a_world(directory, a_phone("Pixel"), a_phone("Moto"), database=database)
-        )
+        world = await stack.enter_async_context(a_world(directory, a_phone("Pixel"), a_phone("Moto"), store=kept))
         store = world.store
-        events = ConversationEvents(world.task_service, store)
-        await events.start()
-        stack.push_async_callback(events.stop)
         world.chats["api"] = ApiChat()
-        following = TaskFollowers(world.task_service)
+        following = TaskFollowers(world.task_service, store.task_events)
         stack.callback(following.close)
         people = WebChat(store.console, store.frames, PAGE_PLATFORM)
         world.chats[people.platform] = people
@@ -184,7 +177,7 @@ async def open_api(
         leases = PhoneLeases(store.leases, world.phones)
         touched = TouchablePhones(world.phones)
         operating = Operating(leases, touched, Policy.default(), store.journal)
-        api = ApiServices(world.services, events, operating, hub=hub)
+        api = ApiServices(world.services, following, operating, hub=hub)
         console = Console(
             Exposure("127.0.0.1"),
             0,
@@ -197,8 +190,8 @@ async def open_api(
                 *FleetRoutes(hub).routes(),
                 *LiveHand(world.services, stopping).routes(),
                 *ApiMount(api, stopping).routes(),
-                *ChatCompletions(api, following).routes(),
-                *McpMount(api, following, stopping, sessions=5).routes(),
+                *ChatCompletions(api).routes(),
+                *McpMount(api, stopping, sessions=5).routes(),
             ],
             connections=connections,
             rights=world.rights,
@@ -207,4 +200,4 @@ async def open_api(
         stack.push_async_callback(console.stop)
         session = aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(total=30))
         stack.push_async_callback(session.close)
-        yield ApiWorld(world, console, events, url.origin(), url.query["token"], session, touched)
+        yield ApiWorld(world, console, following, url.origin(), url.query["token"], session, touched)
