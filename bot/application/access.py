@@ -53,7 +53,9 @@ class NotAllowed(Refused):
 
     def with_text(self, text: str) -> NotAllowed:
         """A refusal for what this one is for, in other words."""
-        return NotAllowed(text, self.check)
+        other = NotAllowed(text, self.check)
+        other.audited = self.audited
+        return other
 
 
 @asynccontextmanager

@@ -10,15 +10,16 @@ from typing import Final
 
 from agent import actions as act
 from agent.questions import ALLOW, DENY
-from bot.application.access import Refused, may_see, require, verdict
+from bot.application.access import Caller, Refused, may_see, require, verdict
 from bot.application.phones import open_phones, phone_named, require_usable
+from bot.application.screens import phone_meant
 from bot.application.services import Services
 from bot.application.task_access import require_to_hold, task_named
 from bot.cards.buttons import ButtonData, Deed, button
 from bot.cards.marks import draw_marks
 from bot.cards.picture import draw_screen
 from bot.commands.answers import cleared
-from bot.commands.phones import phone_meant, user_of
+from bot.commands.phones import user_of
 from bot.commands.request import Request, plain
 from bot.domain.address import MessageRef
 from bot.domain.chat import Capabilities, ChatError, FloodWait
@@ -46,7 +47,7 @@ _MARK, _PAGE, _ALLOW, _DENY = "m", "p", "yes-", "no-"
 
 async def hand(request: Request, services: Services) -> Reply:
     """Shows the screen with numbered places, and with `--type` types into the phone that one holds."""
-    info = await phone_meant(request, services)
+    info = await phone_meant(request, request.option("device"), services)
     require_usable(info)
     if text := request.call.options.get("type", ""):
         hold = services.hands.holder(info.id)
@@ -79,15 +80,15 @@ async def show_if_allowed(task: Task, request: Request, services: Services) -> s
     return ""
 
 
-async def take(info: PhoneInfo, request: Request, services: Services, *, idle: float) -> Hold:
+async def take(info: PhoneInfo, caller: Caller, services: Services, *, idle: float) -> Hold:
     """Put the phone into this person's hands. Raises Refused, NotAllowed or TaskError."""
-    require(request, services.policy, Right.OPERATE, phone=info.id)
+    require(caller, services.policy, Right.OPERATE, phone=info.id)
     used = await user_of(info, services)
     if used is not None:
-        if not may_see(request, services.policy, used):
+        if not may_see(caller, services.policy, used):
             raise Refused(say("screen.private", name=info.name))
-        await require_to_hold(request, services, used)
-    return await services.hands.take(info.id, request.person, idle=idle)
+        await require_to_hold(caller, services, used)
+    return await services.hands.take(info.id, caller.person, idle=idle)
 
 
 async def show(info: PhoneInfo, request: Request, services: Services) -> None:
@@ -209,7 +210,7 @@ async def _do(action: ByHand, aim: Aim, hold: Hold, request: Request, services: 
     return touched
 
 
-async def note(action: ByHand, touched: Touched, hold: Hold, request: Request, services: Services) -> None:
+async def note(action: ByHand, touched: Touched, hold: Hold, caller: Caller, services: Services) -> None:
     """Keep in the audit what was touched, and whether the touch was the yes to what the rules ask; of a text its length
     alone.
     """
@@ -217,13 +218,13 @@ async def note(action: ByHand, touched: Touched, hold: Hold, request: Request, s
     detail = f"{hold.phone} {action.kind}{length} {touched.target or touched.app}".strip()
     if touched.yes:
         detail = f"{detail} (own yes)"
-    await services.store.audit.note(AuditKind.OPERATED, request.person, task=hold.task, detail=detail)
+    await services.store.audit.note(AuditKind.OPERATED, caller.person, task=hold.task, detail=detail)
 
 
-async def ask_approver(needs: NeedsApproval, action: ByHand, hold: Hold, request: Request, services: Services) -> None:
+async def ask_approver(needs: NeedsApproval, action: ByHand, hold: Hold, caller: Caller, services: Services) -> None:
     """Ask whoever may approve, in the same place, with the screen that it is about. Raises Refused."""
     asked = services.hands.ask(hold, action, needs)
-    chat = services.chats[request.address.platform]
+    chat = services.chats[caller.address.platform]
     # Where a phone is shown live, pictures are kept.
     picture = None if chat.capabilities.shows_live else await _picture_of(hold, services)
     rows = (
@@ -236,7 +237,7 @@ async def ask_approver(needs: NeedsApproval, action: ByHand, hold: Hold, request
     body = say("hand.asks", person=who, what=needs.what, name=hold.name, why=needs.why)
     message = Message(heading=say("hand.asks_heading"), body=body, picture=picture, buttons=rows, notify=True)
     try:
-        await chat.send(request.address, message, nonce=f"hand:{asked.id}", turn=services.turns(request.place))
+        await chat.send(caller.address, message, nonce=f"hand:{asked.id}", turn=services.turns(caller.place))
     except (ChatError, FloodWait) as error:
         raise Refused(say("hand.unsent", name=hold.name)) from error
 

@@ -8,8 +8,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from agent.run_id import RunId
-from bot.application.access import Refused, may_see, verdict
+from bot.application.access import Caller, Refused, may_see, verdict
 from bot.application.phones import open_phones, phone_named, require_usable, state_of
+from bot.application.screens import look, phone_meant
 from bot.application.services import Services
 from bot.cards.picture import draw_screen, whole_screen
 from bot.commands.request import Request, plain
@@ -17,7 +18,6 @@ from bot.domain.outgoing import Message, Picture, Reply
 from bot.domain.right import Right
 from bot.domain.task import Task, TaskState
 from bot.store.audit import AuditKind, FileDetail
-from bot.tasks.hands import HeldByOther
 from bot.tasks.input import health_words
 from bot.texts import listed, say
 from devices.app_titles import readable
@@ -33,42 +33,28 @@ QUOTED = re.compile(r"""(["'])(?P<phone>[^"']+)\1\s+(?P<rest>.+)""", re.DOTALL)
 
 async def devices(request: Request, services: Services) -> Reply:
     """Every phone with its state, what it shows, and who uses it."""
+    lines = await phone_lines(request, services)
+    return plain("\n".join(lines), heading=say("devices.heading")) if lines else plain(say("phone.none"))
+
+
+async def phone_lines(caller: Caller, services: Services) -> list[str]:
+    """What is told of each phone that the caller may use."""
     await services.phones.refresh()
-    phones = open_phones(request, services)
-    if not phones:
-        return plain(say("phone.none"))
     active = await services.task_service.active()
-    return plain(
-        "\n".join(_lines(phone, active, services.hands.held_by(phone.id)) for phone in phones),
-        heading=say("devices.heading"),
-    )
+    phones = open_phones(caller, services)
+    return [_lines(phone, active, services.hands.held_by(phone.id)) for phone in phones]
 
 
 async def screen(request: Request, services: Services) -> Reply:
-    """A screenshot, now. A secure screen cannot be shown, and that is told.
-
-    What a phone shows while it works for somebody in private is shown where that task may be shown.
-    """
-    info = await phone_meant(request, services)
-    require_usable(info)
-    used = await user_of(info, services)
-    if used is not None and not may_see(request, services.policy, used):
-        raise Refused(say("screen.private", name=info.name))
-    hold = services.hands.holder(info.id)
-    if hold is not None and not services.policy.same(hold.person, request.person):
-        raise HeldByOther(hold.name, hold.person)
-    try:
-        seen = await services.phones.get(info.id).observe()
-    except PhoneError as error:
-        raise Refused(say("screen.failed", name=info.name, why=said(sentence_of(error)))) from error
-    if seen.image is None or seen.secure:
-        raise Refused(say("screen.secure", name=info.name))
+    """A screenshot, now."""
+    info = await phone_meant(request, request.option("device"), services)
+    seen, image = await look(request, info, services)
     words = [seen.app_name or readable(seen.package), say("screen.locked") if seen.locked else ""]
     message = Message(heading=info.name, body=" · ".join(word for word in words if word))
     if request.flag("full"):
-        file = Picture("screen.png", await asyncio.to_thread(whole_screen, seen.image))
+        file = Picture("screen.png", await asyncio.to_thread(whole_screen, image))
         return Reply(replace(message, files=(file,)))
-    picture = Picture("screen.jpg", await asyncio.to_thread(draw_screen, seen.image))
+    picture = Picture("screen.jpg", await asyncio.to_thread(draw_screen, image))
     return Reply(replace(message, picture=picture))
 
 
@@ -110,25 +96,6 @@ def _renamed(request: Request, phones: Sequence[PhoneInfo]) -> tuple[PhoneInfo, 
     return phone_named(called[found], phones), text[len(found) :].strip()
 
 
-async def phone_meant(request: Request, services: Services) -> PhoneInfo:
-    """The phone that the option `device` names, else the only one, else the one of this person's task here.
-
-    Raises Refused when that is not clear, or it may not be used here.
-    """
-    phones = open_phones(request, services)
-    if wished := request.option("device"):
-        return phone_named(wished, phones)
-    if not phones:
-        raise Refused(say("phone.none"))
-    if len(phones) == 1:
-        return phones[0]
-    task = await services.task_service.latest_for(services.policy.accounts(request.person), request.address)
-    used = next((phone for phone in phones if task is not None and phone.id == task.phone), None)
-    if used is None:
-        raise Refused(say("screen.which", names=listed(phone.name for phone in phones)))
-    return used
-
-
 def _lines(phone: PhoneInfo, active: tuple[Task, ...], held_by: str) -> str:
     facts = [
         phone.model if phone.model != phone.name else "",
@@ -163,7 +130,7 @@ WISH_SHOWN = 80
 
 async def file(request: Request, services: Services) -> Reply:
     """The newest file of a phone's shared storage with this name, part of a name, pattern or path."""
-    info = await phone_meant(request, services)
+    info = await phone_meant(request, request.option("device"), services)
     require_usable(info)
     if not info.capabilities.files:
         raise Refused(say("fetch.no_files", name=info.name))

@@ -10,9 +10,9 @@ from datetime import datetime
 from zoneinfo import ZoneInfo
 
 from bot.application.access import Caller, NotAllowed, Refused
+from bot.application.schedules import yes_of_now
 from bot.application.services import Services
 from bot.application.tasks import TaskCommands
-from bot.commands.standing import yes_of_now
 from bot.domain.schedule import Schedule, count_due, next_due
 from bot.domain.task import Task, TaskError, TaskState
 from bot.domain.task_request import Origin, TaskRequest, WishedPhone

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from zoneinfo import ZoneInfo
 
-from bot.application.access import Caller, Refused, may_show, require, verdict
-from bot.application.phones import open_phones, phones_named
+from bot.application.access import Refused
+from bot.application.schedules import ScheduleCommands
 from bot.application.services import Services
 from bot.cards.buttons import ButtonData, Deed, button
 from bot.cards.formatting import shortened
@@ -17,20 +17,12 @@ from bot.commands.parser import parse
 from bot.commands.request import Request, plain
 from bot.commands.scheduler import local_time
 from bot.commands.skills import skill_draft
-from bot.commands.standing import wished_yes, yes_detail, yes_words
+from bot.commands.standing import wished_yes, yes_words
 from bot.commands.tasks import draft_of
 from bot.domain.outgoing import Button, Message, Reply
-from bot.domain.right import Right
-from bot.domain.schedule import BadRule, Plan, RuleKind, Schedule, next_due, oddity_of, read_rule
-from bot.domain.task_request import TaskDraft
-from bot.domain.zones import zone_named
-from bot.people.roles import can_be_asked
-from bot.store.audit import AuditKind
-from bot.tasks.input import clean
+from bot.domain.schedule import BadRule, Plan, Schedule, oddity_of
 from bot.texts import listed, say
 
-MOST = 20
-"""Schedules of one person, on all their accounts together."""
 LISTED = 5
 """Schedules that one answer lists: each has a row of buttons, and Discord has five rows."""
 TEXT_SHOWN = 80
@@ -50,56 +42,42 @@ async def schedule(request: Request, services: Services) -> Reply:
     if typed.casefold() in _LIST or _CHANGE.fullmatch(typed) is not None:
         return await schedules(request, services)
     plan, due = await planned(request, services, typed, say("command.schedule.example"))
-    return (await add_schedule(request, services, plan, due))[1]
+    return plan_kept(await ScheduleCommands(request, services).add(plan, due))
 
 
-async def add_schedule(caller: Caller, services: Services, plan: Plan, due: float) -> tuple[Schedule, Reply]:
-    """Keep a plan, and tell what was kept."""
-    made = await services.store.schedules.add(plan, now=services.clock(), due=due)
-    zone = ZoneInfo(plan.rule.zone)
+def plan_kept(made: Schedule) -> Reply:
+    """What is told of a new schedule."""
+    zone = ZoneInfo(made.plan.rule.zone)
     time = local_time(made.due, zone)
-    lines = [say("schedule.made", schedule=made.id, words=plan.words, zone=zone.key, time=time)]
+    lines = [say("schedule.made", schedule=made.id, words=made.plan.words, zone=zone.key, time=time)]
     if made.plan.standing is not None:
-        detail = yes_detail(made, made.plan.standing)
-        await services.store.audit.note(AuditKind.ALLOWED_AHEAD, caller.person, detail=detail)
         lines.append(yes_words(made.plan.standing))
-    if (odd := oddity_of(plan.rule)) is not None:
+    if (odd := oddity_of(made.plan.rule)) is not None:
         lines.append(say(f"schedule.odd.{odd}", time=time))
-    return made, Reply(Message(body="\n".join(lines), buttons=(_buttons(made),)))
+    return Reply(Message(body="\n".join(lines), buttons=(_buttons(made),)))
 
 
 async def planned(request: Request, services: Services, typed: str, example: str) -> tuple[Plan, float]:
     """The plan in such a text (`every 30m do …`), and when it is due first. Raises Refused; `example` is told then."""
+    example = f"{request.prefix}{example}"
     found = plan_in(typed)
     if found is None:
-        raise Refused(say("schedule.bad.form", example=f"{request.prefix}{example}"))
+        raise Refused(say("schedule.bad.form", example=example))
     kind, when, typed_do = found
     wanted = parse(typed_do)
     inner = replace(request, call=replace(wanted, options={**request.call.options, **wanted.options}))
     draft = skill_draft(inner, services) if wanted.name == "skill" else draft_of(inner)
-    return await plan_of(request, services, kind, when, draft, f"{request.prefix}{example}")
-
-
-async def plan_of(
-    request: Request, services: Services, kind: str, when: str, draft: TaskDraft, example: str
-) -> tuple[Plan, float]:
-    """The plan for a task, and when it is due first. The request says in which zone, and what is allowed ahead."""
-    zone, now = _zone(request, services), services.clock()
     try:
-        rule = read_rule(kind, when, now=now, zone=zone)
+        return await ScheduleCommands(request, services).plan(
+            kind, when, draft, zone=request.option("zone"), yes=wished_yes(request)
+        )
     except BadRule as bad:
-        raise Refused(say(f"schedule.bad.{bad.why}", example=example)) from bad
-    phones = phones_named(draft.device, open_phones(request, services)) if draft.device else None
-    if phones is not None:
-        draft = replace(draft, device=",".join(phone.id for phone in phones))
-    await _let_make(request, services, [phone.id for phone in phones or ()])
-    due = next_due(rule, after=now, begun=now)
-    assert due is not None, "a rule that was read has a next time"
-    yes = wished_yes(request, services, draft.device)
-    # "tomorrow" means another day by the time that it is read again.
-    at = rule.text.replace("T", " ") if rule.kind is RuleKind.AT else " ".join(when.split())
-    draft = replace(draft, text=clean(draft.text, say("schedule.task")))
-    return Plan(request.person, request.place, request.event, rule, f"{kind.lower()} {at}", draft, yes), due
+        raise bad_rule(bad, example) from bad
+
+
+def bad_rule(bad: BadRule, example: str) -> Refused:
+    """Why such words are no rule, and how one is written."""
+    return Refused(say(f"schedule.bad.{bad.why}", example=example))
 
 
 def plan_in(text: str) -> tuple[str, str, str] | None:
@@ -130,58 +108,25 @@ async def press(data: ButtonData, request: Request, services: Services) -> Reply
     return plain(await _change(request, services, data.choice, data.subject))
 
 
-async def _let_make(request: Request, services: Services, phones: Sequence[str]) -> None:
-    """Raise Refused unless the person may, at the time of a run too, and has not too many schedules."""
-    later = replace(request, person=replace(request.person, roles=frozenset()))
-    for phone in phones or ("",):
-        require(request, services.policy, Right.USE, phone=phone)
-        later_too = verdict(later, services.policy, Right.USE, phone=phone).allowed
-    if not later_too and not can_be_asked(request.person, services.chats):
-        raise Refused(say("schedule.unstored_role"))
-    accounts = services.policy.accounts(request.person)
-    if sum([len(await services.store.schedules.all(account)) for account in accounts]) >= MOST:
-        raise Refused(say("schedule.full", number=MOST))
-
-
-def _zone(request: Request, services: Services) -> ZoneInfo:
-    wanted = request.option("zone")
-    try:
-        return zone_named(wanted) if wanted else services.zone
-    except ValueError:
-        raise Refused(say("schedule.no_zone", name=wanted[:40])) from None
-
-
 async def _change(request: Request, services: Services, verb: str, number: str) -> str:
-    found = await services.store.schedules.get(number)
-    if found is None or not may_see_schedule(request, services, found):
-        raise Refused(say("schedule.unknown", name=number))
-    require(request, services.policy, Right.USE, owner=found.plan.person)
+    commands = ScheduleCommands(request, services)
     match verb:
         case "remove":
-            await services.store.schedules.remove(found.id)
-            return say("schedule.removed", schedule=found.id)
+            return say("schedule.removed", schedule=(await commands.remove(number)).id)
         case "revoke":
-            if found.plan.standing is None:
-                raise Refused(say("schedule.no_yes", schedule=found.id))
-            await services.store.schedules.revoke(found.id)
-            detail = yes_detail(found, found.plan.standing)
-            await services.store.audit.note(AuditKind.REVOKED, request.person, detail=detail)
-            return say("schedule.revoked", schedule=found.id)
+            return say("schedule.revoked", schedule=(await commands.revoke(number)).id)
         case "pause":
-            await services.store.schedules.pause(found.id)
-            return say("schedule.paused", schedule=found.id)
+            return say("schedule.paused", schedule=(await commands.pause(number)).id)
         case "resume":
-            # What was due in the pause is not made up for.
-            due = next_due(found.plan.rule, after=services.clock(), begun=found.created)
-            if due is None:
-                raise Refused(say("schedule.over", schedule=found.id))
-            await services.store.schedules.resume(found.id, due)
-            time = local_time(due, ZoneInfo(found.plan.rule.zone))
-            if found.plan.watch is not None:
-                return say("watch.on", schedule=found.id, time=time)
-            return say("schedule.resumed", schedule=found.id, time=time)
+            return resumed_words(await commands.resume(number))
         case _:
             raise Refused(say("press.unknown"))
+
+
+def resumed_words(one: Schedule) -> str:
+    """That it goes on, and when."""
+    time = local_time(one.due, ZoneInfo(one.plan.rule.zone))
+    return say("schedule.resumed" if one.plan.watch is None else "watch.on", schedule=one.id, time=time)
 
 
 def _example(request: Request) -> str:
@@ -189,7 +134,7 @@ def _example(request: Request) -> str:
 
 
 async def _listed(request: Request, services: Services) -> Reply:
-    found = [one for one in await services.store.schedules.all() if may_see_schedule(request, services, one)]
+    found = await ScheduleCommands(request, services).visible()
     if not found:
         return plain(say("schedule.none", example=_example(request)))
     lines = [_line(one, admin_sees=not services.policy.same(one.plan.person, request.person)) for one in found[:LISTED]]
@@ -198,13 +143,6 @@ async def _listed(request: Request, services: Services) -> Reply:
         lines += [_short(found[LISTED:])]
     rows = tuple(_buttons(one) for one in found[:LISTED])
     return Reply(Message(heading=say("schedule.heading"), body="\n".join(lines), buttons=rows))
-
-
-def may_see_schedule(caller: Caller, services: Services, one: Schedule) -> bool:
-    """Whether it may be shown and changed here: one's own or, for an admin, all; where its tasks may be shown."""
-    admin = verdict(caller, services.policy, Right.ADMIN).allowed
-    own = services.policy.same(one.plan.person, caller.person)
-    return (admin or own) and may_show(caller, services.policy, one.plan.place.address, one.plan.person)
 
 
 def _line(one: Schedule, *, admin_sees: bool) -> str:

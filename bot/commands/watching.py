@@ -8,7 +8,8 @@ from zoneinfo import ZoneInfo
 from agent.models.base import PILOT
 from agent.result_value import NumberValue, ResultSchema, YesNoValue, read_value, unit_of
 from agent.watch_conditions import WatchForm, watch_form_by
-from bot.application.access import Refused
+from bot.application.access import Caller, Refused
+from bot.application.schedules import ScheduleCommands
 from bot.application.services import Services
 from bot.cards.buttons import Deed, button
 from bot.cards.watch import reads_words, told_words
@@ -32,11 +33,12 @@ async def watch(request: Request, services: Services) -> Reply:
         raise Refused(say("watch.no_condition", example=example))
     typed, words = found
     plan, due = await planned(request, services, typed, say("command.watch.example"))
-    return (await add_watch(services, plan, due, words, example))[1]
+    made = await add_watch(request, services, plan, due, words, example)
+    return watch_kept(made, services)
 
 
-async def add_watch(services: Services, plan: Plan, due: float, words: str, example: str) -> tuple[Schedule, Reply]:
-    """Keep a paused watch that tells of what these words say, and show how they were understood. Raises Refused."""
+async def add_watch(caller: Caller, services: Services, plan: Plan, due: float, words: str, example: str) -> Schedule:
+    """Keep a paused watch that tells of what these words say. Raises Refused."""
     watched = watch_of(words)
     if services.reasoning is not None:
         form = await watch_form_by(services.reasoning(), plan.draft.text, words, watched.model_dump(mode="json"))
@@ -45,7 +47,13 @@ async def add_watch(services: Services, plan: Plan, due: float, words: str, exam
         raise Refused(say("watch.only_once", example=example))
     if "," in plan.draft.device:
         raise Refused(say("watch.one_phone"))
-    made = await services.store.schedules.add(replace(plan, watch=watched), now=services.clock(), due=due)
+    return await ScheduleCommands(caller, services).add(replace(plan, watch=watched), due)
+
+
+def watch_kept(made: Schedule, services: Services) -> Reply:
+    """How a new watch was understood, with the button that begins it."""
+    plan, watched = made.plan, made.plan.watch
+    assert watched is not None
     zone = ZoneInfo(plan.rule.zone)
     lines = [
         say("watch.does", words=plan.words, zone=zone.key, text=made.plan.draft.text),
@@ -60,9 +68,7 @@ async def add_watch(services: Services, plan: Plan, due: float, words: str, exam
             Deed.SCHEDULE, made.id, say("button.schedule.remove", schedule=made.id), choice="remove", style="danger"
         ),
     )
-    return made, Reply(
-        Message(heading=say("watch.heading", schedule=made.id), body="\n".join(lines), buttons=(buttons,))
-    )
+    return Reply(Message(heading=say("watch.heading", schedule=made.id), body="\n".join(lines), buttons=(buttons,)))
 
 
 def _has_no_model(services: Services) -> bool:

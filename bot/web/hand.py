@@ -19,12 +19,10 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from agent import actions as act
-from bot.application.access import NotAllowed, Refused, require, verdict
+from bot.application.access import Caller, NotAllowed, Refused, require, verdict
 from bot.application.phones import open_phones, require_usable
 from bot.application.services import Services
 from bot.commands.hand import ask_approver, note, take
-from bot.commands.request import Request as Asked
-from bot.domain.incoming import CommandCall
 from bot.domain.right import Right
 from bot.domain.task import TaskError
 from bot.tasks.hands import Hold, LiveStill
@@ -109,7 +107,7 @@ class LiveHand:
     async def take(self, request: Request) -> Response:
         """Put a phone into the hands of whoever asks; a task that works there stands still from now on."""
         wish = await body_of(request, Taken)
-        asked = _asked(request)
+        asked = _caller(request)
         info = next((info for info in open_phones(asked, self._services) if info.id == wish.phone), None)
         if info is None:
             return refuse(404, say("hand.no_phone"))
@@ -159,7 +157,7 @@ class LiveHand:
         """Touch the phone where the picture was touched. 409 says why nothing was."""
         wish = await body_of(request, Touch)
         hold = self._held(request)
-        asked = _asked(request)
+        asked = _caller(request)
         require(asked, self._services.policy, Right.OPERATE, phone=hold.phone)
         still = hold.still(wish.still)
         if still is None:
@@ -202,8 +200,8 @@ def _told(handler: Callable[[Request], Awaitable[Response]]) -> Handler:
     return answered
 
 
-def _asked(request: Request) -> Asked:
-    return Asked(person_of(request), place_of(request), "", CommandCall("hand"), picked=True)
+def _caller(request: Request) -> Caller:
+    return Caller(person_of(request), place_of(request), "")
 
 
 def _action(wish: Touch, still: Still) -> ByHand:

@@ -12,14 +12,12 @@ from typing import Final
 from starlette.requests import Request
 
 from agent.questions import QuestionKind
-from bot.application.access import may_see, verdict
+from bot.application.access import Caller, may_see, verdict
 from bot.application.phones import open_phones
 from bot.application.services import Services
-from bot.commands.request import Request as Asked
 from bot.commands.spec import BY_NAME
 from bot.domain.address import Address, Person, Place
 from bot.domain.console_log import ConsoleLog
-from bot.domain.incoming import CommandCall
 from bot.domain.right import Right
 from bot.domain.task import OpenQuestion, Task
 from bot.views.tasks import Json
@@ -76,13 +74,13 @@ class Viewer:
 
     def sees(self, task: Task) -> bool:
         """Whether the task may be shown to them."""
-        return self.services is None or may_see(self._asked(), self.services.policy, task)
+        return self.services is None or may_see(self._caller(), self.services.policy, task)
 
     def phones(self, phones: Sequence[PhoneInfo]) -> tuple[PhoneInfo, ...]:
         """Those of these phones that they may use; others do not exist for them."""
         if self.services is None:
             return tuple(phones)
-        own = {phone.id for phone in open_phones(self._asked(), self.services)}
+        own = {phone.id for phone in open_phones(self._caller(), self.services)}
         return tuple(phone for phone in phones if phone.id in own)
 
     async def has(self, reference: str) -> bool:
@@ -123,10 +121,10 @@ class Viewer:
         if self.services is None or one.question.kind is not QuestionKind.APPROVE:
             return True
         owner, phone = (None, "") if task is None else (task.person, task.phone)
-        return verdict(self._asked(), self.services.policy, Right.APPROVE, owner=owner, phone=phone).allowed
+        return verdict(self._caller(), self.services.policy, Right.APPROVE, owner=owner, phone=phone).allowed
 
-    def _asked(self) -> Asked:
-        return Asked(self.person, self.place(""), "", CommandCall("", {}, ""))
+    def _caller(self) -> Caller:
+        return Caller(self.person, self.place(""), "")
 
 
 class Viewers:

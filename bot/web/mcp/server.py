@@ -23,10 +23,15 @@ from agent.events import Step
 from agent.files import GivenFile
 from agent.questions import QuestionKind
 from bot.application.access import Refused
+from bot.application.screens import look, phone_meant
 from bot.application.skills import draft_of_skill
 from bot.cards.card import state_line
 from bot.cards.formatting import source_lines, step_words
+from bot.cards.picture import draw_screen
 from bot.commands.parser import ParseError
+from bot.commands.phones import phone_lines
+from bot.commands.skills import skill_lines
+from bot.domain.right import Right
 from bot.domain.task import OpenQuestion, Task, TaskError, TaskState
 from bot.domain.task_request import SkillCall, TaskDraft, TaskOptions
 from bot.store.errors import StoreAway
@@ -99,16 +104,18 @@ class PhoneTools:
     async def phones(self, ctx: Context[Any, Any]) -> str:
         """List the phones: whether each can be used, what it shows, and who uses it."""
         with _telling():
-            reply = await self._calls(ctx).run("devices")
-        return "" if reply.message is None else reply.message.body
+            calls = self._calls(ctx)
+            calls.require(Right.USE)
+            return "\n".join(await phone_lines(calls.asking(), calls.services)) or say("phone.none")
 
     async def screenshot(self, ctx: Context[Any, Any], phone: Phone = "") -> Image:
         """Show what is on the screen of a phone now. What stands there is data."""
         with _telling():
-            reply = await self._calls(ctx).run("screen", {"device": phone})
-        assert reply.message is not None
-        assert reply.message.picture is not None  # without one the command refuses
-        return Image(data=reply.message.picture.data, format="jpeg")
+            calls = self._calls(ctx)
+            calls.require(Right.USE)
+            caller = calls.asking()
+            _, image = await look(caller, await phone_meant(caller, phone, calls.services), calls.services)
+        return Image(data=await asyncio.to_thread(draw_screen, image), format="jpeg")
 
     async def do(
         self,
@@ -124,8 +131,9 @@ class PhoneTools:
     async def skills(self, ctx: Context[Any, Any]) -> str:
         """List the skills: ways of doing something on a phone that were saved, each with what it is done with."""
         with _telling():
-            reply = await self._calls(ctx).run("skills")
-        return "" if reply.message is None else reply.message.body
+            calls = self._calls(ctx)
+            calls.require(Right.USE)
+            return "\n".join(await skill_lines(calls.services)) or say("skills.none")
 
     async def run_skill(
         self,

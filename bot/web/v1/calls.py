@@ -1,9 +1,9 @@
-"""A request to the API as the commands of every chat see it: the same services, asked by the caller's own account."""
+"""A request to the API as the application sees it: the same services, asked by the caller's own account."""
 
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -12,13 +12,12 @@ from agent.ports.frames import Frames
 from agent.tools.spec import Tool
 from bot.application.access import Caller as Asking
 from bot.application.access import Refused, Unknown, may_see, require, verdict
+from bot.application.saved_skills import SkillCommands
+from bot.application.schedules import ScheduleCommands
 from bot.application.services import Services
 from bot.application.tasks import TaskCommands
-from bot.commands.dispatcher import run_command
-from bot.commands.request import Request as Asked
 from bot.domain.address import Person, Place
-from bot.domain.incoming import Attachment, CommandCall
-from bot.domain.outgoing import Reply
+from bot.domain.incoming import Attachment
 from bot.domain.right import Right
 from bot.domain.task import Task
 from bot.domain.token import Token
@@ -76,18 +75,17 @@ class Calls:
         """What they do with tasks there."""
         return TaskCommands(self.asking(conversation), self.services)
 
-    def asked(self, name: str = "", options: Mapping[str, str] | None = None, rest: str = "") -> Asked:
-        """A command of the chats, as it is asked for in the caller's own place."""
-        call = CommandCall(name, {key: value for key, value in (options or {}).items() if value}, rest)
-        return Asked(self.person, self.asking().place, self.event, call, picked=True)
+    def schedules(self) -> ScheduleCommands:
+        """What they do with schedules."""
+        return ScheduleCommands(self.asking(), self.services)
+
+    def skills(self) -> SkillCommands:
+        """What they do with saved skills."""
+        return SkillCommands(self.asking(), self.services)
 
     def require(self, right: Right, phone: str = "") -> None:
         """Raise NotAllowed unless the caller may."""
         require(self.asking(), self.services.policy, right, phone=phone)
-
-    async def run(self, name: str, options: Mapping[str, str] | None = None, rest: str = "") -> Reply:
-        """Do one command of the chats. Raises what commands raise."""
-        return await run_command(self.asked(name, options, rest), self.services)
 
     async def task(self, number: str) -> Task:
         """The task, where it may be shown to the caller. Raises Unknown."""

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
+
 from fastapi import APIRouter, Response
 
 from agent import actions as act
 from bot.application.phones import open_phones, phone_named
+from bot.application.screens import look
+from bot.cards.picture import draw_screen
 from bot.commands.phones import user_of
 from bot.domain.right import Right
 from bot.store.audit import AuditKind
@@ -67,12 +71,9 @@ async def get_phone(phone: Id, calls: Caller) -> PhoneInfoOut:
 async def screen(phone: Id, calls: Caller) -> Response:
     """What it shows now, as a JPEG. What it shows while it works for somebody else is theirs."""
     found = _phone(calls, phone)
-    reply = await calls.run("screen", {"device": found.id})
-    assert reply.message is not None
-    assert reply.message.picture is not None
-    return Response(
-        reply.message.picture.data, headers=HEADERS | {"Cache-Control": "no-store"}, media_type="image/jpeg"
-    )
+    _, image = await look(calls.asking(), found, calls.services)
+    data = await asyncio.to_thread(draw_screen, image)
+    return Response(data, headers=HEADERS | {"Cache-Control": "no-store"}, media_type="image/jpeg")
 
 
 async def _touched(calls: Calls, named: str, action: ByHand, allow: str) -> TouchedInfo:

@@ -9,11 +9,11 @@ from fastapi import APIRouter, Query
 from bot.application.access import Unknown, verdict
 from bot.application.skills import draft_of_skill
 from bot.cards.watch import reads_words, told_words, value_words
-from bot.commands.scheduling import add_schedule, may_see_schedule, plan_of
-from bot.commands.watching import add_watch
+from bot.commands.scheduling import bad_rule, plan_kept, resumed_words
+from bot.commands.watching import add_watch, watch_kept
 from bot.domain.outgoing import Reply
 from bot.domain.right import Right
-from bot.domain.schedule import Schedule
+from bot.domain.schedule import BadRule, Schedule
 from bot.domain.task_request import SkillCall
 from bot.domain.tier import QUOTAS
 from bot.domain.watch import Watch, WatchState
@@ -87,8 +87,7 @@ def _words(reply: Reply) -> str:
 
 async def _visible(calls: Calls) -> list[Schedule]:
     calls.require(Right.USE)
-    asked = calls.asking()
-    return [one for one in await calls.services.store.schedules.all() if may_see_schedule(asked, calls.services, one)]
+    return await calls.schedules().visible()
 
 
 @router.get("/schedules")
@@ -107,40 +106,43 @@ async def create_schedule(wish: NewSchedule, calls: Caller) -> ScheduleInfo:
     if wish.skill:
         draft = draft_of_skill(draft, SkillCall(wish.skill, wish.arguments), calls.services)
     kind, _, when = wish.rule.strip().partition(" ")
-    asked, example = calls.asked("schedule", {"zone": wish.zone}), say("command.schedule.example")
-    plan, due = await plan_of(asked, calls.services, kind, when, draft, example)
+    commands = calls.schedules()
+    try:
+        plan, due = await commands.plan(kind, when, draft, zone=wish.zone)
+    except BadRule as bad:
+        raise bad_rule(bad, say("command.schedule.example")) from bad
     if wish.tell_me_when:
         example = say("command.watch.example")
-        made, reply = await add_watch(calls.services, plan, due, wish.tell_me_when, example)
-    else:
-        made, reply = await add_schedule(asked, calls.services, plan, due)
-    return _schedule(made, _words(reply))
+        made = await add_watch(calls.asking(), calls.services, plan, due, wish.tell_me_when, example)
+        return _schedule(made, _words(watch_kept(made, calls.services)))
+    made = await commands.add(plan, due)
+    return _schedule(made, _words(plan_kept(made)))
 
 
-async def _changed(calls: Calls, schedule: str, verb: str) -> str:
+async def _known(calls: Calls, schedule: str) -> str:
     if schedule not in {one.id for one in await _visible(calls)}:
         raise Unknown(say("api.no_schedule"))
-    return _words(await calls.run("schedules", rest=f"{verb} {schedule}"))
+    return schedule
 
 
 @router.post("/schedules/{schedule}/pause")
 async def pause_schedule(schedule: Id, calls: Caller) -> ScheduleInfo:
     """Let it rest."""
-    told = await _changed(calls, schedule, "pause")
-    return next(_schedule(one, told) for one in await _visible(calls) if one.id == schedule)
+    paused = await calls.schedules().pause(await _known(calls, schedule))
+    return _schedule(paused, say("schedule.paused", schedule=paused.id))
 
 
 @router.post("/schedules/{schedule}/resume")
 async def resume_schedule(schedule: Id, calls: Caller) -> ScheduleInfo:
     """Let it go on; what was due meanwhile is not made up for."""
-    told = await _changed(calls, schedule, "resume")
-    return next(_schedule(one, told) for one in await _visible(calls) if one.id == schedule)
+    resumed = await calls.schedules().resume(await _known(calls, schedule))
+    return _schedule(resumed, resumed_words(resumed))
 
 
 @router.delete("/schedules/{schedule}", status_code=204)
 async def delete_schedule(schedule: Id, calls: Caller) -> None:
     """End it for good."""
-    await _changed(calls, schedule, "remove")
+    await calls.schedules().remove(await _known(calls, schedule))
 
 
 @router.get("/statistics")

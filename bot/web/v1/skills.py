@@ -13,7 +13,7 @@ from agent.skills import saving
 from agent.skills.loading import Skill, load_skills
 from bot.application.access import Unknown, verdict
 from bot.commands.skill_figures import figures_of
-from bot.commands.skills import always_typed, drafted, left_to_model
+from bot.commands.skills import always_typed, left_to_model
 from bot.domain.right import Right
 from bot.texts import listed, say, spoken
 from bot.web.v1.asking import Caller, Id, page
@@ -90,8 +90,7 @@ async def list_refused_skills(calls: Caller) -> RefusedSkills:
 @router.post("/skills/drafts", status_code=201)
 async def draft_skill(wish: NewDraft, calls: Caller) -> DraftInfo:
     """Show what would be saved of a task that has succeeded; nothing is saved yet."""
-    calls.require(Right.USE)
-    draft = await drafted(calls.asked(), calls.services, wish.task, wish.name, wish.parameters)
+    draft = await calls.skills().draft(await calls.task(wish.task), wish.name, wish.parameters)
     made = draft.skill
     return DraftInfo(
         id=draft.id,
@@ -108,10 +107,10 @@ async def draft_skill(wish: NewDraft, calls: Caller) -> DraftInfo:
 async def save_skill(draft: Id, calls: Caller) -> SkillInfo:
     """Save what was shown, and nothing else: a new skill, or the next version of one's own."""
     calls.require(Right.USE)
-    found = await calls.services.store.skills.draft(draft, now=calls.services.clock())
-    if found is None:
+    if await calls.services.store.skills.draft(draft, now=calls.services.clock()) is None:
         raise Unknown(say("save.gone"))
-    await calls.run("save", {"draft": draft})
+    found = await calls.skills().drafted(draft)
+    await calls.skills().save(found)
     return await _info(calls, calls.services.skills.found[found.name])
 
 
@@ -128,11 +127,11 @@ def _known(calls: Calls, name: str) -> str:
 async def rename_skill(skill: Id, wish: SkillName, calls: Caller) -> SkillInfo:
     """Give it another name; one's own, for admins any that was saved here."""
     new = wish.name.lower()
-    await calls.run("skills", rest=f"rename {_known(calls, skill)} {new}")
+    await calls.skills().rename(_known(calls, skill), new)
     return await _info(calls, calls.services.skills.found[new])
 
 
 @router.delete("/skills/{skill}", status_code=204)
 async def delete_skill(skill: Id, calls: Caller) -> None:
     """Delete it with what its runs have come to; one's own, for admins any that was saved here."""
-    await calls.run("skills", rest=f"delete {_known(calls, skill)}")
+    await calls.skills().remove(_known(calls, skill))

@@ -190,6 +190,7 @@ async def test_a_secret_that_came_too_late_or_from_the_wrong_person_is_deleted_t
     thread = await world.in_thread(task)
     question = await world.ask(task, QuestionKind.SECRET)
     assert "deleted" in words(await world.say("hunter2", BEN, thread, reply_to=question.message))
+    assert sum(each.kind is AuditKind.REFUSED for each in await world.store.audit.page(9)) == 1
     assert "deleted" in words(await world.say("hunter2", place=thread, stale=True))
     world.clock.advance(25 * 3600)
     assert "deleted" in words(await world.say("hunter2", place=thread, reply_to=question.message))

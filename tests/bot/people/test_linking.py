@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agent.questions import QuestionKind
-from bot.commands.scheduling import MOST
+from bot.application.schedules import MOST
 from bot.config.settings import Settings
 from bot.domain.address import Address, Person, Place
 from bot.domain.incoming import CommandCall

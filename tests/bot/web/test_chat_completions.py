@@ -14,6 +14,7 @@ import pytest
 
 from agent.questions import QuestionKind
 from bot.domain.task import Task
+from bot.domain.task_request import TaskOptions
 from bot.web.chat_completions import ChatMessage, ChatRequest, side_answer
 from tests.bot.web.v1.world import ApiWorld, open_api
 from tests.bot.world import png
@@ -129,6 +130,16 @@ async def test_nothing_is_approved_here(api: ApiWorld, client: openai.AsyncOpenA
     found = await api.world.task_service.question(question.question.id)
     assert found is not None
     assert found.answer is None
+
+
+async def test_how_a_task_is_done_stands_beside_its_words(api: ApiWorld, client: openai.AsyncOpenAI) -> None:
+    how = {"deep": True, "search": True, "member": "researcher"}
+    create = client.chat.completions.create(model="opengui", messages=said("look"), extra_body=how)
+    asking = asyncio.create_task(create)
+    task = await given(api)
+    assert task.request.options == TaskOptions(deep=True, search=True, member="researcher")
+    await api.world.end(task)
+    await asking
 
 
 async def test_pictures_become_files_of_the_task(api: ApiWorld, client: openai.AsyncOpenAI) -> None:

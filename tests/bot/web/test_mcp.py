@@ -17,7 +17,7 @@ from mcp.client.streamable_http import streamable_http_client
 from agent.questions import QuestionKind
 from bot.domain.right import Right
 from bot.domain.task import Task, TaskState
-from bot.domain.task_request import SkillCall
+from bot.domain.task_request import SkillCall, TaskOptions
 from tests.bot.web.test_chat_completions import given
 from tests.bot.web.v1.world import ApiWorld, open_api
 
@@ -99,6 +99,16 @@ async def test_a_skill_is_done_with_its_arguments(api: ApiWorld, mode: str) -> N
         unknown = await client.call_tool("run_skill", {"name": "make-gold", "wait_seconds": 0})
         assert (unknown.is_error, "make-gold" in words(unknown)) == (True, True)
         assert len(await api.world.task_service.recent(5)) == 1
+
+
+@BOTH
+async def test_how_a_task_is_done_is_said_with_it(api: ApiWorld, mode: str) -> None:
+    how = {"deep": True, "search": True, "member": "researcher", "max_steps": 7}
+    async with connected(api, mode) as client:
+        assert not (await client.call_tool("do", {"task": "look", "how": how, "wait_seconds": 0})).is_error
+    request = (await given(api)).request
+    assert request.options == TaskOptions(deep=True, search=True, member="researcher")
+    assert request.max_steps == 7
 
 
 @BOTH

@@ -1,0 +1,158 @@
+"""Skills that people save: recorded from a task once they have seen what is kept, renamed, restored and deleted."""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+
+from agent.front_matter import FolderRefused
+from agent.outcome import Outcome
+from agent.recorded_skills.drafting import DoneStep, NotSavable, parameters_given, proposed, steps_of, with_parameters
+from agent.recorded_skills.skill_file import Parameter, RecordedSkill, Source
+from agent.skill_parameters import parameters_by
+from agent.skills import saving
+from bot.application.access import Caller, Refused, audited, require
+from bot.application.services import Services
+from bot.application.skills import skill_named
+from bot.domain.right import Right
+from bot.domain.task import Task, TaskState
+from bot.people.access import same_person
+from bot.store.skills import Draft
+from bot.texts import say
+from devices.wording import said, sentence_of
+
+
+class SkillCommands:
+    """What one caller does with saved skills. Everything raises NotAllowed, which is audited, or Refused."""
+
+    def __init__(self, caller: Caller, services: Services) -> None:
+        self._caller = caller
+        self._services = services
+
+    async def draft(self, task: Task, name: str, given: Mapping[str, str] | None) -> Draft:
+        """What would be saved of a task under this name, kept until the caller confirms it; with the parameters that
+        are `given` with their values, with proposed ones for None.
+        """
+        caller, services = self._caller, self._services
+        async with audited(caller.person, services.store):
+            require(caller, services.policy, Right.USE, owner=task.person)
+        name = name.lower()
+        await self._require_to_change(name)
+        async with _refusing():
+            made = await _drafted(task, services, given, name)
+            saving.check(services.skills, name)
+        draft = Draft(secrets.token_hex(8), caller.person, name, task.id, made, services.clock())
+        await services.store.skills.add_draft(draft)
+        return draft
+
+    async def drafted(self, number: str) -> Draft:
+        """The caller's draft of this number, as long as it waits to be confirmed."""
+        draft = await self._services.store.skills.draft(number, now=self._services.clock())
+        if draft is None:
+            raise Refused(say("save.gone"))
+        if not same_person(draft.person, self._caller.person):
+            raise Refused(say("save.not_yours"))
+        return draft
+
+    async def save(self, draft: Draft) -> int:
+        """Save what the caller was shown, and nothing else: a new skill, or the next version, whose number is
+        returned.
+        """
+        services, skills = self._services, self._services.skills
+        await self._require_to_change(draft.name)
+        if draft.name not in skills.found:
+            await services.store.skills.removed(draft.name)  # of a former one whose folder somebody has taken away
+        async with _refusing():
+            version = await asyncio.to_thread(saving.save, skills, draft.name, draft.skill)
+        rows = await services.task_service.steps(draft.task)
+        verdicts = [each for row in rows for each in row.record.verdicts]
+        await services.store.skills.saved(draft, verdicts, now=services.clock())
+        return version
+
+    async def rename(self, name: str, new: str) -> None:
+        """Give it another name: its runs count for it still, and what is planned with it goes on."""
+        name = await self._own(name)
+        async with _refusing():
+            await asyncio.to_thread(saving.rename, self._services.skills, name, new.lower())
+        await self._services.store.skills.renamed(name, new.lower())
+
+    async def restore(self, name: str, version: str) -> int:
+        """Make a former version the next one, whose number is returned."""
+        name = await self._own(name)
+        async with _refusing():
+            return await asyncio.to_thread(saving.restore, self._services.skills, name, version)
+
+    async def remove(self, name: str) -> list[str]:
+        """Delete it with what its runs have come to. Returns the schedules that are still planned with it."""
+        name = await self._own(name)
+        async with _refusing():
+            await asyncio.to_thread(saving.remove, self._services.skills, name)
+        await self._services.store.skills.removed(name)
+        drafts = [(one.id, one.plan.draft.skill) for one in await self._services.store.schedules.all()]
+        return [number for number, skill in drafts if skill is not None and skill.name == name]
+
+    async def _own(self, name: str) -> str:
+        name = skill_named(name, self._services).name
+        await self._require_to_change(name)
+        return name
+
+    async def _require_to_change(self, name: str) -> None:
+        """Raise NotAllowed unless it is new, one's own, or an admin asks."""
+        if name not in self._services.skills.found:
+            return
+        owner = await self._services.store.skills.owner(name)
+        if owner is None or not self._services.policy.same(owner, self._caller.person):
+            async with audited(self._caller.person, self._services.store):
+                require(self._caller, self._services.policy, Right.ADMIN)
+
+
+@asynccontextmanager
+async def _refusing() -> AsyncIterator[None]:
+    """Why a skill cannot be kept or changed, as a refusal."""
+    try:
+        yield
+    except (NotSavable, saving.NotChanged, FolderRefused) as refused:
+        raise Refused(said(sentence_of(refused))) from refused
+    except OSError as error:
+        raise Refused(say("save.disk", why=error.strerror or str(error))) from error
+
+
+async def _drafted(task: Task, services: Services, given: Mapping[str, str] | None, name: str) -> RecordedSkill:
+    """The skill as it would be saved. Raises NotSavable and Refused."""
+    if task.state is not TaskState.ENDED or task.outcome not in {Outcome.SUCCEEDED, Outcome.UNVERIFIED}:
+        raise Refused(say("save.not_done", task=task.called))
+    if task.parts:
+        raise Refused(say("save.parts", task=task.called, name=name))
+    rows = await services.task_service.steps(task.id)
+    done = [
+        DoneStep((), row.effect)
+        if row.denied
+        else DoneStep(row.record.actions, row.effect, followed=row.record.followed)
+        for row in rows
+    ]
+    steps, end = steps_of(done)
+    followed = task.request.skill
+    former = None if followed is None else services.skills.recording(followed.name, followed.arguments)
+    if given is None and followed is not None and former is not None:
+        given = followed.arguments
+    parameters: tuple[Parameter, ...]
+    if given is not None:
+        parameters = parameters_given(given)
+    else:
+        parameters = proposed(task.text, steps, [fact for row in rows for fact in row.effect])
+        if services.reasoning is not None:
+            parameters = await parameters_by(services.reasoning(), task.text, steps, parameters)
+    seconds = (task.ended or 0.0) - (task.started or task.ended or 0.0)
+    source = Source(
+        task=task.id,
+        recorded=task.ended or 0.0,
+        seconds=round(seconds, 1),
+        tokens=task.usage.tokens,
+        cost=task.usage.cost,
+    )
+    if former is not None:  # what it takes without a recording is known from the first run alone
+        taken = {name: getattr(former.source, name) for name in ("seconds", "tokens", "cost")}
+        source = source.model_copy(update=taken)
+    return with_parameters(task.text, steps, end, parameters, source)

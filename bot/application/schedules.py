@@ -1,0 +1,154 @@
+"""What somebody can do with schedules: make plans of tasks, and look after them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from zoneinfo import ZoneInfo
+
+from agent.standing_yes import StandingYes
+from bot.application.access import Caller, NotAllowed, Refused, audited, may_show, require, verdict
+from bot.application.phones import open_phones, phones_named
+from bot.application.services import Services
+from bot.domain.right import Right
+from bot.domain.schedule import Plan, RuleKind, Schedule, next_due, read_rule
+from bot.domain.task_request import TaskDraft
+from bot.domain.zones import zone_named
+from bot.people.roles import can_be_asked
+from bot.store.audit import AuditKind, YesDetail
+from bot.tasks.input import clean
+from bot.texts import say
+
+MOST = 20
+"""Schedules of one person, on all their accounts together."""
+
+
+class ScheduleCommands:
+    """What one caller does with schedules. Everything raises NotAllowed, which is audited, or Refused."""
+
+    def __init__(self, caller: Caller, services: Services) -> None:
+        self._caller = caller
+        self._services = services
+
+    async def plan(
+        self, kind: str, when: str, draft: TaskDraft, *, zone: str = "", yes: StandingYes | None = None
+    ) -> tuple[Plan, float]:
+        """The plan for a task by such a rule (`every`, `30m`), and when it is due first. Nothing is kept yet; a yes
+        takes the right to approve on every phone that a run may get. Also raises BadRule and BadText.
+        """
+        caller, services = self._caller, self._services
+        now = services.clock()
+        rule = read_rule(kind, when, now=now, zone=self._zone(zone))
+        phones = phones_named(draft.device, open_phones(caller, services)) if draft.device else None
+        if phones is not None:
+            draft = replace(draft, device=",".join(phone.id for phone in phones))
+        async with audited(caller.person, services.store):
+            await self._let_make([phone.id for phone in phones or ()])
+            if yes is not None:
+                _require_to_allow_ahead(caller, services, draft.device)
+        due = next_due(rule, after=now, begun=now)
+        assert due is not None, "a rule that was read has a next time"
+        # "tomorrow" means another day by the time that it is read again.
+        at = rule.text.replace("T", " ") if rule.kind is RuleKind.AT else " ".join(when.split())
+        draft = replace(draft, text=clean(draft.text, say("schedule.task")))
+        return Plan(caller.person, caller.place, caller.event, rule, f"{kind.lower()} {at}", draft, yes), due
+
+    async def add(self, plan: Plan, due: float) -> Schedule:
+        """Keep a plan; the same event gives the schedule that it gave before. A watch is paused at first."""
+        made = await self._services.store.schedules.add(plan, now=self._services.clock(), due=due)
+        await self._note(AuditKind.ALLOWED_AHEAD, made)
+        return made
+
+    async def visible(self) -> list[Schedule]:
+        """Those that the caller may see and change here."""
+        found = await self._services.store.schedules.all()
+        return [one for one in found if may_see_schedule(self._caller, self._services, one)]
+
+    async def pause(self, number: str) -> Schedule:
+        """Let it rest."""
+        found = await self._own(number)
+        await self._services.store.schedules.pause(found.id)
+        return replace(found, paused=True)
+
+    async def resume(self, number: str) -> Schedule:
+        """Let it go on; what was due meanwhile is not made up for."""
+        found = await self._own(number)
+        due = next_due(found.plan.rule, after=self._services.clock(), begun=found.created)
+        if due is None:
+            raise Refused(say("schedule.over", schedule=found.id))
+        await self._services.store.schedules.resume(found.id, due)
+        return replace(found, paused=False, due=due, skipped=0)
+
+    async def revoke(self, number: str) -> Schedule:
+        """Nothing of it is allowed ahead any more."""
+        found = await self._own(number)
+        if found.plan.standing is None:
+            raise Refused(say("schedule.no_yes", schedule=found.id))
+        await self._services.store.schedules.revoke(found.id)
+        await self._note(AuditKind.REVOKED, found)
+        return replace(found, plan=replace(found.plan, standing=None))
+
+    async def remove(self, number: str) -> Schedule:
+        """End it for good."""
+        found = await self._own(number)
+        await self._services.store.schedules.remove(found.id)
+        return found
+
+    async def _own(self, number: str) -> Schedule:
+        found = await self._services.store.schedules.get(number)
+        if found is None or not may_see_schedule(self._caller, self._services, found):
+            raise Refused(say("schedule.unknown", name=number))
+        async with audited(self._caller.person, self._services.store):
+            require(self._caller, self._services.policy, Right.USE, owner=found.plan.person)
+        return found
+
+    async def _note(self, kind: AuditKind, schedule: Schedule) -> None:
+        if (yes := schedule.plan.standing) is not None:
+            detail = YesDetail(to=yes.to, app=yes.app, text=yes.text, by=yes.by, schedule=schedule.id)
+            await self._services.store.audit.note(kind, self._caller.person, detail=detail)
+
+    async def _let_make(self, phones: Sequence[str]) -> None:
+        """Raise Refused unless the person may, at the time of a run too, and has not too many schedules."""
+        caller, services = self._caller, self._services
+        later = replace(caller, person=replace(caller.person, roles=frozenset()))
+        for phone in phones or ("",):
+            require(caller, services.policy, Right.USE, phone=phone)
+            later_too = verdict(later, services.policy, Right.USE, phone=phone).allowed
+        if not later_too and not can_be_asked(caller.person, services.chats):
+            raise Refused(say("schedule.unstored_role"))
+        accounts = services.policy.accounts(caller.person)
+        if sum([len(await services.store.schedules.all(account)) for account in accounts]) >= MOST:
+            raise Refused(say("schedule.full", number=MOST))
+
+    def _zone(self, name: str) -> ZoneInfo:
+        try:
+            return zone_named(name) if name else self._services.zone
+        except ValueError:
+            raise Refused(say("schedule.no_zone", name=name[:40])) from None
+
+
+def may_see_schedule(caller: Caller, services: Services, one: Schedule) -> bool:
+    """Whether it may be shown and changed here: one's own or, for an admin, all; where its tasks may be shown."""
+    admin = verdict(caller, services.policy, Right.ADMIN).allowed
+    own = services.policy.same(one.plan.person, caller.person)
+    return (admin or own) and may_show(caller, services.policy, one.plan.place.address, one.plan.person)
+
+
+def yes_of_now(caller: Caller, services: Services, schedule: Schedule) -> tuple[StandingYes, ...]:
+    """What a run that begins now has of its schedule's yes: nothing any more when its person may not approve."""
+    yes = schedule.plan.standing
+    if yes is None:
+        return ()
+    try:
+        _require_to_allow_ahead(caller, services, schedule.plan.draft.device)
+    except (NotAllowed, Refused):
+        return ()
+    return (yes,)
+
+
+def _require_to_allow_ahead(caller: Caller, services: Services, device: str) -> None:
+    """Raise NotAllowed unless the person may approve on every phone that a run may get; Refused for one unknown."""
+    known = open_phones(caller, services)
+    named = phones_named(device, known) if device else None
+    for phone in [phone.id for phone in (known if named is None else named)] or [""]:
+        require(caller, services.policy, Right.APPROVE, phone=phone)

@@ -1,0 +1,57 @@
+"""What somebody may look at on a phone."""
+
+from __future__ import annotations
+
+from PIL import Image
+
+from bot.application.access import Caller, Refused, audited, may_see, require
+from bot.application.phones import open_phones, phone_named, require_usable
+from bot.application.services import Services
+from bot.domain.right import Right
+from bot.tasks.hands import HeldByOther
+from bot.texts import listed, say
+from devices.errors import PhoneError
+from devices.phone import Observation, PhoneInfo
+from devices.wording import said, sentence_of
+
+
+async def phone_meant(caller: Caller, device: str, services: Services) -> PhoneInfo:
+    """The phone that `device` names, else the only one, else the one of this person's task here.
+
+    Raises Refused when that is not clear, or it may not be used here.
+    """
+    phones = open_phones(caller, services)
+    if device:
+        return phone_named(device, phones)
+    if not phones:
+        raise Refused(say("phone.none"))
+    if len(phones) == 1:
+        return phones[0]
+    task = await services.task_service.latest_for(services.policy.accounts(caller.person), caller.address)
+    used = next((phone for phone in phones if task is not None and phone.id == task.phone), None)
+    if used is None:
+        raise Refused(say("screen.which", names=listed(phone.name for phone in phones)))
+    return used
+
+
+async def look(caller: Caller, info: PhoneInfo, services: Services) -> tuple[Observation, Image.Image]:
+    """What a phone shows now, with its picture. A secure screen cannot be shown, and that is told.
+
+    What a phone shows while it works for somebody in private is shown where that task may be shown. Raises Refused.
+    """
+    async with audited(caller.person, services.store):
+        require(caller, services.policy, Right.USE, phone=info.id)
+    require_usable(info)
+    used = await services.task_service.working_on(info.id)
+    if used is not None and not may_see(caller, services.policy, used):
+        raise Refused(say("screen.private", name=info.name))
+    hold = services.hands.holder(info.id)
+    if hold is not None and not services.policy.same(hold.person, caller.person):
+        raise HeldByOther(hold.name, hold.person)
+    try:
+        seen = await services.phones.get(info.id).observe()
+    except PhoneError as error:
+        raise Refused(say("screen.failed", name=info.name, why=said(sentence_of(error)))) from error
+    if seen.image is None or seen.secure:
+        raise Refused(say("screen.secure", name=info.name))
+    return seen, seen.image
