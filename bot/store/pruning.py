@@ -47,7 +47,8 @@ _FORGOTTEN_IN_LOGS: Final = (
     "DELETE FROM task_events WHERE (task, number) IN (SELECT task_events.task, number FROM forgettings"
     " JOIN tasks ON forgettings.person = person_platform || ':' || person_id AND forgettings.at >= tasks.created"
     " JOIN task_events ON task_events.task = tasks.id"
-    " WHERE tasks.state = 'ended' AND pruned < 2 AND kind IN ('planned', 'tool call', 'tool result') LIMIT ?) RETURNING 1"
+    " WHERE tasks.state = 'ended' AND pruned < 2 AND kind IN ('planned', 'tool call', 'tool result') LIMIT ?)"
+    " RETURNING 1"
 )
 _BY_HAND: Final = (
     # Touches of phones that no task worked on: their runs are called "hand-…".

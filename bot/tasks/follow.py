@@ -13,7 +13,7 @@ from typing import Any, Protocol
 from agent.events import Asked, Step, TaskEnded, TaskEvent, Thinking
 from bot.domain.address import Person
 from bot.domain.right import API_PLATFORM
-from bot.domain.task import Task, TaskError
+from bot.domain.task import Task, TaskError, TaskState
 from bot.domain.task_events import LogEvent, ServiceEvent
 from bot.store.task_events import AT_ONCE, TaskEvents
 from bot.tasks.service import TaskService
@@ -186,11 +186,12 @@ class TaskFollowers:
             return str(error)
         return "" if answered.won else say("desk.answered_before")
 
-    def _appended(self, task: Task, event: LogEvent) -> None:
-        conversation = task.origin.thread if task.origin.platform == API_PLATFORM else ""
-        logs = self._logs[task.id] = (task.parent or task.id, conversation)
-        if isinstance(event, TaskEnded):
-            del self._logs[task.id]
+    def _appended(self, task: Task, _: LogEvent) -> None:
+        logs = (task.parent or task.id, task.origin.thread if task.origin.platform == API_PLATFORM else "")
+        if task.state is TaskState.ENDED:
+            self._logs.pop(task.id, None)
+        else:
+            self._logs[task.id] = logs
         for log in logs:
             for reader in self._readers.get(log, ()):
                 reader.news.set()
