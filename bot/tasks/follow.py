@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from agent.events import Asked, Step, TaskEnded, TaskEvent, Thinking
+from agent.questions import QuestionOrigin
 from bot.domain.address import Person
 from bot.domain.right import API_PLATFORM
 from bot.domain.task import Task, TaskError, TaskState
@@ -162,7 +163,7 @@ class TaskFollowers:
                 found = await self._log.of_task(task, after)
                 for one in found:
                     after = one.number
-                    if not isinstance(one.event, ServiceEvent):
+                    if not isinstance(one.event, ServiceEvent) and not _is_taken_over(one.event):
                         yield heard(one.event, one.part)
                     if one.is_last:
                         return
@@ -202,3 +203,8 @@ class TaskFollowers:
             for reader in self._readers.get(log, ()):
                 reader.passing.append(Passing(logs[0], task, event))
                 reader.news.set()
+
+
+def _is_taken_over(event: LogEvent) -> bool:
+    """Whether it asks for the word that somebody is done who has the phone in their hands: that is theirs to say."""
+    return isinstance(event, Asked) and event.question.origin is QuestionOrigin.TAKEOVER
