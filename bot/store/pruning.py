@@ -43,11 +43,12 @@ _FORGOTTEN_CALLS: Final = (
     " JOIN tool_calls ON tool_calls.task = CAST(tasks.id AS TEXT)"
     " WHERE tasks.state = 'ended' AND pruned < 2 LIMIT ?) RETURNING 1"
 )
-_FORGOTTEN_CALLS_IN_LOGS: Final = (
+_FORGOTTEN_IN_LOGS: Final = (
     "DELETE FROM task_events WHERE (task, number) IN (SELECT task_events.task, number FROM forgettings"
     " JOIN tasks ON forgettings.person = person_platform || ':' || person_id AND forgettings.at >= tasks.created"
     " JOIN task_events ON task_events.task = tasks.id"
-    " WHERE tasks.state = 'ended' AND pruned < 2 AND kind IN ('tool call', 'tool result') LIMIT ?) RETURNING 1"
+    " WHERE tasks.state = 'ended' AND pruned < 2 AND kind IN ('planned', 'tool call', 'tool result') LIMIT ?)"
+    " RETURNING 1"
 )
 _BY_HAND: Final = (
     # Touches of phones that no task worked on: their runs are called "hand-…".
@@ -115,15 +116,15 @@ class Pruning:
         await self._database.write(work)
 
     async def forget_calls(self) -> int:
-        """Remove up to BATCH calls of tools, and as many of the events that tell of them, of ended tasks whose person
-        has had something forgotten since they began: it may stand in their arguments and results. Returns how many;
-        what is removed is overwritten in the file.
+        """Remove up to BATCH calls of tools, and as many events that tell of calls or plans, of ended tasks whose
+        person has had something forgotten since they began: it may stand in them. Returns how many; what is removed is
+        overwritten in the file.
         """
 
         async def work(transaction: Transaction) -> int:
             await transaction.fetch("PRAGMA secure_delete = ON")
             gone = await transaction.fetch(_FORGOTTEN_CALLS, (BATCH,))
-            gone += await transaction.fetch(_FORGOTTEN_CALLS_IN_LOGS, (BATCH,))
+            gone += await transaction.fetch(_FORGOTTEN_IN_LOGS, (BATCH,))
             await transaction.fetch("PRAGMA secure_delete = OFF")
             return len(gone)
 

@@ -57,7 +57,6 @@ class EventBus:
         """Something happens to a task that is not kept: a piece of text, or what it waits for."""
         self._tell(self._on_event, task, event)
         self._tell(self._on_passing, task, event)
-
         match event:
             case Told(text=""):
                 self._status.pop(task, None)

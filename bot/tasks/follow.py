@@ -11,9 +11,10 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from agent.events import Asked, Step, TaskEnded, TaskEvent, Thinking
+from agent.questions import QuestionOrigin
 from bot.domain.address import Person
 from bot.domain.right import API_PLATFORM
-from bot.domain.task import Task, TaskError
+from bot.domain.task import Task, TaskError, TaskState
 from bot.domain.task_events import LogEvent, ServiceEvent
 from bot.store.task_events import AT_ONCE, TaskEvents
 from bot.tasks.service import TaskService
@@ -162,7 +163,7 @@ class TaskFollowers:
                 found = await self._log.of_task(task, after)
                 for one in found:
                     after = one.number
-                    if not isinstance(one.event, ServiceEvent):
+                    if not isinstance(one.event, ServiceEvent) and not _is_taken_over(one.event):
                         yield heard(one.event, one.part)
                     if one.is_last:
                         return
@@ -186,11 +187,12 @@ class TaskFollowers:
             return str(error)
         return "" if answered.won else say("desk.answered_before")
 
-    def _appended(self, task: Task, event: LogEvent) -> None:
-        conversation = task.origin.thread if task.origin.platform == API_PLATFORM else ""
-        logs = self._logs[task.id] = (task.parent or task.id, conversation)
-        if isinstance(event, TaskEnded):
-            del self._logs[task.id]
+    def _appended(self, task: Task, _: LogEvent) -> None:
+        logs = (task.parent or task.id, task.origin.thread if task.origin.platform == API_PLATFORM else "")
+        if task.state is TaskState.ENDED:
+            self._logs.pop(task.id, None)
+        else:
+            self._logs[task.id] = logs
         for log in logs:
             for reader in self._readers.get(log, ()):
                 reader.news.set()
@@ -201,3 +203,8 @@ class TaskFollowers:
             for reader in self._readers.get(log, ()):
                 reader.passing.append(Passing(logs[0], task, event))
                 reader.news.set()
+
+
+def _is_taken_over(event: LogEvent) -> bool:
+    """Whether it asks for the word that somebody is done who has the phone in their hands: that is theirs to say."""
+    return isinstance(event, Asked) and event.question.origin is QuestionOrigin.TAKEOVER

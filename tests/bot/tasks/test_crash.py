@@ -11,6 +11,7 @@ from agent.events import TaskEvent
 from agent.outcome import Outcome
 from agent.questions import QuestionKind
 from bot.domain.task import TaskState
+from bot.domain.task_events import Accepted
 from bot.store.directory import DataDirectory
 from bot.store.outbox import FinalPayload, QuestionPayload
 from tests.bot.tasks import crash_child
@@ -32,6 +33,9 @@ async def test_a_task_accepted_is_a_task_stored(tmp_path: Path) -> None:
             ended = await one.until("1", TaskState.ENDED)
             assert ended.outcome is Outcome.SUCCEEDED
             assert await one.outbox("1") == [FinalPayload()]
+            log = await one.store.task_events.of_task("1")
+            assert [each.number for each in log] == list(range(1, len(log) + 1))
+            assert (type(log[0].event), log[-1].is_last) == (Accepted, True)
 
 
 async def test_a_question_shown_is_a_question_stored(tmp_path: Path) -> None:

@@ -83,6 +83,20 @@ async def test_a_task_that_nobody_knows_has_no_events(tmp_path: Path) -> None:
             assert await all_of(followed, "999") == []
 
 
+async def test_who_follows_is_not_asked_whether_somebody_else_is_done_by_hand(tmp_path: Path) -> None:
+    """Seen failing when all questions of the log were told: a command line without answers gave this one up."""
+    gate = Gate()
+    async with bench(tmp_path, EchoMind(steps=1, before_step=gate)) as one:
+        with following(one) as followed:
+            task = await one.until(await one.accept(), TaskState.WORKING)
+            await one.task_service.take_over(task.id, ANNA)
+            (question,) = await one.task_service.open_questions(task=task.id)
+            await one.task_service.answer(question.question.id, "done", ANNA)
+            gate.open()
+            events = await all_of(followed, task.id)
+    assert [event.type for event in events] == ["started", "step", "final"]
+
+
 async def test_closing_ends_who_follows(tmp_path: Path) -> None:
     """Seen failing when `close` only stopped listening: the follower then waited for ever."""
     async with bench(tmp_path, EchoMind(before_step=Gate())) as one:
