@@ -1,0 +1,28 @@
+"""What the rest of the program uses of the virtual phones (see `devices.virtual`). Only `run` loads their fonts."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from devices.virtual_phone.options import add_options
+from devices.virtual_phone.process import NO_FONTS, PhoneProcess, can_draw
+
+__all__ = ["add_options", "lack", "process", "run"]
+
+
+def lack() -> str:
+    """See VirtualPhones."""
+    return "" if can_draw() else NO_FONTS
+
+
+def process(*, count: int, state: Path | None) -> PhoneProcess:
+    """See VirtualPhones."""
+    return PhoneProcess(count=count, state=state)
+
+
+async def run(options: argparse.Namespace, *, adb: tuple[str, int]) -> None:
+    """See VirtualPhones."""
+    from devices.virtual_phone import runner  # noqa: PLC0415 - it loads the fonts
+
+    await runner.run(options, adb=adb)
