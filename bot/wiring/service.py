@@ -57,7 +57,6 @@ from bot.web.connect_folders import ConnectFolders, FolderKind
 from bot.web.connect_phones import ConnectPhones
 from bot.web.errors import ConsoleError
 from bot.web.exposure import Exposure
-from bot.web.fleet import FleetRoutes
 from bot.web.hand import LiveHand
 from bot.web.log_lines import LogLines
 from bot.web.mcp.mount import McpMount
@@ -73,6 +72,7 @@ from bot.wiring.connections import ConnectedChats, context_of
 from bot.wiring.core import Core, open_core
 from bot.wiring.dependencies import of_chats, of_core
 from bot.wiring.memory import settle
+from bot.wiring.parts import part_routers, part_routes
 from bot.wiring.team import refused_folders
 from bot.wiring.tools import TOOL_NAMES
 from devices.adb.server import ServerAddress
@@ -254,8 +254,7 @@ async def _console(
     events = ConversationEvents(core.task_service, core.store)
     await events.start()
     stack.push_async_callback(events.stop)
-    hub = None if core.fleet is None else core.fleet.hub
-    api = ApiServices(services, events, core.operating, core.toolbox.offered, hub)
+    api = ApiServices(services, events, core.operating, core.toolbox.offered, core.machines, part_routers)
     behind = ConsoleServices(
         chat=web,
         log=core.store.console,
@@ -290,7 +289,7 @@ async def _console(
                 *ConnectFolders(services, _folders(core)).routes(),
                 *ConnectPhones(services, WifiPhones(ServerAddress(*core.settings.adb_servers[0]))).routes(),
                 *LiveHand(services, ending).routes(),
-                *FleetRoutes(hub).routes(),
+                *part_routes(core.machines),
                 *ApiMount(api, ending).routes(),
                 *ChatCompletions(api, following).routes(),
                 *McpMount(api, following, ending).routes(),
