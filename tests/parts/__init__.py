@@ -1,1 +1,1 @@
-"""The program without one of its parts: `python -m tests.parts PACKAGE` runs all fast tests that are not the part's own."""
+"""The program without each of its parts."""

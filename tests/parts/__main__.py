@@ -1,4 +1,4 @@
-"""`python -m tests.parts PACKAGE …`: all fast tests, in a copy without this part; each of the six when none is named."""
+"""`python -m tests.parts PACKAGE …`: all fast tests, in a copy without this part; for each part where none is named."""
 
 from __future__ import annotations
 

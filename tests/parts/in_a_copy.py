@@ -7,15 +7,23 @@ import os
 import signal
 from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 import aiohttp
 import pytest
 
+from agent.model_roles import ModelSettings, build_models
+from agent.models.base import Message, ModelRequest, Purpose
+from agent.models.endpoint import EndpointSettings
+from agent.models.errors import ModelKeyRejected
+from agent.ports.workshop import Lack
 from bot.chats.installed import installed, model_of
 from bot.cli.exits import USAGE
 from bot.cli.main import main
-from bot.config.settings import SettingsError
+from bot.config.settings import Settings, SettingsError
+from bot.views.tools import ServerAway
 from bot.wiring.service import serve
+from bot.wiring.tools import tools_here
 from tests.fixtures.adb import AdbServer
 from tests.parts.copies import COMMANDS, WITHOUT
 
@@ -59,7 +67,8 @@ async def test_a_service_starts(adb_server: AdbServer, tmp_path: Path) -> None:
     )
     address: asyncio.Future[str] = asyncio.get_running_loop().create_future()
     service = asyncio.create_task(serve(settings, installed(), announce=address.set_result))
-    done, _ = await asyncio.wait({service, address}, return_when=asyncio.FIRST_COMPLETED)
+    waiting: set[asyncio.Future[Any]] = {service, address}
+    done, _ = await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
     assert address in done, service.exception()
     async with aiohttp.ClientSession() as session, session.get(await address) as page:
         assert page.status == 200
@@ -67,8 +76,32 @@ async def test_a_service_starts(adb_server: AdbServer, tmp_path: Path) -> None:
     await service
 
 
-@pytest.mark.skipif(PART != "bot.fleet", reason="only the fleet has a setting that asks for it")
+def only_without(part: str) -> pytest.MarkDecorator:
+    return pytest.mark.skipif(part != PART, reason=f"of {part}")
+
+
+@only_without("bot.fleet")
 async def test_a_setting_that_asks_for_the_part_is_refused(tmp_path: Path) -> None:
     settings = model_of(())(data_dir=tmp_path / "data", console_port=0, fleet_url="nats://127.0.0.1:4222")
     with pytest.raises(SettingsError, match="FLEET_URL is set, and this installation lacks bot/fleet"):
         await serve(settings, (), announce=print)
+
+
+@only_without("agent.offline")
+async def test_a_task_without_a_model_is_told_what_is_missing() -> None:
+    model = build_models(ModelSettings(EndpointSettings(""))).vision
+    with pytest.raises(ModelKeyRejected, match="lacks the offline pilot"):
+        await model.complete(ModelRequest(Purpose.PLAN, (Message("user", ("Open the settings",)),)))
+
+
+@only_without("bot.workshop")
+async def test_its_tools_are_lacking(tmp_path: Path) -> None:
+    lacks = {tool.name: tool.lack for tool in (await tools_here(Settings(data_dir=tmp_path))).tools}
+    assert lacks["shell"] is Lack.ABSENT
+
+
+@only_without("bot.mcp_servers")
+async def test_the_file_that_names_servers_is_said_to_be_of_no_use(tmp_path: Path) -> None:
+    (tmp_path / "mcp.json").write_text("{}", encoding="utf-8")
+    (away,) = (await tools_here(Settings(data_dir=tmp_path))).away
+    assert away == ServerAway("", "this installation lacks bot/mcp_servers")
