@@ -44,13 +44,8 @@ def installed_parts() -> tuple[Part, ...]:
 
 def lacking(command: str) -> str:
     """The folder for want of which there is no such command, "" where nothing is missing."""
-    absent = (package for package in NEEDED.get(command, ()) if load_part(package) is None)
-    return folder_of(next(absent, ""))
-
-
-def folder_of(package: str) -> str:
-    """The folder of a package, for a person."""
-    return package.replace(".", "/")
+    absent = (package for package in NEEDED[command] if load_part(package) is None)
+    return next(absent, "").replace(".", "/")
 
 
 def tool_servers() -> ToolServers:

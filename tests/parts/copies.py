@@ -72,15 +72,16 @@ def own_tests(parts: tuple[str, ...]) -> set[Path]:
     `conftest.py` does, all its folder.
     """
     texts = {path: path.read_text(encoding="utf-8") for path in (ROOT / "tests").rglob("*.py")}
-    texts = {path: text for path, text in texts.items() if path.parent != Path(__file__).parent}
+    del texts[Path(__file__)], texts[Path(__file__).with_name("in_a_copy.py")]
     named = re.compile("|".join(rf"\b{re.escape(part)}\b" for part in parts))
     own: set[Path] = set()
     found = {path for path, text in texts.items() if named.search(text)}
     while found:
-        own |= found
-        imports = re.compile("|".join(map(_import_of, found)), re.MULTILINE)
+        folders = {path.parent for path in found if path.name == "conftest.py"}
+        own |= found | folders | {path for path in texts if folders & {*path.parents}}
+        imports = re.compile("|".join(_import_of(path) for path in own if path in texts), re.MULTILINE)
         found = {path for path, text in texts.items() if path not in own and imports.search(text)}
-    return own | {path.parent for path in own if path.name == "conftest.py"}
+    return own
 
 
 def _import_of(file: Path) -> str:
