@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 # Most tests wait for processes: five at a time keep two cores busy.
 WORKERS ?= 5
 
-.PHONY: run test test-fast test-fleet test-page gate attacks chaos fleet-chaos soak fuzz api-fuzz bench check format lock wheel clean
+.PHONY: run test test-fast test-fleet test-parts test-page gate attacks chaos fleet-chaos soak fuzz api-fuzz bench check format lock wheel clean
 
 run: $(VENV)/.installed
 	@$(BIN)/opengui run
@@ -28,6 +28,10 @@ test-fast: $(VENV)/.installed-dev
 # A hub and its hosts over a real nats-server, some of them killed and cut off: they wait by the clock.
 test-fleet: $(VENV)/.installed-dev
 	$(BIN)/python -m pytest -m "fleet and not chaos" $(ARGS)
+
+# All fast tests in copies of the program that lack a part each; `make test` runs a sample. ARGS=bot.fleet for one part.
+test-parts: $(VENV)/.installed-dev
+	$(BIN)/python -m tests.parts $(ARGS)
 
 test-page: $(VENV)/.installed-dev
 	$(BIN)/python -m pytest -m "page and not fleet" -n 2 --dist worksteal tests/bot/web tests/end_to_end $(ARGS)

@@ -6,8 +6,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
-from agent.models.base import Model, Models
+from agent.models.base import PILOT, Delta, Model, ModelReply, ModelRequest, Models
 from agent.models.endpoint import EndpointSettings
+from agent.models.errors import ModelKeyRejected
+from agent.wording import words
+from devices.parts import load_part
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,10 +30,7 @@ class ModelSettings:
 def build_models(settings: ModelSettings) -> Models:
     """A model for each role; roles with the same settings share one, and what it learned about its endpoint."""
     if settings.offline:
-        # Here and not above: who calls an endpoint does not load the pilot.
-        from agent.offline.pilot import OfflinePilot  # noqa: PLC0415 - see above
-
-        pilot = OfflinePilot()
+        pilot = _pilot()
         return Models(pilot, pilot, pilot)
     # The client alone takes half a second to load.
     from agent.models.openai_model import OpenAIModel  # noqa: PLC0415 - see above
@@ -52,6 +52,28 @@ def build_models(settings: ModelSettings) -> Models:
         reasoning=model_for(settings.reasoning or settings.vision),
         at_basic=_Named(lambda name: model_for(basic.overridden(model=name))),
     )
+
+
+def _pilot() -> Model:
+    """The offline pilot, which a program may come without, in `agent/offline`."""
+    part = load_part("agent.offline.pilot")
+    pilot: Model = NoModel() if part is None else part.OfflinePilot()
+    return pilot
+
+
+class NoModel:
+    """Stands where neither an endpoint nor the offline pilot is: each call says so."""
+
+    name = PILOT
+
+    async def complete(
+        self,
+        request: ModelRequest,  # noqa: ARG002 - as a Model has it
+        *,
+        on_delta: Callable[[Delta], None] | None = None,  # noqa: ARG002 - the same
+    ) -> ModelReply:
+        """Raises ModelKeyRejected, always."""
+        raise ModelKeyRejected(words("model.none"))
 
 
 class _Named:

@@ -40,7 +40,7 @@ PROCESSES = frozenset({"adb_server", "chromium"})
 """Fixtures behind which a program runs."""
 SLOW_FOLDERS = frozenset(
     {"chats", "chaos", "commands", "end_to_end", "faults", "fuzz", "graph", "installing", "models", "offline", "outbox"}
-    | {"people", "providers", "soak", "store", "tasks", "web", "workshop"}
+    | {"parts", "people", "providers", "soak", "store", "tasks", "web", "workshop"}
 )
 SLOW_FILES = frozenset(
     {"test_architecture.py", "test_containers.py", "test_crash.py", "test_direct.py", "test_documents.py"}

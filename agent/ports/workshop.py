@@ -33,6 +33,8 @@ class Lack(StrEnum):
     """A room could be made, and what ran in it reached something outside."""
     MACHINE = "machine"
     """Not Linux on x86_64 or aarch64."""
+    ABSENT = "absent"
+    """This installation has no such part."""
     SILENT = "silent"
     """There is a socket, and no workshop answers there."""
 

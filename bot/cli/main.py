@@ -11,8 +11,8 @@ import os
 import sys
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager
-from importlib import import_module
 from pathlib import Path
+from pkgutil import resolve_name
 from typing import Final
 
 from bot.chats.installed import installed, model_of
@@ -24,6 +24,7 @@ from bot.config.settings import Settings, SettingsError, load_settings
 from bot.logs.setup import set_up_logs
 from bot.logs.terminals import sanitize_terminals
 from bot.monitoring.tracing import keep_tracing_off
+from bot.part import Command as PartCommand
 from bot.store.errors import StoreError
 from bot.texts import say, speaking, words
 from devices.wording import said, sentence_of
@@ -34,11 +35,8 @@ Command = Callable[[argparse.Namespace, Settings], Awaitable[int]]
 _CODE: Final = {
     **dict.fromkeys(("cancel", "pause", "resume", "again", "schedule"), ("control", "control")),
     "open": ("browser", "open_console"),
-    "compare-models": ("compare_models", "compare_models"),
 }
 """Module and function of a command; every other one has a module of its name, with a function of that name."""
-_STAYS: Final = frozenset({"run", "host"})
-"""Commands that stay until a signal."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -74,9 +72,10 @@ def _guarded(arguments: Sequence[str] | None) -> int:
     """The exit code, also of what went wrong. Raises BrokenPipeError when nobody reads what is printed."""
     options = parser().parse_args(arguments)
     try:
-        if options.name == "workshop":
+        of_part: PartCommand | None = getattr(options, "of_part", None)
+        if of_part is not None and of_part.is_sealed:
             # Before any setting is read: it is to have no secret. Nothing else of the service is loaded for it.
-            return int(import_module("bot.cli.workshop").workshop(options))
+            return int(resolve_name(of_part.code)(options))
         return _run(options, _settings(options.settings_file))
     except SettingsError as error:
         _complain(error)
@@ -103,12 +102,14 @@ def _complain(error: Exception, prog: str = "opengui") -> None:
 
 def _run(options: argparse.Namespace, settings: Settings) -> int:
     sanitize_terminals()
-    if options.name in _STAYS:
+    of_part: PartCommand | None = getattr(options, "of_part", None)
+    stays = options.name == "run" if of_part is None else of_part.stays
+    if stays:
         _say_what_starts(settings, options.settings_file or places().settings)
     platforms = installed()
     set_up_logs(
         settings,
-        quiet=options.name not in _STAYS,
+        quiet=not stays,
         forms=[form for platform in platforms for form in platform.secrets],
         chatty=[name for platform in platforms for name in platform.chatty],
     )
@@ -116,8 +117,8 @@ def _run(options: argparse.Namespace, settings: Settings) -> int:
     # Only the command that runs is loaded: a list of tasks needs no model, no graph and no adb.
     module, function = _CODE.get(options.name, (options.name, options.name))
     with _uncollected():
-        command: Command = getattr(import_module(f"bot.cli.{module}"), function)
-    with asyncio.Runner(loop_factory=_service_loop() if options.name in _STAYS else None) as runner:
+        command: Command = resolve_name(f"bot.cli.{module}:{function}" if of_part is None else of_part.code)
+    with asyncio.Runner(loop_factory=_service_loop() if stays else None) as runner:
         return runner.run(_awaited(command(options, settings)))
 
 

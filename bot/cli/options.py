@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import math
 import sys
 from collections.abc import Iterable
 from difflib import get_close_matches
@@ -13,11 +12,8 @@ from typing import Any, Final, NoReturn
 from bot.cli.exits import USAGE
 from bot.config.places import PROJECT
 from bot.texts import say
-from devices.virtual_phone.options import add_options as add_phone_options
-
-SOCKET: Final = Path("/run/opengui-workshop/socket")
-"""Where the unit and the container have the workshop's socket."""
-
+from bot.wiring.parts import NEEDED, installed_parts, lacking
+from devices.virtual import virtual_phones
 
 ENV_FILE: Final = "--env-file"
 COMMAND: Final = "name"
@@ -69,6 +65,9 @@ class _Parser(argparse.ArgumentParser):
     def _check_value(self, action: argparse.Action, value: Any) -> None:  # noqa: ANN401 - as argparse has it
         """A command that is not there is answered with the nearest one, not with the names of forty."""
         if action.dest == COMMAND and action.choices is not None and value not in action.choices:
+            if value in NEEDED:
+                why = say("parts.command", name=value, folder=lacking(value))
+                self.exit(USAGE, f"{say('cli.failed', prog=self.prog, why=why)}\n")
             near = get_close_matches(value, action.choices, n=1, cutoff=0.7)
             known = say("cli.unknown_near", name=value, near=near[0]) if near else say("cli.unknown", name=value)
             self.print_usage(sys.stderr)
@@ -76,22 +75,16 @@ class _Parser(argparse.ArgumentParser):
         super()._check_value(action, value)
 
 
-def _number(text: str) -> int:
+def number(text: str) -> int:
     """A number from 1. Raises ArgumentTypeError."""
     if not (text.isascii() and text.isdigit() and int(text)):
         raise argparse.ArgumentTypeError(say("cli.number"))
     return int(text)
 
 
-def _amount(text: str) -> float:
-    """An amount of money above zero. Raises ArgumentTypeError."""
-    try:
-        amount = float(text)
-    except ValueError:
-        amount = 0.0
-    if not 0 < amount < math.inf:
-        raise argparse.ArgumentTypeError(say("cli.compare.amount"))
-    return amount
+def add_json(command: argparse.ArgumentParser) -> None:
+    """Let the command print JSON, a line each."""
+    command.add_argument("--json", action="store_true", help=say("cli.option.json"))
 
 
 def parser() -> argparse.ArgumentParser:
@@ -121,9 +114,6 @@ def parser() -> argparse.ArgumentParser:
     def add_phone(command: argparse.ArgumentParser) -> None:
         command.add_argument("--device", default="", metavar="NAME", help=say("cli.option.do_device"))
 
-    def add_json(command: argparse.ArgumentParser) -> None:
-        command.add_argument("--json", action="store_true", help=say("cli.option.json"))
-
     add("run")
     one = add("do")
     one.set_defaults(command="do")
@@ -142,7 +132,7 @@ def parser() -> argparse.ArgumentParser:
     )
     listed = add("tasks")
     add_json(listed)
-    listed.add_argument("--limit", type=_number, default=20, metavar="N", help=say("cli.option.tasks_limit"))
+    listed.add_argument("--limit", type=number, default=20, metavar="N", help=say("cli.option.tasks_limit"))
     shown = add("show")
     add_task(shown)
     add_json(shown)
@@ -169,7 +159,7 @@ def parser() -> argparse.ArgumentParser:
     used = add("usage")
     by = ("day", "person", "phone", "role", "model")
     used.add_argument("--by", choices=by, default="day", help=say("cli.option.usage_by"))
-    used.add_argument("--days", type=_number, default=30, metavar="N", help=say("cli.option.usage_days"))
+    used.add_argument("--days", type=number, default=30, metavar="N", help=say("cli.option.usage_days"))
     add_json(used)
     planned = add("schedule")
     add_text(planned, "PLAN", "schedule_plan", needed=True)
@@ -184,7 +174,7 @@ def parser() -> argparse.ArgumentParser:
     watched.add_argument("--quick", action="store_true", help=say("cli.option.do_quick"))
     watched.add_argument("--yes", action="store_true", help=say("cli.option.watch_yes"))
     told = add("logs")
-    told.add_argument("-n", "--lines", type=_number, default=50, metavar="N", help=say("cli.option.logs_lines"))
+    told.add_argument("-n", "--lines", type=number, default=50, metavar="N", help=say("cli.option.logs_lines"))
     told.add_argument("-f", "--follow", action="store_true", help=say("cli.option.logs_follow"))
     add_task(add("open"))
     script = add("completion")
@@ -195,23 +185,10 @@ def parser() -> argparse.ArgumentParser:
     rights = ("use", "approve", "operate", "admin")
     token.add_argument("--right", action="append", default=[], choices=rights, help=say("cli.option.token_right"))
     token.add_argument("--phone", action="append", default=[], metavar="NAME", help=say("cli.option.token_phone"))
-    token.add_argument("--days", type=_number, default=90, metavar="N", help=say("cli.option.token_days"))
+    token.add_argument("--days", type=number, default=90, metavar="N", help=say("cli.option.token_days"))
     token.add_argument("--person", default="", metavar="WHO", help=say("cli.option.token_person"))
     token.add_argument("--approves-by-mcp", action="store_true", help=say("cli.option.token_mcp"))
     add("tokens")
-    hosts = add("fleet")
-    doings = ("list", "invite", "revoke", "move", "config")
-    hosts.add_argument("what", choices=doings, nargs="?", default="list", help=say("cli.option.fleet_what"))
-    hosts.add_argument("host", nargs="?", default="", metavar="NAME", help=say("cli.option.fleet_name"))
-    hosts.add_argument("to", nargs="?", default="", metavar="HOST", help=say("cli.option.fleet_to"))
-    add_json(hosts)
-    hosts.add_argument("--store", default="/data/nats", metavar="DIR", help=say("cli.option.fleet_store"))
-    hosts.add_argument("--listen", default="0.0.0.0", metavar="ADDRESS", help=say("cli.option.fleet_listen"))  # noqa: S104 - hosts come from elsewhere
-    hosts.add_argument("--port", type=_number, default=4222, metavar="PORT", help=say("cli.option.fleet_port"))
-    hosts.add_argument("--websocket", type=_number, default=0, metavar="PORT", help=say("cli.option.fleet_websocket"))
-    hosts.add_argument("--tls-cert", default="", metavar="FILE", help=say("cli.option.fleet_tls_cert"))
-    hosts.add_argument("--tls-key", default="", metavar="FILE", help=say("cli.option.fleet_tls_key"))
-    add("host").add_argument("--join", default="", metavar="LINE", help=say("cli.option.host_join"))
     add_json(add("tools"))
     known = add("skills")
     known.add_argument("change", nargs="*", metavar="CHANGE", help=say("cli.option.skills_change"))
@@ -232,11 +209,8 @@ def parser() -> argparse.ArgumentParser:
         "--answer-file", action="append", default=[], metavar="PATH", help=say("cli.option.do_answer_file")
     )
     add("mcp")
-    add_phone_options(add("phone"))
-    rooms = add("workshop")
-    rooms.set_defaults(child=False)
-    rooms.add_argument("--socket", type=Path, default=SOCKET, metavar="PATH", help=say("cli.option.workshop_socket"))
-    rooms.add_argument("--user", default="opengui", metavar="NAME", help=say("cli.option.workshop_user"))
+    if (phones := virtual_phones()) is not None:
+        phones.add_options(add("phone"))
     add("password")
     add("signout")
     add("setup")
@@ -256,13 +230,9 @@ def parser() -> argparse.ArgumentParser:
     put_back = add("restore")
     put_back.add_argument("file", metavar="FILE", help=say("cli.option.restore_file"))
     put_back.add_argument("--yes", action="store_true", help=say("cli.option.restore_yes"))
-    compared = add("compare-models")
-    compared.add_argument("--base-url", default="", metavar="URL", help=say("cli.option.compare_base_url"))
-    for option, kind, metavar in (("model", str, "NAME"), ("dialect", str, "NAME"), ("image-window", _number, "N")):
-        about = say(f"cli.option.compare_{option.replace('-', '_')}")
-        compared.add_argument(f"--{option}", action="append", default=[], type=kind, metavar=metavar, help=about)
-    compared.add_argument("--tasks", type=_number, default=60, metavar="N", help=say("cli.option.compare_tasks"))
-    compared.add_argument("--seed", type=int, default=1, metavar="N", help=say("cli.option.compare_seed"))
-    compared.add_argument("--max-cost", type=_amount, metavar="AMOUNT", help=say("cli.option.compare_max_cost"))
-    add_json(compared)
+    for command in (command for part in installed_parts() for command in part.commands):
+        if not lacking(command.name):
+            added = add(command.name)
+            added.set_defaults(of_part=command)
+            command.add_options(added)
     return whole

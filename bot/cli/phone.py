@@ -8,18 +8,18 @@ import sys
 from bot.cli.exits import OK, UNAVAILABLE
 from bot.config.settings import Settings
 from bot.texts import say
-from devices.virtual_phone.process import NO_FONTS, can_draw
+from devices.virtual import ABSENT, virtual_phones
 
 
 async def phone(options: argparse.Namespace, settings: Settings) -> int:
     """Serve the phones until a signal. They are connected to the first of the adb servers, unless one was named."""
-    if not can_draw():
-        print(say("cli.failed", prog="opengui", why=say("cli.phone.failed", problem=NO_FONTS)), file=sys.stderr)
+    part = virtual_phones()
+    if part is None or (lack := part.lack()):
+        why = say("cli.phone.failed", problem=ABSENT if part is None else lack)
+        print(say("cli.failed", prog="opengui", why=why), file=sys.stderr)
         return UNAVAILABLE
-    from devices.virtual_phone.runner import run  # noqa: PLC0415 - it loads the fonts
-
     try:
-        await run(options, adb=settings.adb_servers[0])
+        await part.run(options, adb=settings.adb_servers[0])
     except OSError as problem:
         print(say("cli.failed", prog="opengui", why=say("cli.phone.failed", problem=problem)), file=sys.stderr)
         return UNAVAILABLE

@@ -99,9 +99,14 @@ class Remote:
             made: dict[str, Any] = await response.json()
             return made
 
-    async def fleet(self, what: str, name: str, **more: str) -> dict[str, Any]:
-        """Invite or revoke a host, or move a phone to one. Raises Refused."""
-        async with self._session.post(f"/api/fleet/{what}", json={"name": name, **more}) as response:
+    async def read(self, path: str) -> dict[str, Any]:
+        """What it answers at an address of a part. Raises ServiceGone."""
+        async with self._session.get(path) as response:
+            return await _answer(response)
+
+    async def send(self, path: str, **body: str) -> dict[str, Any]:
+        """Have it do something at an address of a part; what it answers. Raises Refused and ServiceGone."""
+        async with self._session.post(path, json=body) as response:
             if response.status != 200:
                 raise await _refusal(response)
             done: dict[str, Any] = await response.json()
@@ -171,18 +176,6 @@ class Remote:
     async def skills(self) -> list[dict[str, Any]]:
         """The skills, with what their runs have come to. Raises ServiceGone."""
         return await self._listed("/api/v1/skills")
-
-    async def hosts(self) -> list[dict[str, Any]]:
-        """The hosts of a hub. Raises ServiceGone."""
-        async with self._session.get("/api/fleet") as response:
-            rows: list[dict[str, Any]] = (await _answer(response))["fleet"]
-            return rows
-
-    async def phone_conflicts(self) -> list[dict[str, str]]:
-        """Phones of which two machines tell, each as a sentence and what to do. Raises ServiceGone."""
-        async with self._session.get("/api/fleet") as response:
-            rows: list[dict[str, str]] = (await _answer(response))["conflicts"]
-            return rows
 
     async def health(self) -> dict[str, Any]:
         """What `/healthz` tells. Raises ServiceGone."""

@@ -6,12 +6,10 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Final
 
-from bot.config.places import AGENTS_NAME, DOCUMENTS_NAME, SKILLS_NAME
+from bot.config.places import AGENTS_NAME, DOCUMENTS_NAME, MCP_NAME, SKILLS_NAME
 from bot.config.settings import Settings
-from bot.mcp_servers.configuration import FILE as MCP_NAME
-from bot.mcp_servers.configuration import ServerEntry, read_mcp_file
 from bot.store.knowledge import documents_in
-from bot.texts import say
+from bot.wiring.parts import tool_servers
 
 WRITTEN: Final = (f"{SKILLS_NAME}/", f"{AGENTS_NAME}/", MCP_NAME, f"{DOCUMENTS_NAME}/")
 """Their names in a backup and in the data directory; that of a folder ends with a slash."""
@@ -39,21 +37,13 @@ def written_files(settings: Settings) -> dict[str, Path]:
 def written_lines(names: Iterable[str], folder: Path) -> Iterator[tuple[str, list[str]]]:
     """What of these files there is, for a person: each kind by its key in the texts, with a line for each of it.
 
-    `folder` has the file with the MCP servers. A server is a program that the service starts, so all of that is said.
+    `folder` has the file with the MCP servers.
     """
     kept = [name.split("/") for name in names]
     for key, folder_name in (("skills", SKILLS_NAME), ("members", AGENTS_NAME)):
         yield key, sorted({parts[1] for parts in kept if parts[0] == folder_name})
-    named = read_mcp_file(folder / MCP_NAME) if [MCP_NAME] in kept else None
-    servers = [] if named is None else [_server(*each) for each in named.servers.items()]
-    refused = {} if named is None else named.refused
-    yield "servers", servers + [say("cli.backup.refused", name=name, why=why) for name, why in refused.items()]
+    yield "servers", tool_servers().listed(folder) if [MCP_NAME] in kept else []
     yield "documents", ["/".join(parts[1:]) for parts in kept if parts[0] == DOCUMENTS_NAME]
-
-
-def _server(name: str, entry: ServerEntry) -> str:
-    started = " ".join((entry.command, *entry.args)) if entry.command else entry.url
-    return f"{name}: {started}"
 
 
 def _is_hidden(path: Path) -> bool:

@@ -17,6 +17,8 @@ SKILLS_NAME: Final = "skills"
 """The folder in the data directory with the operator's own skills."""
 AGENTS_NAME: Final = "agents"
 """The folder in the data directory with the operator's own members."""
+MCP_NAME: Final = "mcp.json"
+"""The file in the data directory that names servers of the Model Context Protocol."""
 DOCUMENTS_NAME: Final = "knowledge"
 """The folder in the data directory where documents lie that came with a backup."""
 

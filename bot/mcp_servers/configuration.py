@@ -16,8 +16,6 @@ from urllib.parse import urlsplit
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
-FILE: Final = "mcp.json"
-"""Its name in the data directory."""
 MOST_BYTES: Final = 200_000
 MOST_SERVERS: Final = 20
 _NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,19}")

@@ -9,7 +9,6 @@ import logging
 from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
-from enum import StrEnum
 from functools import partial
 from typing import Any, Final
 
@@ -25,7 +24,8 @@ from bot.mcp_servers.configuration import ServerEntry
 from bot.mcp_servers.http import http_streams
 from bot.mcp_servers.process import process_streams
 from bot.mcp_servers.tools import OfferedTool, ToolAnswer, fingerprint, foreign_tool, told_bytes, tool_names
-from bot.workshop.limits import NoLimits
+from bot.process_limits import NoLimits
+from bot.views.tools import Absence, ServerState
 
 logger = logging.getLogger(__name__)
 for _library in ("mcp.client", "mcp.shared"):
@@ -56,30 +56,6 @@ UNCERTAIN: Final = "The server {server} {why}. Nobody knows whether it was done:
 
 Streams = Callable[[asyncio.Event], AbstractAsyncContextManager[Any]]
 """Opens the streams of a connection; the event is set when nothing more can come."""
-
-
-class Absence(StrEnum):
-    """Why a server is not there; the value is for the log."""
-
-    CONNECTING = "it is not connected yet"
-    ENDED = "it has ended"
-    SILENT = "it has not answered in time"
-    NO_LIMITS = "it is not started, since this machine has no prlimit to hold it to limits"
-    NO_COMMAND = "its command is not installed"
-    UNREACHABLE = "it could not be started or reached"
-    FAILED = "its connection has failed"
-
-
-@dataclass(frozen=True, slots=True)
-class ServerState:
-    """A server as it is now: why it is not there, None when it is; the names of its tools, and how many more it has
-    that are left out.
-    """
-
-    name: str
-    absence: Absence | None
-    tools: tuple[str, ...]
-    left_out: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,7 +21,7 @@ from mcp.shared.message import SessionMessage
 from mcp_types.jsonrpc import jsonrpc_message_adapter
 
 from bot.mcp_servers.configuration import ServerEntry
-from bot.workshop.limits import MEBIBYTE, Limits, clean_environment, limited
+from bot.process_limits import MEBIBYTE, Limits, clean_environment, limited
 
 LIMITS: Final = Limits(memory=512 * MEBIBYTE)
 """Twice what a job of the workshop gets: servers written for Node need it."""

@@ -46,6 +46,30 @@ class ToolState:
         return say(f"tools.lack.{self.lack.value}")
 
 
+class Absence(StrEnum):
+    """Why a server of `mcp.json` is not there; the value is for the log."""
+
+    CONNECTING = "it is not connected yet"
+    ENDED = "it has ended"
+    SILENT = "it has not answered in time"
+    NO_LIMITS = "it is not started, since this machine has no prlimit to hold it to limits"
+    NO_COMMAND = "its command is not installed"
+    UNREACHABLE = "it could not be started or reached"
+    FAILED = "its connection has failed"
+
+
+@dataclass(frozen=True, slots=True)
+class ServerState:
+    """A server as it is now: why it is not there, None when it is; the names of its tools, and how many more it has
+    that are left out.
+    """
+
+    name: str
+    absence: Absence | None
+    tools: tuple[str, ...]
+    left_out: int = 0
+
+
 @dataclass(frozen=True, slots=True)
 class ServerAway:
     """A server of `mcp.json` whose tools are not there, and why; "" for the file itself."""

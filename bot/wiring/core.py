@@ -47,9 +47,9 @@ from bot.tasks.secrets import MemorySecrets
 from bot.tasks.service import TaskService
 from bot.texts import words
 from bot.views.tools import ToolOffer
+from bot.wiring.parts import installed_parts, tool_servers
 from bot.wiring.team import members_of, skills_of
-from bot.wiring.tools import actions_of, mcp_tools, tool_offer, toolbox_of
-from bot.workshop.offer import look_for_workshop
+from bot.wiring.tools import actions_of, tool_offer, toolbox_of, workshop_of
 from devices.adb.server import ServerAddress
 from devices.pool import AdbPhones, NameBook, Pool
 from devices.provider import DeviceProvider
@@ -57,8 +57,7 @@ from devices.wording import sentence_of
 
 if TYPE_CHECKING:
     from agent.tools.egress import Egress
-    from bot.fleet.phones import FleetPhones
-    from bot.wiring.fleet import HubParts
+    from bot.machines import HostedPhones, RemoteMachines
 
 logger = logging.getLogger(__name__)
 
@@ -88,8 +87,8 @@ class Core:
     tools: Callable[[], ToolOffer]
     members: Members
     toolbox: Toolbox
-    fleet: HubParts | None
-    """What makes it a hub, None without hosts."""
+    machines: RemoteMachines | None
+    """Those whose phones it uses beside its own, None where the settings name none."""
 
 
 @asynccontextmanager
@@ -129,8 +128,10 @@ async def open_core(
             logger.info("No model is set (VLM_API_KEY, VLM_BASE_URL): the offline pilot follows simple instructions.")
         else:
             logger.info("Model: %s", terms.models.vision.name)
-        fleet = _fleet_of(settings, store, policy)
-        phones = phones_of(settings, store.phone_names, mends=True, hosted=None if fleet is None else fleet.phones)
+        machines = _machines_of(settings, store, policy)
+        phones = phones_of(
+            settings, store.phone_names, mends=True, hosted=None if machines is None else machines.phones
+        )
         stack.push_async_callback(phones.stop)
         await phones.start()
         rights = await Rights.open(lists_of(settings, platforms), store, Pairing() if settings.pairing else None)
@@ -144,14 +145,14 @@ async def open_core(
         admission = Admission(lambda: rights.policy)
 
         def admits(run: RunId, phone: str) -> bool:
-            return admission.admits(run, phone) and (fleet is None or fleet.phones.may_use(run, phone))
+            return admission.admits(run, phone) and (machines is None or machines.phones.may_use(run, phone))
 
         leases = PhoneLeases(store.leases, phones, SteadyClock(), admits, admission.standing)
         secrets = MemorySecrets()
         quotas = Quotas(store, rights, lambda: live.now, zone_named(settings.time_zone), time.time)
-        offer = await look_for_workshop(settings.workshop)
-        if offer.own is not None:
-            stack.push_async_callback(offer.own.close)
+        offer = await workshop_of(settings)
+        if offer.close is not None:
+            stack.push_async_callback(offer.close)
         embedder = SideEndpoint("embed_", embedder_of, live.now)
         stack.push_async_callback(embedder.close)
         live.on_change(embedder.change)
@@ -160,7 +161,7 @@ async def open_core(
         readings = Readings()
         for verdict in await store.skills.verdicts():
             readings.know(verdict.key, verdict.consequence, verdict.object)
-        foreign = await stack.enter_async_context(mcp_tools(settings.data_dir))
+        foreign = await stack.enter_async_context(tool_servers().connected(settings.data_dir))
         toolbox = toolbox_of(
             settings,
             store.tool_calls,
@@ -190,7 +191,7 @@ async def open_core(
         local = LocalRunner(equipment, checkpoints)
         agent = GraphAgent(
             terms,
-            local if fleet is None else fleet.runner(local, leases, secrets, memory),
+            local if machines is None else machines.runner(local, leases, secrets, memory),
             checkpoints,
             knowledge=knowledge_of(settings),
             allowance=quotas,
@@ -208,10 +209,10 @@ async def open_core(
             admission=admission,
             steady=seconds_since_boot,
         )
-        if fleet is not None:
-            stack.callback(task_service.on_event(fleet.in_record))
-            stack.push_async_callback(fleet.hub.stop)
-            await fleet.hub.start()
+        if machines is not None:
+            stack.callback(task_service.on_event(machines.in_record))
+            stack.push_async_callback(machines.stop)
+            await machines.start()
         stack.push_async_callback(task_service.stop)
         operating = Operating(leases, phones, policy, store.journal)
         hands = Hands(leases, phones, operating, task_service)
@@ -237,19 +238,18 @@ async def open_core(
             lambda: tool_offer(toolbox.tools, offer.lack, foreign),
             members,
             toolbox,
-            fleet,
+            machines,
         )
 
 
-def _fleet_of(settings: Settings, store: Store, policy: Policy) -> HubParts | None:
-    """What a hub has beside the rest. Raises SettingsError where the engine's client is not installed."""
-    if not settings.fleet_url:
-        return None
-    try:
-        from bot.wiring.fleet import HubParts  # noqa: PLC0415 - only a hub loads the engine's client
-    except ImportError as missing:
-        raise SettingsError(words("settings.fleet_extra", why=str(missing))) from missing
-    return HubParts(settings, store, policy)
+def _machines_of(settings: Settings, store: Store, policy: Policy) -> RemoteMachines | None:
+    """The machines beside this one. Raises SettingsError where they are set and cannot be had."""
+    for part in installed_parts():
+        if part.machines is not None:
+            return part.machines(settings, store, policy)
+    if settings.fleet_url:
+        raise SettingsError(words("parts.setting", name="FLEET_URL", folder="bot/fleet"))
+    return None
 
 
 def lists_of(settings: Settings, platforms: Iterable[Platform[Any]]) -> AccessPolicy:
@@ -279,7 +279,7 @@ def phones_of(
     book: NameBook | None = None,
     *,
     mends: bool = False,
-    hosted: FleetPhones | None = None,
+    hosted: HostedPhones | None = None,
 ) -> Pool:
     """The phones that the settings name, those of installed providers and those that are `hosted` elsewhere, not
     started yet, with the names of the `book`.

@@ -56,7 +56,6 @@ from bot.web.connect_folders import ConnectFolders, FolderKind
 from bot.web.connect_phones import ConnectPhones
 from bot.web.errors import ConsoleError
 from bot.web.exposure import Exposure
-from bot.web.fleet import FleetRoutes
 from bot.web.hand import LiveHand
 from bot.web.log_lines import LogLines
 from bot.web.mcp.mount import McpMount
@@ -71,6 +70,7 @@ from bot.wiring.connections import ConnectedChats, context_of
 from bot.wiring.core import Core, open_core
 from bot.wiring.dependencies import of_chats, of_core
 from bot.wiring.memory import settle
+from bot.wiring.parts import part_routers, part_routes
 from bot.wiring.team import refused_folders
 from bot.wiring.tools import TOOL_NAMES
 from devices.adb.server import ServerAddress
@@ -249,8 +249,7 @@ async def _console(
     alone: bool,
 ) -> None:
     """Open the console until the stack ends. Raises UnreachableError when it cannot be had and is all there is."""
-    hub = None if core.fleet is None else core.fleet.hub
-    api = ApiServices(services, following, core.operating, core.toolbox.offered, hub)
+    api = ApiServices(services, following, core.operating, core.toolbox.offered, core.machines, part_routers)
     behind = ConsoleServices(
         chat=web,
         log=core.store.console,
@@ -285,7 +284,7 @@ async def _console(
                 *ConnectFolders(services, _folders(core)).routes(),
                 *ConnectPhones(services, WifiPhones(ServerAddress(*core.settings.adb_servers[0]))).routes(),
                 *LiveHand(services, ending).routes(),
-                *FleetRoutes(hub).routes(),
+                *part_routes(core.machines),
                 *ApiMount(api, ending).routes(),
                 *ChatCompletions(api).routes(),
                 *McpMount(api, ending).routes(),

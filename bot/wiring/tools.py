@@ -3,12 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-import logging
-from collections.abc import AsyncGenerator, Callable, Collection, Mapping, Sequence
-from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import cache
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from agent.actions import Action
@@ -36,21 +32,17 @@ from agent.tools.text import TEXT, Text
 from agent.tools.weather import Weather, weather_tool
 from agent.tools.web import ReadPage, WebSearch, read_page, web_search
 from bot.config.settings import Settings
-from bot.mcp_servers.configuration import FILE, read_mcp_file
+from bot.part import ForeignTools, WorkshopOffer
 from bot.store.knowledge import KNOWLEDGE_NAME, KnowledgeFolder
 from bot.store.store import TASK_FILES_NAME
 from bot.texts import say
 from bot.views.tools import ServerAway, ToolLack, ToolOffer, ToolState
-from bot.workshop.offer import look_for_workshop
+from bot.wiring.parts import installed_parts, tool_servers
 
 if TYPE_CHECKING:
     from agent.tools.egress import Egress
     from agent.tools.searching import Search
-    from bot.mcp_servers.connection import ServerState
 
-logger = logging.getLogger(__name__)
-
-NO_EXTRA: Final = "install the extra opengui-bot[mcp]"
 _WORKSHOP: Final[tuple[type[Action], ...]] = (Shell, PythonFull)
 _ALL: Final[tuple[type[Action], ...]] = (
     Calculate, Python, Text, JsonQuery, Time, ReadFiles, WriteFile, WriteTodos, WriteNote, SearchDocuments, WebSearch,
@@ -149,11 +141,19 @@ def _search(settings: Settings) -> Search:
 
 async def tools_here(settings: Settings) -> ToolOffer:
     """The tools that a service with these settings has; a room of the workshop is really tried, servers are not."""
-    offer = await look_for_workshop(settings.workshop)
+    offer = await workshop_of(settings)
     skills = await asyncio.to_thread(load_skills)
     tools = tools_of(settings, offer.workshop, memory=MemoryOfThisProcess(), skills=Skills(skills.found))
-    named = await asyncio.to_thread(read_mcp_file, settings.data_dir / FILE)
-    return tool_offer({tool.kind for tool in tools}, offer.lack, ForeignTools(refused=named.refused if named else {}))
+    refused = await asyncio.to_thread(tool_servers().refused, settings.data_dir)
+    return tool_offer({tool.kind for tool in tools}, offer.lack, ForeignTools(refused=refused))
+
+
+async def workshop_of(settings: Settings) -> WorkshopOffer:
+    """The workshop that is set, or what is lacking; see Part.workshop."""
+    for part in installed_parts():
+        if part.workshop is not None:
+            return await part.workshop(settings.workshop)
+    return WorkshopOffer(None, Lack.OFF if settings.workshop == "off" else Lack.ABSENT)
 
 
 def tool_offer(offered: Collection[str], workshop: Lack | None, foreign: ForeignTools) -> ToolOffer:
@@ -174,38 +174,3 @@ def tool_offer(offered: Collection[str], workshop: Lack | None, foreign: Foreign
     refused = [ServerAway(name, why) for name, why in foreign.refused.items()]
     left_out = {server.name: server.left_out for server in states if server.left_out and server.absence is None}
     return ToolOffer((*map(state, _ALL), *theirs), (*away, *refused), left_out)
-
-
-@dataclass(frozen=True, slots=True)
-class ForeignTools:
-    """What the servers of `mcp.json` give: the tools of those that live, how each is, and which are not used, with the
-    reason.
-    """
-
-    tools: Callable[[], tuple[Tool[Any], ...]] = tuple
-    states: Callable[[], Sequence[ServerState]] = tuple
-    refused: Mapping[str, str] = field(default_factory=dict)
-
-
-@asynccontextmanager
-async def mcp_tools(data_dir: Path) -> AsyncGenerator[ForeignTools]:
-    """Keep the servers of `mcp.json` connected until the block ends.
-
-    Nothing is loaded or started where there is no such file.
-    """
-    named = await asyncio.to_thread(read_mcp_file, data_dir / FILE)
-    refused = named.refused if named else {}
-    for name, why in refused.items():
-        logger.error("%s is not used: %s", f"The server {name} of {FILE}" if name else FILE, why)
-    if named is None or not named.servers:
-        yield ForeignTools(refused=refused)
-        return
-    try:
-        from bot.mcp_servers.connection import McpServers  # noqa: PLC0415 - 26 MB, only where servers are named
-    except ImportError:
-        logger.error("%s is not used: %s", FILE, NO_EXTRA)  # noqa: TRY400 - a sentence
-        yield ForeignTools(refused={**refused, **dict.fromkeys(named.servers, NO_EXTRA)})
-        return
-    servers = McpServers(named.servers)
-    async with servers.connected():
-        yield ForeignTools(servers.tools, servers.states, refused)

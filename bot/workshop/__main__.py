@@ -14,10 +14,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from agent.ports.workshop import Lack
+from bot.workshop import SOCKET
 from bot.workshop.isolation import leave_network, leave_root
 from bot.workshop.job import NOBODY
 from bot.workshop.probe import find_room
-from bot.workshop.protocol import SOCKET
 from bot.workshop.server import Server, bound
 
 UNAVAILABLE = 69

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Final
 
 from agent.ports.workshop import Job, JobResult, WorkshopError
-from bot.workshop.limits import clean_environment
+from bot.process_limits import clean_environment
 from bot.workshop.protocol import MAX_HEAD, Answer, BadMessage, receive, request_of, send
 
 CONNECT_S: Final = 5.0

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from agent.ports.workshop import MAX_ALL, MAX_FILE, MAX_FILES, Ending, Job, JobResult, WorkFile, fit_path
-from bot.workshop.limits import MEBIBYTE
+from bot.process_limits import MEBIBYTE
 from bot.workshop.room import FOLDER, MEMORY, Room
 from bot.workshop.usage import entries_of, processes_of, takes_more_than
 

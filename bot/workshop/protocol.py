@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable
-from pathlib import Path
 from typing import Annotated, Final, Literal, TypeVar
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
@@ -28,8 +27,6 @@ from agent.ports.workshop import (
     fit_path,
 )
 
-SOCKET: Final = Path("/run/opengui-workshop/socket")
-"""Where the unit and the container have it."""
 MAX_HEAD: Final = 1024 * 1024
 """Bytes. 200 paths of 200 characters, a program and its output are 0.4 MB at most."""
 MAX_PRINTED: Final = 100_000

@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import Final
 
 from agent.ports.workshop import Job
+from bot.process_limits import MEBIBYTE, Limits, limited
 from bot.workshop import seccomp
-from bot.workshop.limits import MEBIBYTE, Limits, limited
 
 MEMORY: Final = 256 * MEBIBYTE
 FOLDER: Final = 64 * MEBIBYTE

@@ -22,7 +22,7 @@ from devices.pool.health_poll import HEALTH_EVERY, Rounds
 from devices.pool.identity_conflicts import id_of
 from devices.pool.names import NameBook, PhoneNames
 from devices.pool.virtual_phones import StandIns, VirtualPhones
-from devices.virtual_phone.process import StartedPhone
+from devices.virtual import StartedPhone
 from devices.wording import words
 
 logger = logging.getLogger(__name__)

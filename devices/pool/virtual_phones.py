@@ -8,7 +8,7 @@ from typing import Literal
 
 from devices.adb.following import TaskFollowers
 from devices.adb.server import ServerAddress
-from devices.virtual_phone.process import PhoneProcess, PhoneProcessFailed, StartedPhone
+from devices.virtual import ABSENT, PhoneProcess, PhoneProcessFailed, StartedPhone, virtual_phones
 
 logger = logging.getLogger(__name__)
 
@@ -42,7 +42,11 @@ class StandIns:
         number = int(alone) if self._wanted == "auto" else self._wanted
         if not number:
             return
-        self._process = PhoneProcess(count=number, state=self._state)
+        part = virtual_phones()
+        if part is None:
+            logger.error("The virtual phones did not start: %s", ABSENT)
+            return
+        self._process = part.process(count=number, state=self._state)
         try:
             phones = await self._process.start()
         except PhoneProcessFailed as failed:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Final
 
 from devices.environment import child_environment
 from devices.geometry import Size
+from devices.virtual import PhoneProcessFailed
 from devices.virtual_phone.faults import NO_FAULTS, FaultValue, fault_text
 
 if TYPE_CHECKING:
@@ -32,10 +33,6 @@ NO_FONTS: Final = "their fonts and icons are not installed. Install them with: p
 def can_draw() -> bool:
     """Whether the extra `virtual-phone` is installed, without which nothing can be drawn."""
     return all(find_spec(name) is not None for name in ("fontpkg", "fonticon_mdi7", "noto_cjk_sans_jp_regular"))
-
-
-class PhoneProcessFailed(Exception):
-    """The virtual phones did not start; the message holds what their process said."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -152,7 +152,7 @@ class Chaos:
             while True:
                 with suppress(aiohttp.ClientError, ServiceGone, OSError):
                     async with running_service(self._place.data) as remote:
-                        hosts = [] if remote is None else await remote.hosts()
+                        hosts = [] if remote is None else (await remote.read("/api/fleet"))["fleet"]
                         if any(host["usable"] and host["heard"] < time.monotonic() - began for host in hosts):
                             return
                 await asyncio.sleep(0.1)

@@ -36,7 +36,8 @@ async def shelf(place: FleetPlace) -> dict[str, Any]:
     """The host as the hub tells of it."""
     async with running_service(place.data) as remote:
         assert remote is not None
-        (host,) = await remote.hosts()
+        host: dict[str, Any]
+        (host,) = (await remote.read("/api/fleet"))["fleet"]
         return host
 
 

@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from bot.workshop.limits import MEBIBYTE, Limits, clean_environment, limited
+from bot.process_limits import MEBIBYTE, Limits, clean_environment, limited
 
 
 def run(code: str, limits: Limits, **more: str) -> subprocess.CompletedProcess[str]:

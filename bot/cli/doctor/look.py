@@ -8,10 +8,9 @@ import json
 import sys
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
-from typing import Any
 
 from bot.chats.installed import installed
-from bot.checks import chats, files, fleet, mcp, model, setting_changes
+from bot.checks import chats, files, model, setting_changes
 from bot.checks.service import waited
 from bot.cli.doctor import phones, tools
 from bot.cli.exits import OK, UNAVAILABLE
@@ -19,6 +18,7 @@ from bot.cli.remote import Remote, running_service
 from bot.config.settings import Settings
 from bot.domain.finding import Finding
 from bot.texts import say
+from bot.wiring.parts import installed_parts
 
 
 async def findings(remote: Remote | None) -> list[Finding]:
@@ -31,10 +31,6 @@ async def findings(remote: Remote | None) -> list[Finding]:
         found = [Finding("service", "bad", say("check.service.hangs"), say("check.service.hangs_fix"))]
     found += [waited(wait["for"], wait["why"], wait["since"], installed()) for wait in health["waits"]]
     return found
-
-
-async def _hosts(remote: Remote) -> tuple[list[dict[str, Any]], list[dict[str, str]]]:
-    return await remote.hosts(), await remote.phone_conflicts()
 
 
 MARKS = {"good": "✓", "note": "·", "bad": "✗"}
@@ -69,9 +65,9 @@ async def _findings(settings: Settings, *, mend: bool) -> AsyncGenerator[Finding
         running = remote is not None
         for finding in await findings(remote):
             yield finding
-        hosts, conflicts = ([], []) if remote is None or not settings.fleet_url else await _hosts(remote)
-        for finding in await fleet.findings(settings, hosts, conflicts):
-            yield finding
+        for check in (part.check for part in installed_parts() if part.check is not None):
+            for finding in await check(settings, remote):
+                yield finding
     if not running and (taken := await files.console_port(settings)) is not None:
         yield taken
     async with aclosing(phones.findings(settings, running=running, mend=mend)) as attached:
@@ -82,8 +78,6 @@ async def _findings(settings: Settings, *, mend: bool) -> AsyncGenerator[Finding
     for finding in await model.embedding(settings):
         yield finding
     for finding in await tools.findings(settings):
-        yield finding
-    for finding in await mcp.findings(settings):
         yield finding
     for finding in await chats.findings(settings, installed()):
         yield finding

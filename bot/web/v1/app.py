@@ -20,7 +20,7 @@ from bot.tasks.files import BadFiles
 from bot.tasks.operating import NeedsApproval
 from bot.texts import say
 from bot.web.auth import caller_of
-from bot.web.v1 import conversations, events, fleet, hosts, records, skills, tasks
+from bot.web.v1 import conversations, events, fleet, records, skills, tasks
 from bot.web.v1.calls import ApiServices
 from bot.web.v1.models.base import Problem
 from bot.web.v1.problems import CODES, problem
@@ -73,8 +73,11 @@ def api_app(behind: ApiServices, stopping: asyncio.Event) -> FastAPI:
     )
     app.state.behind = behind
     app.state.stopping = stopping
-    for part in (conversations, tasks, events, skills, fleet, hosts, records):
-        app.include_router(part.router)
+    for router in (
+        *(conversations.router, tasks.router, events.router, skills.router, fleet.router),
+        *(*behind.routers(), records.router),
+    ):
+        app.include_router(router)
     for kind, _, _ in BY_ERROR:
         app.add_exception_handler(kind, _told)
     app.add_exception_handler(RequestValidationError, _misshapen)

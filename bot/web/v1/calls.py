@@ -28,7 +28,9 @@ from bot.texts import say, spoken
 from bot.web.auth import Caller
 
 if TYPE_CHECKING:
-    from bot.fleet.hub import Hub
+    from fastapi import APIRouter
+
+    from bot.machines import RemoteMachines
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,8 +42,10 @@ class ApiServices:
     operating: Operating
     tools: Callable[[], Sequence[Tool[Any]]] = tuple
     """Those that there are now for work that needs no phone."""
-    hub: Hub | None = None
-    """What knows the hosts; None where there are none."""
+    machines: RemoteMachines | None = None
+    """Those that do runs beside this one; None where there are none."""
+    routers: Callable[[], Sequence[APIRouter]] = tuple
+    """What parts of the program add; asked for with the first request."""
 
 
 class Calls:

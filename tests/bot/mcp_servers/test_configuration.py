@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from bot.checks import mcp
 from bot.config.settings import Settings
+from bot.mcp_servers.check import findings
 from bot.mcp_servers.configuration import MOST_BYTES, read_mcp_file
 
 
@@ -82,10 +82,10 @@ async def test_the_doctor_tells_of_each_server(tmp_path: Path) -> None:
     servers = {"notes": good, "gone": {"command": "/nonexistent/server"}, "bad name": good}
     file = tmp_path / "mcp.json"
     settings = Settings.model_construct(data_dir=tmp_path)
-    assert await mcp.findings(settings) == []
+    assert await findings(settings) == []
     file.write_text(json.dumps({"mcpServers": servers}))
     file.chmod(0o600)
-    told = {finding.verdict: finding.text for finding in await mcp.findings(settings)}
+    told = {finding.verdict: finding.text for finding in await findings(settings)}
     assert told["good"] == "The MCP server notes answers. Tools: 1."
     assert "gone is not there: its command is not installed." in told["note"]
     assert "bad name" in told["bad"]

@@ -20,9 +20,10 @@ from agent.graph.executor.built_in import BUILT_IN
 from agent.guards.policy import Policy
 from agent.tools.spec import ActionError, Situation, Tool
 from bot.mcp_servers.configuration import ServerEntry, ToolEntry
-from bot.mcp_servers.connection import MOST_BYTES, MOST_REMEMBERED, Absence, ServerConnection
+from bot.mcp_servers.connection import MOST_BYTES, MOST_REMEMBERED, ServerConnection
 from bot.mcp_servers.http import OneHost
 from bot.mcp_servers.tools import OfferedTool, ToolAnswer, foreign_tool, tool_names
+from bot.views.tools import Absence
 from devices.wording import said
 
 HERE = Path(__file__).parent

@@ -17,10 +17,11 @@ import aiohttp
 import pytest
 
 from devices.geometry import Size
+from devices.virtual import PhoneProcessFailed
 from devices.virtual_phone.client import PhoneControl
 from devices.virtual_phone.faults import fault_text, parse_fault
 from devices.virtual_phone.options import add_options, density_for
-from devices.virtual_phone.process import PhoneProcess, PhoneProcessFailed
+from devices.virtual_phone.process import PhoneProcess
 from tests.fixtures.adb import AdbServer
 
 MODULE = ("-m", "devices.virtual_phone")

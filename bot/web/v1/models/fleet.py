@@ -1,4 +1,4 @@
-"""Phones, touches by hand, hosts, and the models and tools that are set, as programs send and get them."""
+"""Phones, touches by hand, and the models and tools that are set, as programs send and get them."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Annotated
 
 from pydantic import Field, Strict
 
-from bot.web.v1.models.base import NAME_LIMIT, TEXT_LIMIT, Got, Listed, Name, Sent
+from bot.web.v1.models.base import TEXT_LIMIT, Got, Name, Sent
 from devices.inputs import Key
 
 
@@ -84,49 +84,3 @@ class ToolInfo(Got):
 
     name: str
     about: str
-
-
-class HostInfo(Got):
-    """A machine with phones that works for this service."""
-
-    name: str
-    state: str = Field(description="How it stands, in words.")
-    usable: bool = Field(description="Whether it can be given work now.")
-    joined: float
-    version: str = Field(description="Of the program there; empty while it is not known.")
-    phones: list[str]
-
-
-class ConflictInfo(Got):
-    """Two machines tell of a phone with this id. It belongs to `owner`, and counts for nothing with `claimant`."""
-
-    phone: str
-    owner: str = Field(description="The name of the host; empty for the machine of the service itself.")
-    claimant: str = Field(description="The same for the other one.")
-    text: str
-
-
-class Hosts(Listed[HostInfo]):
-    """The hosts that have joined. `switched_on` is false where this service takes none; `FLEET_URL` switches it on."""
-
-    switched_on: bool
-    conflicts: list[ConflictInfo]
-
-
-class PhoneOwner(Sent):
-    """The machine that a phone shall belong to: the name of a host, empty for the machine of the service itself."""
-
-    host: str = Field(max_length=NAME_LIMIT)
-
-
-class NewHost(Sent):
-    """A host that is invited: 1 to 32 lowercase letters, digits and dashes."""
-
-    name: str = Field(min_length=1, max_length=NAME_LIMIT)
-
-
-class Invitation(Got):
-    """What a host joins with, once. It is not told again."""
-
-    command: str = Field(description="What is run on the machine with the phones.")
-    minutes: int = Field(description="How long it can be used.")

@@ -4,17 +4,29 @@ from __future__ import annotations
 
 import shlex
 from pathlib import Path
+from types import SimpleNamespace
+from typing import cast
 
 from bot.domain.right import Right
+from bot.fleet.hub import Hub
+from bot.machines import RemoteMachines
 from tests.bot.web.v1.world import ApiWorld, open_api
 from tests.fakes.scripted_model import models
 from tests.fleet.rig import fleet_rig
 
 
+def machines_of(hub: Hub) -> RemoteMachines:
+    """What a service has as a hub, as far as its API uses it."""
+    return cast("RemoteMachines", SimpleNamespace(hub=hub))
+
+
 async def test_an_admin_invites_a_host_and_ends_it(tmp_path: Path) -> None:
     for name in ("fleet", "hub"):
         (tmp_path / name).mkdir()
-    async with fleet_rig(tmp_path / "fleet", "fake") as fleet, open_api(tmp_path / "hub", hub=fleet.hub) as api:
+    async with (
+        fleet_rig(tmp_path / "fleet", "fake") as fleet,
+        open_api(tmp_path / "hub", machines=machines_of(fleet.hub)) as api,
+    ):
         boss = await api.token("boss", Right.ADMIN)
         assert (await api.ask(boss, "GET", "/hosts")).body["switched_on"]
         assert (await api.ask(boss, "POST", "/hosts", {"name": "Not A Name"})).status == 409
@@ -48,7 +60,10 @@ async def test_an_admin_decides_whose_a_phone_is(tmp_path: Path) -> None:
     """Two machines tell of it: that is listed, and ended by moving it."""
     for name in ("fleet", "hub"):
         (tmp_path / name).mkdir()
-    async with fleet_rig(tmp_path / "fleet", "fake") as fleet, open_api(tmp_path / "hub", hub=fleet.hub) as api:
+    async with (
+        fleet_rig(tmp_path / "fleet", "fake") as fleet,
+        open_api(tmp_path / "hub", machines=machines_of(fleet.hub)) as api,
+    ):
         boss = await api.token("boss", Right.ADMIN)
         user = await api.token("user", Right.USE)
         first = await fleet.add_host("shelf", models([])[0])

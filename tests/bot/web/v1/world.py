@@ -16,7 +16,7 @@ from agent.guards.policy import Policy
 from bot.commands.spec import BY_NAME
 from bot.domain.address import Person
 from bot.domain.right import PAGE_PLATFORM, Right
-from bot.fleet.hub import Hub
+from bot.machines import RemoteMachines
 from bot.store.store import Store
 from bot.tasks.follow import TaskFollowers
 from bot.tasks.leases import PhoneLeases
@@ -26,7 +26,6 @@ from bot.web.chat import OPERATOR, WebChat
 from bot.web.chat_completions import ChatCompletions
 from bot.web.connections import Connections
 from bot.web.exposure import Exposure
-from bot.web.fleet import FleetRoutes
 from bot.web.hand import LiveHand
 from bot.web.log_lines import LogLines
 from bot.web.mcp.mount import McpMount
@@ -36,6 +35,7 @@ from bot.web.v1.calls import ApiServices
 from bot.web.v1.chat import ApiChat
 from bot.web.v1.mount import ApiMount
 from bot.web.viewers import PeopleOfPage
+from bot.wiring.parts import part_routers, part_routes
 from devices.phone import Phone, PhoneInfo, Phones
 from tests.bot.tasks.test_operating import TouchedPhone
 from tests.bot.web.standins import Checks
@@ -150,7 +150,10 @@ class Stream:
 
 @asynccontextmanager
 async def open_api(
-    directory: Path, connections: Connections | None = None, hub: Hub | None = None, kept: Store | None = None
+    directory: Path,
+    connections: Connections | None = None,
+    machines: RemoteMachines | None = None,
+    kept: Store | None = None,
 ) -> AsyncIterator[ApiWorld]:
     """A running service on any free port, on what is in the directory, or in the store `kept`."""
     async with AsyncExitStack() as stack:
@@ -177,7 +180,7 @@ async def open_api(
         leases = PhoneLeases(store.leases, world.phones)
         touched = TouchablePhones(world.phones)
         operating = Operating(leases, touched, Policy.default(), store.journal)
-        api = ApiServices(world.services, following, operating, hub=hub)
+        api = ApiServices(world.services, following, operating, machines=machines, routers=part_routers)
         console = Console(
             Exposure("127.0.0.1"),
             0,
@@ -187,7 +190,7 @@ async def open_api(
             beside=lambda stopping: [
                 *TokenMaking(world.services).routes(),
                 *LogLines(stopping).routes(),
-                *FleetRoutes(hub).routes(),
+                *part_routes(machines),
                 *LiveHand(world.services, stopping).routes(),
                 *ApiMount(api, stopping).routes(),
                 *ChatCompletions(api).routes(),

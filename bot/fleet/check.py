@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from bot.config.settings import Settings
@@ -13,14 +12,11 @@ from bot.texts import say
 
 if TYPE_CHECKING:
     from bot.fleet.engine import Address, Link
+    from bot.part import RunningService
 
 
-async def findings(
-    settings: Settings, hosts: Sequence[dict[str, Any]], conflicts: Sequence[dict[str, str]] = ()
-) -> list[Finding]:
-    """Nothing where there is no fleet. `hosts` are those that the running service tells of, `conflicts` phones of which
-    two machines tell, each as a sentence and what to do.
-    """
+async def findings(settings: Settings, service: RunningService | None) -> list[Finding]:
+    """Nothing where there is no fleet. A hub that runs tells of its hosts, and of phones of which two machines tell."""
     joined = await asyncio.to_thread((settings.data_dir / HOST_KEYS).exists)
     if not settings.fleet_url and not joined:
         return []
@@ -52,11 +48,14 @@ async def findings(
     except EngineAway as away:
         why = say("check.fleet.away", url=address.url, why=str(away))
         found = [Finding("service", "bad", why, say("check.fleet.away_fix"))]
-    for host in hosts:
+    if not settings.fleet_url or service is None:
+        return found
+    known = await service.read("/api/fleet")
+    for host in known["fleet"]:
         text = say("fleet.line", name=host["name"], state=host["state"], phones=len(host["phones"]))
         fix = "" if host["usable"] else _fix_of(host)
         found.append(Finding("service", "good" if host["usable"] else "bad", text, fix))
-    return found + [Finding("service", "bad", each["text"], each["fix"]) for each in conflicts]
+    return found + [Finding("service", "bad", each["text"], each["fix"]) for each in known["conflicts"]]
 
 
 async def _hub_of(link: Link, address: Address) -> list[Finding]:

@@ -22,9 +22,9 @@ async def host(options: argparse.Namespace, settings: Settings) -> int:
     """Join if it is asked, then work until a signal."""
     try:
         from bot.fleet.engine import EngineAway  # noqa: PLC0415 - the same
+        from bot.fleet.hub_parts import host_keys  # noqa: PLC0415 - the engine's client is an extra
+        from bot.fleet.open_host import open_host  # noqa: PLC0415 - the same
         from bot.fleet.sign_in import JoinRefused, join  # noqa: PLC0415 - the same
-        from bot.wiring.fleet import host_keys  # noqa: PLC0415 - the engine's client is an extra
-        from bot.wiring.host import open_host  # noqa: PLC0415 - the same
     except ImportError as missing:
         return _failed(say("settings.fleet_extra", why=str(missing)), USAGE)
     keys = host_keys(settings)

@@ -6,16 +6,17 @@ import shlex
 from typing import TYPE_CHECKING
 
 from fastapi import APIRouter
+from pydantic import Field
 
 from bot.application.access import Refused, Unknown
 from bot.domain.right import Right
+from bot.fleet.console import hub_of, may_be_called, state_of
 from bot.fleet.messages import INVITATION_MINUTES
 from bot.store.audit import AuditKind
 from bot.texts import say
-from bot.web.fleet import may_be_called, state_of
 from bot.web.v1.asking import Caller, Id, page
 from bot.web.v1.calls import Calls
-from bot.web.v1.models.fleet import ConflictInfo, HostInfo, Hosts, Invitation, NewHost, PhoneOwner
+from bot.web.v1.models.base import NAME_LIMIT, Got, Listed, Sent
 from devices.wording import said, sentence_of
 
 if TYPE_CHECKING:
@@ -24,19 +25,66 @@ if TYPE_CHECKING:
 router = APIRouter(tags=["hosts"])
 
 
+class HostInfo(Got):
+    """A machine with phones that works for this service."""
+
+    name: str
+    state: str = Field(description="How it stands, in words.")
+    usable: bool = Field(description="Whether it can be given work now.")
+    joined: float
+    version: str = Field(description="Of the program there; empty while it is not known.")
+    phones: list[str]
+
+
+class ConflictInfo(Got):
+    """Two machines tell of a phone with this id. It belongs to `owner`, and counts for nothing with `claimant`."""
+
+    phone: str
+    owner: str = Field(description="The name of the host; empty for the machine of the service itself.")
+    claimant: str = Field(description="The same for the other one.")
+    text: str
+
+
+class Hosts(Listed[HostInfo]):
+    """The hosts that have joined. `switched_on` is false where this service takes none; `FLEET_URL` switches it on."""
+
+    switched_on: bool
+    conflicts: list[ConflictInfo]
+
+
+class PhoneOwner(Sent):
+    """The machine that a phone shall belong to: the name of a host, empty for the machine of the service itself."""
+
+    host: str = Field(max_length=NAME_LIMIT)
+
+
+class NewHost(Sent):
+    """A host that is invited: 1 to 32 lowercase letters, digits and dashes."""
+
+    name: str = Field(min_length=1, max_length=NAME_LIMIT)
+
+
+class Invitation(Got):
+    """What a host joins with, once. It is not told again."""
+
+    command: str = Field(description="What is run on the machine with the phones.")
+    minutes: int = Field(description="How long it can be used.")
+
+
 def _hub(calls: Calls) -> Hub:
     """What knows the hosts. Raises NotAllowed, and Refused where there are none."""
     calls.require(Right.ADMIN)
-    if calls.behind.hub is None:
+    hub = hub_of(calls.behind.machines)
+    if hub is None:
         raise Refused(say("fleet.not_hub"))
-    return calls.behind.hub
+    return hub
 
 
 @router.get("/hosts")
 async def list_hosts(calls: Caller) -> Hosts:
     """Those that have joined, with their phones."""
     calls.require(Right.ADMIN)
-    hub = calls.behind.hub
+    hub = hub_of(calls.behind.machines)
     infos = [
         HostInfo(
             name=host.name,

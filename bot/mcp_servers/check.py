@@ -5,9 +5,10 @@ from __future__ import annotations
 import asyncio
 from typing import Final
 
+from bot.config.places import MCP_NAME
 from bot.config.settings import Settings
 from bot.domain.finding import Finding
-from bot.mcp_servers.configuration import FILE, read_mcp_file
+from bot.mcp_servers.configuration import read_mcp_file
 from bot.texts import say
 
 WITHIN_S: Final = 15.0
@@ -18,12 +19,12 @@ async def findings(settings: Settings) -> list[Finding]:
     """One for each server of `mcp.json`; none where there is no such file. A server that is not there costs only its
     tools, so it is a note; what is wrong with the file is not.
     """
-    named = await asyncio.to_thread(read_mcp_file, settings.data_dir / FILE)
+    named = await asyncio.to_thread(read_mcp_file, settings.data_dir / MCP_NAME)
     if named is None:
         return []
-    fix = say("check.mcp.refused_fix", file=FILE)
+    fix = say("check.mcp.refused_fix", file=MCP_NAME)
     found = [
-        Finding("service", "bad", say("check.mcp.refused", what=f"{FILE} {name}".strip(), why=why), fix)
+        Finding("service", "bad", say("check.mcp.refused", what=f"{MCP_NAME} {name}".strip(), why=why), fix)
         for name, why in named.refused.items()
     ]
     if not named.servers:
@@ -31,7 +32,7 @@ async def findings(settings: Settings) -> list[Finding]:
     try:
         from bot.mcp_servers.connection import McpServers  # noqa: PLC0415 - 26 MB, only where servers are named
     except ImportError:
-        return [*found, Finding("service", "bad", say("check.mcp.extra", file=FILE), say("check.mcp.extra_fix"))]
+        return [*found, Finding("service", "bad", say("check.mcp.extra", file=MCP_NAME), say("check.mcp.extra_fix"))]
     servers = McpServers(named.servers)
     async with servers.connected():
         states = await servers.looked_at(WITHIN_S)
@@ -41,9 +42,9 @@ async def findings(settings: Settings) -> list[Finding]:
             found.append(Finding("service", "good", text))
             if state.left_out:
                 text = say("tools.left_out", server=state.name, number=state.left_out)
-                found.append(Finding("service", "note", text, say("check.mcp.left_out_fix", file=FILE)))
+                found.append(Finding("service", "note", text, say("check.mcp.left_out_fix", file=MCP_NAME)))
         else:
             why = say(f"check.mcp.absent.{state.absence.name.lower()}")
             text = say("check.mcp.away", name=state.name, why=why)
-            found.append(Finding("service", "note", text, say("check.mcp.away_fix", file=FILE)))
+            found.append(Finding("service", "note", text, say("check.mcp.away_fix", file=MCP_NAME)))
     return found

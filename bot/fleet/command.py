@@ -7,11 +7,14 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+from typing import Final
 
 from bot.cli.control import service_of
 from bot.cli.exits import OK, Refused
 from bot.config.settings import Settings
 from bot.texts import say
+
+FLEET: Final = "/api/fleet"
 
 
 async def fleet(options: argparse.Namespace, settings: Settings) -> int:
@@ -24,17 +27,18 @@ async def fleet(options: argparse.Namespace, settings: Settings) -> int:
         raise Refused(say("fleet.bad_name"))
     async with service_of(settings) as remote:
         if options.what == "invite":
-            line = await remote.fleet("invite", options.host)
+            line = await remote.send(f"{FLEET}/invite", name=options.host)
             print(say("fleet.invited"), file=sys.stderr)
             print(f"opengui host --join '{line['join']}'")
         elif options.what == "revoke":
-            await remote.fleet("revoke", options.host)
+            await remote.send(f"{FLEET}/revoke", name=options.host)
             print(say("fleet.revoked", name=options.host))
         elif options.what == "move":
-            print((await remote.fleet("move", options.host, host=options.to))["text"])
+            print((await remote.send(f"{FLEET}/move", name=options.host, host=options.to))["text"])
         else:
-            _list(await remote.hosts(), as_json=options.json)
-            for each in await remote.phone_conflicts():
+            known = await remote.read(FLEET)
+            _list(known["fleet"], as_json=options.json)
+            for each in known["conflicts"]:
                 print(f"{each['text']} {each['fix']}", file=sys.stderr)
     return OK
 
@@ -53,8 +57,8 @@ def _list(hosts: list[dict[str, object]], *, as_json: bool) -> None:
 
 def _configuration(options: argparse.Namespace, settings: Settings) -> int:
     # Here and not above: whoever asks a service does not load the engine's client.
+    from bot.fleet.hub_parts import hub_keys  # noqa: PLC0415 - see above
     from bot.fleet.sign_in import server_configuration  # noqa: PLC0415 - see above
-    from bot.wiring.fleet import hub_keys  # noqa: PLC0415 - see above
 
     settings.data_dir.mkdir(parents=True, exist_ok=True)
     written = server_configuration(

@@ -26,8 +26,9 @@ from bot.store.store import Store
 from bot.store.waiting import PATIENCE_S
 from bot.tasks.secrets import MemorySecrets
 from bot.wiring.core import phones_of
+from bot.wiring.parts import tool_servers
 from bot.wiring.team import skills_of
-from bot.wiring.tools import actions_of, mcp_tools, toolbox_of
+from bot.wiring.tools import actions_of, toolbox_of
 from devices.threads import start_threads
 
 logger = logging.getLogger(__name__)
@@ -54,7 +55,7 @@ async def open_host(settings: Settings, keys: HostKeys, policy: Policy) -> Async
         stack.push_async_callback(phones.stop)
         await phones.start()
         skills = await asyncio.to_thread(skills_of, settings)
-        offered = await stack.enter_async_context(mcp_tools(settings.data_dir))
+        offered = await stack.enter_async_context(tool_servers().connected(settings.data_dir))
         secrets = MemorySecrets()
 
         def make_runner(rules: dict[str, Any], host: Host) -> LocalRunner:

@@ -1,4 +1,4 @@
-"""A fleet put together: the hub's part of a service with FLEET_URL, and a host, which has no chats."""
+"""What a service with FLEET_URL has as a hub, put together, and the keys of hub and host."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def host_keys(settings: Settings) -> HostKeys | None:
 
 
 class HubParts:
-    """What a service has beside its own when it is a hub."""
+    """Implements bot.machines.RemoteMachines with the hosts of a hub."""
 
     def __init__(self, settings: Settings, store: Store, policy: Policy) -> None:
         self.hub = Hub(settings.fleet_url, hub_keys(settings), store.fleet, store.frames, policy)
@@ -49,13 +49,21 @@ class HubParts:
         self._verdicts = store.skills.verdicts
         self._runner: FleetRunner | None = None
 
+    async def start(self) -> None:
+        """See RemoteMachines."""
+        await self.hub.start()
+
+    async def stop(self) -> None:
+        """See RemoteMachines."""
+        await self.hub.stop()
+
     def in_record(self, task: str, event: TaskEvent) -> None:
-        """The record has this event of a task."""
+        """See RemoteMachines."""
         if self._runner is not None:
             self._runner.in_record(task, event)
 
     def runner(self, local: LocalRunner, leases: PhoneLeases, secrets: MemorySecrets, memory: Memory) -> FleetRunner:
-        """What does runs here and at hosts."""
+        """See RemoteMachines."""
         runner = FleetRunner(local, self.hub, self.phones, leases, secrets, self._frames, self._verdicts)
         self._runner = self.hub.runs = runner
         self.hub.memory = memory

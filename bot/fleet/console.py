@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from pydantic import BaseModel, ConfigDict, Field
 from starlette.requests import Request
@@ -23,6 +23,8 @@ from devices.wording import said, sentence_of
 if TYPE_CHECKING:
     from bot.fleet.hosts import Host
     from bot.fleet.hub import Hub
+    from bot.fleet.hub_parts import HubParts
+    from bot.machines import RemoteMachines
 
 
 class HostNamed(BaseModel):
@@ -103,6 +105,11 @@ class FleetRoutes:
         if caller_of(request).way is Way.PERSON:
             return refuse(403, say("refusal.operator"))
         return self._hub if self._hub is not None else refuse(409, say("fleet.not_hub"))
+
+
+def hub_of(machines: RemoteMachines | None) -> Hub | None:
+    """The hub among what this part has made (see `bot.fleet.hub_parts`), None without hosts."""
+    return None if machines is None else cast("HubParts", machines).hub
 
 
 def may_be_called(name: str) -> bool:

@@ -1,0 +1,82 @@
+"""The fleet as a part of the program: phones of other machines. What needs the engine's client is loaded when used."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Final
+
+from bot.cli.options import add_json, number
+from bot.config.settings import Settings, SettingsError
+from bot.domain.finding import Finding
+from bot.part import Command, Part, RunningService
+from bot.texts import say, words
+
+if TYPE_CHECKING:
+    from fastapi import APIRouter
+    from starlette.routing import BaseRoute
+
+    from agent.guards.policy import Policy
+    from bot.fleet.hub_parts import HubParts
+    from bot.machines import RemoteMachines
+    from bot.store.store import Store
+
+
+def _fleet_options(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument
+    doings = ("list", "invite", "revoke", "move", "config")
+    add("what", choices=doings, nargs="?", default="list", help=say("cli.option.fleet_what"))
+    add("host", nargs="?", default="", metavar="NAME", help=say("cli.option.fleet_name"))
+    add("to", nargs="?", default="", metavar="HOST", help=say("cli.option.fleet_to"))
+    add_json(parser)
+    add("--store", default="/data/nats", metavar="DIR", help=say("cli.option.fleet_store"))
+    add("--listen", default="0.0.0.0", metavar="ADDRESS", help=say("cli.option.fleet_listen"))  # noqa: S104 - hosts come from elsewhere
+    add("--port", type=number, default=4222, metavar="PORT", help=say("cli.option.fleet_port"))
+    add("--websocket", type=number, default=0, metavar="PORT", help=say("cli.option.fleet_websocket"))
+    add("--tls-cert", default="", metavar="FILE", help=say("cli.option.fleet_tls_cert"))
+    add("--tls-key", default="", metavar="FILE", help=say("cli.option.fleet_tls_key"))
+
+
+def _host_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--join", default="", metavar="LINE", help=say("cli.option.host_join"))
+
+
+async def _check(settings: Settings, service: RunningService | None) -> list[Finding]:
+    from bot.fleet.check import findings  # noqa: PLC0415 - for the doctor alone
+
+    return await findings(settings, service)
+
+
+def _hub(settings: Settings, store: Store, policy: Policy) -> HubParts | None:
+    """What a hub has beside the rest. Raises SettingsError where the engine's client is not installed."""
+    if not settings.fleet_url:
+        return None
+    try:
+        from bot.fleet.hub_parts import HubParts  # noqa: PLC0415 - only a hub loads the engine's client
+    except ImportError as missing:
+        raise SettingsError(words("settings.fleet_extra", why=str(missing))) from missing
+    return HubParts(settings, store, policy)
+
+
+def _routes(machines: RemoteMachines | None) -> Sequence[BaseRoute]:
+    from bot.fleet.console import FleetRoutes, hub_of  # noqa: PLC0415 - for a service alone
+
+    return FleetRoutes(hub_of(machines)).routes()
+
+
+def _api() -> APIRouter:
+    from bot.fleet.api import router  # noqa: PLC0415 - fastapi is loaded with the first request
+
+    return router
+
+
+PART: Final = Part(
+    commands=(
+        Command("fleet", "bot.fleet.command:fleet", _fleet_options),
+        Command("host", "bot.fleet.host_command:host", _host_options, stays=True),
+    ),
+    check=_check,
+    machines=_hub,
+    routes=_routes,
+    api=_api,
+)

@@ -1,0 +1,61 @@
+"""The servers that `mcp.json` names: kept connected for the agent, and listed for people."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Final
+
+from bot.config.places import MCP_NAME
+from bot.mcp_servers.configuration import ServerEntry, read_mcp_file
+from bot.part import ForeignTools, ToolServers
+from bot.texts import say
+
+logger = logging.getLogger(__name__)
+
+NO_EXTRA: Final = "install the extra opengui-bot[mcp]"
+
+
+@asynccontextmanager
+async def _connected(data_dir: Path) -> AsyncGenerator[ForeignTools]:
+    named = await asyncio.to_thread(read_mcp_file, data_dir / MCP_NAME)
+    refused = named.refused if named else {}
+    for name, why in refused.items():
+        logger.error("%s is not used: %s", f"The server {name} of {MCP_NAME}" if name else MCP_NAME, why)
+    if named is None or not named.servers:
+        yield ForeignTools(refused=refused)
+        return
+    try:
+        from bot.mcp_servers.connection import McpServers  # noqa: PLC0415 - 26 MB, only where servers are named
+    except ImportError:
+        logger.error("%s is not used: %s", MCP_NAME, NO_EXTRA)  # noqa: TRY400 - a sentence
+        yield ForeignTools(refused={**refused, **dict.fromkeys(named.servers, NO_EXTRA)})
+        return
+    servers = McpServers(named.servers)
+    async with servers.connected():
+        yield ForeignTools(servers.tools, servers.states, refused)
+
+
+def _refused(data_dir: Path) -> Mapping[str, str]:
+    named = read_mcp_file(data_dir / MCP_NAME)
+    return named.refused if named else {}
+
+
+def _listed(data_dir: Path) -> list[str]:
+    """A server is a program that the service starts, so all of that is said."""
+    named = read_mcp_file(data_dir / MCP_NAME)
+    if named is None:
+        return []
+    refused = [say("cli.backup.refused", name=name, why=why) for name, why in named.refused.items()]
+    return [*(_line(*each) for each in named.servers.items()), *refused]
+
+
+def _line(name: str, entry: ServerEntry) -> str:
+    started = " ".join((entry.command, *entry.args)) if entry.command else entry.url
+    return f"{name}: {started}"
+
+
+SERVERS: Final = ToolServers(_connected, _refused, _listed)

@@ -1,0 +1,83 @@
+"""The parts that the program can do without: one line each, and nothing else names them."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import asynccontextmanager
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from bot.config.places import MCP_NAME
+from bot.part import ForeignTools, Part, ToolServers
+from bot.texts import say
+from devices.parts import load_part
+
+if TYPE_CHECKING:
+    from fastapi import APIRouter
+    from starlette.routing import BaseRoute
+
+    from bot.machines import RemoteMachines
+
+logger = logging.getLogger(__name__)
+
+MANIFESTS: Final = ("bot.fleet", "bot.workshop", "bot.model_comparison", "bot.mcp_servers")
+"""The parts with a manifest, which is their module of this name and has a `PART`."""
+NEEDED: Final = {
+    "fleet": ("bot.fleet",),
+    "host": ("bot.fleet",),
+    "workshop": ("bot.workshop",),
+    "compare-models": ("bot.model_comparison", "devices.virtual_phone", "agent.offline"),
+    "phone": ("devices.virtual_phone",),
+}
+"""The packages without which a command is not there."""
+
+
+@cache
+def installed_parts() -> tuple[Part, ...]:
+    """Those whose folders are there."""
+    found = (load_part(f"{package}.manifest") for package in MANIFESTS)
+    return tuple(each.PART for each in found if each is not None)
+
+
+def lacking(command: str) -> str:
+    """The folder for want of which there is no such command, "" where nothing is missing."""
+    absent = (package for package in NEEDED[command] if load_part(package) is None)
+    return next(absent, "").replace(".", "/")
+
+
+def tool_servers() -> ToolServers:
+    """Servers of others with tools; without that part, what says that their file is not used."""
+    for part in installed_parts():
+        if part.tool_servers is not None:
+            return part.tool_servers()
+    return ToolServers(_unconnected, _unread, _unlisted)
+
+
+@asynccontextmanager
+async def _unconnected(data_dir: Path) -> AsyncGenerator[ForeignTools]:
+    refused = await asyncio.to_thread(_unread, data_dir)
+    for why in refused.values():
+        logger.error("%s is not used: %s", MCP_NAME, why)
+    yield ForeignTools(refused=refused)
+
+
+def _unread(data_dir: Path) -> Mapping[str, str]:
+    why = say("parts.absent", folder="bot/mcp_servers")
+    return {"": why} if (data_dir / MCP_NAME).exists() else {}
+
+
+def _unlisted(data_dir: Path) -> list[str]:
+    return [say("cli.backup.refused", name=MCP_NAME, why=why) for why in _unread(data_dir).values()]
+
+
+def part_routes(machines: RemoteMachines | None) -> list[BaseRoute]:
+    """What the console serves of the parts."""
+    return [route for part in installed_parts() if part.routes is not None for route in part.routes(machines)]
+
+
+def part_routers() -> list[APIRouter]:
+    """What the parts add to /api/v1. Loads fastapi."""
+    return [part.api() for part in installed_parts() if part.api is not None]

@@ -1,0 +1,35 @@
+"""What the rest of the program uses of the virtual phones (see `devices.virtual`). Only `run` loads their fonts."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from devices.virtual_phone.options import add_options
+
+if TYPE_CHECKING:
+    from devices.virtual_phone.process import PhoneProcess
+
+__all__ = ["add_options", "lack", "process", "run"]
+
+
+def lack() -> str:
+    """See VirtualPhones."""
+    from devices.virtual_phone.process import NO_FONTS, can_draw  # noqa: PLC0415 - most commands only add the options
+
+    return "" if can_draw() else NO_FONTS
+
+
+def process(*, count: int, state: Path | None) -> PhoneProcess:
+    """See VirtualPhones."""
+    from devices.virtual_phone.process import PhoneProcess  # noqa: PLC0415 - as above
+
+    return PhoneProcess(count=count, state=state)
+
+
+async def run(options: argparse.Namespace, *, adb: tuple[str, int]) -> None:
+    """See VirtualPhones."""
+    from devices.virtual_phone import runner  # noqa: PLC0415 - it loads the fonts
+
+    await runner.run(options, adb=adb)
