@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncGenerator, AsyncIterator, Callable
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any
+from typing import Any, cast
 
 from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.errors import GraphDrained
@@ -25,7 +25,7 @@ from agent.graph.executor.build import build_executor
 from agent.graph.executor.built_in import BUILT_IN
 from agent.graph.executor.context import LearnedNames, RunContext
 from agent.graph.executor.screen import PhoneScreen
-from agent.graph.executor.state import ExecutorState
+from agent.graph.executor.state import ExecutorState, joined, result_of
 from agent.graph.recall import recalled_for
 from agent.guards.masking import Mask
 from agent.guards.policy import Policy
@@ -44,7 +44,7 @@ from agent.ports.tool_calls import MemoryToolCalls
 from agent.questions import Answer, Question
 from agent.run_config import RunConfigSource
 from agent.run_id import RunId
-from agent.runner.active_run import ActiveRun, config_of, ended, fresh
+from agent.runner.active_run import ActiveRun, config_of, cut_off, ended, fresh
 from agent.skills.library import Skills
 from agent.tools.calling import Toolbox
 from agent.wording import sentence
@@ -174,8 +174,7 @@ class LocalRunner:
 
     async def phone_of(self, order: RunOrder) -> str:
         """The phone on which the run was begun here, "" when it was not."""
-        phone = (await self._graph.aget_state(config_of(order))).values.get("phone")
-        return phone if isinstance(phone, str) else ""
+        return _phone_in((await self._graph.aget_state(config_of(order))).values)
 
     def _run(self, run: RunId) -> ActiveRun:
         return self._runs.setdefault(run, ActiveRun(run, mask=Mask(self._with.policy.closes)))
@@ -200,13 +199,13 @@ class LocalRunner:
         config = config_of(order)
         state = await self._graph.aget_state(config)
         payload: ExecutorState | Command[Any] | None = fresh(order, first=not state.values)
-        if state.values.get("subtask") == order.subtask:
+        if _is_about(order, state.values):
             if not state.tasks:
-                return ended(order, state.values)
+                return ended(order, cast("ExecutorState", state.values))
             payload = None
         pending = state.interrupts if payload is None else ()
         # Half-done work lives on the phone it was begun on, also when any free one was wished for.
-        run.wish = state.values.get("phone") or order.phone
+        run.wish = _phone_in(state.values) or order.phone
         run.person = order.person
         while True:
             if pending:
@@ -224,7 +223,8 @@ class LocalRunner:
             for verdict in order.verdicts:
                 self._with.readings.know(verdict.key, verdict.consequence, verdict.object)
             if isinstance(payload, dict):
-                payload = {**payload, "phone": run.wish, "files": list(run.files)}
+                begun: ExecutorState = {"order": {"phone": run.wish, "files": list(run.files)}}
+                payload = joined(payload, begun)
             if pending:
                 emit(Resumed(question=question.id))
             with run.control.moving(), suppress(GraphDrained):
@@ -234,7 +234,7 @@ class LocalRunner:
             state = await self._graph.aget_state(config)
             pending = state.interrupts
             if not state.tasks:
-                return ended(order, state.values)
+                return ended(order, cast("ExecutorState", state.values))
             if run.control.draining and not pending:
                 logger.info("run %s stops at a safe point", run.id)
                 return None
@@ -356,9 +356,20 @@ class LocalRunner:
     async def _cut(self, order: RunOrder, outcome: Outcome, summary: str) -> RunEnded:
         """The end of a sub-task that was cut off outside its graph, with what it had done and spent by then."""
         values = (await self._graph.aget_state(config_of(order))).values
-        if values.get("subtask") != order.subtask or "past" not in values:
-            values = {**fresh(order, first=False), "past": [], "frame": None}
-        return ended(order, values, {"outcome": outcome.value, "summary": summary, "data": None})
+        if not _is_about(order, values) or "past" not in values:
+            return cut_off(order, outcome, summary)
+        return ended(order, cast("ExecutorState", values), result_of(outcome, summary))
+
+
+def _phone_in(values: Mapping[str, Any]) -> str:
+    """The phone of the run in what is kept of it; "" before it had any."""
+    phone: str = values.get("order", {}).get("phone", "")
+    return phone
+
+
+def _is_about(order: RunOrder, values: Mapping[str, Any]) -> bool:
+    """Whether what is kept of the run is about this sub-task, and not an earlier one."""
+    return bool(values.get("order", {}).get("subtask") == order.subtask)
 
 
 async def _next(queue: AsyncIterator[Place | Lease]) -> Place | Lease:

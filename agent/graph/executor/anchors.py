@@ -27,9 +27,9 @@ class Again:
 
     def sight(self, before: ScreenView | None, state: ExecutorState, *, covered: bool) -> ScreenView:
         """A sight of the new look, in the space that the action's points were chosen in; with its words `covered`."""
-        space = before.screen.space if before is not None else Size(*state["size"])
+        space = before.screen.space if before is not None else Size(*state["step"]["picture_size"])
         screen, targets = screen_of(self.observation, space, covered=covered)
-        return ScreenView(self.observation, screen, targets, state["frame"])
+        return ScreenView(self.observation, screen, targets, state["step"]["frame"])
 
 
 def anchor_of(

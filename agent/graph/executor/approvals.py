@@ -13,7 +13,7 @@ from agent.graph.executor.context import RunContext
 from agent.graph.executor.left_text import typed_and_standing
 from agent.graph.executor.matters import about_of, headline
 from agent.graph.executor.standing import allowed_ahead
-from agent.graph.executor.state import ExecutorState
+from agent.graph.executor.state import ExecutorState, joined
 from agent.graph.executor.targets import ResolvedTarget
 from agent.guards.binding import Around, around, digest, picture_of, whole_screen, words_of
 from agent.guards.facts import facts_of
@@ -60,8 +60,8 @@ async def approval_of(
     action: act.Action,
     where: ResolvedTarget,
     gate: Gate,
-) -> dict[str, Any]:
-    """What the state gets when a person is asked to allow this: the question, and what their answer holds to. Of what a
+) -> ExecutorState:
+    """The update with which a person is asked to allow this: the question, and what their answer is bound to. Of what a
     person has allowed ahead it is that yes, held to the same, in place of the question.
 
     The phone is looked at once more: that is what the person is shown, and what has changed since the model looked
@@ -74,52 +74,50 @@ async def approval_of(
     near = around(now, where.element, where.point)
     what = spec.asks(action, sight, where.element)
     anchor = anchor_of(where, sight, before=before)
-    anchor["control"] = _control(spec, action, where, sight)
+    control = anchor["control"] = _control(spec, action, where, sight)
     anchor["consequence"] = _consequence(spec.meant(action), near, where, sight, anchor)
     anchor["typed"] = context.mask.text(typed_and_standing(state, now))
     told = context.actions.describe(action, sight) if covered else what
     anchor["about"], anchor["what"] = about_of(gate, near, anchor["consequence"]), context.mask.text(said(told))
     _refuse_denied(state, anchor["consequence"], told, anchor["about"])
-    askings = state.get("unlike", {}).get(anchor["control"], 0)
+    askings = state["safety"]["changed_screens"].get(control, 0)
     anchor["frame"] = frame = await context.screen.store(now)
     if askings >= MAX_ASKINGS:
-        return {"question": questions.instead(state, context, what, sight, near, frame), "anchor": anchor}
+        return questions.asking(questions.instead(state, context, what, sight, near, frame), anchor)
     message = message_of(action, now, where.element, where.point, gate)
-    if message is not None and (passed := allowed_ahead(state, message)) is not None:
-        return {**passed, "anchor": anchor}
-    shown = spec.shown(action)
+    if message is not None and (ahead := allowed_ahead(state, message)) is not None:
+        return joined(ahead, {"question": {"binding": anchor}})
     element = where.element
-    question = questions.approval(
-        state,
-        context,
-        what,
-        gate,
-        shown,
-        sight,
-        frame,
+    press = questions.PressToApprove(
+        what=what,
+        gate=gate,
+        sight=sight,
         near=near,
         control=element,
+        shown=spec.shown(action),
         typed=action.text if isinstance(action, act.Type) else None,
         blind="touches" in spec.traits and not (element and element.label),
+        frame=frame,
         anew=askings > 0,
-        before=state.get("shown", {}).get(anchor["control"]) if askings else None,
+        before=state["safety"]["approved_frames"].get(control) if askings else None,
         to=None if message is None else message.to,
     )
-    anchor["what"] = headline(question["text"], context.mask.text(what))
-    return {"question": question, "anchor": anchor}
+    question = questions.approval(state, context, press)
+    anchor["what"] = headline(question.text, context.mask.text(what))
+    return questions.asking(question, anchor)
 
 
 def tool_approval_of(
     state: ExecutorState, context: RunContext, spec: ActionSpec[Any], action: act.Action, gate: Gate
-) -> dict[str, Any]:
-    """What the state gets when a person is asked to allow a tool. A tool is known by its arguments, and no screen has a
+) -> ExecutorState:
+    """The update with which a person is asked to allow a tool. A tool is known by its arguments, and no screen has a
     part in it. Raises Denied.
     """
     what, consequence = spec.asks(action, context.screen.view), digest([action.kind, spec.meant(action)])
     _refuse_denied(state, consequence, what, consequence)
     question = questions.tool_approval(state, context, what, gate, spec.shown(action))
     told = context.mask.text(said(what))
-    return {"question": question, "anchor": {"consequence": consequence, "about": consequence, "what": told}}
+    return questions.asking(question, {"consequence": consequence, "about": consequence, "what": told})
 
 
 def counted(counts: dict[str, int], key: str | None, count: int | None = None) -> dict[str, int]:
@@ -132,7 +130,7 @@ def counted(counts: dict[str, int], key: str | None, count: int | None = None) -
 
 
 def _refuse_denied(state: ExecutorState, consequence: str, what: str, about: str) -> None:
-    tries = state.get("denied", {}).get(consequence, 0)
+    tries = state["safety"]["denials"].get(consequence, 0)
     if tries:
         raise Denied(consequence, what, tries + 1, about)
 

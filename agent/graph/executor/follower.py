@@ -338,7 +338,7 @@ class Follower:
 
 
 def _changed_nothing(past: PastData) -> bool:
-    return any(isinstance(fact, NothingChanged) for fact in effects_of(past["effect"]))
+    return any(isinstance(fact, NothingChanged) for fact in effects_of(past["effects"]))
 
 
 def call(kind: str, fields: Mapping[str, Any]) -> ToolCall:

@@ -97,7 +97,7 @@ class FollowingModel:
 def following(model: Model, state: ExecutorState, context: RunContext, view: ScreenView) -> Model:
     """The acting model, behind the recording that the run follows, where there is one."""
     skill = context.live.recorded
-    if skill is None or state.get("steers") or state.get("said"):
+    if skill is None or _is_steered(state):
         return model
     follower = _follower(skill, state, context, view)
     basic = context.models.for_purpose(Purpose.SUMMARIZE)
@@ -106,7 +106,7 @@ def following(model: Model, state: ExecutorState, context: RunContext, view: Scr
 
     async def names() -> Asked:
         return await names_by(
-            basic, follower.words, follower.shown, conversation=f"{state['run']}-names", task=context.run.task
+            basic, follower.words, follower.shown, conversation=f"{state['order']['run']}-names", task=context.run.task
         )
 
     def rendered(scene: Scene) -> tuple[Message, ...]:
@@ -121,7 +121,7 @@ def is_told_by_list(state: ExecutorState, context: RunContext, view: ScreenView)
     page. A claim of a model may be about what only the picture shows, as a page behind a dialog.
     """
     skill = context.live.recorded
-    if skill is None or state["reply"].get("finish_reason") != RECORDED:
+    if skill is None or state["step"]["reply"].get("finish_reason") != RECORDED:
         return False
     return _follower(skill, state, context, view).is_told_by_list
 
@@ -137,10 +137,10 @@ async def keep_names(state: ExecutorState, context: RunContext, view: ScreenView
     what was known of it: nobody knows which of it was wrong.
     """
     skill, names = context.live.recorded, context.live.names
-    if skill is None or names is None or state.get("steers") or state.get("said"):
+    if skill is None or names is None or _is_steered(state):
         return
     follower = _follower(skill, state, context, view)
-    if (asked := state["reply"].get("memo", {}).get("names")) is not None:
+    if (asked := state["step"]["reply"].get("memo", {}).get("names")) is not None:
         follower.learn(asked)
     learned = follower.learned if outcome is Outcome.SUCCEEDED else {}
     if learned != names.known:
@@ -149,4 +149,10 @@ async def keep_names(state: ExecutorState, context: RunContext, view: ScreenView
 
 def is_proven(state: ExecutorState) -> bool:
     """Whether code has seen that the recording came to its end: the last screen is as it was then."""
-    return state["reply"].get("memo", {}).get("proven") is True and state["reply"].get("finish_reason") == RECORDED
+    reply = state["step"]["reply"]
+    return reply.get("memo", {}).get("proven") is True and reply.get("finish_reason") == RECORDED
+
+
+def _is_steered(state: ExecutorState) -> bool:
+    """Whether the person has written in this run: that counts more than the recording."""
+    return bool(state["conversation"]["steering_notes"] or state["conversation"]["user_messages"])

@@ -39,8 +39,8 @@ async def question_before_input(
     where: ResolvedTarget,
     physical: Input,
     record: Callable[[PressReading, Usage], None],
-) -> dict[str, Any] | None:
-    """What the state gets when a person must be asked first, None when the input may be sent. `record` is told what an
+) -> ExecutorState | None:
+    """The update when a person must be asked first, None when the input may be sent. `record` is told what an
     independent reader has said of it.
 
     Raises Stopped, ActionError when it is refused, Denied when a person has not allowed it before, and what a look
@@ -53,7 +53,7 @@ async def question_before_input(
     if gate.verdict == "allow" and not is_its_input(action, where, physical, sight):
         gate = _gate_of_input(state, context, sight, physical)
     if gate.verdict == "allow":
-        own = spec.gate(action, Situation(context.policy, state["task"], spot, sources_of(state, context.live)))
+        own = spec.gate(action, _situation(state, context, spot))
         gate = own if own.verdict != "allow" else await _read(context, sight, gate, physical, action, where, record)
     match gate.verdict:
         case "refuse":
@@ -63,7 +63,7 @@ async def question_before_input(
         case "secret":
             where = field_aim(action, sight)
             question = questions.secret(state, context, where.element, sight)
-            return {"question": question, "anchor": anchor_of(where, sight, facts=False)}
+            return questions.asking(question, anchor_of(where, sight, facts=False))
         case "allow":
             return None
 
@@ -97,6 +97,10 @@ async def _read(
     return gate
 
 
+def _situation(state: ExecutorState, context: RunContext, spot: TouchTarget | None) -> Situation:
+    return Situation(context.policy, state["order"]["task"], spot, sources_of(state, context.live))
+
+
 def would_be_read(state: ExecutorState, context: RunContext, sight: ScreenView, action: Action) -> bool:
     """Whether this is a press of which the rules know nothing, so that the reader would be asked about it."""
     spec, where = context.actions.spec_of(action), resolve_target(action, sight)
@@ -109,10 +113,7 @@ def would_be_read(state: ExecutorState, context: RunContext, sight: ScreenView, 
     gate = context.policy.gate(action, spot)
     if gate.verdict != "allow" or gate.standing != "unknown" or not is_press(action, spot):
         return False
-    return (
-        spec.gate(action, Situation(context.policy, state["task"], spot, sources_of(state, context.live))).verdict
-        == "allow"
-    )
+    return spec.gate(action, _situation(state, context, spot)).verdict == "allow"
 
 
 def is_unjudged(context: RunContext, sight: ScreenView, action: Action, where: ResolvedTarget) -> bool:
@@ -133,18 +134,18 @@ def _gate_of_input(state: ExecutorState, context: RunContext, sight: ScreenView,
     spot = spot_of(sight, there, same)
     gate = context.policy.gate(same, spot)
     if gate.verdict == "allow":
-        carried = carried_gate(same, Situation(context.policy, state["task"], spot, sources_of(state, context.live)))
+        carried = carried_gate(same, _situation(state, context, spot))
         gate = gate if carried.verdict == "allow" else carried
     return gate if gate.verdict != "secret" else Gate("refuse", gate.reason)
 
 
 def question_before_tool(
     state: ExecutorState, context: RunContext, spec: Tool[Any] | PhoneTool[Any], action: Action
-) -> dict[str, Any] | None:
-    """What the state gets when a person must be asked before a tool is run, None when it may be; no screen has a part
+) -> ExecutorState | None:
+    """The update when a person must be asked before a tool is run, None when it may be; no screen has a part
     in it. Raises ActionError when it is refused, and Denied.
     """
-    gate = spec.gate(action, Situation(context.policy, state["task"], None, sources_of(state, context.live)))
+    gate = spec.gate(action, _situation(state, context, None))
     match gate.verdict:
         case "refuse" | "secret":
             raise ActionError(REFUSED.format(reason=gate.reason), reason=gate.reason)
@@ -180,7 +181,8 @@ def _said_by_the_person(state: ExecutorState, text: str) -> bool:
     """
     wanted = text.strip()
     alone = re.compile(rf"(?<![^\W{_CHINESE}]){re.escape(wanted)}(?![^\W{_CHINESE}])")
-    return bool(wanted) and any(alone.search(words) for words in (state["task"], *state.get("said", [])))
+    told = (state["order"]["task"], *state["conversation"]["user_messages"])
+    return bool(wanted) and any(alone.search(words) for words in told)
 
 
 def field_aim(action: Action, sight: ScreenView) -> ResolvedTarget:

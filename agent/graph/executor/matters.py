@@ -95,8 +95,8 @@ def done_by_hand(matters: Matters) -> Matters:
 
 def tried_again(state: ExecutorState, about: str) -> Matters:
     """The matters of the run when this sub-task has tried what a person had denied before."""
-    matters = state.get("matters", [])
-    return [{**each, "subtask": state["subtask"]} if each["about"] == about else each for each in matters]
+    matters = state["safety"]["matters"]
+    return [{**each, "subtask": state["order"]["subtask"]} if each["about"] == about else each for each in matters]
 
 
 def without_refused(matters: Matters) -> Matters:
@@ -106,8 +106,8 @@ def without_refused(matters: Matters) -> Matters:
 
 def matters_of(state: ExecutorState) -> list[Matter]:
     """Those that the sub-task has tried."""
-    mine = [Matter.model_validate(each) for each in state.get("matters", [])]
-    return [each for each in mine if each.subtask == state["subtask"]]
+    mine = [Matter.model_validate(each) for each in state["safety"]["matters"]]
+    return [each for each in mine if each.subtask == state["order"]["subtask"]]
 
 
 def denied(matters: Matters) -> tuple[str, ...]:

@@ -20,18 +20,18 @@ KEPT: Final = 40
 def sources_of(state: ExecutorState, live: Live) -> Sources:
     """Where the words of this run come from, with what was recalled for its task and read in documents."""
     return Sources(
-        seen=state.get("seen", {}),
-        said=(state["task"], *state.get("said", [])),
-        notes=tuple(state.get("notes", [])),
+        seen=state["safety"]["seen_words"],
+        said=(state["order"]["task"], *state["conversation"]["user_messages"]),
+        notes=tuple(state["conversation"]["notes"]),
         memory=(*live.facts, *live.told_others),
         documents=live.documents,
-        handed_out=tuple((package, text) for package, text in state.get("handed_out", [])),
+        handed_out=tuple((package, text) for package, text in state["safety"]["released_texts"]),
     )
 
 
 def handed_out(state: ExecutorState, action: Action, package: str) -> list[list[str]]:
     """The texts that a person has let out, with that of the action that they have just allowed in this app."""
-    before = state.get("handed_out", [])
+    before = state["safety"]["released_texts"]
     match action:
         case OpenUrl(url=text) | Type(text=text):
             return [*before, [package, text]][-KEPT:]

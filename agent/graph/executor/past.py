@@ -34,12 +34,12 @@ async def is_past_long(state: ExecutorState, context: RunContext) -> bool:
     shown, model = len(unsummed(state)), context.models.vision
     if shown < WORTH_IT or PILOT in {model.name, context.models.basic.name}:
         return False
-    earlier = state.get("earlier")
+    earlier = state["conversation"]["past_summary"]
     if earlier is not None and len(state["past"]) < earlier["tried"]:
         return False
     try:
         # Its endpoint may be asked for the window, which may take seconds once.
-        return shown > MOST_STEPS or await context.control.guard(is_full(model, state.get("sent", 0)))
+        return shown > MOST_STEPS or await context.control.guard(is_full(model, state["conversation"]["input_tokens"]))
     except Stopped:
         return False
 
@@ -49,5 +49,5 @@ def steps_to_sum_up(state: ExecutorState) -> int:
     to sum up.
     """
     shown, past = len(unsummed(state)), len(state["past"])
-    kept = KEPT_WHEN_REFUSED if state.get("refused") == REFUSED else shown // 2
+    kept = KEPT_WHEN_REFUSED if state["conversation"]["overflow"] == REFUSED else shown // 2
     return past - min(kept, shown)

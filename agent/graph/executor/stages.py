@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, fields, replace
 from typing import Any, Final
 
 from agent.actions import Action, AskUser, Drag, EnterSecret, Scroll, Swipe, TakeOver, action_data
-from agent.effect_facts import effects_data, effects_of
+from agent.effect_facts import Effect, effects_data
 from agent.graph.executor import questions
 from agent.graph.executor.acting import BEGUN, TOOL_BEGUN, begin, run_tool, send_input
 from agent.graph.executor.action_spec import AnySpec, InputAction, PersonAction, PhoneContext, PhoneTool
@@ -25,10 +25,20 @@ from agent.graph.executor.gate import (
     question_before_tool,
     spot_of,
 )
+from agent.graph.executor.matters import MatterFate, with_fate
 from agent.graph.executor.secrets import asked_for_field, asked_instead
-from agent.graph.executor.state import ExecutorState, NotDoneData, did_as, did_of, spent, usage_data
+from agent.graph.executor.state import (
+    ConversationState,
+    ExecutorState,
+    QuestionState,
+    SafetyState,
+    StepState,
+    did_as,
+    joined,
+)
 from agent.graph.executor.still_there import StillThere, still_there
 from agent.graph.executor.targets import ResolvedTarget, resolve_target, spoken_as
+from agent.graph.subjects import spent
 from agent.guards.masking import without_words_of
 from agent.guards.reading import PressReading, is_press
 from agent.models.base import Usage
@@ -59,79 +69,96 @@ NOWHERE: Final = ResolvedTarget(None, None)
 
 
 class OpenStep:
-    """The step as it goes on: what is read of the state, what is added to it, and the update that the state gets."""
+    """The step that is being taken: copies of the subjects that its actions change, and the update that they make."""
 
     def __init__(self, state: ExecutorState, context: RunContext) -> None:
         self.state = state
+        """As the node was given it."""
+        self.order = state["order"]
         self.context = context
-        self.did = list(did_of(state["did"]))
-        self.effect = list(effects_of(state["effect"]))
-        self.told = list(state["told"])
-        self.notes = list(state["notes"])
-        self.index = state["index"]
-        self.usage = spent(state)
-        self.fate: StepFate | None = None
-        self.not_done: NotDoneData | None = None
-        self.readings = list(state.get("readings", []))
-        self.read = list(state.get("read", []))
-        self.found = list(state.get("found", []))
-        self.touched = list(state.get("touched", []))
-        self.changed: dict[str, Any] = {}
-        """What else is another than it was."""
+        self.taken: StepState = {**state["step"], "status": None, "failure": None}
+        self.question: QuestionState = {**state["question"]}
+        self.safety: SafetyState = {**state["safety"]}
+        self.conversation: ConversationState = {**state["conversation"]}
+        self.usage = spent(state["progress"])
+
+    @property
+    def index(self) -> int:
+        """The place of the action that is worked on."""
+        return self.taken["action_index"]
+
+    @index.setter
+    def index(self, index: int) -> None:
+        self.taken["action_index"] = index
 
     @property
     def data(self) -> dict[str, Any]:
         """The action that is worked on, as it was decided."""
-        return self.state["decision"]["actions"][self.index]
+        return self.taken["decision"]["actions"][self.index]
 
     @property
     def recorded(self) -> dict[str, Any]:
         """The action that is worked on as the journal has it, with what the independent reader said of it."""
-        own = [each for each in self.readings if each["index"] == self.index]
+        own = [each for each in self.taken["readings"] if each["index"] == self.index]
         return {**self.data, "readings": own} if own else self.data
 
     @property
     def is_last(self) -> bool:
         """Whether no other action follows it."""
-        return self.index + 1 == len(self.state["decision"]["actions"])
+        return self.index + 1 == len(self.taken["decision"]["actions"])
 
     @property
     def key(self) -> ActionKey:
         """The place of the action that is worked on in the journal."""
-        return ActionKey(self.context.run, self.state["subtask"], self.state["step"], self.index)
+        return ActionKey(self.context.run, self.order["subtask"], self.taken["number"], self.index)
+
+    def perform(self, what: str) -> None:
+        """Add what is done, or about to be."""
+        self.taken["performed"] = [*self.taken["performed"], kept(what)]
+
+    def notify(self, *notices: str) -> None:
+        """Add what the model is told next."""
+        self.conversation["model_notices"] = [*self.conversation["model_notices"], *notices]
+
+    def add_effects(self, *effects: Effect) -> None:
+        """Add what was changed."""
+        self.taken["effects"] = [*self.taken["effects"], *effects_data(effects)]
 
     def record(self, done: Done) -> None:
         """Add what came of an action, without secrets."""
-        cover = self.context.mask.text
-        self.effect += done.effects
-        self.told += map(cover, done.told)
-        self.notes += map(cover, done.notes)
+        cover, conversation = self.context.mask.text, self.conversation
+        self.add_effects(*done.effects)
+        self.notify(*map(cover, done.told))
         self.usage += done.usage
+        conversation["notes"] = [*conversation["notes"], *map(cover, done.notes)]
         if done.gathered is not None:
-            self.changed["gathered"] = cover(done.gathered)
+            conversation["notes_summary"] = cover(done.gathered)
         if done.read:
-            self.read = newest((*self.read, *map(cover, done.read)))
-            self.changed["read"] = self.read
+            conversation["texts_read"] = newest((*conversation["texts_read"], *map(cover, done.read)))
         if done.sources:
-            pages = [*self.changed.get("sources", self.state.get("sources", [])), *map(asdict, done.sources)]
-            self.changed["sources"] = [*{page["url"]: page for page in pages}.values()]
+            pages = [*conversation["sources"], *map(asdict, done.sources)]
+            conversation["sources"] = [*{page["url"]: page for page in pages}.values()]
         if done.found:
-            self.found = [*dict.fromkeys([*self.found, *done.found])][-FOUND_KEPT:]
-            self.changed["found"] = self.found
+            found = dict.fromkeys([*conversation["addresses_found"], *done.found])
+            conversation["addresses_found"] = [*found][-FOUND_KEPT:]
 
-    def end(self, fate: StepFate, what: Words) -> None:
+    def end(self, status: StepFate, what: Words) -> None:
         """Add what became of the action that this step ends with."""
-        self.fate = fate
-        self.did.append(did_as(fate, what))
+        self.taken["status"] = status.value
+        self.perform(did_as(status, what))
 
     def fail(self, error: ActionError) -> None:
         """Add why an action was not done."""
-        self.told.append(str(error))
-        self.not_done = {
+        self.notify(str(error))
+        self.taken["failure"] = {
             "reason": kept(error.reason),
             "uncertain": error.uncertain,
             "unknown_app": error.unknown_app,
         }
+
+    def settle(self, fate: MatterFate, known: Mapping[str, Any] | None) -> None:
+        """Keep what has become of something that the gate held (see agent.graph.executor.matters.with_fate)."""
+        self.safety["matters"] = with_fate(self.safety["matters"], fate, known, self.order["subtask"])
 
     def keep(self, it: Resolved, *, target: Element | None = None, touches: bool = False, seconds: float = 0.0) -> None:
         """Add what a skill can be made of: the action, what it touched and on what screen, without secrets."""
@@ -149,29 +176,23 @@ class OpenStep:
             looks_up = isinstance(it.spec, Tool) and it.spec.repeatable
             made = recorded(data, seen, target, touches=touches, seconds=seconds, looks_up=looks_up)
         made = made.model_copy(update={"locale": self.context.phone.info.locale})
-        self.touched.append(made.model_dump(mode="json"))
-        self.changed["touched"] = self.touched
+        self.taken["recorded_actions"] = [*self.taken["recorded_actions"], made.model_dump(mode="json")]
 
     def record_reading(self, reading: PressReading, usage: Usage) -> None:
         """Add what the independent reader said of a press of this step."""
         self.usage += usage
-        self.readings.append({"index": self.index, **reading.data})
-        self.changed["readings"] = self.readings
+        self.taken["readings"] = [*self.taken["readings"], {"index": self.index, **reading.data}]
 
-    def update(self, **more: object) -> dict[str, object]:
+    def update(self, *more: ExecutorState) -> ExecutorState:
         """The update of the graph's state, with `more` beside it."""
-        return {
-            "did": [kept(each) for each in self.did],
-            "effect": effects_data(self.effect),
-            "told": self.told,
-            "fate": None if self.fate is None else self.fate.value,
-            "not_done": self.not_done,
-            "notes": self.notes,
-            "index": self.index,
-            "usage": usage_data(self.usage),
-            **self.changed,
-            **more,
+        own: ExecutorState = {
+            "step": self.taken,
+            "question": self.question,
+            "safety": self.safety,
+            "conversation": self.conversation,
+            "progress": {"usage": self.usage.data()},
         }
+        return joined(own, *more)
 
 
 @dataclass(frozen=True)
@@ -227,8 +248,8 @@ async def with_elements(step: OpenStep, it: Resolved) -> Resolved:
     return resolve_input(it.spec, it.action, where, sight)
 
 
-async def gate(step: OpenStep, it: Resolved) -> dict[str, Any] | None:
-    """What a person is asked first, None when it may be done. Raises ActionError when it is refused."""
+async def gate(step: OpenStep, it: Resolved) -> ExecutorState | None:
+    """The update with which a person is asked first, None when it may be done. Raises ActionError when refused."""
     state, context, spec = step.state, step.context, it.spec
     try:
         if isinstance(spec, PersonAction):
@@ -247,13 +268,14 @@ async def gate(step: OpenStep, it: Resolved) -> dict[str, Any] | None:
         raise
     if question is None and is_unjudged(context, it.sight, it.action, it.where):
         told, once = context.live.told, f"unjudged: {it.sight.observation.package}"
-        step.told += [UNJUDGED] if once not in told else []
+        if once not in told:
+            step.notify(UNJUDGED)
         told.add(once)
     return question
 
 
-def _question_to_person(step: OpenStep, it: Resolved) -> dict[str, Any] | None:
-    """What a person is asked by an action that is for them; None for one that asks nothing."""
+def _question_to_person(step: OpenStep, it: Resolved) -> ExecutorState | None:
+    """The update with which an action that is for a person asks them; None for one that asks nothing."""
     state, context, sight, action = step.state, step.context, it.sight, it.action
     assert sight is not None
     if isinstance(action, EnterSecret):
@@ -263,26 +285,26 @@ def _question_to_person(step: OpenStep, it: Resolved) -> dict[str, Any] | None:
     secret = asked_instead(state, context, sight, action) if isinstance(action, AskUser) else None
     if secret is not None:
         return secret
-    step.did.append(it.what)
+    step.perform(it.what)
     if isinstance(action, TakeOver):
         step.keep(it)
     anchor = anchor_of(field_aim(action, sight), sight, facts=False)
-    return {"question": questions.question(state, context, action), "anchor": anchor}
+    return questions.asking(questions.question_to_person(state, context, action), anchor)
 
 
 async def journal(step: OpenStep, it: Resolved) -> None:
     """Write down what is about to be done. Raises ActionError when it was begun before, LeaseLost."""
     match it.spec:
         case InputAction() if it.looked is not None:
-            step.did.append(it.what)
+            step.perform(it.what)
         case InputAction():
-            step.did.append(it.what)
+            step.perform(it.what)
             await begin(step.context, step.key, step.recorded, BEGUN)
         case PhoneTool(journalled=True):
-            step.did.append(it.what)
+            step.perform(it.what)
             await begin(step.context, step.key, step.data, TOOL_BEGUN.format(what=it.what))
         case Tool():
-            step.did.append(it.what)
+            step.perform(it.what)
 
 
 async def run(step: OpenStep, it: Resolved) -> Done:
@@ -302,18 +324,18 @@ async def run(step: OpenStep, it: Resolved) -> Done:
         done = await run_tool(step.context, step.key, it.spec.cut_off, work)
     else:
         done = await work
-        step.did.append(it.what)
+        step.perform(it.what)
     step.keep(it)
     return done
 
 
 async def _call_tool(step: OpenStep, tool: Tool[Any], action: Action) -> Done:
     """Call a tool that needs no phone: in the same record, and so with the same cache, as the members of the task."""
-    have, state = step.context, step.state
+    have, subtask = step.context, step.order["subtask"]
     task, box = have.run.task, have.toolbox
-    caller = box.caller(Worker(task, EXECUTOR, state["subtask"]), ())
+    caller = box.caller(Worker(task, EXECUTOR, subtask), ())
     context = await box.with_what_is_known(_tool_context(step))
-    key = CallKey(task, EXECUTOR, state["subtask"], state["step"], step.index)
+    key = CallKey(task, EXECUTOR, subtask, step.taken["number"], step.index)
     done, _cached = await caller.perform(tool, action, key, context)
     have.live.documents += done.documents
     return done
@@ -324,8 +346,8 @@ async def _run_input(step: OpenStep, it: Resolved) -> Done:
     assert it.physical is not None
     if it.where.point is not None:
         spot = it.where.point.mapped(it.sight.observation.size, it.sight.screen.space)
-        step.changed["mark"] = [spot.x, spot.y]
-    own = step.state["reply"].get("finish_reason") == RECORDED
+        step.taken["touch_point"] = [spot.x, spot.y]
+    own = step.taken["reply"].get("finish_reason") == RECORDED
     # A recording answers at once: where nothing has taken time since the look, it is itself the last word.
     again = it.looked is None and not (own and step.index == 0 and step.context.screen.is_new)
     judged = _judged(step, it, it.sight, it.physical) if again else None
@@ -359,25 +381,25 @@ def _judged(step: OpenStep, it: Resolved, sight: ScreenView, physical: Input) ->
     action, where, context = it.action, it.where, step.context
     if not is_its_input(action, where, physical, sight):
         action, where = spoken_as(physical, sight)
-    read = any(each["index"] == step.index for each in step.readings)
+    read = any(each["index"] == step.index for each in step.taken["readings"])
     spot = spot_of(sight, where, action)
     cover = context.mask.observation
     return still_there(action, where, sight.observation, spot, context.policy, cover, read=read)
 
 
 def _tool_context(step: OpenStep) -> ToolContext:
-    have = step.context
+    have, task, conversation = step.context, step.order["task"], step.conversation
     return ToolContext(
         task_id=have.run.task,
         person=have.person,
         member=EXECUTOR,
-        task=step.state["task"],
-        said=(step.state["task"], *step.state.get("said", [])),
-        found=tuple(step.found),
-        notes=tuple(step.notes),
+        task=task,
+        said=(task, *conversation["user_messages"]),
+        found=tuple(conversation["addresses_found"]),
+        notes=tuple(conversation["notes"]),
         memory=(*have.live.facts, *have.live.told_others),
         documents=have.live.documents,
-        seen=step.state.get("seen", {}),
+        seen=step.safety["seen_words"],
         phone_id=have.phone.info.id,
         models=have.models,
         control=have.control,

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Final
 
 from agent.graph.executor.fitting import Fitting
-from agent.graph.executor.state import PastData, fate_of
+from agent.graph.executor.state import PastData, status_of
 from agent.recorded_skills.skill_file import RecordedSkill
 from agent.recorded_skills.step_record import RecordedAction
 from agent.scene import StepFate
@@ -51,8 +51,8 @@ def walked(skill: RecordedSkill, past: Sequence[PastData], fitting: Fitting) -> 
         if number is None:
             way.waits, way.scrolls = 0, []
             way.asked += 1
-            if fate_of(each) is StepFate.DONE and each["not_done"] is None:
-                way.model += [RecordedAction.model_validate(data) for data in each.get("touched", [])]
+            if status_of(each) is StepFate.DONE and each["failure"] is None:
+                way.model += [RecordedAction.model_validate(data) for data in each.get("recorded_actions", [])]
             continue
         other_version |= memo.get("version") != skill.version
         match memo.get("how"):
@@ -70,8 +70,8 @@ def walked(skill: RecordedSkill, past: Sequence[PastData], fitting: Fitting) -> 
                 free = list(way.model)
                 for step in skill.steps[way.step : number]:
                     fitting.taken(step, free)
-                done = fate_of(each) is StepFate.DONE and each["not_done"] is None
-                why = each["not_done"]
-                unsure = fate_of(each) is StepFate.INTERRUPTED or (why is not None and why["uncertain"])
+                done = status_of(each) is StepFate.DONE and each["failure"] is None
+                why = each["failure"]
+                unsure = status_of(each) is StepFate.INTERRUPTED or (why is not None and why["uncertain"])
                 way = Way(step=number + 1) if done else Way(step=number, tried=True, unsure=unsure)
     return replace(way, names_asked=names_asked, other_version=other_version)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from agent.graph.executor.state import spent, usage_data
 from agent.graph.main.state import MainState
 from agent.graph.member.members import MemberEnded
+from agent.graph.subjects import spent
 from agent.outcome import Outcome
 
 
@@ -28,10 +28,11 @@ def folded(state: MainState) -> MainState:
     reports = sorted(state.get("reports", {}).items(), key=lambda report: int(report[0]))
     if not reports:
         return {}
-    todos = [dict(todo) for todo in state["todos"]]
-    results, notes, sources = [*state["results"]], [*state["notes"]], [*state.get("sources", [])]
-    usage, fault = spent(state), state.get("fault")
-    places = {each["number"]: each["todo"] for each in state.get("assignments", [])}
+    progress, findings = state["progress"], state["findings"]
+    todos = [dict(todo) for todo in state["plan"]["todos"]]
+    results, notes, sources = [*findings["results"]], [*findings["notes"]], [*findings["sources"]]
+    usage, fault = spent(progress), state["ending"]["fault"]
+    places = {each["number"]: each["todo"] for each in progress["assignments"]}
     for name, report in reports:
         number = int(name)
         ended = MemberEnded.model_validate(report)
@@ -44,12 +45,12 @@ def folded(state: MainState) -> MainState:
         if place is not None and place < len(todos):
             todos[place] |= {"state": todo_state(ended.outcome), "note": ended.summary}
     return {
-        "todos": todos,
-        "results": results,
-        "notes": notes,
-        "sources": sources,
-        "usage": usage_data(usage),
-        "subtask": max(state["subtask"], *(int(name) for name, _ in reports)),
-        "fault": fault,
+        "plan": {"todos": todos},
+        "progress": {
+            "usage": usage.data(),
+            "subtask": max(progress["subtask"], *(int(name) for name, _ in reports)),
+        },
+        "findings": {"results": results, "notes": notes, "sources": sources},
+        "ending": {"fault": fault},
         "reports": None,  # type: ignore[typeddict-item]  # what empties the channel
     }

@@ -9,7 +9,7 @@ from pydantic import BaseModel
 from agent.control import Stopped
 from agent.graph.main import prompt_facts
 from agent.graph.main.context import TaskContext
-from agent.graph.main.state import MainState
+from agent.graph.main.state import MainState, order_of
 from agent.limits import BudgetReached
 from agent.models.base import PILOT, Message, ModelRequest, Purpose, Usage
 from agent.models.errors import ModelAnswerUnusable, ModelError
@@ -33,9 +33,10 @@ async def value_of(state: MainState, context: TaskContext, outcome: Outcome) -> 
 
     No call is made for a number that stands alone in the data, nor for what the last screen showed word for word.
     """
-    if not state.get("result") or outcome not in {Outcome.SUCCEEDED, Outcome.UNVERIFIED}:
+    order = order_of(state)
+    schema = order.result
+    if schema is None or outcome not in {Outcome.SUCCEEDED, Outcome.UNVERIFIED}:
         return None, Usage()
-    schema = ResultSchema.model_validate(state["result"])
     read = _read_by_code(state, schema)
     model = context.models.for_purpose(Purpose.SUMMARIZE)
     if read is not None or model.name == PILOT:
@@ -44,21 +45,21 @@ async def value_of(state: MainState, context: TaskContext, outcome: Outcome) -> 
         Purpose.SUMMARIZE,
         (
             Message("system", (prompt("value"),)),
-            Message("user", (f"Task: {state['text']}\n{prompt_facts.wanted(state)}\n\n{prompt_facts.results(state)}",)),
+            Message("user", (f"Task: {order.text}\n{prompt_facts.wanted(state)}\n\n{prompt_facts.results(state)}",)),
         ),
         schema=Filled,
-        conversation=f"{state['task']}-value",
-        task=state["task"],
+        conversation=f"{order.task}-value",
+        task=order.task,
     )
     try:
         filled, usage = await context.patiently(
             lambda: ask(model, request, Filled, check=lambda answer: _wrong(answer, schema))
         )
     except ModelAnswerUnusable as error:
-        logger.info("task %s: no value from the model: %s", state["task"], error)
+        logger.info("task %s: no value from the model: %s", order.task, error)
         return None, error.usage
     except (ModelError, BudgetReached) as error:
-        logger.warning("task %s: no value from the model: %s", state["task"], error)
+        logger.warning("task %s: no value from the model: %s", order.task, error)
         return None, Usage()
     except Stopped:
         if not context.session.control.cancelled:
@@ -71,7 +72,8 @@ def _read_by_code(state: MainState, schema: ResultSchema) -> Value | None:
     """The value in the data of the last result. Words are only taken from there as the screen showed them: a model
     writes the same thing otherwise each time.
     """
-    last = state["results"][-1] if state["results"] else {}
+    results = state["findings"]["results"]
+    last = results[-1] if results else {}
     data = last.get("data") or ""
     if not data or (schema.type in {"text", "list"} and not last.get("on_screen")):
         return None

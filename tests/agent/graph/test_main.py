@@ -11,7 +11,7 @@ from agent.dialects.select import dialect_for
 from agent.error_mapping import Fault, FaultKind
 from agent.events import Asked, Planned, Step, TaskEvent, Thinking, Told
 from agent.graph.main.nodes.summarizer import outcome_of
-from agent.graph.main.state import MainState
+from agent.graph.main.state import MainState, begun, joined
 from agent.graph.main.streaming import Thoughts
 from agent.limits import TaskLimits
 from agent.models.base import Delta, ModelReply, Models, Purpose, Usage
@@ -326,11 +326,11 @@ async def test_a_question_in_a_plan_is_no_failure(rig: Rig) -> None:
 
 def ending(*todos: str, results: tuple[str, ...] = ("succeeded",), fault: str = "") -> Outcome:
     state: MainState = {
-        "results": [{"outcome": result, "summary": ""} for result in results],
-        "todos": [{"title": "t", "state": todo, "note": ""} for todo in todos],
-        "fault": {"outcome": fault, "summary": ""} if fault else None,
+        "findings": {"results": [{"outcome": result, "summary": ""} for result in results]},
+        "plan": {"todos": [{"title": "t", "state": todo, "note": ""} for todo in todos]},
+        "ending": {"fault": {"outcome": fault, "summary": ""} if fault else None},
     }
-    return outcome_of(state)
+    return outcome_of(joined(begun(order("x")), state))
 
 
 @pytest.mark.parametrize(
