@@ -14,13 +14,13 @@ from langgraph.errors import GraphDrained
 from langgraph.types import StateSnapshot
 
 from agent.control import Cancel, Pause, Resume, Steer, Stopped
-from agent.event_stream import pumped
+from agent.event_stream import stream_events
 from agent.events import Planned, Source, TaskEnded, TaskEvent, Todo
 from agent.graph.main.build import build_main
 from agent.graph.main.context import TaskContext
-from agent.graph.main.folding import folded
 from agent.graph.main.session import Session
 from agent.graph.main.state import MainState, begun, joined
+from agent.graph.main.updates import folded
 from agent.graph.member.members import Members
 from agent.graph.subjects import spent
 from agent.limits import Allowance
@@ -42,15 +42,15 @@ MAX_ROUNDS = 200
 class GraphAgent:
     """Implements agent.ports.agent.Agent with the main graph and a runner.
 
-    A task keeps the terms of the moment in which it begins, or is continued after a restart. `knowledge` is searched
-    before planning, None for no search; `allowance` is what there is beyond the limits of each task; `members` do what
-    needs no phone, None where there is nobody; `memory` has what people want to be remembered, `skills` are ways of
-    doing things.
+    A task keeps the configuration of the moment in which it begins, or is continued after a restart. `knowledge` is
+    searched before planning, None for no search; `allowance` is what there is beyond the limits of each task; `members`
+    do what needs no phone, None where there is nobody; `memory` has what people want to be remembered, `skills` are
+    ways of doing things.
     """
 
     def __init__(
         self,
-        terms: RunConfigSource,
+        configs: RunConfigSource,
         runner: Runner,
         checkpointer: BaseCheckpointSaver[str],
         *,
@@ -60,7 +60,7 @@ class GraphAgent:
         memory: Memory | None = None,
         skills: Skills | None = None,
     ) -> None:
-        self._terms = terms
+        self._configs = configs
         self._runner = runner
         self._knowledge = knowledge
         self._allowance = allowance
@@ -72,7 +72,7 @@ class GraphAgent:
 
     def work(self, order: TaskOrder) -> AsyncGenerator[TaskEvent, None]:
         """See Agent."""
-        return pumped(partial(self._work, order))
+        return stream_events(partial(self._work, order))
 
     async def answer(self, task: str, answer: Answer) -> None:
         """See Agent."""
@@ -106,29 +106,29 @@ class GraphAgent:
         return self._sessions.setdefault(task, Session(task, self._runner))
 
     async def _work(self, order: TaskOrder, emit: Callable[[TaskEvent], None]) -> None:
-        terms = self._terms.take()
+        config = self._configs.take()
         try:
             session = self._session(order.task)
             async with session.lock:
-                state = await self._run(order, session, terms, emit)
+                state = await self._run(order, session, config, emit)
                 await self._runner.release(session.run)
                 self._sessions.pop(order.task, None)
             emit(_ended(state))
         except (GraphDrained, Stopped):
             logger.info("task %s stops at a safe point", order.task)
         finally:
-            self._terms.give_back(terms)
+            self._configs.give_back(config)
 
     async def _run(
-        self, order: TaskOrder, session: Session, terms: RunConfig, emit: Callable[[TaskEvent], None]
+        self, order: TaskOrder, session: Session, config: RunConfig, emit: Callable[[TaskEvent], None]
     ) -> MainState:
         """The state with which the main graph has ended, now or in a former process."""
-        limits = terms.limits
-        config: RunnableConfig = {
+        limits = config.limits
+        thread: RunnableConfig = {
             "configurable": {"thread_id": f"task:{order.task}"},
             "recursion_limit": 3 * (limits.subtasks + limits.replans) + MAX_ROUNDS,
         }
-        state = await self._graph.aget_state(config)
+        state = await self._graph.aget_state(thread)
         known = cast("MainState", state.values or begun(order))
         session.begin(limits.seconds, known["progress"]["seconds"], known["progress"]["phone"])
         # `next` is empty between a node's end and the next checkpoint as well, `tasks` only at the end of all.
@@ -136,12 +136,12 @@ class GraphAgent:
             return known
         context = TaskContext(
             session,
-            terms.models.led_by(order.guidance.model),
+            config.models.with_lead_model(order.guidance.model),
             self._runner,
             emit,
             limits=limits,
             knowledge=self._knowledge,
-            deep_thinking=terms.deep_thinking,
+            deep_thinking=config.deep_thinking,
             allowance=self._allowance,
             members=self._members,
             memory=self._memory,
@@ -153,8 +153,8 @@ class GraphAgent:
             session.todos = todos
             emit(Planned(plan=known["plan"]["text"], todos=todos))
         payload = None if state.values else known
-        await self._graph.ainvoke(payload, config, context=context, durability="sync", control=session.control.graph)
-        return cast("MainState", (await self._graph.aget_state(config)).values)
+        await self._graph.ainvoke(payload, thread, context=context, durability="sync", control=session.control.graph)
+        return cast("MainState", (await self._graph.aget_state(thread)).values)
 
 
 def _todos_of(state: StateSnapshot) -> tuple[Todo, ...]:

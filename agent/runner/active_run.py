@@ -9,7 +9,7 @@ from langchain_core.runnables import RunnableConfig
 
 from agent.control import Control
 from agent.events import RunEnded, Source
-from agent.graph.executor.context import Live
+from agent.graph.executor.context import RunMemory
 from agent.graph.executor.matters import denied
 from agent.graph.executor.state import NEW_RUN, NEW_SUBTASK, ExecutorState, ResultData, joined, result_of
 from agent.graph.subjects import spent
@@ -30,14 +30,14 @@ class ActiveRun:
     id: RunId
     control: Control = field(default_factory=Control)
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
-    live: Live = field(default_factory=Live)
+    memory: RunMemory = field(default_factory=RunMemory)
     mask: Mask = field(default_factory=Mask)
     wish: str = ""
     """The phone it is to have, "" for any; from its first lease on that one."""
     person: str = ""
     lease: Lease | None = None
     phone: Phone | None = None
-    terms: RunConfig | None = None
+    config: RunConfig | None = None
     """What it works with, from its first phone on."""
     files: list[str] = field(default_factory=list)
     """Paths on the phone of what this process has put there."""

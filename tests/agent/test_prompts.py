@@ -115,10 +115,10 @@ def test_what_who_acts_is_told_of_others_is_covered(dialect: Dialect) -> None:
     skills = Skills({"tea": tea})
     scene = replace(
         SCENE,
-        earlier="a summary",
+        past_summary="a summary",
         files=("f.txt",),
         facts=("a fact",),
-        read=("a page",),
+        texts_read=("a page",),
         instructions=Guidance(instructions="be brief").block.strip(),
         skill=(skills.listed() + skills.followed("tea")).strip(),
     )

@@ -8,7 +8,7 @@ from typing import Any
 
 from agent.actions import Action, ElementTarget, Scroll, Type
 from agent.graph.executor import questions
-from agent.graph.executor.action_spec import InputAction, PhoneTool
+from agent.graph.executor.action_spec import InputAction, PhoneTool, ResolvedInput
 from agent.graph.executor.anchors import anchor_of, looks, nearest
 from agent.graph.executor.approvals import approval_of, tool_approval_of
 from agent.graph.executor.context import RunContext
@@ -31,14 +31,7 @@ _CHINESE = r"\u3400-\u9fff"
 
 
 async def question_before_input(
-    state: ExecutorState,
-    context: RunContext,
-    sight: ScreenView,
-    spec: InputAction[Any],
-    action: Action,
-    where: ResolvedTarget,
-    physical: Input,
-    record: Callable[[PressReading, Usage], None],
+    state: ExecutorState, context: RunContext, it: ResolvedInput, record: Callable[[PressReading, Usage], None]
 ) -> ExecutorState | None:
     """The update when a person must be asked first, None when the input may be sent. `record` is told what an
     independent reader has said of it.
@@ -46,20 +39,21 @@ async def question_before_input(
     Raises Stopped, ActionError when it is refused, Denied when a person has not allowed it before, and what a look
     raises.
     """
-    spot = spot_of(sight, where, action)
+    action, sight = it.action, it.sight
+    spot = spot_of(sight, it.where, action)
     gate = context.policy.gate(action, spot)
     if gate.verdict == "secret" and isinstance(action, Type) and _said_by_the_person(state, action.text):
-        gate = context.policy.press_gate(action, spot_of(sight, where))
-    if gate.verdict == "allow" and not is_its_input(action, where, physical, sight):
-        gate = _gate_of_input(state, context, sight, physical)
+        gate = context.policy.press_gate(action, spot_of(sight, it.where))
+    if gate.verdict == "allow" and not is_its_input(action, it.where, it.physical, sight):
+        gate = _gate_of_input(state, context, it)
     if gate.verdict == "allow":
-        own = spec.gate(action, _situation(state, context, spot))
-        gate = own if own.verdict != "allow" else await _read(context, sight, gate, physical, action, where, record)
+        own = it.spec.gate(action, _situation(state, context, spot))
+        gate = own if own.verdict != "allow" else await _read(context, it, gate, record)
     match gate.verdict:
         case "refuse":
             raise ActionError(REFUSED.format(reason=gate.reason), reason=gate.reason)
         case "approve":
-            return await approval_of(state, context, sight, spec, action, where, gate)
+            return await approval_of(state, context, it, gate)
         case "secret":
             where = field_aim(action, sight)
             question = questions.secret(state, context, where.element, sight)
@@ -69,21 +63,16 @@ async def question_before_input(
 
 
 async def _read(
-    context: RunContext,
-    sight: ScreenView,
-    gate: Gate,
-    physical: Input,
-    action: Action,
-    where: ResolvedTarget,
-    record: Callable[[PressReading, Usage], None],
+    context: RunContext, it: ResolvedInput, gate: Gate, record: Callable[[PressReading, Usage], None]
 ) -> Gate:
     """The gate of what no rule has held: with the reader's hold where it has one. It is never asked whether what the
     rules hold may be done.
     """
-    if gate.standing != "unknown" or context.guard == "rules":
+    if gate.standing != "unknown" or context.config.guard == "rules":
         return gate
-    if not is_its_input(action, where, physical, sight):
-        action, where = spoken_as(physical, sight)
+    action, where, sight = it.action, it.where, it.sight
+    if not is_its_input(action, where, it.physical, sight):
+        action, where = spoken_as(it.physical, sight)
     if not is_press(action, spot_of(sight, where, action)):
         return gate
     reading = UNKNOWN
@@ -92,13 +81,13 @@ async def _read(
         record(reading, usage)
     if reading.rule:
         return context.policy.hold(reading.rule, "reader", reading.object)
-    if reading.consequence == UNKNOWN.consequence and context.guard == "strict":
+    if reading.consequence == UNKNOWN.consequence and context.config.guard == "strict":
         return Gate("approve", UNREAD, standing="unknown", how="unknown")
     return gate
 
 
 def _situation(state: ExecutorState, context: RunContext, spot: TouchTarget | None) -> Situation:
-    return Situation(context.policy, state["order"]["task"], spot, sources_of(state, context.live))
+    return Situation(context.policy, state["order"]["task"], spot, sources_of(state, context.memory))
 
 
 def would_be_read(state: ExecutorState, context: RunContext, sight: ScreenView, action: Action) -> bool:
@@ -116,10 +105,10 @@ def would_be_read(state: ExecutorState, context: RunContext, sight: ScreenView, 
     return spec.gate(action, _situation(state, context, spot)).verdict == "allow"
 
 
-def is_unjudged(context: RunContext, sight: ScreenView, action: Action, where: ResolvedTarget) -> bool:
+def is_unjudged(context: RunContext, it: ResolvedInput) -> bool:
     """Whether this presses something of which the window tells nothing, where no reader looks at it."""
-    spot = spot_of(sight, where, action)
-    return not has_reader(context) and is_press(action, spot) and tells_nothing(spot)
+    spot = spot_of(it.sight, it.where, it.action)
+    return not has_reader(context) and is_press(it.action, spot) and tells_nothing(spot)
 
 
 def is_its_input(action: Action, where: ResolvedTarget, physical: Input, sight: ScreenView) -> bool:
@@ -128,10 +117,10 @@ def is_its_input(action: Action, where: ResolvedTarget, physical: Input, sight: 
     return type(same) is type(action) and (there.point, there.end) == (where.point, where.end)
 
 
-def _gate_of_input(state: ExecutorState, context: RunContext, sight: ScreenView, physical: Input) -> Gate:
+def _gate_of_input(state: ExecutorState, context: RunContext, it: ResolvedInput) -> Gate:
     """What the rules say of the input of an action that is called otherwise. A secret is nothing for such an action."""
-    same, there = spoken_as(physical, sight)
-    spot = spot_of(sight, there, same)
+    same, there = spoken_as(it.physical, it.sight)
+    spot = spot_of(it.sight, there, same)
     gate = context.policy.gate(same, spot)
     if gate.verdict == "allow":
         carried = carried_gate(same, _situation(state, context, spot))

@@ -13,7 +13,7 @@ from pydantic import BaseModel, ConfigDict
 from agent.actions import Action, Note, PressKey, Scroll, Wait, WaitFor
 from agent.graph.executor.covered_words import ReadWords
 from agent.graph.executor.state import ExecutorState
-from agent.guards.binding import Around, digest
+from agent.guards.binding import ApprovalContext, digest
 from agent.guards.gate import Gate
 from agent.guards.rules import RuleName
 from agent.wording import sentence
@@ -52,7 +52,7 @@ class Matter(BaseModel):
     subtask: int
 
 
-def about_of(gate: Gate, near: Around, consequence: str) -> str:
+def about_of(gate: Gate, near: ApprovalContext, consequence: str) -> str:
     """What a press is about, as far as another one could take its place: a message to the same recipient, whatever its
     words, else the same `consequence` alone.
     """

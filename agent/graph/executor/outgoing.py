@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from agent.actions import Action, DoubleTap, LongPress, OpenUrl, PressKey, Tap, Type
-from agent.graph.executor.context import Live
+from agent.graph.executor.context import RunMemory
 from agent.graph.executor.state import ExecutorState
 from agent.guards.gate import ALLOWED, Gate
 from agent.guards.key_effects import keys_of
@@ -17,14 +17,14 @@ KEPT: Final = 40
 """Texts that a person has let out, the newest of a run."""
 
 
-def sources_of(state: ExecutorState, live: Live) -> Sources:
+def sources_of(state: ExecutorState, memory: RunMemory) -> Sources:
     """Where the words of this run come from, with what was recalled for its task and read in documents."""
     return Sources(
         seen=state["safety"]["seen_words"],
         said=(state["order"]["task"], *state["conversation"]["user_messages"]),
         notes=tuple(state["conversation"]["notes"]),
-        memory=(*live.facts, *live.told_others),
-        documents=live.documents,
+        memory=(*memory.facts, *memory.told_others),
+        documents=memory.documents,
         handed_out=tuple((package, text) for package, text in state["safety"]["released_texts"]),
     )
 

@@ -15,7 +15,7 @@ from agent.effect_facts import Appeared, effects_of
 from agent.graph.executor.context import RunContext
 from agent.graph.executor.state import ExecutorState
 from agent.guards.amounts import amounts_in
-from agent.guards.binding import Around
+from agent.guards.binding import ApprovalContext
 from agent.guards.facts import Facts, facts_of
 from agent.guards.gate import Gate
 from agent.guards.rules import RULE_NAMES, RuleName
@@ -55,7 +55,7 @@ class PressToApprove:
     """Why a person is asked."""
     sight: ScreenView
     """The screen that they are asked about."""
-    near: Around
+    near: ApprovalContext
     """What stands around the control."""
     control: Element | None
     """What is pressed, where it is an element."""
@@ -137,7 +137,7 @@ def tool_approval(state: ExecutorState, context: RunContext, what: str, gate: Ga
 
 
 def instead(
-    state: ExecutorState, context: RunContext, what: str, sight: ScreenView, near: Around, frame: str | None
+    state: ExecutorState, context: RunContext, what: str, sight: ScreenView, near: ApprovalContext, frame: str | None
 ) -> Question:
     """A person does it on the phone: what they allow is never what is there when it is done."""
     facts = facts_of(sight.observation)
@@ -270,7 +270,7 @@ def _press_question(press: PressToApprove, facts: Facts, app: str) -> str:
     return sentence("ask.may", what=press.what)
 
 
-def _around(near: Around, facts: Facts) -> list[str]:
+def _around(near: ApprovalContext, facts: Facts) -> list[str]:
     """The words of the dialog or row, or those next to the control; what the facts tell of a page is not said twice."""
     words = near.words if near.kind != "page" else [line for line in near.words if line not in facts.about]
     return [sentence(f"ask.{near.kind}", words=" · ".join(words))] if words else []

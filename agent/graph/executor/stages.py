@@ -4,14 +4,21 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import asdict, fields, replace
 from typing import Any, Final
 
 from agent.actions import Action, AskUser, Drag, EnterSecret, Scroll, Swipe, TakeOver, action_data
 from agent.effect_facts import Effect, effects_data
 from agent.graph.executor import questions
 from agent.graph.executor.acting import BEGUN, TOOL_BEGUN, begin, run_tool, send_input
-from agent.graph.executor.action_spec import AnySpec, InputAction, PersonAction, PhoneContext, PhoneTool
+from agent.graph.executor.action_spec import (
+    InputAction,
+    PersonAction,
+    PhoneContext,
+    PhoneTool,
+    Resolved,
+    ResolvedInput,
+)
 from agent.graph.executor.anchors import anchor_of
 from agent.graph.executor.context import RunContext
 from agent.graph.executor.covered_words import ReadWords, require_covered
@@ -46,11 +53,10 @@ from agent.observing import ScreenView
 from agent.ports.journal import ActionKey
 from agent.ports.tool_calls import CallKey
 from agent.recorded_skills.recording import as_scroll, recorded, recorded_words
-from agent.scene import StepFate
+from agent.scene import StepStatus
 from agent.tools.calling import Worker
 from agent.tools.spec import ActionError, Done, Tool, ToolContext
 from agent.wording import kept
-from devices.inputs import Input
 from devices.phone import Element
 from devices.wording import Words
 
@@ -65,7 +71,6 @@ UNJUDGED = (
     "This app does not say what its controls are, so no rule has judged what you pressed. Press nothing there that "
     "sends, pays, deletes, installs or agrees to something without asking the person first."
 )
-NOWHERE: Final = ResolvedTarget(None, None)
 
 
 class OpenStep:
@@ -142,7 +147,7 @@ class OpenStep:
             found = dict.fromkeys([*conversation["addresses_found"], *done.found])
             conversation["addresses_found"] = [*found][-FOUND_KEPT:]
 
-    def end(self, status: StepFate, what: Words) -> None:
+    def end(self, status: StepStatus, what: Words) -> None:
         """Add what became of the action that this step ends with."""
         self.taken["status"] = status.value
         self.perform(did_as(status, what))
@@ -169,8 +174,8 @@ class OpenStep:
         if seen is not None and it.action.kind == "note":
             made = recorded_words(data, str(data.get("text", "")), seen)
         else:
-            if isinstance(it.action, Swipe) and seen is not None and it.where.point and it.where.end:
-                direction = as_scroll(it.where.point, it.where.end, seen)
+            if isinstance(it, ResolvedInput) and isinstance(it.action, Swipe) and it.where.point and it.where.end:
+                direction = as_scroll(it.where.point, it.where.end, it.sight.told.observation)
                 data = data if direction is None else {"kind": "scroll", "direction": direction}
                 touches = direction is None
             looks_up = isinstance(it.spec, Tool) and it.spec.repeatable
@@ -195,47 +200,31 @@ class OpenStep:
         return joined(own, *more)
 
 
-@dataclass(frozen=True)
-class Resolved:
-    """An action with all that it is about: its spec and words, the screen as it is now (None when this process has not
-    seen it), and of an input where it goes and what is sent.
-    """
-
-    action: Action
-    spec: AnySpec
-    what: Words
-    sight: ScreenView | None
-    where: ResolvedTarget = NOWHERE
-    physical: Input | None = None
-    looked: float | None = None
-    """When the look was begun that has shown what a person had allowed, in seconds of the loop's clock: it is in the
-    journal then, and nothing else may come before the input."""
-
-
 def resolve(step: OpenStep, action: Action, sight: ScreenView, chosen_on: ScreenView) -> Resolved:
     """Find what the action is about on the screen as it is now. Raises ActionError when it is gone."""
     spec = step.context.actions.spec_of(action)
     if not isinstance(spec, InputAction):
-        return Resolved(action, spec, step.context.actions.describe(action, sight), sight)
+        what = step.context.actions.describe(action, sight)
+        return Resolved(action=action, spec=spec, what=what, sight=sight)
     if sight is chosen_on:
         return resolve_input(spec, action, resolve_target(action, sight), sight)
     where = aim_again(action, step.context.actions.describe(action, chosen_on), chosen_on, sight)
     return resolve_input(spec, action, where, sight)
 
 
-def resolve_input(spec: InputAction[Any], action: Action, where: ResolvedTarget, sight: ScreenView) -> Resolved:
+def resolve_input(spec: InputAction[Any], action: Action, where: ResolvedTarget, sight: ScreenView) -> ResolvedInput:
     """An input with where it goes on this screen. Raises ActionError when it has no place to go."""
     what, physical = spec.describe(action, sight.told), spec.to_input(action, where, sight)
     if physical is None:
         raise ActionError(f"Not done: {what} has no place to go on this screen. Name an element or a point.")
-    return Resolved(action, spec, what, sight, where, physical)
+    return ResolvedInput(action=action, spec=spec, what=what, sight=sight, where=where, physical=physical)
 
 
 async def with_elements(step: OpenStep, it: Resolved) -> Resolved:
     """A press of a screen that has told no elements, with those that come when they are waited for. A list that is late
     says nothing of what is pressed: no rule would hold it. Raises ActionError, Stopped and PhoneUnavailable.
     """
-    if not isinstance(it.spec, InputAction) or it.sight is None or it.physical is None:
+    if not isinstance(it, ResolvedInput):
         return it
     seen, (same, there) = it.sight.observation, spoken_as(it.physical, it.sight)
     if seen.elements is not None or not is_press(same, spot_of(it.sight, there, same)):
@@ -244,8 +233,7 @@ async def with_elements(step: OpenStep, it: Resolved) -> Resolved:
     if now is seen:
         return it
     sight = replace(it.sight, observation=now)
-    where = resolve_target(it.action, sight)
-    return resolve_input(it.spec, it.action, where, sight)
+    return resolve_input(it.spec, it.action, resolve_target(it.action, sight), sight)
 
 
 async def gate(step: OpenStep, it: Resolved) -> ExecutorState | None:
@@ -258,16 +246,13 @@ async def gate(step: OpenStep, it: Resolved) -> ExecutorState | None:
             require_covered(it.action, it.sight)
         if isinstance(spec, Tool | PhoneTool):
             return question_before_tool(state, context, spec, spec.resolve(it.action))
-        assert it.sight is not None
-        assert it.physical is not None
-        question = await question_before_input(
-            state, context, it.sight, spec, it.action, it.where, it.physical, step.record_reading
-        )
+        assert isinstance(it, ResolvedInput)
+        question = await question_before_input(state, context, it, step.record_reading)
     except ActionError:
-        step.end(StepFate.REFUSED, it.what)
+        step.end(StepStatus.REFUSED, it.what)
         raise
-    if question is None and is_unjudged(context, it.sight, it.action, it.where):
-        told, once = context.live.told, f"unjudged: {it.sight.observation.package}"
+    if question is None and is_unjudged(context, it):
+        told, once = context.memory.told, f"unjudged: {it.sight.observation.package}"
         if once not in told:
             step.notify(UNJUDGED)
         told.add(once)
@@ -294,17 +279,15 @@ def _question_to_person(step: OpenStep, it: Resolved) -> ExecutorState | None:
 
 async def journal(step: OpenStep, it: Resolved) -> None:
     """Write down what is about to be done. Raises ActionError when it was begun before, LeaseLost."""
-    match it.spec:
-        case InputAction() if it.looked is not None:
-            step.perform(it.what)
-        case InputAction():
-            step.perform(it.what)
+    if isinstance(it, ResolvedInput):
+        step.perform(it.what)
+        if it.looked is None:
             await begin(step.context, step.key, step.recorded, BEGUN)
-        case PhoneTool(journalled=True):
-            step.perform(it.what)
-            await begin(step.context, step.key, step.data, TOOL_BEGUN.format(what=it.what))
-        case Tool():
-            step.perform(it.what)
+    elif isinstance(it.spec, PhoneTool) and it.spec.journalled:
+        step.perform(it.what)
+        await begin(step.context, step.key, step.data, TOOL_BEGUN.format(what=it.what))
+    elif isinstance(it.spec, Tool):
+        step.perform(it.what)
 
 
 async def run(step: OpenStep, it: Resolved) -> Done:
@@ -319,6 +302,7 @@ async def run(step: OpenStep, it: Resolved) -> Done:
         case PhoneTool(run=work_of):
             work = work_of(it.spec.resolve(it.action), _phone_context(step, it.sight))
         case InputAction():
+            assert isinstance(it, ResolvedInput)
             return await _run_input(step, it)
     if it.spec.journalled:
         done = await run_tool(step.context, step.key, it.spec.cut_off, work)
@@ -337,20 +321,18 @@ async def _call_tool(step: OpenStep, tool: Tool[Any], action: Action) -> Done:
     context = await box.with_what_is_known(_tool_context(step))
     key = CallKey(task, EXECUTOR, subtask, step.taken["number"], step.index)
     done, _cached = await caller.perform(tool, action, key, context)
-    have.live.documents += done.documents
+    have.memory.documents += done.documents
     return done
 
 
-async def _run_input(step: OpenStep, it: Resolved) -> Done:
-    assert it.sight is not None
-    assert it.physical is not None
+async def _run_input(step: OpenStep, it: ResolvedInput) -> Done:
     if it.where.point is not None:
         spot = it.where.point.mapped(it.sight.observation.size, it.sight.screen.space)
         step.taken["touch_point"] = [spot.x, spot.y]
     own = step.taken["reply"].get("finish_reason") == RECORDED
     # A recording answers at once: where nothing has taken time since the look, it is itself the last word.
     again = it.looked is None and not (own and step.index == 0 and step.context.screen.is_new)
-    judged = _judged(step, it, it.sight, it.physical) if again else None
+    judged = _judged(step, it) if again else None
     clock = asyncio.get_running_loop().time
     began = clock()
     # No call of a model goes on beside a look after a step of a recording: it is shown at rest.
@@ -376,11 +358,11 @@ def newest(texts: Iterable[str]) -> list[str]:
     return shown
 
 
-def _judged(step: OpenStep, it: Resolved, sight: ScreenView, physical: Input) -> StillThere | None:
+def _judged(step: OpenStep, it: ResolvedInput) -> StillThere | None:
     """What a press that nobody was asked about has to meet."""
-    action, where, context = it.action, it.where, step.context
-    if not is_its_input(action, where, physical, sight):
-        action, where = spoken_as(physical, sight)
+    action, where, sight, context = it.action, it.where, it.sight, step.context
+    if not is_its_input(action, where, it.physical, sight):
+        action, where = spoken_as(it.physical, sight)
     read = any(each["index"] == step.index for each in step.taken["readings"])
     spot = spot_of(sight, where, action)
     cover = context.mask.observation
@@ -397,11 +379,11 @@ def _tool_context(step: OpenStep) -> ToolContext:
         said=(task, *conversation["user_messages"]),
         found=tuple(conversation["addresses_found"]),
         notes=tuple(conversation["notes"]),
-        memory=(*have.live.facts, *have.live.told_others),
-        documents=have.live.documents,
+        memory=(*have.memory.facts, *have.memory.told_others),
+        documents=have.memory.documents,
         seen=step.safety["seen_words"],
         phone_id=have.phone.info.id,
-        models=have.models,
+        models=have.config.models,
         control=have.control,
         mask=have.mask,
         frames=have.frames,

@@ -16,7 +16,8 @@ from agent.graph.subjects import joined_subjects, merged
 from agent.guards.seen_words import Seen
 from agent.models.base import ModelReply, ToolCall
 from agent.outcome import Outcome
-from agent.scene import NotDone, StepFate
+from agent.picture import ImagePart
+from agent.scene import PastStep, StepFailure, StepStatus
 from agent.wording import restored, words
 from devices.wording import Words
 
@@ -41,7 +42,7 @@ Sentence = str | dict[str, Any]
 
 
 class FailureData(TypedDict):
-    """Why an action was not done (see agent.scene.NotDone)."""
+    """Why an action was not done (see agent.scene.StepFailure)."""
 
     reason: Sentence
     """For people."""
@@ -117,7 +118,7 @@ class StepData(TypedDict, total=False):
     recorded_actions: list[dict[str, Any]]
     """What a recorded skill can be made of (agent.recorded_skills.step_record.RecordedAction)."""
     status: str | None
-    """What became of the last action (agent.scene.StepFate); None for done, or not known to be anything else."""
+    """What became of the last action (agent.scene.StepStatus); None for done, or not known to be anything else."""
     failure: FailureData | None
     """Why the last action was not done."""
 
@@ -388,14 +389,14 @@ def performed_of(step: StepData) -> tuple[str, ...]:
     return tuple(map(restored, step["performed"]))
 
 
-def did_as(fate: StepFate, what: Words) -> Words:
+def did_as(status: StepStatus, what: Words) -> Words:
     """The sentence that says `what` was to be done and what became of it."""
-    return what if fate is StepFate.DONE else words(f"did.{fate}", what=what)
+    return what if status is StepStatus.DONE else words(f"did.{status}", what=what)
 
 
-def status_of(step: StepData) -> StepFate:
+def status_of(step: StepData) -> StepStatus:
     """What became of a step."""
-    return StepFate.DONE if step["status"] is None else StepFate(step["status"])
+    return StepStatus.DONE if step["status"] is None else StepStatus(step["status"])
 
 
 def unsummed(state: ExecutorState) -> list[PastData]:
@@ -449,6 +450,21 @@ def reply_text(reply: ModelReply) -> str:
     return "\n".join(part for part in (reply.text, calls) if part)
 
 
-def failure_of(data: FailureData | None) -> NotDone | None:
-    """Why an action was not done, from plain data."""
-    return None if data is None else NotDone(restored(data["reason"]), data["uncertain"], data["unknown_app"])
+def past_step(step: PastData, *, image: ImagePart | None, shown: str) -> PastStep:
+    """A step taken, as the acting model is shown it: with its picture and what stood beside that, inside the window."""
+    failure = step["failure"]
+    return PastStep(
+        number=step["number"],
+        reply=step["reply"],
+        thought=step["thought"],
+        performed=performed_of(step),
+        effects=effects_of(step["effects"]),
+        app=step["app"],
+        image=image,
+        shown=shown,
+        status=status_of(step),
+        failure=None
+        if failure is None
+        else StepFailure(restored(failure["reason"]), failure["uncertain"], failure["unknown_app"]),
+        memo=step["memo"],
+    )

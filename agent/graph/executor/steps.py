@@ -32,7 +32,7 @@ from agent.graph.executor.targets import resolve_target
 from agent.graph.subjects import spent
 from agent.guards.loop_detection import WAITING, WINDOW
 from agent.guards.screen_identity import MOVED_MEAN, SCROLLED_MEAN, moved, screen_word
-from agent.models.base import ModelReply, Usage
+from agent.models.base import ModelReply
 from agent.observing import ScreenView
 from agent.recorded_skills.step_record import PressVerdict, RecordedAction, StepRecord
 from agent.wording import kept, words
@@ -88,7 +88,9 @@ def close_step(state: ExecutorState, context: RunContext, *more: StepState) -> E
         step |= each
     decision, cover = step["decision"], context.mask.text
     caption = _caption(context)
-    usage = spent(state["progress"]) + (Usage() if caption is None else caption.usage) + context.live.early.take_spent()
+    usage = spent(state["progress"]) + context.memory.early.take_spent()
+    if caption is not None:
+        usage += caption.usage
     summary = decision["summary"] or ("" if caption is None else caption.text)
     performed = [context.mask.sentence(each) for each in performed_of(step) or [words("did.nothing")]]
     effects = context.mask.effects(effects_of(step["effects"]))
@@ -104,7 +106,7 @@ def close_step(state: ExecutorState, context: RunContext, *more: StepState) -> E
         "thought": cover(decision["thought"]),
         "memo": context.mask.told(step["reply"].get("memo", {})),
     }
-    if context.live.recorded is not None:
+    if context.memory.recorded is not None:
         past["recorded_actions"] = step["recorded_actions"]
     touch = step["touch_point"]
     event = Step(
@@ -150,7 +152,7 @@ def _told_action(step: StepState, context: RunContext) -> dict[str, Any]:
 
 def _caption(context: RunContext) -> ModelReply | None:
     """What a background call has found by now; it is waited for no longer."""
-    caption, context.live.caption = context.live.caption, None
+    caption, context.memory.caption = context.memory.caption, None
     if caption is None:
         return None
     if caption.done():

@@ -85,7 +85,7 @@ def _switch(request: ModelRequest) -> ModelReply:
     scene = request.scene
     assert scene is not None
     lines = [line.text for line in scene.screen.elements or ()]
-    heard = " ".join([*scene.told, *(in_english(past.effect) for past in scene.past)])
+    heard = " ".join([*scene.notices, *(in_english(past.effects) for past in scene.past)])
     if "Bluetooth" not in lines:
         return call("open_app", name="Settings")
     if lines[lines.index("Bluetooth") + 1] == "Off":

@@ -32,7 +32,7 @@ async def action_summary(state: ExecutorState, runtime: Runtime[RunContext]) -> 
     if sight is None or state["step"]["reply"].get("finish_reason") == RECORDED:
         return
     try:
-        decision = context.dialect.parse(reply_of(state["step"]), sight.screen.space)
+        decision = context.config.dialect.parse(reply_of(state["step"]), sight.screen.space)
     except BadReply:
         return
     if decision.summary or decision.thought or isinstance(decision.actions[0], Finish):
@@ -45,7 +45,7 @@ async def action_summary(state: ExecutorState, runtime: Runtime[RunContext]) -> 
         conversation=state["order"]["run"],
         task=context.run.task,
     )
-    context.live.caption = asyncio.create_task(_caption(context.models.basic, request))
+    context.memory.caption = asyncio.create_task(_caption(context.config.models.basic, request))
 
 
 def _facts(state: ExecutorState, now: str) -> str:

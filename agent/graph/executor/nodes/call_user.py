@@ -8,15 +8,14 @@ from langgraph.runtime import Runtime
 from langgraph.types import Command, interrupt
 
 from agent.effect_facts import Answered, DoneByHand, Effect, NotAllowed, effects_data
-from agent.graph.executor.approvals import counted
+from agent.graph.executor.approvals import counted, standing_after
 from agent.graph.executor.context import RunContext
 from agent.graph.executor.matters import MatterFate, done_by_hand, with_fate
-from agent.graph.executor.standing import given
 from agent.graph.executor.state import ConversationState, ExecutorState, SafetyState, StepState, did_as, ending, joined
 from agent.graph.executor.steps import close_step
 from agent.outcome import Outcome
 from agent.questions import ALLOW, ALLOW_FOR_TASK, Answer, Question, QuestionKind
-from agent.scene import StepFate
+from agent.scene import StepStatus
 from agent.wording import kept, sentence
 
 Next = Literal["screenshot", "execute_action", "check_loop", "executor_exit"]
@@ -69,7 +68,7 @@ def _taken(state: ExecutorState, context: RunContext, answer: Answer) -> tuple[N
         secret = answer.text if asked.kind is QuestionKind.SECRET else None
         return "execute_action", {
             "question": {"approved_action": step["action_index"], "secret": secret, "pending": None},
-            "safety": {"standing": given(state, asked, answer)},
+            "safety": {"standing": standing_after(state, asked, answer)},
         }
     closing: StepState = {}
     changed: SafetyState = {}
@@ -78,8 +77,8 @@ def _taken(state: ExecutorState, context: RunContext, answer: Answer) -> tuple[N
     if asked.kind is QuestionKind.APPROVE:
         action = context.actions.action_from(step["decision"]["actions"][step["action_index"]])
         what = context.actions.describe(action, context.screen.view)
-        closing["status"] = StepFate.NOT_ALLOWED.value
-        closing["performed"] = [*step["performed"], kept(did_as(StepFate.NOT_ALLOWED, what))]
+        closing["status"] = StepStatus.NOT_ALLOWED.value
+        closing["performed"] = [*step["performed"], kept(did_as(StepStatus.NOT_ALLOWED, what))]
         notice = NOT_ALLOWED.format(what=what)
         effect = NotAllowed(consequence=asked.consequence, text=binding.get("typed", ""))
         changed["denials"] = counted(safety["denials"], binding.get("consequence"), 1)

@@ -9,7 +9,7 @@ from langgraph.types import Command
 
 from agent.graph.executor import questions
 from agent.graph.executor.context import RunContext
-from agent.graph.executor.past import is_past_long
+from agent.graph.executor.nodes.sum_up_past import is_past_long
 from agent.graph.executor.state import (
     ConversationState,
     ExecutorState,

@@ -13,9 +13,9 @@ from agent.actions import Action, EnterSecret
 from agent.control import Stopped
 from agent.effect_facts import DeniedBefore, OtherWindow, effects_of
 from agent.graph.executor.acting import BEGUN, begin, give_up
-from agent.graph.executor.action_spec import AnySpec, InputAction, PhoneTool
-from agent.graph.executor.anchors import found_again
-from agent.graph.executor.approvals import MAX_TRIES, Denied, counted
+from agent.graph.executor.action_spec import AnySpec, InputAction, PhoneTool, Resolved, ResolvedInput
+from agent.graph.executor.anchors import relocated
+from agent.graph.executor.approvals import MAX_TRIES, Denied, counted, standing_effect
 from agent.graph.executor.context import RunContext
 from agent.graph.executor.matters import MatterFate, acts, tried_again, without_refused
 from agent.graph.executor.outgoing import handed_out
@@ -27,8 +27,7 @@ from agent.graph.executor.secrets import (
     type_secret,
     what_was_typed,
 )
-from agent.graph.executor.stages import OpenStep, Resolved, gate, journal, resolve, resolve_input, run, with_elements
-from agent.graph.executor.standing import recorded
+from agent.graph.executor.stages import OpenStep, gate, journal, resolve, resolve_input, run, with_elements
 from agent.graph.executor.state import ExecutorState, ending, ending_by, performed_of
 from agent.graph.executor.targets import ResolvedTarget
 from agent.guards.binding import digest
@@ -36,7 +35,7 @@ from agent.guards.typed import place_of
 from agent.observing import ScreenView
 from agent.outcome import Outcome
 from agent.ports.journal import LeaseLost
-from agent.scene import StepFate
+from agent.scene import StepStatus
 from agent.tools.spec import ActionError, Tool
 from agent.wording import kept, sentence, words
 from devices.errors import PhoneError, PhoneUnavailable
@@ -69,14 +68,14 @@ async def execute_action(state: ExecutorState, runtime: Runtime[RunContext]) -> 
     sight = chosen_on = context.screen.view
     if sight is None or chosen_on is None:
         what = context.actions.describe(actions[step.index], None)
-        step.end(StepFate.INTERRUPTED, what)
+        step.end(StepStatus.INTERRUPTED, what)
         step.notify(INTERRUPTED.format(what=what))
         return Command(goto="check_loop", update=step.update())
     try:
         while step.index < len(actions):
             asked = await _do(step, actions[step.index], sight, chosen_on)
             if asked is not None and (standing_yes := asked["question"].get("standing_yes")) is not None:
-                step.add_effects(recorded(standing_yes))
+                step.add_effects(standing_effect(standing_yes))
                 step.question["approved_action"] = step.index
                 return Command(goto="execute_action", update=step.update(asked))
             if asked is not None:
@@ -99,12 +98,12 @@ async def execute_action(state: ExecutorState, runtime: Runtime[RunContext]) -> 
             if trouble.tries >= MAX_TRIES:
                 summary = sentence("ended.denied", what=trouble.what, number=trouble.tries)
                 return Command(goto="executor_exit", update=step.update(ending(Outcome.BLOCKED, summary)))
-        elif step.taken["status"] == StepFate.REFUSED and acts(actions[step.index]):
+        elif step.taken["status"] == StepStatus.REFUSED and acts(actions[step.index]):
             _remember(step, MatterFate.REFUSED, actions[step.index], sight)
         elif trouble.uncertain and not isinstance(context.actions.spec_of(actions[step.index]), InputAction):
             _remember(step, MatterFate.UNCERTAIN, actions[step.index], sight)
         if not step.taken["performed"]:
-            step.end(StepFate.NOT_DONE, context.actions.describe(actions[step.index], sight))
+            step.end(StepStatus.NOT_DONE, context.actions.describe(actions[step.index], sight))
         step.fail(trouble)
         rest = len(actions) - step.index - 1
         if rest > 0:
@@ -139,7 +138,7 @@ async def _do_allowed(step: OpenStep, resolved: Resolved) -> None:
         safety["has_acted"] = True
         safety["matters"] = without_refused(safety["matters"])
     step.safety["readable_apps"] = step.context.mask.readable
-    if resolved.physical is not None and not step.is_last and step.context.screen.fresh is None:
+    if isinstance(resolved, ResolvedInput) and not step.is_last and step.context.screen.fresh is None:
         raise ActionError("What your last action did could not be seen. Look before you go on.")
 
 
@@ -163,7 +162,7 @@ async def _do_approved(step: OpenStep, action: Action) -> Route:
     spec, what = context.actions.spec_of(action), context.actions.describe(action, None)
     try:
         if isinstance(spec, Tool | PhoneTool):  # what was approved are its arguments: the screen has no part in it
-            await _do_allowed(step, Resolved(action, spec, what, context.screen.view))
+            await _do_allowed(step, Resolved(action=action, spec=spec, what=what, sight=context.screen.view))
             step.settle(MatterFate.DONE, binding)
             step.question["approved_action"] = None
             return Command(goto="check_loop", update=step.update())
@@ -172,17 +171,17 @@ async def _do_approved(step: OpenStep, action: Action) -> Route:
         performed = bool(step.taken["performed"])
         step.settle(MatterFate.UNCERTAIN if performed else MatterFate.NOT_DONE, binding)
         if not performed:
-            step.end(StepFate.INTERRUPTED_BEFORE, what)
+            step.end(StepStatus.INTERRUPTED_BEFORE, what)
     except ActionError as trouble:
         step.settle(await _fate_after(step, trouble), binding)
         if not step.taken["performed"]:
-            step.end(StepFate.NOT_DONE, what)
+            step.end(StepStatus.NOT_DONE, what)
         step.fail(trouble)
     except (LeaseLost, PhoneUnavailable) as error:
         return Command(goto="executor_exit", update=step.update(ending_by(error)))
     except PhoneError as error:
         step.settle(MatterFate.NOT_DONE, binding)
-        step.end(StepFate.NOT_DONE, what)
+        step.end(StepStatus.NOT_DONE, what)
         step.notify(f"The phone could not be looked at again, so it was not done: {error}")
     return _after_touch(step)
 
@@ -214,11 +213,11 @@ async def _do_on_screen(step: OpenStep, spec: AnySpec, action: Action, what: Wor
         if follows:
             await give_up(context, step.key, "the screen could not be looked at before it")
         raise
-    again = found_again(binding, now, facts=secret is None or "window" in (binding or {}))
-    if again is None:
+    target_now = relocated(binding, now, facts=secret is None or "window" in (binding or {}))
+    if target_now is None:
         if follows:
             await give_up(context, step.key, "the screen is not as it was allowed")
-        step.end(StepFate.NOT_DONE, what)
+        step.end(StepStatus.NOT_DONE, what)
         step.settle(MatterFate.NOT_DONE, binding)
         if secret is not None:
             context.secrets.take(secret)
@@ -229,11 +228,11 @@ async def _do_on_screen(step: OpenStep, spec: AnySpec, action: Action, what: Wor
         safety["changed_screens"] = counted(safety["changed_screens"], control)
         step.question["approved_action"] = None
         return Command(goto="check_loop", update=step.update())
-    sight = again.sight(context.screen.view, state, covered=context.mask.covers_words(now))
+    sight = target_now.sight(context.screen.view, state, covered=context.mask.covers_words(now))
     if isinstance(spec, InputAction) and secret is None:
         safety["released_texts"] = handed_out(state, action, now.package)
         try:
-            resolved = resolve_input(spec, action, again.aim, sight)
+            resolved = resolve_input(spec, action, target_now.target, sight)
         except ActionError:
             await give_up(context, step.key, "it has no place to go")
             raise
@@ -245,10 +244,10 @@ async def _do_on_screen(step: OpenStep, spec: AnySpec, action: Action, what: Wor
         assert isinstance(action, EnterSecret)
         secret = safety["held_secret"]
         if secret is None:
-            asked = secret_question(state, context, sight, again.aim, action.question, allowed=True)
+            asked = secret_question(state, context, sight, target_now.target, action.question, allowed=True)
             return Command(goto="call_user", update=step.update(asked))
         safety["held_secret"] = None
-    await _type_secret(step, action, again.aim, sight, secret, looked)
+    await _type_secret(step, action, target_now.target, sight, secret, looked)
     return _after_touch(step)
 
 
@@ -274,8 +273,8 @@ async def _type_secret(
         effects, waits = await type_secret(context, step.key, sight, typed, where, secret, looked)
     finally:
         safety["secret_places"] = context.mask.places
-    what = words("did.secret", question=typed.question)
-    step.keep(Resolved(typed, context.actions.spec_of(typed), what, sight), target=where.element, touches=True)
+    what, spec = words("did.secret", question=typed.question), context.actions.spec_of(typed)
+    step.keep(Resolved(action=typed, spec=spec, what=what, sight=sight), target=where.element, touches=True)
     if where.element is not None:
         place = place_of(sight.observation.package, where.element)
         safety["secret_fields"] = [*safety["secret_fields"], place]

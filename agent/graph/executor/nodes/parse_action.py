@@ -85,7 +85,7 @@ async def verify(
         task=context.run.task,
     )
     try:
-        verdict, usage = await ask(context.models.for_purpose(Purpose.VERIFY), request, Verdict)
+        verdict, usage = await ask(context.config.models.for_purpose(Purpose.VERIFY), request, Verdict)
     except ModelAnswerUnusable as error:
         logger.info("run %s: the verification gave no usable verdict: %s", run, error)
         return sentence("verify.unusable", why=sentence_of(error)), error.usage
@@ -110,7 +110,7 @@ async def parse_action(state: ExecutorState, runtime: Runtime[RunContext]) -> Ro
     try:
         reply = reply_of(state["step"])
         own = reply.finish_reason == RECORDED
-        dialect = ToolsDialect(context.actions.models) if own else context.dialect
+        dialect = ToolsDialect(context.actions.models) if own else context.config.dialect
         decision = dialect.parse(reply, sight.screen.space)
     except BadReply as error:
         return _bad(state, why_unusable(reply_of(state["step"]), error))
@@ -204,7 +204,7 @@ async def _finish(
         unclear = [matter for matter in matters if matter.fate is MatterFate.UNCERTAIN]
         outcome = Outcome.UNVERIFIED if len(unclear) == len(wrong) else Outcome.FAILED
         summary = "\n".join([*wrong, *done])
-    elif outcome is Outcome.SUCCEEDED and context.models.vision.name != PILOT and not is_proven(state):
+    elif outcome is Outcome.SUCCEEDED and context.config.models.vision.name != PILOT and not is_proven(state):
         try:
             verdict, usage = await context.control.guard(verify(state, context, sight, claim))
         except Stopped:

@@ -1,23 +1,63 @@
-"""sum_up_past: what the older steps have come to, in a few words of the basic model, kept before anything goes on."""
+"""sum_up_past: what the older steps have come to, in a few words of the basic model, kept before anything goes on.
+
+All of the past stays in the state as the record (and each step in the table of steps): what is summed up is only shown
+to the model in other words. Up to 30 steps in a window that is large enough nothing of what is sent changes.
+"""
 
 from __future__ import annotations
 
 import logging
-from typing import Literal
+from typing import Final, Literal
 
 from langgraph.runtime import Runtime
 from langgraph.types import Command
 
-from agent.context_window import sum_up
+from agent.context_window import is_full, sum_up
 from agent.control import Stopped
 from agent.graph.executor.context import RunContext
-from agent.graph.executor.past import PAUSE, REFUSED, SUMMED_UP, steps_to_sum_up
-from agent.graph.executor.state import ConversationState, ExecutorState, SummaryData, ending_by, past_line
+from agent.graph.executor.state import ConversationState, ExecutorState, SummaryData, ending_by, past_line, unsummed
 from agent.graph.subjects import spent
-from agent.models.base import Purpose
+from agent.models.base import PILOT, Purpose
 from agent.models.errors import ModelError
 
 logger = logging.getLogger(__name__)
+MOST_STEPS: Final = 30
+"""Steps that a model is shown one by one. Then the older half is summed up: all that stands before the newer half is
+new to the endpoint's prompt cache once in 15 steps."""
+WORTH_IT: Final = 8
+"""Steps that are left alone in a full window: fewer are hardly longer than their summary."""
+KEPT_WHEN_REFUSED: Final = 2
+PAUSE: Final = 5
+"""Steps until it is tried again after the basic model has failed at it."""
+
+REFUSED: Final = "refused"
+SUMMED_UP: Final = "summed up"
+
+
+async def is_past_long(state: ExecutorState, context: RunContext) -> bool:
+    """Whether old steps are to be summed up now: there are too many, or they fill the model's window. The pilot needs
+    each of them, and nobody could sum them up for it.
+    """
+    shown, model = len(unsummed(state)), context.config.models.vision
+    if shown < WORTH_IT or PILOT in {model.name, context.config.models.basic.name}:
+        return False
+    earlier = state["conversation"]["past_summary"]
+    if earlier is not None and len(state["past"]) < earlier["tried"]:
+        return False
+    try:
+        # Its endpoint may be asked for the window, which may take seconds once.
+        return shown > MOST_STEPS or await context.control.guard(is_full(model, state["conversation"]["input_tokens"]))
+    except Stopped:
+        return False
+
+
+def steps_to_sum_up(state: ExecutorState) -> int:
+    """How many of the past's first steps the next summary stands for; as many as the last one where there is nothing
+    to sum up.
+    """
+    shown, past = len(unsummed(state)), len(state["past"])
+    kept = KEPT_WHEN_REFUSED if state["conversation"]["overflow"] == REFUSED else shown // 2
+    return past - min(kept, shown)
 
 
 async def sum_up_past(
@@ -37,7 +77,7 @@ async def sum_up_past(
         work = sum_up(
             before["text"],
             turns,
-            context.models.for_purpose(Purpose.SUMMARIZE),
+            context.config.models.for_purpose(Purpose.SUMMARIZE),
             aim=f"Aim: {order['task']}\nThis part: {order['goal']}",
             task=context.run.task,
             conversation=order["run"],

@@ -10,20 +10,17 @@ from langgraph.runtime import Runtime
 from langgraph.types import Command
 
 from agent.control import Stopped
-from agent.effect_facts import effects_of
 from agent.graph.executor.context import RunContext
 from agent.graph.executor.device_health import look_after
 from agent.graph.executor.following import following
-from agent.graph.executor.past import REFUSED, SUMMED_UP
+from agent.graph.executor.nodes.sum_up_past import REFUSED, SUMMED_UP
 from agent.graph.executor.reading_ahead import watched
 from agent.graph.executor.speculative import EarlyLook, StaleAnswer
 from agent.graph.executor.state import (
     ExecutorState,
     ending_by,
-    failure_of,
     joined,
-    performed_of,
-    status_of,
+    past_step,
 )
 from agent.graph.executor.steps import REPORTED, confirm_step
 from agent.graph.subjects import spent
@@ -31,7 +28,7 @@ from agent.guards.seen_words import Seen, with_seen
 from agent.models.base import Message, ModelRequest, Purpose
 from agent.models.errors import InputTooLong, ModelError
 from agent.observing import ScreenView
-from agent.scene import PastStep, Scene
+from agent.scene import Scene
 from agent.wording import restored
 from devices.errors import PhoneError
 from devices.phone import Observation
@@ -42,22 +39,14 @@ async def scene_of(state: ExecutorState, context: RunContext, view: ScreenView) 
     order, conversation, past = state["order"], state["conversation"], state["past"]
     summary = conversation["past_summary"]
     begin = summary["steps"] if summary else 0
-    first = first_in_window(len(past), 1 if conversation["no_past_frames"] else context.image_window)
-    said = context.live.shown
-    light = context.dialect.lightens_past
+    first = first_in_window(len(past), 1 if conversation["no_past_frames"] else context.config.image_window)
+    said = context.memory.shown
+    light = context.config.dialect.lightens_past
     steps = [
-        PastStep(
-            number=step["number"],
-            reply=step["reply"],
-            thought=step["thought"],
-            did=performed_of(step),
-            effect=effects_of(step["effects"]),
-            app=step["app"],
+        past_step(
+            step,
             image=await context.screen.stored(step["frame"], view.screen.space, light=light) if i >= first else None,
             shown=said.get((order["subtask"], step["number"]), "") if i >= first else "",
-            fate=status_of(step),
-            not_done=failure_of(step["failure"]),
-            memo=step["memo"],
         )
         for i, step in enumerate(past[begin:], begin)
     ]
@@ -70,20 +59,20 @@ async def scene_of(state: ExecutorState, context: RunContext, view: ScreenView) 
         past=tuple(steps),
         notes=tuple(conversation["notes"]),
         plan=order["plan"],
-        told=(*conversation["model_notices"], *_for_this_app(context, view)),
-        steers=tuple(map(restored, conversation["steering_notes"])),
+        notices=(*conversation["model_notices"], *_for_this_app(context, view)),
+        steering_notes=tuple(map(restored, conversation["steering_notes"])),
         files=tuple(order["files"]),
-        earlier=summary["text"] if summary else "",
-        facts=tuple(map(context.mask.text, context.live.facts)),
-        instructions=context.live.instructions,
-        skill=context.live.skill,
-        read=tuple(conversation["texts_read"]),
+        past_summary=summary["text"] if summary else "",
+        facts=tuple(map(context.mask.text, context.memory.facts)),
+        instructions=context.memory.instructions,
+        skill=context.memory.skill,
+        texts_read=tuple(conversation["texts_read"]),
     )
 
 
 def _for_this_app(context: RunContext, view: ScreenView) -> list[str]:
     """Which skills are for the app in front, unless one is followed already."""
-    names = "" if context.live.skill else ", ".join(context.skills.of_app(view.observation.package))
+    names = "" if context.memory.skill else ", ".join(context.skills.of_app(view.observation.package))
     return [f"There is a skill for this app: {names}. Read it with read_skill if it fits and you have not."] * bool(
         names
     )
@@ -106,12 +95,12 @@ def first_in_window(past: int, window: int) -> int:
 
 def remember_shown(state: ExecutorState, context: RunContext, messages: tuple[Message, ...]) -> None:
     """Keep what the model is shown now, to be said again in the same words while its picture is in the window."""
-    if context.image_window == 1:
+    if context.config.image_window == 1:
         return
-    said = context.live.shown
+    said = context.memory.shown
     words = [part for part in messages[-1].parts if isinstance(part, str)]
     said[state["order"]["subtask"], state["step"]["number"]] = words[-1]
-    while len(said) > context.image_window:
+    while len(said) > context.config.image_window:
         del said[next(iter(said))]
 
 
@@ -149,10 +138,10 @@ async def vision_model(
 
     try:
         scene = await scene_of(state, context, view)
-        messages, tools = context.dialect.render(scene)
+        messages, tools = context.config.dialect.render(scene)
         remember_shown(state, context, messages)
         request = ModelRequest(Purpose.ACT, messages, tools, scene=scene, conversation=run, task=context.run.task)
-        model = following(watched(context.models.vision, state, context, view), state, context, view)
+        model = following(watched(context.config.models.vision, state, context, view), state, context, view)
         reply = await context.screen.answer_to(model, request, still=still)
     except Stopped:
         return Command(goto="check_loop", update=known())
@@ -195,5 +184,5 @@ async def vision_model(
 
 async def _lighten(context: RunContext, view: ScreenView) -> None:
     """Make the picture ready as the next steps send it, while the model thinks."""
-    if context.dialect.lightens_past and context.image_window > 1:
+    if context.config.dialect.lightens_past and context.config.image_window > 1:
         await context.screen.stored(view.frame, view.screen.space, light=True)

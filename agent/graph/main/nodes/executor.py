@@ -14,10 +14,9 @@ from agent.error_mapping import Fault
 from agent.events import Asked, Resumed, RunEnded, RunEvent, Started, Step, TaskEvent, Waiting
 from agent.graph.main import prompt_facts
 from agent.graph.main.context import TaskContext
-from agent.graph.main.failures import check_budget, ended_by, fault_update
-from agent.graph.main.folding import todo_state, with_sources
 from agent.graph.main.nodes.member import tell_todo
 from agent.graph.main.state import MainState, joined, order_of
+from agent.graph.main.updates import check_budget, ended_by, fault_update, todo_state, with_sources
 from agent.graph.subjects import spent
 from agent.limits import BudgetReached, too_many_steps
 from agent.outcome import Outcome

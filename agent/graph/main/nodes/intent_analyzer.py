@@ -15,10 +15,10 @@ from agent.acts import asks_for_act
 from agent.control import Stopped
 from agent.events import Planned, SkillChosen, Todo
 from agent.graph.main.context import TaskContext
-from agent.graph.main.failures import check_budget, ended_by
 from agent.graph.main.nodes.member import sent
 from agent.graph.main.prompt_facts import given, noted, remembered
 from agent.graph.main.state import MainState, joined, order_of
+from agent.graph.main.updates import check_budget, ended_by
 from agent.graph.subjects import spent
 from agent.limits import BudgetReached
 from agent.models.base import Message, ModelRequest, Purpose

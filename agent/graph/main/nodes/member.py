@@ -15,8 +15,8 @@ from agent.error_mapping import Fault
 from agent.events import Asked, Planned, Resumed, TaskEvent, Todo
 from agent.graph.main import prompt_facts
 from agent.graph.main.context import TaskContext
-from agent.graph.main.folding import todo_state
 from agent.graph.main.state import MainState, order_of
+from agent.graph.main.updates import todo_state
 from agent.graph.member.members import MemberEnded, MemberOrder
 from agent.graph.recall import recalled_for
 from agent.graph.subjects import spent

@@ -14,11 +14,11 @@ from pydantic import BaseModel, Field, StringConstraints
 from agent.control import Stopped
 from agent.events import Planned, Todo, Told
 from agent.graph.main.context import TaskContext
-from agent.graph.main.failures import check_budget, ended_by
 from agent.graph.main.nodes.member import TaskDesk
 from agent.graph.main.prompt_facts import documents, given, noted, remembered, user_messages, written
 from agent.graph.main.state import MainState, order_of
 from agent.graph.main.streaming import Thoughts
+from agent.graph.main.updates import check_budget, ended_by
 from agent.graph.member.members import MemberOrder
 from agent.graph.subjects import spent
 from agent.limits import BudgetReached

@@ -1,26 +1,40 @@
-"""executor_exit: the result is complete; the run tells it."""
+"""Where a sub-task begins and where it ends."""
 
 from __future__ import annotations
 
+from typing import Literal
+
 from langgraph.runtime import Runtime
+from langgraph.types import Command
 
 from agent.graph.executor.acting import written
 from agent.graph.executor.context import RunContext
 from agent.graph.executor.left_text import left_text
-from agent.graph.executor.state import ExecutorState, ResultData, joined, result_of
+from agent.graph.executor.state import NEW_SUBTASK, ExecutorState, ResultData, ending, joined, result_of
 from agent.graph.executor.steps import REPORTED, close_step, report_step
 from agent.outcome import Outcome
 from agent.wording import paragraph, sentence
 
 
+async def executor_entry(
+    state: ExecutorState, runtime: Runtime[RunContext]
+) -> Command[Literal["screenshot", "executor_exit"]]:
+    """Begins a sub-task: all that is not the run's own is as new."""
+    del state
+    if runtime.context.control.cancelled:
+        cancelled = ending(Outcome.CANCELLED, sentence("ended.cancelled_first"))
+        return Command(goto="executor_exit", update=joined(NEW_SUBTASK, cancelled))
+    return Command(goto="screenshot", update=NEW_SUBTASK)
+
+
 async def executor_exit(state: ExecutorState, runtime: Runtime[RunContext]) -> ExecutorState:
-    """Close the last step and see that there is a result."""
+    """Ends a sub-task: closes the last step and sees that there is a result, which the run tells."""
     context = runtime.context
     await written(context)
     report_step(state, context)
     context.screen.take_pending()
     update = joined(REPORTED, close_step(state, context) if state["step"]["performed"] else {})
-    context.live.early.drop()
+    context.memory.early.drop()
     result = state["progress"]["result"] or result_of(Outcome.FAILED, sentence("ended.no_result"))
     view = context.screen.view
     last = None if view is None else view.observation
