@@ -36,18 +36,18 @@ class LearnedNames:
 
 @dataclass
 class RunMemory:
-    """What this process remembers of a run, whichever phone it has. Empty after a restart.
-
-    `screen` is what was seen of the phone, kept by the run's `PhoneScreen`; `shown` holds the words beside the pictures
-    of the image window, by sub-task and step.
-    """
+    """What this process remembers of a run, whichever phone it has. Empty after a restart."""
 
     screen: ScreenState = field(default_factory=ScreenState)
+    """What was seen of the phone, kept by the run's `PhoneScreen`."""
     writing: asyncio.Future[None] | None = None
     """What came of the last input, on its way into the journal (`acting.written`)."""
     caption: asyncio.Task[ModelReply | None] | None = None
+    """The call for the words on the card, until the step is closed."""
     shown: dict[tuple[int, int], str] = field(default_factory=dict)
+    """The words beside the pictures of the image window, by sub-task and step."""
     early: EarlyReadings = field(default_factory=EarlyReadings)
+    """The press that is read while the model still writes."""
     told: set[str] = field(default_factory=set)
     """What is told once in a run, and was."""
     facts: tuple[str, ...] = ()
