@@ -13,7 +13,7 @@ class _End:
     """Marks the end of the events."""
 
 
-async def pumped(work: Callable[[Callable[[E], None]], Awaitable[None]]) -> AsyncGenerator[E, None]:
+async def stream_events(work: Callable[[Callable[[E], None]], Awaitable[None]]) -> AsyncGenerator[E, None]:
     """Run `work(emit)` and yield what it emits; its exception is raised at the end. Closing this cancels it."""
     queue: asyncio.Queue[E | _End] = asyncio.Queue()
 

@@ -1,4 +1,4 @@
-"""The terms on which a task is worked on: which models, which dialect, which limits."""
+"""What a task is worked on with: which models, which dialect, which limits."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from agent.models.base import Models
 
 @dataclass(frozen=True)
 class RunConfig:
-    """What may be set otherwise while tasks work. Who has taken some keeps them to the end."""
+    """What may be set otherwise while tasks work. A task keeps what it has taken to its end."""
 
     models: Models
     dialect: Dialect
@@ -26,14 +26,14 @@ class RunConfig:
 
 
 class RunConfigSource(Protocol):
-    """Where the terms of this moment are. Models that were replaced are closed when nobody has them any more."""
+    """Where the configuration of this moment is. Models that were replaced are closed when nobody has them any more."""
 
     def take(self) -> RunConfig:
-        """The terms of this moment, to be given back."""
+        """The configuration of this moment, to be given back."""
         ...
 
-    def give_back(self, terms: RunConfig) -> None:
-        """Nothing is asked of their models any more by whoever took them."""
+    def give_back(self, config: RunConfig) -> None:
+        """Nothing is asked of its models any more by whoever took it."""
         ...
 
 
@@ -41,11 +41,11 @@ class RunConfigSource(Protocol):
 class FixedRunConfig:
     """Implements RunConfigSource where nothing changes."""
 
-    terms: RunConfig
+    config: RunConfig
 
     def take(self) -> RunConfig:
         """See RunConfigSource."""
-        return self.terms
+        return self.config
 
-    def give_back(self, terms: RunConfig) -> None:
+    def give_back(self, config: RunConfig) -> None:
         """See RunConfigSource."""

@@ -53,11 +53,11 @@ class Screen:
     """Its words are not told: elements have bullets and their ids instead."""
 
 
-class StepFate(StrEnum):
+class StepStatus(StrEnum):
     """What became of the last action of a step; but for `DONE`, each is said in the sentence `did.…` of that name."""
 
     DONE = "done"
-    """It was done, as far as is known here; `NotDone.uncertain` and a missing effect say that it may not have been."""
+    """It was done, as far as is known here; `StepFailure.uncertain` and a missing effect say that it may not be so."""
     NOT_ALLOWED = "not_allowed"
     """A person did not allow it."""
     REFUSED = "refused"
@@ -70,7 +70,7 @@ class StepFate(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class NotDone:
+class StepFailure:
     """Why the last action of a step was not done, or (`uncertain`) why nobody knows whether it was.
 
     `reason` is a sentence for a person (`devices.wording.Words`), "" where there are only words for the model.
@@ -84,30 +84,29 @@ class NotDone:
 
 @dataclass(frozen=True, slots=True)
 class PastStep:
-    """One step taken: what the model said, what was done, what came of it.
-
-    `reply` is the model's answer as it was (for dialects that show it again), `did` short sentences; `image` is there
-    only for steps inside the image window, and `shown` is what stood beside it then, word for word: said again as it
-    was, it costs an endpoint nothing new.
-    """
+    """One step taken: what the model said, what was done, what came of it."""
 
     number: int
     reply: str
+    """The model's answer as it was, for dialects that show it again."""
     thought: str
-    did: tuple[str, ...]
-    effect: tuple[Effect, ...]
+    performed: tuple[str, ...]
+    """What was done, in short sentences."""
+    effects: tuple[Effect, ...]
     app: str = ""
     image: ImagePart | None = field(default=None, repr=False)
+    """The picture that the model was shown, only for steps inside the image window."""
     shown: str = ""
-    fate: StepFate = StepFate.DONE
-    not_done: NotDone | None = None
+    """What stood beside that picture, word for word: said again as it was, it costs an endpoint nothing new."""
+    status: StepStatus = StepStatus.DONE
+    failure: StepFailure | None = None
     memo: Mapping[str, Any] = field(default_factory=dict)
     """What the model has kept with its answer, as data."""
 
     @property
     def done(self) -> str:
         """What was done, in one line."""
-        return " · ".join(self.did)
+        return " · ".join(self.performed)
 
     @property
     def in_window(self) -> bool:
@@ -127,15 +126,15 @@ class Scene:
     past: tuple[PastStep, ...] = ()
     notes: tuple[str, ...] = ()
     plan: str = ""
-    told: tuple[str, ...] = ()
+    notices: tuple[str, ...] = ()
     """New since the last step, in order: why an answer could not be used, a person's answer, a steering note, a
     reminder."""
-    steers: tuple[str, ...] = ()
+    steering_notes: tuple[str, ...] = ()
     """What the person has written during the run, in order: their words, or a sentence of the agent for what they did
-    (`devices.wording.Words`). The new ones are in `told`, too."""
+    (`devices.wording.Words`). The new ones are in `notices`, too."""
     files: tuple[str, ...] = ()
     """Paths on the phone of what came with the task."""
-    earlier: str = ""
+    past_summary: str = ""
     """What the steps before those of `past` have come to, summed up: data, as they are. "" where `past` has all."""
     facts: tuple[str, ...] = ()
     """What the person wants to be remembered that fits the task: data."""
@@ -143,5 +142,5 @@ class Scene:
     """The person's standing instructions, as a marked block; "" for none."""
     skill: str = ""
     """The skill that is to be followed, as a marked block; "" for none."""
-    read: tuple[str, ...] = ()
+    texts_read: tuple[str, ...] = ()
     """Texts of others, from the web, or what came of a program: data, as what stands on the screen."""

@@ -68,8 +68,8 @@ async def _one() -> float:
         async with AsyncSqliteSaver.from_conn_string(str(Path(folder) / "checkpoints")) as saver:
             members = Members(lambda: team, Toolbox([], MemoryToolCalls()), MemoryFrames(), saver)
             model = Slow()
-            terms = RunConfig(Models(model, model, model), dialect_for("tools", "slow"), 1)
-            agent = GraphAgent(FixedRunConfig(terms), _NoPhone(), saver, members=members)  # type: ignore[arg-type]
+            config = RunConfig(Models(model, model, model), dialect_for("tools", "slow"), 1)
+            agent = GraphAgent(FixedRunConfig(config), _NoPhone(), saver, members=members)  # type: ignore[arg-type]
             began = time.perf_counter()
             async for _ in agent.work(TaskOrder(task="1", text="look three things up")):
                 pass

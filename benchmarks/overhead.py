@@ -15,7 +15,7 @@ from agent.models.base import ModelReply, ModelRequest
 from agent.outcome import Outcome
 from agent.ports.agent import TaskOrder
 from agent.run_config import FixedRunConfig, RunConfig
-from agent.runner.local import Equipment, LocalRunner
+from agent.runner.local import LocalRunner, RunnerDependencies
 from bot.store.checkpoints import open_checkpoints
 from tests.fakes.instant_phone import InstantPhone
 from tests.fakes.ports import FirstPhone, MemoryFrames, MemoryJournal, MemorySecrets
@@ -32,11 +32,11 @@ async def step_seconds(directory: Path, task: int) -> float:
         return call("tap", x=200 + task, y=300, say="On to the next page")
 
     have, _ = models([*([tap] * (STEPS - 1)), call("finish", status="success", summary="Done")])
-    terms = FixedRunConfig(RunConfig(have, dialect_for("tools", "scripted"), image_window=1))
-    equipment = Equipment(
+    config = FixedRunConfig(RunConfig(have, dialect_for("tools", "scripted"), image_window=1))
+    dependencies = RunnerDependencies(
         phones=phone,
         leases=FirstPhone(phone),
-        terms=terms,
+        configs=config,
         policy=Policy.default(),
         journal=MemoryJournal(),
         frames=MemoryFrames(),
@@ -44,7 +44,7 @@ async def step_seconds(directory: Path, task: int) -> float:
     )
     told: list[float] = []
     async with open_checkpoints(directory) as saver:
-        agent = GraphAgent(terms, LocalRunner(equipment, saver), saver)
+        agent = GraphAgent(config, LocalRunner(dependencies, saver), saver)
         async for event in agent.work(
             TaskOrder(task=str(task), text="Turn the pages", quick=True, max_steps=STEPS + 1)
         ):

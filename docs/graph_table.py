@@ -12,14 +12,14 @@ import textwrap
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from types import FunctionType
+from typing import Any, get_type_hints, is_typeddict
 
 from agent.graph.executor.build import build_executor
 from agent.graph.executor.nodes.action_summary import action_summary
 from agent.graph.executor.nodes.call_user import call_user
 from agent.graph.executor.nodes.check_loop import check_loop
-from agent.graph.executor.nodes.entry import executor_entry
+from agent.graph.executor.nodes.ends import executor_entry, executor_exit
 from agent.graph.executor.nodes.execute_action import execute_action
-from agent.graph.executor.nodes.exit import executor_exit
 from agent.graph.executor.nodes.parse_action import parse_action
 from agent.graph.executor.nodes.screenshot import screenshot
 from agent.graph.executor.nodes.sum_up_past import sum_up_past
@@ -53,10 +53,19 @@ EXECUTOR = (
     executor_exit,
 )
 WRITTEN_BY_DATACLASSES = frozenset({"__eq__", "__repr__", "__hash__", "__setattr__", "__delattr__"})
+OPEN_STEP = {
+    "taken": "step",
+    "question": "question",
+    "safety": "safety",
+    "conversation": "conversation",
+    "order": "order",
+}
+"""Attributes of agent.graph.executor.stages.OpenStep that are branches of the state."""
 INTRODUCTION = """# The graphs
 
-Written by `docs/graph_table.py` from the code. Reads and writes are keys of the graph's state, also where a node passes
-them on to a function; `END` is the end of the graph. `opengui graph` prints the same routes as Mermaid.
+Written by `docs/graph_table.py` from the code. Reads and writes are keys of the graph's state by their subjects, also
+where a node passes them on to a function; `END` is the end of the graph. `opengui graph` prints the same routes as
+Mermaid.
 """
 
 
@@ -70,13 +79,12 @@ def page() -> str:
     ):
         parts += [f"\n## {title}\n\n", "| node | does | reads | writes | routes |\n|---|---|---|---|---|\n"]
         drawn = graph.get_graph()
-        keys = frozenset(state.__annotations__)
         assert {node.__name__ for node in nodes} == set(graph.nodes) - {"__start__"}
         for node in nodes:
             assert isinstance(node, FunctionType)
             name = node.__name__
             routes = sorted({edge.target.replace("__end__", "END") for edge in drawn.edges if edge.source == name})
-            reads, writes = _keys(node, keys)
+            reads, writes = _keys(node, state)
             cells = (f"`{name}`", _does(node), _listed(reads), _listed(writes), _listed(routes))
             parts.append(f"| {' | '.join(cells)} |\n")
     return "".join(parts)
@@ -91,57 +99,138 @@ def _does(node: FunctionType) -> str:
 
 
 def _listed(names: Iterable[str]) -> str:
-    return ", ".join(f"`{name}`" for name in sorted(names)) or "–"
+    """The names in order; those of a subject together behind it."""
+    plain = [f"`{name}`" for name in sorted(names) if "." not in name]
+    subjects: dict[str, list[str]] = {}
+    for name in sorted(names):
+        subject, point, key = name.partition(".")
+        if point:
+            subjects.setdefault(subject, []).append(f"`{key}`")
+    told = [", ".join(plain)] * bool(plain) + [f"{subject}: {', '.join(keys)}" for subject, keys in subjects.items()]
+    return "; ".join(told) or "–"
 
 
-def _keys(node: FunctionType, keys: frozenset[str]) -> tuple[set[str], set[str]]:
+def _keys(node: FunctionType, state: type) -> tuple[set[str], set[str]]:
+    """What the node reads and writes: keys of the state, those of its subjects as `subject.key`."""
+    plain, subjects = _tree(state)
+    branches = {branch: subject for subject, branch in subjects.items()} | {"StepData": "step"}
     reads: set[str] = set()
     writes: set[str] = set()
     for function in _reached(node, set()):
         if function.__code__.co_filename == "<string>":
             continue
         tree = ast.parse(textwrap.dedent(inspect.getsource(function)))
-        inner = set(_inner(tree))
+        names = _named(tree, subjects, branches)
+        sent = [part.value for part in ast.walk(tree) if isinstance(part, ast.AnnAssign) and _is_sent(part)]
         for part in ast.walk(tree):
             match part:
-                case ast.Subscript(
-                    value=ast.Name(id="state") | ast.Attribute(attr="state"), slice=ast.Constant(value=str(key))
-                ):
-                    reads.add(key)
-                case ast.Call(
-                    func=ast.Attribute(value=ast.Name(id="state") | ast.Attribute(attr="state"), attr="get"),
-                    args=[ast.Constant(value=str(key)), *_],
-                ):
-                    reads.add(key)
-                case ast.Subscript(
-                    value=ast.Name(id="update") | ast.Attribute(attr="changed"),
-                    slice=ast.Constant(value=str(key)),
-                    ctx=ast.Store(),
-                ):
-                    writes.add(key)
-                case ast.Dict(keys=names) if part not in inner:
-                    writes |= {
-                        name.value for name in names if isinstance(name, ast.Constant) and isinstance(name.value, str)
-                    }
-                case ast.Call(func=ast.Attribute(value=ast.Name(id="step"), attr="update"), keywords=given):
-                    writes |= {word.arg for word in given if word.arg}
+                case ast.Dict() if part in sent:
+                    continue
+                case ast.Subscript(value=value, slice=ast.Constant(value=str(key)), ctx=ctx):
+                    subject = _subject_of(value, names, subjects)
+                    if subject or (key in plain and _is_state(value)):
+                        (writes if isinstance(ctx, ast.Store) else reads).add(f"{subject}.{key}".lstrip("."))
+                case ast.Call(func=ast.Attribute(value=value, attr="get"), args=[ast.Constant(value=str(key)), *_]):
+                    subject = _subject_of(value, names, subjects)
+                    if subject or (key in plain and _is_state(value)):
+                        reads.add(f"{subject}.{key}".lstrip("."))
+                case ast.Dict(keys=keys, values=values):
+                    for name, made in zip(keys, values, strict=True):
+                        match name, made:
+                            case ast.Constant(value=str(key)), _ if key in plain:
+                                writes.add(key)
+                            case ast.Constant(value=str(key)), ast.Dict() if key in subjects:
+                                writes |= {f"{key}.{each}" for each in _constants(made)}
+                            case _:
+                                pass
+                case ast.AnnAssign(annotation=ast.Name(id=branch), value=ast.Dict() as made) if branch in branches:
+                    writes |= {f"{branches[branch]}.{key}" for key in _constants(made)}
+                case ast.AugAssign(target=target, value=ast.Dict() as made):
+                    if subject := _subject_of(target, names, subjects):
+                        writes |= {f"{subject}.{key}" for key in _constants(made)}
+                case ast.Name(id=name) if isinstance(shared := function.__globals__.get(name), dict):
+                    writes |= _written(shared, name, plain, subjects)
                 case _:
                     pass
-    return reads & keys, writes & keys
+    kinds = get_type_hints(state)
+    known = plain | {f"{subject}.{key}" for subject in subjects for key in get_type_hints(kinds[subject])}
+    return reads & known, writes & known
 
 
-def _inner(tree: ast.AST) -> Iterator[ast.expr]:
-    """Dictionaries that are no update of the state: values inside one, past steps, changed copies of events."""
+def _is_sent(part: ast.AnnAssign) -> bool:
+    """Whether this is what a node is sent, which is no update."""
+    return isinstance(part.annotation, ast.Name) and part.annotation.id == "PartState"
+
+
+def _is_state(value: ast.expr) -> bool:
+    """Whether an expression is the whole state, or an update of it."""
+    match value:
+        case ast.Name(id="state" | "update" | "now" | "closed") | ast.Attribute(attr="state"):
+            return True
+        case _:
+            return False
+
+
+def _subject_of(value: ast.expr, names: dict[str, str], subjects: dict[str, str]) -> str:
+    """The subject that an expression is a branch of the state for, "" for any other."""
+    match value:
+        case ast.Name(id=name):
+            return names.get(name, "")
+        case ast.Attribute(value=ast.Name(id="step" | "self"), attr=attr):
+            return OPEN_STEP.get(attr, "")
+        case ast.Subscript(value=whole, slice=ast.Constant(value=str(key))):
+            return key if key in subjects and _is_state(whole) else ""
+        case _:
+            return ""
+
+
+def _tree(state: type) -> tuple[set[str], dict[str, str]]:
+    """The keys of a state that are no subjects, and its subjects with the names of their types."""
+    plain, subjects = set(), {}
+    for name, kind in get_type_hints(state).items():
+        if is_typeddict(kind):
+            subjects[name] = kind.__name__
+        elif name != "version":
+            plain.add(name)
+    return plain, subjects
+
+
+def _named(tree: ast.AST, subjects: dict[str, str], branches: dict[str, str]) -> dict[str, str]:
+    """Names of variables that are a branch of the state, with its subject."""
+    found: dict[str, str] = {}
     for part in ast.walk(tree):
         match part:
-            case ast.Dict(values=values):
-                yield from (value for value in values if isinstance(value, ast.Dict))
-            case ast.AnnAssign(annotation=ast.Name(id="PastData"), value=ast.Dict() as past):
-                yield past
-            case ast.Call(func=ast.Attribute(attr="model_copy"), keywords=[ast.keyword(value=ast.Dict() as copy)]):
-                yield copy
+            case ast.Assign(targets=[target], value=value):
+                pairs = [(target, value)]
+                if isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple):
+                    pairs = list(zip(target.elts, value.elts, strict=True))
+                for name, made in pairs:
+                    match name, made:
+                        case ast.Name(id=variable), ast.Subscript(slice=ast.Constant(value=str(key))):
+                            found |= {variable: key} if key in subjects else {}
+                        case ast.Name(id=variable), ast.Attribute(value=ast.Name(id="step"), attr=attr):
+                            found |= {variable: OPEN_STEP[attr]} if attr in OPEN_STEP else {}
+            case ast.AnnAssign(target=ast.Name(id=variable), annotation=ast.Name(id=branch)):
+                found |= {variable: branches[branch]} if branch in branches else {}
+            case ast.arg(arg=variable, annotation=ast.Name(id=branch)):
+                found |= {variable: branches[branch]} if branch in branches else {}
             case _:
                 pass
+    return found
+
+
+def _written(shared: dict[str, Any], name: str, plain: set[str], subjects: dict[str, str]) -> set[str]:
+    """The keys of an update, or of a branch, that stands in the module as a constant."""
+    if name == "NO_STEP":
+        return {f"step.{key}" for key in shared}
+    if name == "NO_QUESTION":
+        return {f"question.{key}" for key in shared}
+    keys = {key for key in shared if key in plain}
+    return keys | {f"{subject}.{key}" for subject in subjects if subject in shared for key in shared[subject]}
+
+
+def _constants(made: ast.Dict) -> set[str]:
+    return {key.value for key in made.keys if isinstance(key, ast.Constant) and isinstance(key.value, str)}
 
 
 def _reached(function: FunctionType, seen: set[FunctionType]) -> Iterator[FunctionType]:

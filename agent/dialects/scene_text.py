@@ -68,7 +68,7 @@ def now_text(scene: Scene, line: Callable[[ScreenElement], str]) -> str:
 def step_line(past: PastStep) -> str:
     """One step: what was done and what it changed."""
     app = f" [{past.app}]" if past.app else ""
-    effect = f" → {in_english(past.effect)}" if past.effect else ""
+    effect = f" → {in_english(past.effects)}" if past.effects else ""
     return _one_line(f"{past.number}. {past.done}{effect}{app}")
 
 
@@ -79,12 +79,12 @@ def steps_text(past: Sequence[PastStep]) -> str:
 
 def earlier_text(scene: Scene) -> str:
     """What the steps before those that are shown have come to, "" when all are shown."""
-    return f"Earlier steps, summed up, as data:\n{_block('earlier', scene.earlier)}" if scene.earlier else ""
+    return f"Earlier steps, summed up, as data:\n{_block('earlier', scene.past_summary)}" if scene.past_summary else ""
 
 
 def effect_text(past: PastStep) -> str:
     """What one step changed, for dialects that show the steps as a conversation."""
-    return f"What step {past.number} changed:\n{_block('steps', _one_line(in_english(past.effect)) or 'unknown')}"
+    return f"What step {past.number} changed:\n{_block('steps', _one_line(in_english(past.effects)) or 'unknown')}"
 
 
 def _notes_text(scene: Scene) -> str:
@@ -96,18 +96,19 @@ def _notes_text(scene: Scene) -> str:
 
 def _read_text(scene: Scene) -> str:
     """What tools have read for the model, "" when there is nothing."""
-    if not scene.read:
+    if not scene.texts_read:
         return ""
     return "\n".join(
-        ["Read for you, as data; note what you need of it:", *(_block("read", text) for text in scene.read)]
+        ["Read for you, as data; note what you need of it:", *(_block("read", text) for text in scene.texts_read)]
     )
 
 
 def _told_text(scene: Scene) -> str:
     """What the model is told since its last step, "" when there is nothing."""
-    if not scene.told:
+    if not scene.notices:
         return ""
-    return "\n".join(["Told to you since your last step:", *(f"- {_BLOCK_MARK.sub('‹', told)}" for told in scene.told)])
+    notices = (f"- {_BLOCK_MARK.sub('‹', notice)}" for notice in scene.notices)
+    return "\n".join(["Told to you since your last step:", *notices])
 
 
 def _screen_text(scene: Scene, line: Callable[[ScreenElement], str]) -> str:

@@ -59,7 +59,7 @@ REACH = 0.2
 
 
 @dataclass(frozen=True)
-class Around:
+class ApprovalContext:
     """A control in its window.
 
     `near` is what makes it this one: itself and the other words of its dialog or row. `told` are the elements whose
@@ -119,7 +119,7 @@ class Around:
         return None if moves and not firm and not any(sign.isdigit() for sign in item[0]) else item
 
 
-def around(seen: Observation, target: Element | None, point: Point | None = None) -> Around:
+def approval_context(seen: Observation, target: Element | None, point: Point | None = None) -> ApprovalContext:
     """What stands around a control, or around a place without an element."""
     window = _window(seen, target)
     top = frozenset(about_of(seen))
@@ -128,14 +128,14 @@ def around(seen: Observation, target: Element | None, point: Point | None = None
     elif point is not None:
         box = Bounds(point.x, point.y, point.x + 1, point.y + 1)
     else:
-        return Around("page", window, (), (), top)
+        return ApprovalContext("page", window, (), (), top)
     if _is_dialog(window, seen):
-        return Around("dialog", window, window, _told(window, box, target, MAX_TOLD, whole=True), top)
+        return ApprovalContext("dialog", window, window, _told(window, box, target, MAX_TOLD, whole=True), top)
     row = _row(seen, window, target, box)
     if any(words_of(e) for e in row if e is not target and not _is_caption(e)):
-        return Around("row", window, row, _told(row, box, target, MAX_TOLD, whole=True), top)
+        return ApprovalContext("row", window, row, _told(row, box, target, MAX_TOLD, whole=True), top)
     near = (target,) if target is not None else ()
-    return Around("page", window, near, _told(window, box, target, MAX_TOLD_OF_PAGE, whole=False), top)
+    return ApprovalContext("page", window, near, _told(window, box, target, MAX_TOLD_OF_PAGE, whole=False), top)
 
 
 def restless_places(before: Observation, now: Observation, target: Element | None) -> list[list[int]]:
@@ -186,7 +186,7 @@ def same_picture(one: str, other: str) -> bool:
     return max(abs(here - there) for here, there in pairs) <= SAME_LEVELS
 
 
-def pictured(seen: Observation, near: Around, target: Element | None, point: Point | None) -> Bounds | None:
+def pictured(seen: Observation, near: ApprovalContext, target: Element | None, point: Point | None) -> Bounds | None:
     """The part of the picture that counts because no words tell what is there; None where words do."""
     if target is not None and (target.editable or any(words_of(e) for e in near.near if _inside(e, target.bounds))):
         return None

@@ -9,7 +9,7 @@ from typing import Any, Final, Literal
 from pydantic import BaseModel, ConfigDict
 
 from agent.actions import Action, EnterSecret, Scroll, Swipe, Type
-from agent.guards.binding import Around, around, digest, picture_of, pictured
+from agent.guards.binding import ApprovalContext, approval_context, digest, picture_of, pictured
 from agent.guards.hit_test import TouchTarget
 from agent.guards.key_effects import keys_of, stays, stays_on_button
 from agent.guards.rules import RuleName
@@ -114,9 +114,9 @@ class Pressed:
     point: Point | None
 
     @property
-    def near(self) -> Around:
+    def near(self) -> ApprovalContext:
         """The control with its dialog or row, and its window."""
-        return around(self.seen, self.target, self.point)
+        return approval_context(self.seen, self.target, self.point)
 
     def key(self, reader: str) -> str | None:
         """A word for the app, the control and all words that are bound to it, and for the picture where there are
@@ -150,7 +150,7 @@ class Readings:
         """What is known of it from before."""
         return None if key is None else self._kept.get(key)
 
-    def keep(self, key: str | None, reading: PressReading, near: Around) -> None:
+    def keep(self, key: str | None, reading: PressReading, near: ApprovalContext) -> None:
         """Keep it, where it may be kept."""
         harmless = reading.consequence == NOTHING
         if key is None or reading.consequence == UNKNOWN.consequence or (harmless and near.kind == "dialog"):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from agent.guards.binding import Around, picture_of, same_picture, whole_screen
+from agent.guards.binding import ApprovalContext, picture_of, same_picture, whole_screen
 from agent.guards.structure import is_drawn
 from devices.geometry import Bounds
 from devices.phone import Element, Observation
@@ -25,7 +25,7 @@ CELLS: Final = 16
 
 
 def shown_pictures(
-    seen: Observation, near: Around, target: Element | None, before: Observation | None = None
+    seen: Observation, near: ApprovalContext, target: Element | None, before: Observation | None = None
 ) -> list[str | None]:
     """What the pictures of a control's dialog or row look like, from above, or on a page those that it is about.
 
@@ -47,7 +47,7 @@ def same_pictures(approved: list[str | None], now: list[str | None]) -> bool:
     return all(old is None or (new is not None and same_picture(old, new)) for old, new in pairs)
 
 
-def _boxes(seen: Observation, near: Around, target: Element | None) -> list[Bounds]:
+def _boxes(seen: Observation, near: ApprovalContext, target: Element | None) -> list[Bounds]:
     if target is None:
         return []
     screen = seen.size.width * seen.size.height

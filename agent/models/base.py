@@ -283,7 +283,7 @@ class Models:
     endpoint.
     """
 
-    def led_by(self, name: str) -> Models:
+    def with_lead_model(self, name: str) -> Models:
         """The same with the one of these models that has this name in the place of those that decide and plan; as they
         are where none has it. What acts and what guards it stay.
         """

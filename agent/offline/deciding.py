@@ -68,7 +68,7 @@ def choose(scene: Scene) -> Choice:
     except Unreadable as error:
         unread = error
     replaced = {step.index: step.answer for step in steps if step.stage == STEER}
-    for number, written in enumerate(scene.steers):
+    for number, written in enumerate(scene.steering_notes):
         steer = replaced.get(number, written)
         if isinstance(steer, Words) or ignorable(steer) or steer in in_both("go_on"):
             continue

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from agent.effect_facts import Answered, Effect, EffectUnseen, NothingChanged, NotWithin, ScreenChanged
-from agent.scene import NotDone, PastStep, StepFate
+from agent.scene import PastStep, StepFailure, StepStatus
 
 REPEATABLE = frozenset(
     {
@@ -40,38 +40,38 @@ class Taken:
 
     index: int
     stage: str
-    fate: StepFate
-    effect: tuple[Effect, ...]
-    not_done: NotDone | None = None
+    status: StepStatus
+    effects: tuple[Effect, ...]
+    failure: StepFailure | None = None
 
     @property
     def worked(self) -> bool:
         """Whether it was done as far as is known; what came of it is then known."""
-        return bool(self.effect) and self.fate is StepFate.DONE
+        return bool(self.effects) and self.status is StepStatus.DONE
 
     @property
     def moved(self) -> bool:
         """Whether something on the screen was different afterwards."""
         return self.worked and not any(
-            isinstance(fact, NothingChanged | NotWithin | EffectUnseen) for fact in self.effect
+            isinstance(fact, NothingChanged | NotWithin | EffectUnseen) for fact in self.effects
         )
 
     @property
     def denied(self) -> bool:
         """Whether a person or the policy did not allow it."""
-        return self.fate in {StepFate.NOT_ALLOWED, StepFate.REFUSED}
+        return self.status in {StepStatus.NOT_ALLOWED, StepStatus.REFUSED}
 
     @property
     def uncertain(self) -> bool:
         """Whether it may or may not have happened: it was cut off, or the phone did not confirm it."""
-        if self.effect or self.fate not in {StepFate.DONE, StepFate.INTERRUPTED}:
+        if self.effects or self.status not in {StepStatus.DONE, StepStatus.INTERRUPTED}:
             return False
-        return self.not_done is None or self.not_done.uncertain
+        return self.failure is None or self.failure.uncertain
 
     @property
     def answer(self) -> str:
         """What the person answered to it, "" when nothing."""
-        return next((fact.text for fact in reversed(self.effect) if isinstance(fact, Answered)), "")
+        return next((fact.text for fact in reversed(self.effects) if isinstance(fact, Answered)), "")
 
 
 def memo_of(index: int, stage: str) -> dict[str, int | str]:
@@ -88,10 +88,10 @@ def taken(past: Iterable[PastStep], yes: Iterable[str]) -> tuple[Taken, ...]:
         index, stage = step.memo.get("clause"), step.memo.get("stage")
         if index is None or stage is None:
             continue
-        now = Taken(index, stage, step.fate, step.effect, step.not_done)
+        now = Taken(index, stage, step.status, step.effects, step.failure)
         if stage == SURE and steps:
             cut = steps.pop()
-            steps += [replace(cut, fate=StepFate.DONE, effect=(ScreenChanged(),))] if now.answer in yes else []
+            steps += [replace(cut, status=StepStatus.DONE, effects=(ScreenChanged(),))] if now.answer in yes else []
         else:
             steps.append(now)
     return tuple(steps)

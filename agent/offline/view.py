@@ -93,13 +93,13 @@ class View:
     @property
     def unknown_app(self) -> bool:
         """Whether the phone said of the last step that it has no such app."""
-        refused = self.steps[-1].not_done if self.steps else None
+        refused = self.steps[-1].failure if self.steps else None
         return refused is not None and refused.unknown_app
 
 
 def _refusal(steps: tuple[Taken, ...]) -> str:
     """Why the phone or the policy refused the last step, as a sentence; "" when neither did."""
-    refused = steps[-1].not_done if steps else None
+    refused = steps[-1].failure if steps else None
     # That an app is not there is said already, and better than for a model.
     if refused is None or not refused.reason or refused.unknown_app:
         return ""

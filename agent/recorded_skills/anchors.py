@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Final
 
-from agent.guards.binding import around, is_presence, words_of
+from agent.guards.binding import approval_context, is_presence, words_of
 from agent.guards.hit_test import LARGE_SHARE, is_button
 from agent.recorded_skills.step_record import Anchor, Landmark, filled, parameters_in
 from devices.phone import Element, Observation
@@ -261,7 +261,8 @@ def _name(element: Element, seen: Observation) -> str:
 
 def _beside(element: Element, seen: Observation) -> str:
     """The first words of its row or card that are not its own; without a row the words right above it."""
-    near = [e for e in around(seen, element).near if e is not element and words_of(e) and not _holds(element, e)]
+    context = approval_context(seen, element)
+    near = [e for e in context.near if e is not element and words_of(e) and not _holds(element, e)]
     if near:
         return words_of(min(near, key=lambda e: (e.bounds.top, e.bounds.left)))
     box = element.bounds

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import dataclass, field
-from typing import Any
 
 from langchain_core.runnables import RunnableConfig
 
 from agent.control import Control
 from agent.events import RunEnded, Source
-from agent.graph.executor.context import Live
+from agent.graph.executor.context import RunMemory
 from agent.graph.executor.matters import denied
-from agent.graph.executor.state import ExecutorState, ResultData, spent
+from agent.graph.executor.state import NEW_RUN, NEW_SUBTASK, ExecutorState, ResultData, joined, result_of
+from agent.graph.subjects import spent
 from agent.guards.masking import Mask
 from agent.outcome import Outcome
 from agent.ports.leases import Lease
@@ -30,14 +30,14 @@ class ActiveRun:
     id: RunId
     control: Control = field(default_factory=Control)
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
-    live: Live = field(default_factory=Live)
+    memory: RunMemory = field(default_factory=RunMemory)
     mask: Mask = field(default_factory=Mask)
     wish: str = ""
     """The phone it is to have, "" for any; from its first lease on that one."""
     person: str = ""
     lease: Lease | None = None
     phone: Phone | None = None
-    terms: RunConfig | None = None
+    config: RunConfig | None = None
     """What it works with, from its first phone on."""
     files: list[str] = field(default_factory=list)
     """Paths on the phone of what this process has put there."""
@@ -70,30 +70,31 @@ def config_of(order: RunOrder) -> RunnableConfig:
 
 def fresh(order: RunOrder, *, first: bool) -> ExecutorState:
     """The state that a sub-task begins with. What was allowed ahead is the run's own from its `first` one on."""
-    ahead: ExecutorState = {}
-    if first:
-        ahead["standing"] = [each.model_dump(mode="json") for each in order.standing]
-    return {
-        **ahead,
-        "run": str(order.run),
-        "subtask": order.subtask,
-        "task": order.task,
-        "goal": order.goal,
-        "plan": "\n\n".join(filter(None, [order.plan, order.wanted])),
-        "max_steps": order.max_steps,
-        "notes": list(order.notes),
+    new: ExecutorState = {
+        "order": {
+            "run": str(order.run),
+            "subtask": order.subtask,
+            "task": order.task,
+            "goal": order.goal,
+            "plan": "\n\n".join(filter(None, [order.plan, order.wanted])),
+            "max_steps": order.max_steps,
+        },
+        "conversation": {"notes": list(order.notes)},
     }
+    if not first:
+        return new
+    return joined(NEW_RUN, new, {"safety": {"standing": [each.model_dump(mode="json") for each in order.standing]}})
 
 
 def cut_off(order: RunOrder, outcome: Outcome, summary: str) -> RunEnded:
     """The end of a sub-task of whose steps nothing is known."""
-    values = {**fresh(order, first=False), "past": [], "frame": None}
-    return ended(order, values, {"outcome": outcome.value, "summary": summary, "data": None})
+    return ended(order, joined(NEW_RUN, NEW_SUBTASK, fresh(order, first=False)), result_of(outcome, summary))
 
 
-def ended(order: RunOrder, values: dict[str, Any], result: ResultData | None = None) -> RunEnded:
-    """The end, from the values of the graph; `result` in place of the graph's own."""
-    result = result or values["result"]
+def ended(order: RunOrder, state: ExecutorState, result: ResultData | None = None) -> RunEnded:
+    """The end, from the state of the graph; `result` in place of the graph's own."""
+    result, conversation = result or state["progress"]["result"], state["conversation"]
+    assert result is not None
     return RunEnded(
         run=order.run,
         subtask=order.subtask,
@@ -101,10 +102,10 @@ def ended(order: RunOrder, values: dict[str, Any], result: ResultData | None = N
         summary=result["summary"],
         data=result["data"],
         on_screen=result.get("on_screen", False),
-        notes=tuple(values["notes"]),
-        steps=len(values["past"]),
-        usage=spent(values),
-        frame=values["frame"],
-        sources=tuple(Source.model_validate(page) for page in values.get("sources", [])),
-        declined=denied(values.get("matters", [])),
+        notes=tuple(conversation["notes"]),
+        steps=len(state["past"]),
+        usage=spent(state["progress"]),
+        frame=state["step"]["frame"],
+        sources=tuple(Source.model_validate(page) for page in conversation["sources"]),
+        declined=denied(state["safety"]["matters"]),
     )

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncGenerator, AsyncIterator, Callable
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any
+from typing import Any, cast
 
 from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.errors import GraphDrained
@@ -17,7 +17,7 @@ from langgraph.types import Command
 from agent.control import Signal, Stopped
 from agent.dialects.select import image_size_for
 from agent.error_mapping import fault_of
-from agent.event_stream import pumped
+from agent.event_stream import stream_events
 from agent.events import Asked, Resumed, RunEnded, RunEvent, Started, Told, Waiting
 from agent.files import FileLost, GivenFile
 from agent.graph.executor.action_spec import ActionRegistry
@@ -25,7 +25,7 @@ from agent.graph.executor.build import build_executor
 from agent.graph.executor.built_in import BUILT_IN
 from agent.graph.executor.context import LearnedNames, RunContext
 from agent.graph.executor.screen import PhoneScreen
-from agent.graph.executor.state import ExecutorState
+from agent.graph.executor.state import ExecutorState, joined, result_of
 from agent.graph.recall import recalled_for
 from agent.guards.masking import Mask
 from agent.guards.policy import Policy
@@ -44,7 +44,7 @@ from agent.ports.tool_calls import MemoryToolCalls
 from agent.questions import Answer, Question
 from agent.run_config import RunConfigSource
 from agent.run_id import RunId
-from agent.runner.active_run import ActiveRun, config_of, ended, fresh
+from agent.runner.active_run import ActiveRun, config_of, cut_off, ended, fresh
 from agent.skills.library import Skills
 from agent.tools.calling import Toolbox
 from agent.wording import sentence
@@ -100,12 +100,12 @@ RESTORE_S = 10.0
 
 
 @dataclass(frozen=True)
-class Equipment:
+class RunnerDependencies:
     """What every run is given."""
 
     phones: Phones
     leases: Leases
-    terms: RunConfigSource
+    configs: RunConfigSource
     """What the runs that begin now work with: a run keeps what it has taken until its task lets go of it."""
     policy: Policy
     journal: Journal
@@ -128,8 +128,8 @@ class Equipment:
 class LocalRunner:
     """Implements agent.ports.runner.Runner on the phones of this machine."""
 
-    def __init__(self, equipment: Equipment, checkpointer: BaseCheckpointSaver[str]) -> None:
-        self._with = equipment
+    def __init__(self, dependencies: RunnerDependencies, checkpointer: BaseCheckpointSaver[str]) -> None:
+        self._dependencies = dependencies
         self._graph = build_executor(checkpointer)
         self._runs: dict[RunId, ActiveRun] = {}
         self._typed: dict[str, Typed] = {}
@@ -137,7 +137,7 @@ class LocalRunner:
 
     def start(self, order: RunOrder) -> AsyncGenerator[RunEvent, None]:
         """See Runner. A fault of the phone or of the program ends the sub-task with its sentence."""
-        return pumped(partial(self._start, order))
+        return stream_events(partial(self._start, order))
 
     async def answer(self, run: RunId, answer: Answer) -> None:
         """See Runner."""
@@ -161,8 +161,8 @@ class LocalRunner:
         active = self._runs.pop(run, None)
         if active is not None:
             await self._give_back(active)
-            if active.terms is not None:
-                self._with.terms.give_back(active.terms)
+            if active.config is not None:
+                self._dependencies.configs.give_back(active.config)
 
     async def shutdown(self) -> None:
         """See Runner."""
@@ -174,11 +174,10 @@ class LocalRunner:
 
     async def phone_of(self, order: RunOrder) -> str:
         """The phone on which the run was begun here, "" when it was not."""
-        phone = (await self._graph.aget_state(config_of(order))).values.get("phone")
-        return phone if isinstance(phone, str) else ""
+        return _phone_in((await self._graph.aget_state(config_of(order))).values)
 
     def _run(self, run: RunId) -> ActiveRun:
-        return self._runs.setdefault(run, ActiveRun(run, mask=Mask(self._with.policy.closes)))
+        return self._runs.setdefault(run, ActiveRun(run, mask=Mask(self._dependencies.policy.closes)))
 
     async def _start(self, order: RunOrder, emit: Emit) -> None:
         run = self._run(order.run)
@@ -200,13 +199,13 @@ class LocalRunner:
         config = config_of(order)
         state = await self._graph.aget_state(config)
         payload: ExecutorState | Command[Any] | None = fresh(order, first=not state.values)
-        if state.values.get("subtask") == order.subtask:
+        if _is_about(order, state.values):
             if not state.tasks:
-                return ended(order, state.values)
+                return ended(order, cast("ExecutorState", state.values))
             payload = None
         pending = state.interrupts if payload is None else ()
         # Half-done work lives on the phone it was begun on, also when any free one was wished for.
-        run.wish = state.values.get("phone") or order.phone
+        run.wish = _phone_in(state.values) or order.phone
         run.person = order.person
         while True:
             if pending:
@@ -216,15 +215,17 @@ class LocalRunner:
                 payload = Command(resume={pending[0].id: answer.model_dump(mode="json")})
             await self._make_ready(order, run, emit, first=bool(pending))
             await self._remember(order, run)
-            run.live.instructions = order.instructions
-            run.live.skill = self._with.skills.followed(order.skill, order.arguments).strip()
-            run.live.recorded = None if order.plan else self._with.skills.recording(order.skill, order.arguments)
-            run.live.arguments = order.arguments
-            run.live.names = await self._names(order, run)
+            run.memory.instructions = order.instructions
+            skills = self._dependencies.skills
+            run.memory.skill = skills.followed(order.skill, order.arguments).strip()
+            run.memory.recorded = None if order.plan else skills.recording(order.skill, order.arguments)
+            run.memory.arguments = order.arguments
+            run.memory.names = await self._names(order, run)
             for verdict in order.verdicts:
-                self._with.readings.know(verdict.key, verdict.consequence, verdict.object)
+                self._dependencies.readings.know(verdict.key, verdict.consequence, verdict.object)
             if isinstance(payload, dict):
-                payload = {**payload, "phone": run.wish, "files": list(run.files)}
+                begun: ExecutorState = {"order": {"phone": run.wish, "files": list(run.files)}}
+                payload = joined(payload, begun)
             if pending:
                 emit(Resumed(question=question.id))
             with run.control.moving(), suppress(GraphDrained):
@@ -234,7 +235,7 @@ class LocalRunner:
             state = await self._graph.aget_state(config)
             pending = state.interrupts
             if not state.tasks:
-                return ended(order, state.values)
+                return ended(order, cast("ExecutorState", state.values))
             if run.control.draining and not pending:
                 logger.info("run %s stops at a safe point", run.id)
                 return None
@@ -242,21 +243,21 @@ class LocalRunner:
 
     async def _names(self, order: RunOrder, run: ActiveRun) -> LearnedNames | None:
         """What is known of the skill's words on the run's phone, and where more is kept."""
-        store = self._with.skill_names
+        store = self._dependencies.skill_names
         assert run.phone is not None
         locale = run.phone.info.locale
-        if store is None or run.live.recorded is None or not locale:
+        if store is None or run.memory.recorded is None or not locale:
             return None
         known = await store.names(order.skill, locale)
         return LearnedNames(known, partial(store.keep_names, order.skill, locale))
 
     async def _remember(self, order: RunOrder, run: ActiveRun) -> None:
         """Look up what the run is told of its person, and what of it and of documents must not leave unasked."""
-        recall = partial(recalled_for, self._with.memory, order.person, order.task, phone=run.wish)
-        run.live.facts = await recall((order.goal,))
-        run.live.told_others = await recall(order.goals)
-        read = await self._with.toolbox.calls.documents(order.run.task)
-        run.live.documents = (*order.documents, *read)
+        recall = partial(recalled_for, self._dependencies.memory, order.person, order.task, phone=run.wish)
+        run.memory.facts = await recall((order.goal,))
+        run.memory.told_others = await recall(order.goals)
+        read = await self._dependencies.toolbox.calls.documents(order.run.task)
+        run.memory.documents = (*order.documents, *read)
 
     async def _make_ready(self, order: RunOrder, run: ActiveRun, emit: Emit, *, first: bool) -> None:
         """Hold a lease and a phone that is ready. Places in the queue are told while waiting."""
@@ -264,7 +265,7 @@ class LocalRunner:
             await run.control.hold()
         if run.phone is not None:
             return
-        queue = self._with.leases.acquire(run.id, run.wish, first=first)
+        queue = self._dependencies.leases.acquire(run.id, run.wish, first=first)
         try:
             while run.lease is None:
                 item = await run.control.guard(_next(queue), pausing=False)
@@ -276,20 +277,21 @@ class LocalRunner:
             if isinstance(queue, AsyncGenerator):
                 await queue.aclose()
         run.wish = run.lease.phone
-        phone = self._with.phones.get(run.lease.phone)
+        phone = self._dependencies.phones.get(run.lease.phone)
         run.phone = phone
         run.mask.on(self._typed.setdefault(phone.info.id, Typed()))
-        run.live.looks.forget()
+        run.memory.screen.forget()
         emit(Started(run=run.id, phone=phone.info.id, phone_name=phone.info.name))
         if len(run.files) < len(order.files):
             emit(Told(text=sentence("told.files", names=", ".join(file.name for file in order.files))))
-        await prepare(run, phone, order.files, self._with.frames, self._with.phones, self._with.grace)
+        have = self._dependencies
+        await prepare(run, phone, order.files, have.frames, have.phones, have.grace)
 
     async def _answer(self, run: ActiveRun, question: Question) -> Answer:
         """Wait for a person; after a while the phone is given back, so that others can use it."""
         answer = asyncio.ensure_future(run.answer_to(question.id))
         try:
-            waited = _wait(answer, self._with.give_back if run.lease is not None else None)
+            waited = _wait(answer, self._dependencies.give_back if run.lease is not None else None)
             await run.control.guard(waited, pausing=False)
             if not answer.done():
                 await self._give_back(run)
@@ -308,14 +310,14 @@ class LocalRunner:
                 logger.warning("run %s: the phone could not be put back as it was: %s", run.id, error)
         if run.lease is not None:
             run.lease = None
-            await self._with.leases.release(run.id)
+            await self._dependencies.leases.release(run.id)
 
     def _context(self, run: ActiveRun, emit: Emit) -> RunContext:
         assert run.phone is not None
         assert run.lease is not None
-        have = self._with
-        if run.terms is None:
-            run.terms = have.terms.take()
+        have = self._dependencies
+        if run.config is None:
+            run.config = have.configs.take()
         screen = PhoneScreen(
             run.phone,
             have.phones,
@@ -323,42 +325,50 @@ class LocalRunner:
             run.control,
             run.mask,
             emit,
-            run.live.looks,
-            fit=partial(image_size_for, run.terms.models.vision.name),
-            needs_list=run.live.recorded is not None or run.terms.models.vision.name == PILOT,
+            run.memory.screen,
+            fit=partial(image_size_for, run.config.models.vision.name),
+            needs_list=run.memory.recorded is not None or run.config.models.vision.name == PILOT,
             grace=have.grace,
         )
         actions = have.actions.plus(*have.toolbox.offered_now())
         return RunContext(
             run=run.id,
+            person=run.person,
             phone=run.phone,
             screen=screen,
             fence=run.lease.fence,
-            models=run.terms.models,
-            dialect=run.terms.dialect.offering(actions.models),
+            config=replace(run.config, dialect=run.config.dialect.offering(actions.models)),
             actions=actions,
             skills=have.skills,
             toolbox=have.toolbox,
-            image_window=run.terms.image_window,
             policy=have.policy,
+            readings=have.readings,
+            mask=run.mask,
             journal=have.journal,
             frames=have.frames,
             secrets=have.secrets,
             control=run.control,
             emit=emit,
-            mask=run.mask,
-            guard=run.terms.guard,
-            readings=self._with.readings,
-            live=run.live,
-            person=run.person,
+            memory=run.memory,
         )
 
     async def _cut(self, order: RunOrder, outcome: Outcome, summary: str) -> RunEnded:
         """The end of a sub-task that was cut off outside its graph, with what it had done and spent by then."""
         values = (await self._graph.aget_state(config_of(order))).values
-        if values.get("subtask") != order.subtask or "past" not in values:
-            values = {**fresh(order, first=False), "past": [], "frame": None}
-        return ended(order, values, {"outcome": outcome.value, "summary": summary, "data": None})
+        if not _is_about(order, values) or "past" not in values:
+            return cut_off(order, outcome, summary)
+        return ended(order, cast("ExecutorState", values), result_of(outcome, summary))
+
+
+def _phone_in(values: Mapping[str, Any]) -> str:
+    """The phone of the run in what is kept of it; "" before it had any."""
+    phone: str = values.get("order", {}).get("phone", "")
+    return phone
+
+
+def _is_about(order: RunOrder, values: Mapping[str, Any]) -> bool:
+    """Whether what is kept of the run is about this sub-task, and not an earlier one."""
+    return bool(values.get("order", {}).get("subtask") == order.subtask)
 
 
 async def _next(queue: AsyncIterator[Place | Lease]) -> Place | Lease:

@@ -11,7 +11,7 @@ from typing import Any
 
 from agent.guards.policy import Policy
 from agent.guards.stricter import StricterPolicy
-from agent.runner.local import Equipment, LocalRunner
+from agent.runner.local import LocalRunner, RunnerDependencies
 from bot.config.settings import Settings
 from bot.domain.retention import GIBIBYTE
 from bot.fleet.host import Host
@@ -64,10 +64,10 @@ async def open_host(settings: Settings, keys: HostKeys, policy: Policy) -> Async
             toolbox = toolbox_of(
                 settings, store.tool_calls, stricter, memory=memory, skills=skills, offered_now=offered.tools
             )
-            equipment = Equipment(
+            equipment = RunnerDependencies(
                 phones=phones,
                 leases=host.leases,
-                terms=terms,
+                configs=terms,
                 policy=stricter,
                 journal=store.journal,
                 frames=host.frames,

@@ -23,7 +23,7 @@ from agent.ports.leases import Lease, Place
 from agent.questions import ALLOW, DENY, Answer, Question, QuestionKind
 from agent.run_config import FixedRunConfig
 from agent.run_id import RunId
-from agent.runner.local import Equipment, LocalRunner
+from agent.runner.local import LocalRunner, RunnerDependencies
 from bot.model_comparison.candidates import Candidate
 from bot.model_comparison.judging import Ending, Verdict, judge, plain
 from bot.model_comparison.kinds import Person
@@ -97,10 +97,10 @@ async def do_task(candidate: Candidate, task: ComparisonTask, most_cost: float |
     async with _phone(task.phone) as (phone, phones):
         secrets = MemorySecrets()
         saver = InMemorySaver()
-        equipment = Equipment(
+        equipment = RunnerDependencies(
             phones=phones,
             leases=_OnePhone(phones.list()[0].id),
-            terms=terms,
+            configs=terms,
             policy=Policy.default(),
             journal=_Journal(),
             frames=_Frames(),

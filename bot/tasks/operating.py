@@ -10,7 +10,7 @@ from typing import Any, Protocol
 
 from agent import actions as act
 from agent.graph.executor.action_spec import InputAction
-from agent.graph.executor.anchors import anchor_of, found_again
+from agent.graph.executor.anchors import anchor_of, relocated
 from agent.graph.executor.built_in import BUILT_IN
 from agent.graph.executor.gate import spot_of
 from agent.graph.executor.targets import ResolvedTarget, resolve_target
@@ -100,10 +100,10 @@ class AtAnchor:
     def found(self, now: ScreenView, action: ByHand) -> ResolvedTarget:
         """See `Aim.found`."""
         del action
-        again = found_again(self.anchor, now.observation)
-        if again is None:
+        target_now = relocated(self.anchor, now.observation)
+        if target_now is None:
             raise ScreenMoved
-        return again.aim
+        return target_now.target
 
     def holds(self, gate: Gate) -> bool:
         """See `Aim.holds`."""

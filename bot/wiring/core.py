@@ -16,7 +16,7 @@ from agent.graph.member.members import Members
 from agent.guards.policy import Policy, PolicyError
 from agent.guards.reading import Readings
 from agent.run_id import RunId
-from agent.runner.local import Equipment, LocalRunner
+from agent.runner.local import LocalRunner, RunnerDependencies
 from agent.skills.library import Skills
 from agent.tools.calling import Toolbox
 from bot.config.endpoints import dialect_of, embedder_of
@@ -172,10 +172,10 @@ async def open_core(
             way_out=way_out,
             offered_now=foreign.tools,
         )
-        equipment = Equipment(
+        equipment = RunnerDependencies(
             phones=phones,
             leases=leases,
-            terms=terms,
+            configs=terms,
             policy=policy,
             journal=store.journal,
             frames=store.frames.patient(),

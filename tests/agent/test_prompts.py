@@ -13,10 +13,11 @@ import pytest
 
 from agent.dialects.base import Dialect
 from agent.dialects.select import NAMES, dialect_for
+from agent.files import GivenFile
 from agent.graph.main import prompt_facts
-from agent.graph.main.state import MainState
+from agent.graph.main.state import begun, joined
 from agent.graph.recall import memory_block
-from agent.ports.agent import Guidance
+from agent.ports.agent import Guidance, TaskOrder
 from agent.ports.knowledge import Passage
 from agent.skills.library import Skills
 from agent.skills.loading import Skill
@@ -85,7 +86,8 @@ def test_the_rule_on_data_names_what_is_shown_and_no_skill(name: str) -> None:
 
 def test_what_the_main_graph_tells_of_others_is_covered() -> None:
     """The marks are those that code writes. Seen failing with `<memory>` and `<files>` in no rule."""
-    state = MainState(text="t", results=[], notes=["n"], files=[{"name": "f.txt", "path": "p"}])
+    file = GivenFile(name="f.txt", content="c")
+    state = joined(begun(TaskOrder(task="1", text="t", files=(file,))), {"findings": {"notes": ["n"]}})
     given, noted = prompt_facts.given(state), prompt_facts.noted(state)
     results, memory = prompt_facts.results(state), memory_block(["a fact"])
     documents = prompt_facts.documents([Passage("a.md", "text")])
@@ -113,10 +115,10 @@ def test_what_who_acts_is_told_of_others_is_covered(dialect: Dialect) -> None:
     skills = Skills({"tea": tea})
     scene = replace(
         SCENE,
-        earlier="a summary",
+        past_summary="a summary",
         files=("f.txt",),
         facts=("a fact",),
-        read=("a page",),
+        texts_read=("a page",),
         instructions=Guidance(instructions="be brief").block.strip(),
         skill=(skills.listed() + skills.followed("tea")).strip(),
     )

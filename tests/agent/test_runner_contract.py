@@ -120,7 +120,7 @@ async def test_the_answer_to_its_own_question_counts(rig: Rig) -> None:
     await one.answer(RUN, Answer(question=question.id, text="blue", by="Anna"))
     assert (await work.ended()).outcome is Outcome.SUCCEEDED
     assert (await work.until(Resumed)).question == question.id
-    (told,) = [request.scene.told for request in model.asked(Purpose.ACT)[1:] if request.scene is not None]
+    (told,) = [request.scene.notices for request in model.asked(Purpose.ACT)[1:] if request.scene is not None]
     assert "answered: blue" in " ".join(told)
     assert "green" not in " ".join(told)
 
@@ -146,7 +146,7 @@ async def test_a_note_is_read_also_one_that_came_before_the_work(rig: Rig) -> No
     await Running(one, order()).ended()
     scenes = [request.scene for request in model.asked(Purpose.ACT)]
     assert scenes[0] is not None
-    assert "use the blue one" in " ".join(scenes[0].told)
+    assert "use the blue one" in " ".join(scenes[0].notices)
 
 
 async def test_a_pause_stands_still_and_a_resume_goes_on(rig: Rig) -> None:
@@ -163,7 +163,7 @@ async def test_a_pause_stands_still_and_a_resume_goes_on(rig: Rig) -> None:
     assert (await work.ended()).outcome is Outcome.SUCCEEDED
     scene = model.asked(Purpose.ACT)[asked].scene
     assert scene is not None
-    assert "the blue one" in " ".join(scene.told)
+    assert "the blue one" in " ".join(scene.notices)
 
 
 @pytest.mark.parametrize("when", ["before", "while the model hangs", "paused"])

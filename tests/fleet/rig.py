@@ -18,7 +18,7 @@ from agent.guards.stricter import StricterPolicy
 from agent.models.base import Models
 from agent.ports.memory import MemoryOfThisProcess
 from agent.run_config import FixedRunConfig, RunConfig
-from agent.runner.local import Equipment, LocalRunner
+from agent.runner.local import LocalRunner, RunnerDependencies
 from bot.fleet.engine import Connect
 from bot.fleet.host import Host
 from bot.fleet.host_requests import HubMemory
@@ -48,10 +48,10 @@ HASTY = Patience(beat=0.2, away=3.0, lost=60.0, cut=3.0, again=1.0)
 LIMIT = 60.0
 
 
-def runner_on(phones: Any, have: Models, saver: Any, guard: GuardMode = "rules", **equipment: Any) -> LocalRunner:
-    terms = FixedRunConfig(RunConfig(have, dialect_for("tools", "scripted"), image_window=1, guard=guard))
+def runner_on(phones: Any, have: Models, saver: Any, guard: GuardMode = "rules", **dependencies: Any) -> LocalRunner:
+    config = FixedRunConfig(RunConfig(have, dialect_for("tools", "scripted"), image_window=1, guard=guard))
     own: dict[str, Any] = {"policy": Policy.default(), "frames": MemoryFrames(), "journal": MemoryJournal()}
-    return LocalRunner(Equipment(phones=phones, terms=terms, **own | equipment), saver)
+    return LocalRunner(RunnerDependencies(phones=phones, configs=config, **own | dependencies), saver)
 
 
 @dataclass

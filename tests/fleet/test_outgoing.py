@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from agent.control import Signal
-from agent.event_stream import pumped
+from agent.event_stream import stream_events
 from agent.events import RunEvent
 from agent.events import Told as TellCard
 from agent.ports.runner import RunOrder
@@ -76,7 +76,7 @@ class Talkative:
             self.has_told.set()
             await asyncio.Event().wait()
 
-        return pumped(work)
+        return stream_events(work)
 
     async def signal(self, run: RunId, signal: Signal) -> None: ...
 

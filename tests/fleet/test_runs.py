@@ -69,7 +69,7 @@ async def test_answers_notes_and_files_arrive(fleet: FleetRig) -> None:
     await fleet.runner.answer(RUN, Answer(question=question.id, text="blue", by="Anna"))
     assert (await work.ended()).outcome is Outcome.SUCCEEDED
     assert (await work.until(Resumed)).question == question.id
-    told = " ".join(" ".join(r.scene.told) for r in model.asked(Purpose.ACT) if r.scene is not None)
+    told = " ".join(" ".join(r.scene.notices) for r in model.asked(Purpose.ACT) if r.scene is not None)
     assert "use the large one" in told
     assert "answered: blue" in told
 

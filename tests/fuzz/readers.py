@@ -158,7 +158,7 @@ def labels(text: str) -> None:
             assert means(text, word) == means(text, word.upper()), read
     line = Element(Bounds(0, 100, 500, 200), text=text)
     assert len(facts_of(Observation(Size(500, 1000), None, (line,))).amounts) <= MAX_AMOUNTS
-    now_text(Scene("", "", Screen(Size(500, 1000), None, None), 1, 2, told=(text,)), numbered)
+    now_text(Scene("", "", Screen(Size(500, 1000), None, None), 1, 2, notices=(text,)), numbered)
 
 
 def one_line(text: str) -> None:

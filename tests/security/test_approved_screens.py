@@ -69,7 +69,7 @@ async def test_another_dialog_in_its_place_is_not_pressed(
     assert rig.phone.state.dialog_answers == []
     scene = model.asked(Purpose.ACT)[1].scene
     assert scene is not None
-    assert "not the same any more" in " ".join(scene.told)
+    assert "not the same any more" in " ".join(scene.notices)
 
 
 async def test_what_stays_is_pressed_once(rig: Rig) -> None:
@@ -115,7 +115,7 @@ async def test_after_two_askings_a_person_does_it(rig: Rig) -> None:
     assert (await work.ended()).outcome is Outcome.SUCCEEDED
     scene = model.asked(Purpose.ACT)[3].scene
     assert scene is not None
-    assert "has finished on the phone" in " ".join(scene.told)
+    assert "has finished on the phone" in " ".join(scene.notices)
 
 
 def ticking(rig: Rig, then: str, button: str) -> Callable[[ModelRequest], ModelReply]:

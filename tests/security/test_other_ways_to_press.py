@@ -101,7 +101,7 @@ async def test_a_code_that_was_given_sends_nothing(rig: Rig) -> None:
     assert rig.phone.truth.messages == sent
     scene = model.asked(Purpose.ACT)[1].scene
     assert scene is not None
-    assert "Enter was not pressed" in " ".join(scene.told)
+    assert "Enter was not pressed" in " ".join(scene.notices)
 
 
 def _field(request: ModelRequest) -> int:

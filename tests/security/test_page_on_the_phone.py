@@ -37,7 +37,7 @@ async def test_a_look_alike_over_the_payment_is_not_what_was_approved(rig: Rig) 
     assert rig.phone.truth.orders == ()
     scene = model.asked(Purpose.ACT)[1].scene
     assert scene is not None
-    assert "not the same any more" in " ".join(scene.told)
+    assert "not the same any more" in " ".join(scene.notices)
 
 
 async def test_a_page_that_closes_the_models_blocks_stays_inside_them(rig: Rig) -> None:
@@ -125,7 +125,7 @@ async def test_an_app_that_is_closed_is_not_read_either(rig: Rig) -> None:
     inside = model.asked(Purpose.ACT)[1].scene
     assert inside is not None
     assert inside.screen.image is None
-    assert "closed to you" in " ".join(inside.told)
+    assert "closed to you" in " ".join(inside.notices)
     assert not [line for line in rig.inputs() if line.startswith("input tap")]
     home = model.asked(Purpose.ACT)[-1].scene
     assert home is not None

@@ -44,7 +44,7 @@ async def written(context: RunContext) -> None:
     """Wait until what came of the last input stands in the journal: the next request to the model does not wait for a
     disk. Whoever writes of that action again, or of another, or ends the run, waits here first.
     """
-    writing, context.live.writing = context.live.writing, None
+    writing, context.memory.writing = context.memory.writing, None
     if writing is not None:
         await asyncio.shield(writing)
 
@@ -130,7 +130,7 @@ async def send_input(
     early = context.screen.pending
     if early is not None:
         early.effect, early.tail = effect, tail
-    context.live.writing = asyncio.ensure_future(context.journal.finish(key, "done", in_english(effect)))
+    context.memory.writing = asyncio.ensure_future(context.journal.finish(key, "done", in_english(effect)))
     return effect
 
 

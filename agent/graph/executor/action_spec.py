@@ -70,6 +70,31 @@ class PersonAction(ActionSpec[A]):
 AnySpec = InputAction[Any] | Tool[Any] | PhoneTool[Any] | PersonAction[Any]
 
 
+@dataclass(frozen=True, kw_only=True)
+class Resolved:
+    """An action with all that it is about: its spec and words, and the screen as it is now; None when this process has
+    not seen it.
+    """
+
+    action: Action
+    spec: AnySpec
+    what: Words
+    sight: ScreenView | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class ResolvedInput(Resolved):
+    """An action that is an input, with where it goes and what is sent."""
+
+    spec: InputAction[Any]
+    sight: ScreenView
+    where: ResolvedTarget
+    physical: Input
+    looked: float | None = None
+    """When the look was begun that has shown what a person had allowed, in seconds of the loop's clock: it is in the
+    journal then, and nothing else may come before the input."""
+
+
 class GoneTool(Action):
     """A tool that was there when its use was decided, and is not any more."""
 

@@ -8,7 +8,7 @@ from typing import Any
 from agent.effects import fingerprint
 from agent.graph.executor.state import ExecutorState
 from agent.graph.executor.targets import ResolvedTarget
-from agent.guards.binding import around, picture_of, pictured, restless_places, same_picture
+from agent.guards.binding import approval_context, picture_of, pictured, restless_places, same_picture
 from agent.guards.shown_pictures import same_pictures, shown_pictures
 from agent.observing import ScreenView, screen_of
 from devices.geometry import Bounds, Point, Size
@@ -19,17 +19,17 @@ MAX_ALIKE = 20
 
 
 @dataclass(frozen=True, slots=True)
-class Again:
+class RelocatedTarget:
     """The approved target on a new look at the phone."""
 
     observation: Observation
-    aim: ResolvedTarget
+    target: ResolvedTarget
 
     def sight(self, before: ScreenView | None, state: ExecutorState, *, covered: bool) -> ScreenView:
         """A sight of the new look, in the space that the action's points were chosen in; with its words `covered`."""
-        space = before.screen.space if before is not None else Size(*state["size"])
+        space = before.screen.space if before is not None else Size(*state["step"]["picture_size"])
         screen, targets = screen_of(self.observation, space, covered=covered)
-        return ScreenView(self.observation, screen, targets, state["frame"])
+        return ScreenView(self.observation, screen, targets, state["step"]["frame"])
 
 
 def anchor_of(
@@ -57,7 +57,7 @@ def anchor_of(
     return anchor | _bound(where, seen, before) if facts else anchor
 
 
-def found_again(anchor: dict[str, Any] | None, now: Observation, *, facts: bool = True) -> Again | None:
+def relocated(anchor: dict[str, Any] | None, now: Observation, *, facts: bool = True) -> RelocatedTarget | None:
     """The target on the new look, None when it, or what it is about, is not as it was approved.
 
     With `facts` an anchor that has none is not found: it does not tell what was approved.
@@ -76,12 +76,12 @@ def found_again(anchor: dict[str, Any] | None, now: Observation, *, facts: bool 
     elif anchor["point"] is not None:
         point = Point(*anchor["point"])
     same = _is_same(anchor, now, element, point) if facts else anchor.get("screen") in {None, fingerprint(now)}
-    return Again(now, ResolvedTarget(element, point)) if same else None
+    return RelocatedTarget(now, ResolvedTarget(element, point)) if same else None
 
 
 def _bound(where: ResolvedTarget, seen: Observation, before: Observation | None) -> dict[str, Any]:
     """What an approval holds to besides the looks of its target."""
-    near = around(seen, where.element, where.point)
+    near = approval_context(seen, where.element, where.point)
     restless = restless_places(before, seen, where.element) if before is not None else []
     return {
         "restless": restless,
@@ -95,7 +95,7 @@ def _bound(where: ResolvedTarget, seen: Observation, before: Observation | None)
 
 def _is_same(anchor: dict[str, Any], now: Observation, element: Element | None, point: Point | None) -> bool:
     """Whether the words around it, or its picture, are as they were. Of a screen without either nobody can tell."""
-    near = around(now, element, point)
+    near = approval_context(now, element, point)
     if anchor["window"] is not None:
         words = near.own_word(anchor["restless"]), near.window_word(anchor["restless"])
         if words != (anchor["own"], anchor["window"]) or (element is None and _focus(now) != anchor["focus"]):
@@ -113,7 +113,7 @@ def _is_same(anchor: dict[str, Any], now: Observation, element: Element | None, 
 def _meant(anchor: dict[str, Any], now: Observation) -> Element | None:
     """The element that looks like this and stands in the same dialog or row."""
     alike = _alike(anchor["element"], Bounds(*anchor["bounds"]), now)[:MAX_ALIKE]
-    return next((e for e in alike if around(now, e).own_word(anchor["restless"]) == anchor["own"]), None)
+    return next((e for e in alike if approval_context(now, e).own_word(anchor["restless"]) == anchor["own"]), None)
 
 
 def nearest(wanted: list[str], before: Bounds, now: Observation) -> Element | None:

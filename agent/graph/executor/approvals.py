@@ -1,4 +1,6 @@
-"""Asking a person to allow something: once for each thing, and for exactly what the phone shows when they are asked."""
+"""Asking a person to allow something: once for each thing, and for exactly what the phone shows when they are asked;
+and what they have allowed ahead, for which nobody is asked.
+"""
 
 from __future__ import annotations
 
@@ -6,21 +8,23 @@ from dataclasses import replace
 from typing import Any, Final
 
 from agent import actions as act
+from agent.effect_facts import AllowedAhead
 from agent.graph.executor import questions
-from agent.graph.executor.action_spec import InputAction
+from agent.graph.executor.action_spec import ResolvedInput
 from agent.graph.executor.anchors import anchor_of, looks, nearest
 from agent.graph.executor.context import RunContext
 from agent.graph.executor.left_text import typed_and_standing
 from agent.graph.executor.matters import about_of, headline
-from agent.graph.executor.standing import allowed_ahead
-from agent.graph.executor.state import ExecutorState
+from agent.graph.executor.state import ExecutorState, joined
 from agent.graph.executor.targets import ResolvedTarget
-from agent.guards.binding import Around, around, digest, picture_of, whole_screen, words_of
+from agent.guards.binding import ApprovalContext, approval_context, digest, picture_of, whole_screen, words_of
 from agent.guards.facts import facts_of
 from agent.guards.gate import Gate
 from agent.guards.hit_test import LARGE_SHARE
-from agent.guards.recipients import message_of
+from agent.guards.recipients import Message, message_of
 from agent.observing import ScreenView
+from agent.questions import ALLOW_FOR_TASK, Answer, Question
+from agent.standing_yes import StandingYes
 from agent.tools.spec import ActionError, ActionSpec
 from devices.errors import PhoneError, PhoneUnavailable
 from devices.geometry import Point
@@ -52,74 +56,65 @@ class Denied(ActionError):
         self.tries = tries
 
 
-async def approval_of(
-    state: ExecutorState,
-    context: RunContext,
-    sight: ScreenView,
-    spec: InputAction[Any],
-    action: act.Action,
-    where: ResolvedTarget,
-    gate: Gate,
-) -> dict[str, Any]:
-    """What the state gets when a person is asked to allow this: the question, and what their answer holds to. Of what a
+async def approval_of(state: ExecutorState, context: RunContext, it: ResolvedInput, gate: Gate) -> ExecutorState:
+    """The update with which a person is asked to allow this: the question, and what their answer is bound to. Of what a
     person has allowed ahead it is that yes, held to the same, in place of the question.
 
     The phone is looked at once more: that is what the person is shown, and what has changed since the model looked
     changes by itself. Raises Denied, ActionError, Stopped and PhoneUnavailable.
     """
-    now = await _look(context)
-    before, where = sight.observation, _found(where, sight.observation, now)
+    now, action, spec = await _look(context), it.action, it.spec
+    before = it.sight.observation
+    where = _found(it.where, before, now)
     covered = context.mask.covers_words(now)
-    sight = ScreenView(now, replace(sight.screen, covered=covered), sight.targets)
-    near = around(now, where.element, where.point)
+    sight = ScreenView(now, replace(it.sight.screen, covered=covered), it.sight.targets)
+    near = approval_context(now, where.element, where.point)
     what = spec.asks(action, sight, where.element)
     anchor = anchor_of(where, sight, before=before)
-    anchor["control"] = _control(spec, action, where, sight)
+    control = anchor["control"] = _control(spec, action, where, sight)
     anchor["consequence"] = _consequence(spec.meant(action), near, where, sight, anchor)
     anchor["typed"] = context.mask.text(typed_and_standing(state, now))
     told = context.actions.describe(action, sight) if covered else what
     anchor["about"], anchor["what"] = about_of(gate, near, anchor["consequence"]), context.mask.text(said(told))
     _refuse_denied(state, anchor["consequence"], told, anchor["about"])
-    askings = state.get("unlike", {}).get(anchor["control"], 0)
+    askings = state["safety"]["changed_screens"].get(control, 0)
     anchor["frame"] = frame = await context.screen.store(now)
     if askings >= MAX_ASKINGS:
-        return {"question": questions.instead(state, context, what, sight, near, frame), "anchor": anchor}
+        return questions.asking(questions.instead(state, context, what, sight, near, frame), anchor)
     message = message_of(action, now, where.element, where.point, gate)
-    if message is not None and (passed := allowed_ahead(state, message)) is not None:
-        return {**passed, "anchor": anchor}
-    shown = spec.shown(action)
+    if message is not None and (ahead := allowed_ahead(state, message)) is not None:
+        return joined(ahead, {"question": {"binding": anchor}})
     element = where.element
-    question = questions.approval(
-        state,
-        context,
-        what,
-        gate,
-        shown,
-        sight,
-        frame,
+    press = questions.PressToApprove(
+        what=what,
+        gate=gate,
+        sight=sight,
         near=near,
         control=element,
+        shown=spec.shown(action),
         typed=action.text if isinstance(action, act.Type) else None,
         blind="touches" in spec.traits and not (element and element.label),
+        frame=frame,
         anew=askings > 0,
-        before=state.get("shown", {}).get(anchor["control"]) if askings else None,
+        before=state["safety"]["approved_frames"].get(control) if askings else None,
         to=None if message is None else message.to,
     )
-    anchor["what"] = headline(question["text"], context.mask.text(what))
-    return {"question": question, "anchor": anchor}
+    question = questions.approval(state, context, press)
+    anchor["what"] = headline(question.text, context.mask.text(what))
+    return questions.asking(question, anchor)
 
 
 def tool_approval_of(
     state: ExecutorState, context: RunContext, spec: ActionSpec[Any], action: act.Action, gate: Gate
-) -> dict[str, Any]:
-    """What the state gets when a person is asked to allow a tool. A tool is known by its arguments, and no screen has a
+) -> ExecutorState:
+    """The update with which a person is asked to allow a tool. A tool is known by its arguments, and no screen has a
     part in it. Raises Denied.
     """
     what, consequence = spec.asks(action, context.screen.view), digest([action.kind, spec.meant(action)])
     _refuse_denied(state, consequence, what, consequence)
     question = questions.tool_approval(state, context, what, gate, spec.shown(action))
     told = context.mask.text(said(what))
-    return {"question": question, "anchor": {"consequence": consequence, "about": consequence, "what": told}}
+    return questions.asking(question, {"consequence": consequence, "about": consequence, "what": told})
 
 
 def counted(counts: dict[str, int], key: str | None, count: int | None = None) -> dict[str, int]:
@@ -132,7 +127,7 @@ def counted(counts: dict[str, int], key: str | None, count: int | None = None) -
 
 
 def _refuse_denied(state: ExecutorState, consequence: str, what: str, about: str) -> None:
-    tries = state.get("denied", {}).get(consequence, 0)
+    tries = state["safety"]["denials"].get(consequence, 0)
     if tries:
         raise Denied(consequence, what, tries + 1, about)
 
@@ -173,7 +168,7 @@ def _control(spec: ActionSpec[Any], action: act.Action, where: ResolvedTarget, s
 
 
 def _consequence(
-    meant: dict[str, Any], near: Around, where: ResolvedTarget, sight: ScreenView, anchor: dict[str, Any]
+    meant: dict[str, Any], near: ApprovalContext, where: ResolvedTarget, sight: ScreenView, anchor: dict[str, Any]
 ) -> str:
     """What would come of it: the control, and what it is about by the words of its dialog or row, or on a page by
     whom it goes to, what is written and what is paid. Where no words tell, by the picture.
@@ -193,3 +188,34 @@ def _is_blind(where: ResolvedTarget, sight: ScreenView) -> bool:
     if element is None:
         return where.point is not None
     return not words_of(element) and element.bounds.area > LARGE_SHARE * size.width * size.height
+
+
+def standing_after(state: ExecutorState, asked: Question, answer: Answer) -> list[dict[str, Any]]:
+    """What is allowed ahead after this answer: one more where it is for the task, and the recipient is known."""
+    known = state["safety"]["standing"]
+    if answer.text != ALLOW_FOR_TASK or asked.to is None:
+        return known
+    return [*known, StandingYes(to=asked.to.name, app=asked.to.app, by=answer.by).model_dump(mode="json")]
+
+
+def allowed_ahead(state: ExecutorState, message: Message) -> ExecutorState | None:
+    """The update with which this message is approved without a question; None when nobody has allowed it ahead.
+
+    What a schedule lets pass is used up before it is sent, and stays so whatever comes of it: nothing of it goes out a
+    second time without a question, after a crash either.
+    """
+    known = [StandingYes.model_validate(each) for each in state["safety"]["standing"]]
+    used = next((each for each in known if each.covers(message.to, message.text)), None)
+    if used is None:
+        return None
+    left = [each for each in known if each is not used or not used.schedule]
+    return {
+        "question": {"pending": None, "standing_yes": used.model_dump(mode="json")},
+        "safety": {"standing": [each.model_dump(mode="json") for each in left]},
+    }
+
+
+def standing_effect(standing_yes: dict[str, Any]) -> AllowedAhead:
+    """What the record of the step says of the yes that lets it pass. It is kept before the message goes out."""
+    yes = StandingYes.model_validate(standing_yes)
+    return AllowedAhead(to=yes.to, by=yes.by, schedule=yes.schedule)

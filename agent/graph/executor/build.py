@@ -12,9 +12,8 @@ from agent.graph.executor.context import RunContext
 from agent.graph.executor.nodes.action_summary import action_summary
 from agent.graph.executor.nodes.call_user import call_user
 from agent.graph.executor.nodes.check_loop import check_loop
-from agent.graph.executor.nodes.entry import executor_entry
+from agent.graph.executor.nodes.ends import executor_entry, executor_exit
 from agent.graph.executor.nodes.execute_action import execute_action
-from agent.graph.executor.nodes.exit import executor_exit
 from agent.graph.executor.nodes.parse_action import parse_action
 from agent.graph.executor.nodes.screenshot import screenshot
 from agent.graph.executor.nodes.sum_up_past import sum_up_past

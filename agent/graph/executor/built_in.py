@@ -8,11 +8,9 @@ from typing import Any
 from agent import actions as act
 from agent.graph.executor.action_spec import ActionRegistry, InputAction, PersonAction, PhoneTool
 from agent.graph.executor.covered_words import READ_WORDS
-from agent.graph.executor.notes import note, sum_up
 from agent.graph.executor.outgoing import address_gate, pressed_gate, typed_gate
-from agent.graph.executor.sending import exact_path, file_gate, send_file
+from agent.graph.executor.phone_tools import exact_path, file_gate, note, send_file, sum_up, wait, wait_for
 from agent.graph.executor.targets import ResolvedTarget, finger_end, scroll_of
-from agent.graph.executor.wait import wait, wait_for
 from agent.observing import ScreenView
 from agent.tools.spec import Trait, ungated
 from agent.wording import sentence, shortened, words

@@ -7,20 +7,19 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 
 from agent.control import Control
-from agent.dialects.base import Dialect
 from agent.events import RunEvent
 from agent.graph.executor.action_spec import ActionRegistry
 from agent.graph.executor.early_reading import EarlyReadings
-from agent.graph.executor.screen import Looks, PhoneScreen
+from agent.graph.executor.screen import PhoneScreen, ScreenState
 from agent.guards.masking import Mask
 from agent.guards.policy import Policy
-from agent.guards.reading import GuardMode, Readings
-from agent.models.base import ModelReply, Models
+from agent.guards.reading import Readings
+from agent.models.base import ModelReply
 from agent.ports.frames import Frames
 from agent.ports.journal import Journal
 from agent.ports.secrets import Secrets
-from agent.ports.tool_calls import MemoryToolCalls
 from agent.recorded_skills.skill_file import RecordedSkill
+from agent.run_config import RunConfig
 from agent.run_id import RunId
 from agent.skills.library import Skills
 from agent.tools.calling import Toolbox
@@ -36,19 +35,19 @@ class LearnedNames:
 
 
 @dataclass
-class Live:
-    """What this process remembers of a run, whichever phone it has. Empty after a restart.
+class RunMemory:
+    """What this process remembers of a run, whichever phone it has. Empty after a restart."""
 
-    `looks` is what was seen of the phone, kept by the run's `PhoneScreen`; `shown` holds the words beside the pictures
-    of the image window, by sub-task and step.
-    """
-
-    looks: Looks = field(default_factory=Looks)
+    screen: ScreenState = field(default_factory=ScreenState)
+    """What was seen of the phone, kept by the run's `PhoneScreen`."""
     writing: asyncio.Future[None] | None = None
     """What came of the last input, on its way into the journal (`acting.written`)."""
     caption: asyncio.Task[ModelReply | None] | None = None
+    """The call for the words on the card, until the step is closed."""
     shown: dict[tuple[int, int], str] = field(default_factory=dict)
+    """The words beside the pictures of the image window, by sub-task and step."""
     early: EarlyReadings = field(default_factory=EarlyReadings)
+    """The press that is read while the model still writes."""
     told: set[str] = field(default_factory=set)
     """What is told once in a run, and was."""
     facts: tuple[str, ...] = ()
@@ -71,28 +70,28 @@ class Live:
 
 @dataclass(frozen=True)
 class RunContext:
-    """One run's hands, eyes and voice."""
+    """What the nodes of one run work with."""
 
     run: RunId
+    person: str
+    """The subject to whom the task belongs, "" where nobody is known."""
     phone: Phone
     screen: PhoneScreen
     fence: int
-    models: Models
-    dialect: Dialect
+    """The number of the run's lease: the journal takes nothing of an older one."""
+    config: RunConfig
+    """The models, the dialect as it offers this run's actions, and the limits."""
     actions: ActionRegistry
-    image_window: int
+    skills: Skills
+    toolbox: Toolbox
+    """The record of the calls of tools that need no phone."""
     policy: Policy
+    readings: Readings
+    """What the gate's reader has said before."""
+    mask: Mask
     journal: Journal
     frames: Frames
     secrets: Secrets
     control: Control
     emit: Callable[[RunEvent], None]
-    mask: Mask = field(default_factory=Mask)
-    guard: GuardMode = "rules"
-    readings: Readings = field(default_factory=Readings)
-    live: Live = field(default_factory=Live)
-    person: str = ""
-    """The subject to whom the task belongs, "" where nobody is known."""
-    skills: Skills = field(default_factory=Skills)
-    toolbox: Toolbox = field(default_factory=lambda: Toolbox((), MemoryToolCalls()))
-    """The record of the calls of tools that need no phone."""
+    memory: RunMemory

@@ -26,7 +26,7 @@ class PhoneSpent(Spoken, PhoneUnavailable):
 
 def look_after(context: RunContext) -> None:
     """Tell of a low battery and of heat, once each. Raises PhoneSpent when the run has to end for it."""
-    info, told = context.phone.info, context.live.told
+    info, told = context.phone.info, context.memory.told
     draining = info.health is Health.LOW_BATTERY
     if draining and info.battery is not None and info.battery <= EMPTY_BATTERY:
         raise PhoneSpent("condition.empty", phone=info.name, percent=info.battery)

@@ -4,21 +4,21 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from agent.effect_facts import NothingChanged, effects_of
 from agent.graph.executor.fitting import Fitting
 from agent.graph.executor.foreign_words import is_foreign, is_other_language
 from agent.graph.executor.hints import Hints
-from agent.graph.executor.state import PastData
-from agent.graph.executor.walked import MOST_BACKS, walked
+from agent.graph.executor.state import PastData, status_of
 from agent.guards.binding import words_of
 from agent.models.base import ModelReply, ToolCall
 from agent.observing import MAX_LINES, ScreenView
 from agent.recorded_skills.anchors import Found, Likeness, folded, likeness, uncounted, words_at
 from agent.recorded_skills.skill_file import FIELDS, RecordedSkill
 from agent.recorded_skills.step_record import RecordedAction, filled, parameters_in
-from agent.scene import Scene
+from agent.scene import Scene, StepStatus
 from agent.wording import sentence
 from devices.phone import Element
 
@@ -31,8 +31,75 @@ MOST_SCROLLS: Final = 8
 """In one direction, before a model is asked where something is."""
 AHEAD: Final = 6
 """Recorded steps that are looked at after a model has acted: it may have done several at once."""
-_WAYS: Final = frozenset({"wait", "back", "reopen", "scroll"})
+_DETOURS: Final = frozenset({"wait", "back", "reopen", "scroll"})
 """What is done while the next recorded step does not fit yet."""
+
+
+MOST_BACKS: Final = 3
+"""Pages that are gone back in an app that was just opened."""
+
+
+@dataclass
+class ReplayPosition:
+    """How far the recording was followed, by what the steps of the run have kept."""
+
+    step: int = 0
+    """The next recorded one."""
+    tried: bool = False
+    """Whether it was sent or refused before, and did not simply succeed."""
+    unsure: bool = False
+    """Whether nobody knows if that has arrived."""
+    waits: int = 0
+    backs: int = 0
+    scrolls: list[PastData] = field(default_factory=list)
+    model: list[RecordedAction] = field(default_factory=list)
+    """What the model has done since the last recorded step."""
+    asked: int = 0
+    """Steps of the model since then."""
+    names_asked: bool = False
+    """Whether a model was asked in this run what recorded words are called."""
+    other_version: bool = False
+    """Whether another version of the recording was followed before: then its steps say nothing of this one."""
+
+
+def replay_position(skill: RecordedSkill, past: Sequence[PastData], fitting: Fitting) -> ReplayPosition:
+    """How far the steps of this run have come in the recording; what words are called now is kept in `fitting`."""
+    position, names_asked, other_version = ReplayPosition(), False, False
+    for each in past:
+        memo = each["memo"]
+        if "names" in memo:
+            fitting.renamed = {**memo["names"], **fitting.renamed}
+            names_asked = True
+        number = memo.get("followed")
+        if number is None:
+            position.waits, position.scrolls = 0, []
+            position.asked += 1
+            if status_of(each) is StepStatus.DONE and each["failure"] is None:
+                position.model += [RecordedAction.model_validate(data) for data in each.get("recorded_actions", [])]
+            continue
+        other_version |= memo.get("version") != skill.version
+        match memo.get("how"):
+            case "wait":
+                position.waits += 1
+            case "back":
+                position.backs += 1
+            case "reopen":
+                position.backs = MOST_BACKS
+            case "scroll":
+                position.scrolls.append(each)
+            case "end":  # it was not taken as proven
+                position = ReplayPosition(step=number, tried=True)
+            case _:
+                free = list(position.model)
+                for step in skill.steps[position.step : number]:
+                    fitting.taken(step, free)
+                done = status_of(each) is StepStatus.DONE and each["failure"] is None
+                why = each["failure"]
+                unsure = status_of(each) is StepStatus.INTERRUPTED or (why is not None and why["uncertain"])
+                position = ReplayPosition(step=number + 1)
+                if not done:
+                    position = ReplayPosition(step=number, tried=True, unsure=unsure)
+    return replace(position, names_asked=names_asked, other_version=other_version)
 
 
 class Follower:
@@ -60,9 +127,9 @@ class Follower:
         self._known = known
         self._other_language = is_other_language(skill.locale, locale)
         self._fitting = Fitting(self._values, self._seen, foreign=self._other_language, known=known)
-        self._way = walked(skill, past, self._fitting)
-        self._fitting.scrolled = bool(self._way.scrolls)
-        self._open = self._way.step
+        self._position = replay_position(skill, past, self._fitting)
+        self._fitting.scrolled = bool(self._position.scrolls)
+        self._open = self._position.step
         """The first step that nobody has done, as far as is known: what a model is told of."""
 
     @property
@@ -77,32 +144,34 @@ class Follower:
 
     def reply(self) -> ModelReply | None:
         """What the recording does on this screen; None where a model has to be asked."""
-        way, seen = self._way, self._seen
-        if self._way.other_version or seen.elements is None or not seen.complete:
+        position, seen = self._position, self._seen
+        if self._position.other_version or seen.elements is None or not seen.complete:
             return None
-        step = self._unset(way.step)
-        if not way.tried:
+        step = self._unset(position.step)
+        if not position.tried:
             if step == len(self._steps):
-                return self._end() or (None if way.waits else self._wait_for_end())
+                return self._end() or (None if position.waits else self._wait_for_end())
             # What the model has just done may leave the page as it was, as a thing put in a cart: once is enough.
             recorded = self._steps[step]
             if (
-                not self._fitting.taken(recorded, list(way.model))
+                not self._fitting.taken(recorded, list(position.model))
                 and (found := self._fitting.fit(recorded)) is not None
             ):
                 return self._do(step, found)
         if (later := self._later(step)) is not None:
             return later
-        if way.tried or way.asked or not self._followable(step):
+        if position.tried or position.asked or not self._followable(step):
             return None
-        return self._scroll(step) or (self._back(step) if way.waits else self._wait(step))
+        return self._scroll(step) or (self._back(step) if position.waits else self._wait(step))
 
     def needs_names(self, reply: ModelReply | None) -> bool:
         """Whether the recording does not fit here because the phone speaks another language, and nobody was asked yet
         what its words are called in it.
         """
-        way = self._way
-        if way.names_asked or way.other_version or (reply is not None and reply.memo.get("how") not in _WAYS):
+        position = self._position
+        if position.names_asked or position.other_version:
+            return False
+        if reply is not None and reply.memo.get("how") not in _DETOURS:
             return False
         # With a name from a former run it may be further down, or not there yet: that is seen first.
         return self._is_foreign and (reply is None or not self._is_named)
@@ -126,7 +195,7 @@ class Follower:
 
     def learn(self, names: Mapping[str, str]) -> None:
         """Take what recorded words are called now. What a model has touched in their place counts more."""
-        self._way.names_asked = True
+        self._position.names_asked = True
         self._fitting.renamed = {**names, **self._fitting.renamed}
 
     @property
@@ -134,7 +203,7 @@ class Follower:
         """The names of another language that the next run may know; none where the phone speaks that of the recording.
         Of values it has only those that were chosen from an app's own list: others are the person's words.
         """
-        if not (self._other_language or self._way.names_asked or self._known):
+        if not (self._other_language or self._position.names_asked or self._known):
             return {}
         steps = (*self._steps, self._skill.end)
         chosen = {step.anchor.words for step in steps if step.anchor is not None and step.chosen}
@@ -171,8 +240,8 @@ class Follower:
         """Whether a model can do this step by the list of elements alone: all that can be touched has words, nothing
         has to be read, and it is the first try of what has surely not been done. A picture is half of a call's cost.
         """
-        seen, way = self._seen, self._way
-        if way.asked or way.unsure or seen.secure or not seen.complete or not seen.elements:
+        seen, position = self._seen, self._position
+        if position.asked or position.unsure or seen.secure or not seen.complete or not seen.elements:
             return False
         step = self._skill.end if self.is_over else self._steps[self._open]
         fields = FIELDS.get(step.kind)
@@ -186,11 +255,11 @@ class Follower:
 
     def hint(self) -> str:
         """What a model is told that has to do this step."""
-        return self._hints.hint(self._open, unsure=self._way.unsure)
+        return self._hints.hint(self._open, unsure=self._position.unsure)
 
     def for_pilot(self, scene: Scene) -> Scene:
         """The scene for who reads literal instructions: the one step, and what was done of it."""
-        return self._hints.for_pilot(self._open, scene, asked=self._way.asked)
+        return self._hints.for_pilot(self._open, scene, asked=self._position.asked)
 
     def _unset(self, step: int) -> int:
         """The first step from here on that is not there already, as a switch that is set as the step would set it."""
@@ -204,10 +273,10 @@ class Follower:
 
     def _later(self, step: int) -> ModelReply | None:
         """A later step that fits, where those before it are done or not needed here."""
-        way = self._way
-        free = list(way.model)
+        position = self._position
+        free = list(position.model)
         for number in range(step, min(step + AHEAD, len(self._steps))):
-            arrived = number == way.step and way.unsure and self._has_left(self._steps[number])
+            arrived = number == position.step and position.unsure and self._has_left(self._steps[number])
             if not arrived and not self._is_done(self._steps[number], free):
                 return None
             following = self._open = number + 1
@@ -264,11 +333,11 @@ class Follower:
         """The end, where the last screen is as it was; `proven` where it has words to tell, or in another language the
         ids. In another language whose names are not known, a model verifies it at once: it would be asked to, anyway.
         """
-        end, way = self._skill.end, self._way
+        end, position = self._skill.end, self._position
         if end.touches or end.package != self._seen.package:
             return None
         like = self._fitting.likeness(end.landmarks)
-        untold = like is Likeness.OTHER and way.names_asked and way.waits > 0 and self._is_foreign
+        untold = like is Likeness.OTHER and position.names_asked and position.waits > 0 and self._is_foreign
         if (like is Likeness.OTHER and not untold) or (strictly and like in {Likeness.UNTOLD, Likeness.OTHER}):
             return None
         by_ids = like is Likeness.TRANSLATED and not strictly and end.activity == self._seen.activity
@@ -278,7 +347,7 @@ class Follower:
         summary = sentence("ended.followed", task=self._skill.asked(self._values))
         fields = {"status": "success", "summary": summary, **({"data": "\n".join(data)} if data else {})}
         return self._answer(
-            "finish", len(self._steps), "end", fields, proven=(like is Likeness.SAME or by_ids) and not way.unsure
+            "finish", len(self._steps), "end", fields, proven=(like is Likeness.SAME or by_ids) and not position.unsure
         )
 
     def _wait_for_end(self) -> ModelReply:
@@ -302,30 +371,30 @@ class Follower:
         """One page back, where an app was opened that shows the page on which it was left; where that led out of it,
         it is opened anew.
         """
-        if not number or self._steps[number - 1].kind != "open_app" or self._way.backs >= MOST_BACKS:
+        if not number or self._steps[number - 1].kind != "open_app" or self._position.backs >= MOST_BACKS:
             return None
         if self._steps[number].package == self._seen.package:
             return self._answer("key", number, "back", {"key": "back"})
-        if not self._way.backs:
+        if not self._position.backs:
             return None
         opened = self._steps[number - 1].action
         return self._answer("open_app", number, "reopen", {"name": filled(str(opened["name"]), self._values)})
 
     def _scroll(self, number: int) -> ModelReply | None:
         """One page on, where the next anchor stood in a list: down to the end, then up to the beginning."""
-        step, way = self._steps[number], self._way
+        step, position = self._steps[number], self._position
         if step.anchor is None or not step.anchor.listed or step.package != self._seen.package:
             return None
         like = self._fitting.likeness(step.landmarks)
-        if like is Likeness.OTHER and not way.scrolls:
+        if like is Likeness.OTHER and not position.scrolls:
             return None
         lists = [e for e in self._seen.elements or () if e.scrollable]
         if not lists:
             return None
-        stops = [n for n, each in enumerate(way.scrolls) if _changed_nothing(each)]
-        if len(stops) > 1 or len(way.scrolls) >= 2 * MOST_SCROLLS:
+        stops = [n for n, each in enumerate(position.scrolls) if _changed_nothing(each)]
+        if len(stops) > 1 or len(position.scrolls) >= 2 * MOST_SCROLLS:
             return None
-        down = not stops and len(way.scrolls) < MOST_SCROLLS
+        down = not stops and len(position.scrolls) < MOST_SCROLLS
         largest = max(lists, key=lambda e: e.bounds.area)
         fields = {"direction": "down" if down else "up", **self._target(largest)}
         return self._answer("scroll", number, "scroll", fields)
@@ -338,7 +407,7 @@ class Follower:
 
 
 def _changed_nothing(past: PastData) -> bool:
-    return any(isinstance(fact, NothingChanged) for fact in effects_of(past["effect"]))
+    return any(isinstance(fact, NothingChanged) for fact in effects_of(past["effects"]))
 
 
 def call(kind: str, fields: Mapping[str, Any]) -> ToolCall:

@@ -80,7 +80,7 @@ class FollowingModel:
             messages = self._rendered(scene)
         last = messages[-1]
         messages = (*messages[:-1], replace(last, parts=(hint, *last.parts)))
-        return replace(request, messages=messages, scene=scene and replace(scene, told=(*scene.told, hint)))
+        return replace(request, messages=messages, scene=scene and replace(scene, notices=(*scene.notices, hint)))
 
     async def _by_pilot(self, request: ModelRequest) -> ModelReply:
         """The pilot reads instructions and no hints: it is told the one step, and must not end the work as done."""
@@ -96,23 +96,23 @@ class FollowingModel:
 
 def following(model: Model, state: ExecutorState, context: RunContext, view: ScreenView) -> Model:
     """The acting model, behind the recording that the run follows, where there is one."""
-    skill = context.live.recorded
-    if skill is None or state.get("steers") or state.get("said"):
+    skill = context.memory.recorded
+    if skill is None or _is_steered(state):
         return model
     follower = _follower(skill, state, context, view)
-    basic = context.models.for_purpose(Purpose.SUMMARIZE)
+    basic = context.config.models.for_purpose(Purpose.SUMMARIZE)
     if basic.name == PILOT:
         return FollowingModel(model, follower)
 
     async def names() -> Asked:
         return await names_by(
-            basic, follower.words, follower.shown, conversation=f"{state['run']}-names", task=context.run.task
+            basic, follower.words, follower.shown, conversation=f"{state['order']['run']}-names", task=context.run.task
         )
 
     def rendered(scene: Scene) -> tuple[Message, ...]:
-        return context.dialect.render(scene)[0]
+        return context.config.dialect.render(scene)[0]
 
-    by_list = context.dialect.name == "tools"
+    by_list = context.config.dialect.name == "tools"
     return FollowingModel(model, follower, names, rendered=rendered if by_list else None)
 
 
@@ -120,27 +120,27 @@ def is_told_by_list(state: ExecutorState, context: RunContext, view: ScreenView)
     """Whether the end can be verified by the list of elements alone: the recording itself has come to it, on its own
     page. A claim of a model may be about what only the picture shows, as a page behind a dialog.
     """
-    skill = context.live.recorded
-    if skill is None or state["reply"].get("finish_reason") != RECORDED:
+    skill = context.memory.recorded
+    if skill is None or state["step"]["reply"].get("finish_reason") != RECORDED:
         return False
     return _follower(skill, state, context, view).is_told_by_list
 
 
 def _follower(skill: RecordedSkill, state: ExecutorState, context: RunContext, view: ScreenView) -> Follower:
-    live = context.live
-    known = None if live.names is None else live.names.known
-    return Follower(skill, live.arguments, state["past"], view, locale=context.phone.info.locale, known=known)
+    memory = context.memory
+    known = None if memory.names is None else memory.names.known
+    return Follower(skill, memory.arguments, state["past"], view, locale=context.phone.info.locale, known=known)
 
 
 async def keep_names(state: ExecutorState, context: RunContext, view: ScreenView, outcome: Outcome) -> None:
     """Keep for later runs what this one has learned of another language, once it has ended as done; otherwise forget
     what was known of it: nobody knows which of it was wrong.
     """
-    skill, names = context.live.recorded, context.live.names
-    if skill is None or names is None or state.get("steers") or state.get("said"):
+    skill, names = context.memory.recorded, context.memory.names
+    if skill is None or names is None or _is_steered(state):
         return
     follower = _follower(skill, state, context, view)
-    if (asked := state["reply"].get("memo", {}).get("names")) is not None:
+    if (asked := state["step"]["reply"].get("memo", {}).get("names")) is not None:
         follower.learn(asked)
     learned = follower.learned if outcome is Outcome.SUCCEEDED else {}
     if learned != names.known:
@@ -149,4 +149,10 @@ async def keep_names(state: ExecutorState, context: RunContext, view: ScreenView
 
 def is_proven(state: ExecutorState) -> bool:
     """Whether code has seen that the recording came to its end: the last screen is as it was then."""
-    return state["reply"].get("memo", {}).get("proven") is True and state["reply"].get("finish_reason") == RECORDED
+    reply = state["step"]["reply"]
+    return reply.get("memo", {}).get("proven") is True and reply.get("finish_reason") == RECORDED
+
+
+def _is_steered(state: ExecutorState) -> bool:
+    """Whether the person has written in this run: that counts more than the recording."""
+    return bool(state["conversation"]["steering_notes"] or state["conversation"]["user_messages"])

@@ -8,7 +8,7 @@ from typing import Any
 
 from agent.actions import Action, ElementTarget, Scroll, Type
 from agent.graph.executor import questions
-from agent.graph.executor.action_spec import InputAction, PhoneTool
+from agent.graph.executor.action_spec import InputAction, PhoneTool, ResolvedInput
 from agent.graph.executor.anchors import anchor_of, looks, nearest
 from agent.graph.executor.approvals import approval_of, tool_approval_of
 from agent.graph.executor.context import RunContext
@@ -31,59 +31,48 @@ _CHINESE = r"\u3400-\u9fff"
 
 
 async def question_before_input(
-    state: ExecutorState,
-    context: RunContext,
-    sight: ScreenView,
-    spec: InputAction[Any],
-    action: Action,
-    where: ResolvedTarget,
-    physical: Input,
-    record: Callable[[PressReading, Usage], None],
-) -> dict[str, Any] | None:
-    """What the state gets when a person must be asked first, None when the input may be sent. `record` is told what an
+    state: ExecutorState, context: RunContext, it: ResolvedInput, record: Callable[[PressReading, Usage], None]
+) -> ExecutorState | None:
+    """The update when a person must be asked first, None when the input may be sent. `record` is told what an
     independent reader has said of it.
 
     Raises Stopped, ActionError when it is refused, Denied when a person has not allowed it before, and what a look
     raises.
     """
-    spot = spot_of(sight, where, action)
+    action, sight = it.action, it.sight
+    spot = spot_of(sight, it.where, action)
     gate = context.policy.gate(action, spot)
     if gate.verdict == "secret" and isinstance(action, Type) and _said_by_the_person(state, action.text):
-        gate = context.policy.press_gate(action, spot_of(sight, where))
-    if gate.verdict == "allow" and not is_its_input(action, where, physical, sight):
-        gate = _gate_of_input(state, context, sight, physical)
+        gate = context.policy.press_gate(action, spot_of(sight, it.where))
+    if gate.verdict == "allow" and not is_its_input(action, it.where, it.physical, sight):
+        gate = _gate_of_input(state, context, it)
     if gate.verdict == "allow":
-        own = spec.gate(action, Situation(context.policy, state["task"], spot, sources_of(state, context.live)))
-        gate = own if own.verdict != "allow" else await _read(context, sight, gate, physical, action, where, record)
+        own = it.spec.gate(action, _situation(state, context, spot))
+        gate = own if own.verdict != "allow" else await _read(context, it, gate, record)
     match gate.verdict:
         case "refuse":
             raise ActionError(REFUSED.format(reason=gate.reason), reason=gate.reason)
         case "approve":
-            return await approval_of(state, context, sight, spec, action, where, gate)
+            return await approval_of(state, context, it, gate)
         case "secret":
             where = field_aim(action, sight)
             question = questions.secret(state, context, where.element, sight)
-            return {"question": question, "anchor": anchor_of(where, sight, facts=False)}
+            return questions.asking(question, anchor_of(where, sight, facts=False))
         case "allow":
             return None
 
 
 async def _read(
-    context: RunContext,
-    sight: ScreenView,
-    gate: Gate,
-    physical: Input,
-    action: Action,
-    where: ResolvedTarget,
-    record: Callable[[PressReading, Usage], None],
+    context: RunContext, it: ResolvedInput, gate: Gate, record: Callable[[PressReading, Usage], None]
 ) -> Gate:
     """The gate of what no rule has held: with the reader's hold where it has one. It is never asked whether what the
     rules hold may be done.
     """
-    if gate.standing != "unknown" or context.guard == "rules":
+    if gate.standing != "unknown" or context.config.guard == "rules":
         return gate
-    if not is_its_input(action, where, physical, sight):
-        action, where = spoken_as(physical, sight)
+    action, where, sight = it.action, it.where, it.sight
+    if not is_its_input(action, where, it.physical, sight):
+        action, where = spoken_as(it.physical, sight)
     if not is_press(action, spot_of(sight, where, action)):
         return gate
     reading = UNKNOWN
@@ -92,9 +81,13 @@ async def _read(
         record(reading, usage)
     if reading.rule:
         return context.policy.hold(reading.rule, "reader", reading.object)
-    if reading.consequence == UNKNOWN.consequence and context.guard == "strict":
+    if reading.consequence == UNKNOWN.consequence and context.config.guard == "strict":
         return Gate("approve", UNREAD, standing="unknown", how="unknown")
     return gate
+
+
+def _situation(state: ExecutorState, context: RunContext, spot: TouchTarget | None) -> Situation:
+    return Situation(context.policy, state["order"]["task"], spot, sources_of(state, context.memory))
 
 
 def would_be_read(state: ExecutorState, context: RunContext, sight: ScreenView, action: Action) -> bool:
@@ -109,16 +102,13 @@ def would_be_read(state: ExecutorState, context: RunContext, sight: ScreenView, 
     gate = context.policy.gate(action, spot)
     if gate.verdict != "allow" or gate.standing != "unknown" or not is_press(action, spot):
         return False
-    return (
-        spec.gate(action, Situation(context.policy, state["task"], spot, sources_of(state, context.live))).verdict
-        == "allow"
-    )
+    return spec.gate(action, _situation(state, context, spot)).verdict == "allow"
 
 
-def is_unjudged(context: RunContext, sight: ScreenView, action: Action, where: ResolvedTarget) -> bool:
+def is_unjudged(context: RunContext, it: ResolvedInput) -> bool:
     """Whether this presses something of which the window tells nothing, where no reader looks at it."""
-    spot = spot_of(sight, where, action)
-    return not has_reader(context) and is_press(action, spot) and tells_nothing(spot)
+    spot = spot_of(it.sight, it.where, it.action)
+    return not has_reader(context) and is_press(it.action, spot) and tells_nothing(spot)
 
 
 def is_its_input(action: Action, where: ResolvedTarget, physical: Input, sight: ScreenView) -> bool:
@@ -127,24 +117,24 @@ def is_its_input(action: Action, where: ResolvedTarget, physical: Input, sight: 
     return type(same) is type(action) and (there.point, there.end) == (where.point, where.end)
 
 
-def _gate_of_input(state: ExecutorState, context: RunContext, sight: ScreenView, physical: Input) -> Gate:
+def _gate_of_input(state: ExecutorState, context: RunContext, it: ResolvedInput) -> Gate:
     """What the rules say of the input of an action that is called otherwise. A secret is nothing for such an action."""
-    same, there = spoken_as(physical, sight)
-    spot = spot_of(sight, there, same)
+    same, there = spoken_as(it.physical, it.sight)
+    spot = spot_of(it.sight, there, same)
     gate = context.policy.gate(same, spot)
     if gate.verdict == "allow":
-        carried = carried_gate(same, Situation(context.policy, state["task"], spot, sources_of(state, context.live)))
+        carried = carried_gate(same, _situation(state, context, spot))
         gate = gate if carried.verdict == "allow" else carried
     return gate if gate.verdict != "secret" else Gate("refuse", gate.reason)
 
 
 def question_before_tool(
     state: ExecutorState, context: RunContext, spec: Tool[Any] | PhoneTool[Any], action: Action
-) -> dict[str, Any] | None:
-    """What the state gets when a person must be asked before a tool is run, None when it may be; no screen has a part
+) -> ExecutorState | None:
+    """The update when a person must be asked before a tool is run, None when it may be; no screen has a part
     in it. Raises ActionError when it is refused, and Denied.
     """
-    gate = spec.gate(action, Situation(context.policy, state["task"], None, sources_of(state, context.live)))
+    gate = spec.gate(action, _situation(state, context, None))
     match gate.verdict:
         case "refuse" | "secret":
             raise ActionError(REFUSED.format(reason=gate.reason), reason=gate.reason)
@@ -180,7 +170,8 @@ def _said_by_the_person(state: ExecutorState, text: str) -> bool:
     """
     wanted = text.strip()
     alone = re.compile(rf"(?<![^\W{_CHINESE}]){re.escape(wanted)}(?![^\W{_CHINESE}])")
-    return bool(wanted) and any(alone.search(words) for words in (state["task"], *state.get("said", [])))
+    told = (state["order"]["task"], *state["conversation"]["user_messages"])
+    return bool(wanted) and any(alone.search(words) for words in told)
 
 
 def field_aim(action: Action, sight: ScreenView) -> ResolvedTarget:

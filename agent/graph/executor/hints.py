@@ -59,7 +59,7 @@ class Hints:
             case _:
                 goal = f'tap "{words}"'
         own = scene.past[len(scene.past) - asked :]
-        return replace(scene, task=goal, goal=goal, past=own, steers=())
+        return replace(scene, task=goal, goal=goal, past=own, steering_notes=())
 
     def _text(self, step: RecordedAction, name: str) -> str:
         return filled(str(step.action.get(name, "")), self._values)

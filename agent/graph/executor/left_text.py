@@ -19,8 +19,8 @@ MAX_LETTERS: Final = 80
 
 def typed_and_standing(state: ExecutorState, now: Observation) -> str:
     """What this run typed last of all that stands in a field of this window; "" when nothing of it does."""
-    typed = [fact.text for step in state["past"] if step["app"] == now.package for fact in _typed(step["effect"])]
-    typed += [fact.text for fact in _typed(state["effect"])]
+    typed = [fact.text for step in state["past"] if step["app"] == now.package for fact in _typed(step["effects"])]
+    typed += [fact.text for fact in _typed(state["step"]["effects"])]
     standing = _standing(now)
     return next((text for text in reversed(typed) if text in standing), "")
 
@@ -29,7 +29,7 @@ def left_text(past: Sequence[PastData], last: Observation | None, app: str) -> s
     """The sentence about a text whose sending was not allowed last and that the last look has shown in a field; ""
     when that is not known of any. `app` is what people call the app in front.
     """
-    denied = [fact for step in past for fact in effects_of(step["effect"]) if isinstance(fact, NotAllowed)]
+    denied = [fact for step in past for fact in effects_of(step["effects"]) if isinstance(fact, NotAllowed)]
     if last is None or not denied or denied[-1].text not in _standing(last):
         return ""
     text = shortened(in_one_line(denied[-1].text), MAX_LETTERS)
@@ -52,6 +52,6 @@ def unsent(state: ExecutorState, now: Observation, app: str) -> list[str]:
     stay there.
     """
     text = typed_and_standing(state, now)
-    if not text or not conversation_with(now) or leaves_unsent(state["task"]):
+    if not text or not conversation_with(now) or leaves_unsent(state["order"]["task"]):
         return []
     return [sentence("ended.unsent", text=shortened(in_one_line(text), MAX_LETTERS), app=app)]

@@ -13,7 +13,7 @@ from pydantic import BaseModel, ConfigDict
 from agent.actions import Action, Note, PressKey, Scroll, Wait, WaitFor
 from agent.graph.executor.covered_words import ReadWords
 from agent.graph.executor.state import ExecutorState
-from agent.guards.binding import Around, digest
+from agent.guards.binding import ApprovalContext, digest
 from agent.guards.gate import Gate
 from agent.guards.rules import RuleName
 from agent.wording import sentence
@@ -52,7 +52,7 @@ class Matter(BaseModel):
     subtask: int
 
 
-def about_of(gate: Gate, near: Around, consequence: str) -> str:
+def about_of(gate: Gate, near: ApprovalContext, consequence: str) -> str:
     """What a press is about, as far as another one could take its place: a message to the same recipient, whatever its
     words, else the same `consequence` alone.
     """
@@ -95,8 +95,8 @@ def done_by_hand(matters: Matters) -> Matters:
 
 def tried_again(state: ExecutorState, about: str) -> Matters:
     """The matters of the run when this sub-task has tried what a person had denied before."""
-    matters = state.get("matters", [])
-    return [{**each, "subtask": state["subtask"]} if each["about"] == about else each for each in matters]
+    matters = state["safety"]["matters"]
+    return [{**each, "subtask": state["order"]["subtask"]} if each["about"] == about else each for each in matters]
 
 
 def without_refused(matters: Matters) -> Matters:
@@ -106,8 +106,8 @@ def without_refused(matters: Matters) -> Matters:
 
 def matters_of(state: ExecutorState) -> list[Matter]:
     """Those that the sub-task has tried."""
-    mine = [Matter.model_validate(each) for each in state.get("matters", [])]
-    return [each for each in mine if each.subtask == state["subtask"]]
+    mine = [Matter.model_validate(each) for each in state["safety"]["matters"]]
+    return [each for each in mine if each.subtask == state["order"]["subtask"]]
 
 
 def denied(matters: Matters) -> tuple[str, ...]:

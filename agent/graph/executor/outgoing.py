@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from agent.actions import Action, DoubleTap, LongPress, OpenUrl, PressKey, Tap, Type
-from agent.graph.executor.context import Live
+from agent.graph.executor.context import RunMemory
 from agent.graph.executor.state import ExecutorState
 from agent.guards.gate import ALLOWED, Gate
 from agent.guards.key_effects import keys_of
@@ -17,21 +17,21 @@ KEPT: Final = 40
 """Texts that a person has let out, the newest of a run."""
 
 
-def sources_of(state: ExecutorState, live: Live) -> Sources:
+def sources_of(state: ExecutorState, memory: RunMemory) -> Sources:
     """Where the words of this run come from, with what was recalled for its task and read in documents."""
     return Sources(
-        seen=state.get("seen", {}),
-        said=(state["task"], *state.get("said", [])),
-        notes=tuple(state.get("notes", [])),
-        memory=(*live.facts, *live.told_others),
-        documents=live.documents,
-        handed_out=tuple((package, text) for package, text in state.get("handed_out", [])),
+        seen=state["safety"]["seen_words"],
+        said=(state["order"]["task"], *state["conversation"]["user_messages"]),
+        notes=tuple(state["conversation"]["notes"]),
+        memory=(*memory.facts, *memory.told_others),
+        documents=memory.documents,
+        handed_out=tuple((package, text) for package, text in state["safety"]["released_texts"]),
     )
 
 
 def handed_out(state: ExecutorState, action: Action, package: str) -> list[list[str]]:
     """The texts that a person has let out, with that of the action that they have just allowed in this app."""
-    before = state.get("handed_out", [])
+    before = state["safety"]["released_texts"]
     match action:
         case OpenUrl(url=text) | Type(text=text):
             return [*before, [package, text]][-KEPT:]

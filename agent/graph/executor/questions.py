@@ -1,19 +1,24 @@
-"""Turns actions that need a person into questions, and asks what no action has asked for."""
+"""Turns actions that need a person into questions, and asks what no action has asked for.
+
+The question about a press names its object first; how it is pressed stands in the details.
+"""
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, Final
 
 from agent.actions import AskUser, TakeOver
 from agent.effect_facts import Appeared, effects_of
-from agent.graph.executor.approval_words import question_of
 from agent.graph.executor.context import RunContext
 from agent.graph.executor.state import ExecutorState
-from agent.guards.binding import Around
+from agent.guards.amounts import amounts_in
+from agent.guards.binding import ApprovalContext
 from agent.guards.facts import Facts, facts_of
 from agent.guards.gate import Gate
+from agent.guards.rules import RULE_NAMES, RuleName
 from agent.guards.sanitise import in_one_line
 from agent.guards.typed import place_of
 from agent.guards.words import id_words
@@ -30,19 +35,62 @@ CHOICES, CHOICE_LETTERS = 8, 60
 """Of a list on the screen that a person chooses from."""
 SAID_MOST, SAID_LETTERS = 2, 80
 """Of what a phone says of a code that it wants once more."""
+OBJECT_LETTERS: Final = 120
+"""Of an object in the question itself; the details have all of it."""
+HEAD_LETTERS, TAIL_LETTERS, CUT_LETTERS, MOST_LETTERS = 70, 45, 24, 400
+"""Of a longer object: what is kept of its beginning and of its end, how near to a cut an amount is looked for, and the
+most with the amounts between them.
+"""
+MAX_AMOUNTS: Final = 3
+"""In the question itself: totals stand below."""
 
 
-def question(state: ExecutorState, context: RunContext, action: AskUser | TakeOver) -> dict[str, Any]:
+@dataclass(frozen=True, kw_only=True)
+class PressToApprove:
+    """A press that a person is asked to allow, with all that they are shown of it."""
+
+    what: str
+    """The press in words."""
+    gate: Gate
+    """Why a person is asked."""
+    sight: ScreenView
+    """The screen that they are asked about."""
+    near: ApprovalContext
+    """What stands around the control."""
+    control: Element | None
+    """What is pressed, where it is an element."""
+    shown: Sequence[str]
+    """Lines that say what would go out with it."""
+    typed: str | None
+    """What the press itself types before it sends."""
+    blind: bool
+    """Whether it touches a place that has no name."""
+    frame: str | None
+    """The picture that is shown, by reference."""
+    anew: bool
+    """Whether it was allowed before, and the screen was another one then."""
+    before: str | None
+    """The picture that was allowed then, by reference."""
+    to: Recipient | None
+    """To whom it sends a message, which can be allowed for the task."""
+
+
+def asking(question: Question, binding: dict[str, Any] | None = None) -> ExecutorState:
+    """The update with which a person is asked; `binding` is what their answer is bound to."""
+    return {"question": {"pending": question.model_dump(mode="json"), "binding": binding}}
+
+
+def question_to_person(state: ExecutorState, context: RunContext, action: AskUser | TakeOver) -> Question:
     """The question of an action that is one. Where an answer could be a secret, only the choices are answers."""
     match action:
         case AskUser():
             choices = action.choices or (_listed(context) if action.among_shown else ())
             text = action.question.strip() or sentence("ask.which" if choices else "ask.help")
             strict = bool(choices) and context.policy.asks_for_secret(text)
-            return _data(state, context, QuestionKind.ASK, text, choices, strict=strict)
+            asked = _question(state, context, QuestionKind.ASK, text)
+            return asked.model_copy(update={"choices": choices, "strict": strict})
         case TakeOver():
-            text = action.reason.strip() or sentence("ask.hands")
-            return _data(state, context, QuestionKind.TAKE_OVER, text, choices=(DONE,))
+            return _by_hand(state, context, action.reason.strip() or sentence("ask.hands"))
 
 
 def _listed(context: RunContext) -> tuple[str, ...]:
@@ -60,137 +108,83 @@ def _listed(context: RunContext) -> tuple[str, ...]:
     return known if len(known) > 1 else ()
 
 
-def approval(
-    state: ExecutorState,
-    context: RunContext,
-    what: str,
-    gate: Gate,
-    shown: Sequence[str],
-    sight: ScreenView,
-    frame: str | None,
-    *,
-    near: Around,
-    control: Element | None,
-    typed: str | None = None,
-    blind: bool = False,
-    anew: bool = False,
-    before: str | None = None,
-    to: Recipient | None = None,
-) -> dict[str, Any]:
-    """May this be done (`what`), to what it is about? With what would go out (`shown`), the amounts, and what the
-    dialog or row says (`near`), as far as the screen tells. `blind`: it touches a place that has no name. `anew`: it
-    was allowed before, and the screen was another one then; `before` is the picture that was allowed. `to`: it is a
-    message to them, which can be allowed for the task, unless the name is a secret here.
+def approval(state: ExecutorState, context: RunContext, press: PressToApprove) -> Question:
+    """May this be done, to what it is about? With what would go out, the amounts, and what the dialog or row says, as
+    far as the screen tells. A recipient whose name is a secret here is not allowed for the task.
     """
-    reason = said(gate.reason)
-    facts = facts_of(sight.observation)
-    app = _app(context, sight)
-    short = sight.observation.app_name or app or sentence("ask.front")
-    text = question_of(gate, near, facts, control, short, what, typed=typed, blind=blind)
+    reason, facts = said(press.gate.reason), facts_of(press.sight.observation)
+    app = _app(context, press.sight)
     lines = [sentence("ask.in_app", app=app, reason=reason) if app else sentence("ask.reason", reason=reason)]
-    lines.append(sentence("ask.done_by", what=what))
-    lines.extend(shown)
-    lines.extend(_said(near, facts))
+    lines.append(sentence("ask.done_by", what=press.what))
+    lines.extend(press.shown)
+    lines.extend(_around(press.near, facts))
     lines.extend(facts.lines)
-    if anew:
+    if press.anew:
         lines.append(sentence("ask.anew"))
+    to = press.to
     if to is not None and context.mask.text(to.name) != to.name:
         to = None
-    return _approval(state, context, text, lines, frame, gate.consequence, before=before, to=to)
+    text = _press_question(press, facts, press.sight.observation.app_name or app or sentence("ask.front"))
+    asked = _approval(state, context, text, lines, frame=press.frame, consequence=press.gate.consequence)
+    choices = asked.choices if to is None else (*asked.choices, ALLOW_FOR_TASK)
+    return asked.model_copy(update={"choices": choices, "before": press.before, "to": to})
 
 
-def tool_approval(
-    state: ExecutorState, context: RunContext, what: str, gate: Gate, shown: Sequence[str]
-) -> dict[str, Any]:
+def tool_approval(state: ExecutorState, context: RunContext, what: str, gate: Gate, shown: Sequence[str]) -> Question:
     """A person is asked to allow a tool its work, with exactly what is shown."""
     lines = [sentence("ask.reason", reason=said(gate.reason)), *shown]
-    return _approval(state, context, sentence("ask.may", what=what), lines, None, gate.consequence)
+    return _approval(state, context, sentence("ask.may", what=what), lines, consequence=gate.consequence)
 
 
 def instead(
-    state: ExecutorState, context: RunContext, what: str, sight: ScreenView, near: Around, frame: str | None
-) -> dict[str, Any]:
+    state: ExecutorState, context: RunContext, what: str, sight: ScreenView, near: ApprovalContext, frame: str | None
+) -> Question:
     """A person does it on the phone: what they allow is never what is there when it is done."""
     facts = facts_of(sight.observation)
-    detail = "\n".join(map(in_one_line, [*_said(near, facts), *facts.lines]))
-    text = in_one_line(sentence("ask.instead", what=what))
-    return _data(state, context, QuestionKind.TAKE_OVER, text, (DONE,), detail, frame=frame)
-
-
-def _said(near: Around, facts: Facts) -> list[str]:
-    """The words of the dialog or row, or those next to the control; what the facts tell of a page is not said twice."""
-    words = near.words if near.kind != "page" else [line for line in near.words if line not in facts.about]
-    return [sentence(f"ask.{near.kind}", words=" · ".join(words))] if words else []
-
-
-def _approval(
-    state: ExecutorState,
-    context: RunContext,
-    text: str,
-    lines: list[str],
-    frame: str | None,
-    consequence: str = "",
-    *,
-    before: str | None = None,
-    to: Recipient | None = None,
-) -> dict[str, Any]:
-    text, detail = in_one_line(text), "\n".join(map(in_one_line, lines))
-    choices = (ALLOW, DENY) if to is None else (ALLOW, DENY, ALLOW_FOR_TASK)
-    return _data(
-        state,
-        context,
-        QuestionKind.APPROVE,
-        text,
-        choices,
-        detail,
-        frame=frame,
-        consequence=consequence,
-        before=before,
-        to=to,
-    )
+    detail = "\n".join(map(in_one_line, [*_around(near, facts), *facts.lines]))
+    return _by_hand(state, context, in_one_line(sentence("ask.instead", what=what)), detail=detail, frame=frame)
 
 
 def secret(
     state: ExecutorState, context: RunContext, field: Element | None, sight: ScreenView, words: str = ""
-) -> dict[str, Any]:
+) -> Question:
     """A person gives what goes into this field. `words` are what the model said of it: they are only quoted."""
     app, name = _app(context, sight) or sentence("ask.front"), field_name(field)
-    again = field is not None and place_of(sight.observation.package, field) in state.get("entered", [])
+    again = field is not None and place_of(sight.observation.package, field) in state["safety"]["secret_fields"]
     if again:
         text = sentence("ask.secret_again", app=app, field=name or sentence("ask.nameless"))
     else:
         text = sentence("ask.secret_field", app=app, field=name) if name else sentence("ask.secret", app=app)
-    said_since = _said_since(state, sight) if again else ""
-    detail = "\n".join(line for line in (said_since, _quoted(words)) if line)
-    return _data(state, context, QuestionKind.SECRET, in_one_line(text), detail=detail, again=again)
+    told_since = _told_since(state, sight) if again else ""
+    detail = "\n".join(line for line in (told_since, _quoted(words)) if line)
+    asked = _question(state, context, QuestionKind.SECRET, in_one_line(text), detail=detail)
+    return asked.model_copy(update={"again": again})
 
 
-def _said_since(state: ExecutorState, sight: ScreenView) -> str:
-    """What the phone says now and did not say before the last secret was typed; "" when nothing new is to be read."""
-    shown = {e.label for e in sight.observation.elements or () if not (e.editable or e.clickable or e.password)}
-    new: list[str] = []
-    for step in reversed(state["past"]):
-        facts = effects_of(step["effect"])
-        new[:0] = [word for fact in facts if isinstance(fact, Appeared) for word in fact.words if word in shown]
-        if step["number"] == state.get("entered_at"):
-            break
-    told = [shortened(word, SAID_LETTERS) for word in dict.fromkeys(new)]
-    return in_one_line(sentence("ask.phone_says", words=" · ".join(told[:SAID_MOST]))) if told else ""
-
-
-def secret_ahead(state: ExecutorState, context: RunContext, words: str) -> dict[str, Any]:
+def secret_ahead(state: ExecutorState, context: RunContext, words: str) -> Question:
     """A person gives a secret before there is a field that it could go into."""
-    return _data(state, context, QuestionKind.SECRET, sentence("ask.secret_ahead"), detail=_quoted(words))
+    return _question(state, context, QuestionKind.SECRET, sentence("ask.secret_ahead"), detail=_quoted(words))
 
 
 def may_get_secret(
     state: ExecutorState, context: RunContext, field: Element | None, sight: ScreenView, words: str, *, known: bool
-) -> dict[str, Any]:
+) -> Question:
     """May a secret go into this field? `known` says that it is one for secrets."""
     name = repr(field_name(field)) if field_name(field) else sentence("ask.nameless")
     what = sentence("do.enter_secret", field=name, app=_app(context, sight) or sentence("ask.front"))
     lines = [line for line in ("" if known else sentence("ask.no_secret_field"), _quoted(words)) if line]
-    return _approval(state, context, sentence("ask.may", what=what), lines, sight.frame)
+    return _approval(state, context, sentence("ask.may", what=what), lines, frame=sight.frame)
+
+
+def unlock(state: ExecutorState, context: RunContext, number: int, frame: str | None) -> Question:
+    """A person unlocks the phone."""
+    return _by_hand(state, context, sentence("ask.locked"), frame=frame, tail=f".lock{number}")
+
+
+def stuck(state: ExecutorState, context: RunContext, performed: Sequence[str], number: int) -> Question:
+    """A person says how to go on."""
+    text = sentence("ask.stuck", did=" · ".join(map(said, performed)), goal=state["order"]["goal"])
+    return _question(state, context, QuestionKind.ASK, text, tail=f".stuck{number}")
 
 
 def field_name(field: Element | None) -> str:
@@ -199,6 +193,100 @@ def field_name(field: Element | None) -> str:
         return ""
     name = field.hint or field.description or ("" if field.editable else field.text)
     return " ".join((name or " ".join(id_words(field.resource_id))).split())[:FIELD_LETTERS]
+
+
+def _approval(
+    state: ExecutorState,
+    context: RunContext,
+    text: str,
+    lines: list[str],
+    *,
+    frame: str | None = None,
+    consequence: str = "",
+) -> Question:
+    text, detail = in_one_line(text), "\n".join(map(in_one_line, lines))
+    asked = _question(state, context, QuestionKind.APPROVE, text, detail=detail, frame=frame)
+    return asked.model_copy(update={"choices": (ALLOW, DENY), "consequence": consequence})
+
+
+def _by_hand(
+    state: ExecutorState,
+    context: RunContext,
+    text: str,
+    *,
+    detail: str = "",
+    frame: str | None = None,
+    tail: str = "",
+) -> Question:
+    asked = _question(state, context, QuestionKind.TAKE_OVER, text, detail=detail, frame=frame, tail=tail)
+    return asked.model_copy(update={"choices": (DONE,)})
+
+
+def _question(
+    state: ExecutorState,
+    context: RunContext,
+    kind: QuestionKind,
+    text: str,
+    *,
+    detail: str = "",
+    frame: str | None = None,
+    tail: str = "",
+) -> Question:
+    """A question of the run. The id names the place in the run, so that it is the same after a restart, and counts the
+    questions that were answered before: each asking is a question of its own.
+    """
+    order, step = state["order"], state["step"]
+    number = state["question"]["answered_count"] + 1
+    return Question(
+        id=f"{order['run']}.{order['subtask']}.{step['number']}.{number}{tail}",
+        run=context.run,
+        kind=kind,
+        text=context.mask.text(text),
+        detail=context.mask.text(detail),
+        frame=frame or step["frame"],
+    )
+
+
+def _press_question(press: PressToApprove, facts: Facts, app: str) -> str:
+    """The question about a press. Whom and what it names are the window's own words: what is sent, the last amounts,
+    the dialog, the row, the page. The press itself is named where it has neither consequence nor object.
+    """
+    gate, near, control = press.gate, press.near, press.control
+    if control is not None and control.label and near.kind == "dialog" and near.words:
+        return _object_words("dialog", object=" ".join(near.words), control=control.label, app=app)
+    if gate.consequence in RULE_NAMES:
+        written = facts.fields[0][1] if len(facts.fields) == 1 and near.kind == "page" else ""
+        written = written if press.typed is None else press.typed
+        if gate.consequence == RuleName.SEND and written and near.title_word:
+            return _object_words("send_to", text=written, whom=near.title_word, app=app)
+        if gate.consequence == RuleName.SEND and written:
+            return _object_words("send", text=written, app=app)
+        if gate.consequence == RuleName.PAY and facts.amounts:
+            return _object_words("pay", amount=" · ".join(_each_once(facts.amounts)[-MAX_AMOUNTS:]), app=app)
+        if about := " · ".join(near.words) if near.kind == "row" else near.title_word or gate.object:
+            return _object_words("object", verb=sentence(f"ask.verb.{gate.consequence}"), object=about, app=app)
+    if press.blind:
+        return _object_words("nameless_place", app=app)
+    return sentence("ask.may", what=press.what)
+
+
+def _around(near: ApprovalContext, facts: Facts) -> list[str]:
+    """The words of the dialog or row, or those next to the control; what the facts tell of a page is not said twice."""
+    words = near.words if near.kind != "page" else [line for line in near.words if line not in facts.about]
+    return [sentence(f"ask.{near.kind}", words=" · ".join(words))] if words else []
+
+
+def _told_since(state: ExecutorState, sight: ScreenView) -> str:
+    """What the phone says now and did not say before the last secret was typed; "" when nothing new is to be read."""
+    shown = {e.label for e in sight.observation.elements or () if not (e.editable or e.clickable or e.password)}
+    new: list[str] = []
+    for step in reversed(state["past"]):
+        facts = effects_of(step["effects"])
+        new[:0] = [word for fact in facts if isinstance(fact, Appeared) for word in fact.words if word in shown]
+        if step["number"] == state["safety"]["secret_step"]:
+            break
+    told = [shortened(word, SAID_LETTERS) for word in dict.fromkeys(new)]
+    return in_one_line(sentence("ask.phone_says", words=" · ".join(told[:SAID_MOST]))) if told else ""
 
 
 def _quoted(words: str) -> str:
@@ -212,50 +300,27 @@ def _app(context: RunContext, sight: ScreenView) -> str:
     return f"{seen.app_name} ({seen.package})" if seen.app_name and named == seen.package else named
 
 
-def unlock(state: ExecutorState, context: RunContext, number: int, frame: str | None) -> dict[str, Any]:
-    """A person unlocks the phone."""
-    return _data(
-        state, context, QuestionKind.TAKE_OVER, sentence("ask.locked"), (DONE,), tail=f".lock{number}", frame=frame
-    )
-
-
-def stuck(state: ExecutorState, context: RunContext, did: Sequence[str], number: int) -> dict[str, Any]:
-    """A person says how to go on."""
-    text = sentence("ask.stuck", did=" · ".join(map(said, did)), goal=state["goal"])
-    return _data(state, context, QuestionKind.ASK, text, tail=f".stuck{number}")
-
-
-def _data(
-    state: ExecutorState,
-    context: RunContext,
-    kind: QuestionKind,
-    text: str,
-    choices: tuple[str, ...] = (),
-    detail: str = "",
-    *,
-    tail: str = "",
-    frame: str | None = None,
-    strict: bool = False,
-    consequence: str = "",
-    again: bool = False,
-    before: str | None = None,
-    to: Recipient | None = None,
-) -> dict[str, Any]:
-    """Plain data for the state. The id names the place in the run, so that it is the same after a restart, and counts
-    the questions that were answered before: each asking is a question of its own.
+def _each_once(amounts: tuple[str, ...]) -> list[str]:
+    """The amounts in the order in which they are shown last, without those that only repeat another one in more words,
+    such as a caption with its sum.
     """
-    asked = Question(
-        id=f"{state['run']}.{state['subtask']}.{state['step']}.{state.get('askings', 0) + 1}{tail}",
-        run=context.run,
-        kind=kind,
-        text=context.mask.text(text),
-        choices=choices,
-        strict=strict,
-        consequence=consequence,
-        again=again,
-        to=to,
-        detail=context.mask.text(detail),
-        frame=frame or state["frame"],
-        before=before,
-    )
-    return asked.model_dump(mode="json")
+    last = list(dict.fromkeys(reversed(amounts)))[::-1]
+    return [each for each in last if not any(set(other.split()) < set(each.split()) for other in last)]
+
+
+def _object_words(kind: str, **values: str) -> str:
+    return sentence(f"ask.object_{kind}", **{name: _short(value) for name, value in values.items()})
+
+
+def _short(words: str) -> str:
+    """The words as one line. What is too long is cut in the middle: an end often names the sum and who gets it. The
+    amounts of what is left out stay.
+    """
+    line = in_one_line(" ".join(words.split()))
+    if len(line) <= OBJECT_LETTERS:
+        return line
+    head, tail = line[:HEAD_LETTERS], line[-TAIL_LETTERS:]
+    # From a little before the cut: an amount may begin on one side and end on the other.
+    around = line[HEAD_LETTERS - CUT_LETTERS : len(line) - TAIL_LETTERS + CUT_LETTERS]
+    amounts = _each_once(tuple(each for each in amounts_in(around) if each not in head and each not in tail))
+    return shortened(" … ".join((head, *amounts, tail)), MOST_LETTERS)

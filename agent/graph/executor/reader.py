@@ -51,7 +51,7 @@ QUALITY = 80
 
 def has_reader(context: RunContext) -> bool:
     """Whether presses that no rule knows are read in this run."""
-    return context.guard != "rules" and context.models.for_purpose(Purpose.GUARD).name != PILOT
+    return context.config.guard != "rules" and context.config.models.for_purpose(Purpose.GUARD).name != PILOT
 
 
 async def read_press(
@@ -63,8 +63,8 @@ async def read_press(
     the press has waited: what was read while the model still wrote takes none.
     """
     pressed = Pressed(action.kind, sight.observation, where.element, where.point)
-    key = pressed.key(context.models.for_purpose(Purpose.GUARD).name)
-    known, early = context.readings.of(key), context.live.early.take(key)
+    key = pressed.key(context.config.models.for_purpose(Purpose.GUARD).name)
+    known, early = context.readings.of(key), context.memory.early.take(key)
     if known is not None:
         return known, Usage() if early is None else early.drop()
     clock = asyncio.get_running_loop().time
@@ -80,20 +80,20 @@ async def read_press(
 def begin_reading(context: RunContext, sight: ScreenView, action: Action, where: ResolvedTarget) -> None:
     """Begin to read a press that is not decided yet, unless it is known from before."""
     pressed = Pressed(action.kind, sight.observation, where.element, where.point)
-    name = context.models.for_purpose(Purpose.GUARD).name
+    name = context.config.models.for_purpose(Purpose.GUARD).name
     key = pressed.key(name)
     if key is None or context.readings.of(key) is not None:
         return
     sent: list[ModelRequest] = []
     task = asyncio.create_task(_ask(context, sight, pressed, sent.append), name=f"early reading of {context.run}")
-    context.live.early.begin(EarlyReading(key, name, task, sent))
+    context.memory.early.begin(EarlyReading(key, name, task, sent))
 
 
 async def _ask(
     context: RunContext, sight: ScreenView, pressed: Pressed, sending: Callable[[ModelRequest], None] = lambda _: None
 ) -> tuple[PressReading, Usage]:
     """What the reader says of it, and what that has used. `sending` is told of the request that goes out."""
-    model = context.models.for_purpose(Purpose.GUARD)
+    model = context.config.models.for_purpose(Purpose.GUARD)
     request = ModelRequest(
         Purpose.GUARD,
         (Message("system", (prompt("guard"),)), Message("user", await _shown(context, sight, pressed))),

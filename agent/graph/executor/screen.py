@@ -52,7 +52,7 @@ Result = TypeVar("Result")
 
 
 @dataclass
-class Looks:
+class ScreenState:
     """What this process has seen of a phone in a run, kept by its `PhoneScreen`. Empty after a restart: then the phone
     is looked at again.
 
@@ -104,7 +104,7 @@ class PhoneScreen:
         control: Control,
         mask: Mask,
         emit: Callable[[RunEvent], None],
-        looks: Looks,
+        state: ScreenState,
         *,
         fit: Fit,
         needs_list: bool = False,
@@ -119,7 +119,7 @@ class PhoneScreen:
         self._control = control
         self._mask = mask
         self._emit = emit
-        self._looks = looks
+        self._state = state
         self._fit = fit
         self._needs_list = needs_list
         self._grace = grace
@@ -127,70 +127,70 @@ class PhoneScreen:
     @property
     def view(self) -> ScreenView | None:
         """What the model was shown last; None when this process has not looked, or has to look again."""
-        return self._looks.view
+        return self._state.view
 
     @property
     def fresh(self) -> Observation | None:
         """What was seen since, and no model has been shown yet."""
-        fresh = self._looks.fresh
+        fresh = self._state.fresh
         return None if fresh is None else self._mask.observation(fresh)
 
     @property
     def pending(self) -> EarlyLook | None:
         """The early look after the last action, until it is known that it stood still, or what it became."""
-        return self._looks.pending
+        return self._state.pending
 
     @property
     def is_new(self) -> bool:
         """Whether the view has only just come, with its elements: whoever looked again would be told the same."""
-        return asyncio.get_running_loop().time() - self._looks.came < LATELY
+        return asyncio.get_running_loop().time() - self._state.came < LATELY
 
     @property
     def step_began(self) -> float:
         """When this step first looked, in seconds of the monotonic clock."""
-        return self._looks.step_began
+        return self._state.step_began
 
     def expire(self) -> None:
         """What was seen since the view is old: whoever looks next asks the phone."""
-        self._looks.fresh = None
+        self._state.fresh = None
 
     def forget(self) -> None:
         """Everything seen is old, the view too: somebody else may have had the phone."""
-        self._looks.forget()
+        self._state.forget()
 
     def take_pending(self) -> EarlyLook | None:
         """The early look, of which nothing is asked any more from now on."""
-        early, self._looks.pending = self._looks.pending, None
+        early, self._state.pending = self._state.pending, None
         return early
 
     def wait_for_lists(self) -> None:
         """From now on the model is shown no screen whose elements are still on their way."""
-        self._looks.waits_for_lists = True
+        self._state.waits_for_lists = True
 
     async def look(self) -> ScreenView:
         """What the model is to be shown now: what was seen last, or a look at a phone that is awake.
 
         Raises Stopped, and PhoneError when three looks have failed, or there is no memory for a picture for too long.
         """
-        looks = self._looks
-        if looks.pending is not None and looks.pending.moved:
-            looks.fresh = None
+        state = self._state
+        if state.pending is not None and state.pending.moved:
+            state.fresh = None
         else:
-            looks.step_began = time.monotonic()
-            if looks.fresh is None:
-                looks.pending = None  # nobody knows any more what was done to the screen since
+            state.step_began = time.monotonic()
+            if state.fresh is None:
+                state.pending = None  # nobody knows any more what was done to the screen since
         observation = await self._control.guard(self._with_memory(self._observed))
-        fresh, looks.fresh = looks.fresh, None
+        fresh, state.fresh = state.fresh, None
         view = await self._control.guard(self._with_memory(lambda: self._viewed(observation)))
-        if looks.pending is not None:
-            looks.pending.shown = fresh is not None
-        looks.view = view
+        if state.pending is not None:
+            state.pending.shown = fresh is not None
+        state.view = view
         return view
 
     @property
     def is_early(self) -> bool:
         """Whether the view is an early look: `answer_to` finds out whether it stood still."""
-        return self._looks.pending is not None and self._looks.pending.shown
+        return self._state.pending is not None and self._state.pending.shown
 
     async def peek(self, *, keep: bool = False) -> Observation:
         """The screen as it is now, beside what the model is shown; with `keep` the model is shown it next.
@@ -199,7 +199,7 @@ class PhoneScreen:
         """
         seen = await self._control.guard(self._phone.observe(fit=self._fit))
         if keep:
-            self._looks.fresh = seen
+            self._state.fresh = seen
         return self._mask.observation(seen)
 
     async def told_late(self, seen: Observation) -> Observation:
@@ -208,7 +208,7 @@ class PhoneScreen:
         What was seen, where they do not come; an app that tells none, as a game does, is not waited for each time.
         Raises Stopped and PhoneUnavailable.
         """
-        untold = self._looks.untold
+        untold = self._state.untold
         if untold.get(seen.package, 0) >= UNTOLD_TRIES:
             return seen
         try:
@@ -230,14 +230,14 @@ class PhoneScreen:
         After the `last` action of a step it may be an early look, which is `pending` then. Raises Stopped and
         PhoneError: the input was sent all the same.
         """
-        looks, mask = self._looks, self._mask
-        looks.pending = None
+        state, mask = self._state, self._mask
+        state.pending = None
         patience = PATIENCE_OPENING_S if isinstance(what, OpenApp | OpenUrl) else PATIENCE_S
         # While the screen moves, elements and picture may differ by a moment: a secret would not be covered where it
         # is. Where there may be one, no picture goes out before the elements by which it is covered have come.
-        early = last and not mask.needs_rest(before.package) and looks.backoff.ready()
+        early = last and not mask.needs_rest(before.package) and state.backoff.ready()
         covered = not mask.covers_nothing
-        listed = self._needs_list or looks.waits_for_lists
+        listed = self._needs_list or state.waits_for_lists
         seen = await self._change(before, patience, settle=not early, elements=listed or covered)
         if covered and not seen.complete:
             known = await self._control.guard(self._phone.confirmed(seen))
@@ -245,11 +245,11 @@ class PhoneScreen:
         moving = early and not seen.settled
         if moving and (mask.needs_rest(seen.package) or mask.observation(seen) is not seen):
             moving, seen = False, await self._change(before, patience, settle=True)
-        looks.fresh = seen
+        state.fresh = seen
         if seen.settled and seen.complete and seen.elements is not None:
-            looks.came = asyncio.get_running_loop().time()
+            state.came = asyncio.get_running_loop().time()
         if moving:
-            looks.pending = EarlyLook(key, before.without_picture(), seen.without_picture(), patience)
+            state.pending = EarlyLook(key, before.without_picture(), seen.without_picture(), patience)
         return mask.observation(seen)
 
     async def answer_to(
@@ -258,7 +258,7 @@ class PhoneScreen:
         """The model's answer, once the screen it was asked about is known to stand still; `still` is called as soon as
         it is, and the view has by then all that belongs to it. Raises ModelError and Stopped.
         """
-        early = self._looks.pending
+        early = self._state.pending
         if early is None:
             return await self._control.guard(model.complete(request))
         return await self._control.guard(self._answer_to(model, request, early, still))
@@ -273,7 +273,7 @@ class PhoneScreen:
         """A picture that was stored before, with `light` in fewer bytes; None when it is there no more."""
         if reference is None:
             return None
-        lightened_before = self._looks.light
+        lightened_before = self._state.light
         data = lightened_before.get(reference) if light else None
         if data is None:
             try:
@@ -290,8 +290,8 @@ class PhoneScreen:
         Tried up to three times: a picture may come broken, a phone under load may not answer in time, and an unplugged
         cable is waited for.
         """
-        looks = self._looks
-        early, seen = looks.pending, looks.fresh
+        state = self._state
+        early, seen = state.pending, state.fresh
         for attempt in range(1, CAPTURE_TRIES + 1):
             try:
                 if seen is None and early is not None and attempt == 1:
@@ -300,7 +300,7 @@ class PhoneScreen:
                     seen = await self._phone.observe(fit=self._fit)
                 return await self._woken() if seen.locked or not seen.screen_on else seen
             except NoMemory:
-                looks.fresh = None
+                state.fresh = None
                 raise
             except (CaptureFailed, PhoneTimeout) as error:
                 if attempt == CAPTURE_TRIES:
@@ -311,7 +311,7 @@ class PhoneScreen:
                     raise
                 self._emit(Told(text=sentence("told.away", why=sentence_of(error), seconds=f"{self._grace:.0f}")))
                 await self._phones.wait_for(self._phone.info.id, timeout=self._grace)
-            seen = looks.fresh = None
+            seen = state.fresh = None
         raise CaptureFailed("no picture")
 
     async def _woken(self) -> Observation:
@@ -360,18 +360,18 @@ class PhoneScreen:
     async def _answer_to(
         self, model: Model, request: ModelRequest, early: EarlyLook, still: Callable[[EarlyLook], Awaitable[None]]
     ) -> ModelReply | StaleAnswer:
-        looks = self._looks
+        state = self._state
         answering = asyncio.ensure_future(model.complete(request))
         try:
             if (confirmed := await self._confirmed(early)) is not None:
                 early.confirmed = confirmed
                 self._complete(confirmed)
-                looks.pending = None
-                looks.backoff.stood_still()
+                state.pending = None
+                state.backoff.stood_still()
                 await still(early)
                 return await answering
             early.moved, early.shown = True, False
-            looks.backoff.moved()
+            state.backoff.moved()
             logger.info(
                 "run %s: the screen moved after step %d; the model is asked again", early.key.run, early.key.step
             )
@@ -396,9 +396,9 @@ class PhoneScreen:
 
     def _complete(self, seen: Observation) -> None:
         """The view has what the phone has told since the model was asked."""
-        view = self._looks.view
+        view = self._state.view
         if view is None or view.observation.complete:
             return
         screen, targets = screen_of(seen, view.screen.space, covered=self._mask.covers_words(seen))
         numbered = targets if view.screen.elements is not None else ()
-        self._looks.view = ScreenView(seen, replace(screen, image=view.screen.image), numbered, view.frame)
+        self._state.view = ScreenView(seen, replace(screen, image=view.screen.image), numbered, view.frame)

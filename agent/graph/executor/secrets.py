@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from agent.actions import Action, AskUser, EnterSecret, PressKey
 from agent.effect_facts import Effect
 from agent.graph.executor import questions
@@ -43,8 +41,8 @@ ENTER_WAITS = (
 
 def asked_instead(
     state: ExecutorState, context: RunContext, sight: ScreenView, action: AskUser
-) -> dict[str, Any] | None:
-    """What the state gets when this question asks for a secret, None when its answer may be told to the model.
+) -> ExecutorState | None:
+    """The update when this question asks for a secret, None when its answer may be told to the model.
 
     The answer goes into the field for it that is on the screen, or waits for one.
     """
@@ -53,15 +51,13 @@ def asked_instead(
     fields = [e for e in sight.observation.elements or () if e.editable and context.policy.is_secret_field(e)]
     fields = [e for e in fields if e.focused] or fields
     if len(fields) != 1:
-        return {"question": questions.secret_ahead(state, context, action.question), "anchor": None}
+        return questions.asking(questions.secret_ahead(state, context, action.question))
     where = ResolvedTarget(fields[0], fields[0].bounds.clipped(sight.observation.size).centre)
     return secret_question(state, context, sight, where, action.question)
 
 
-def asked_for_field(
-    state: ExecutorState, context: RunContext, sight: ScreenView, action: EnterSecret
-) -> dict[str, Any]:
-    """What the state gets before a secret is typed: the question for it, or first whether it may go into this field.
+def asked_for_field(state: ExecutorState, context: RunContext, sight: ScreenView, action: EnterSecret) -> ExecutorState:
+    """The update before a secret is typed: the question for it, or first whether it may go into this field.
 
     That is asked where the field is not known to be for secrets, and for a secret that was given before there was a
     field. Raises ActionError when there is no field, when it would press a button, or go into an app that is never
@@ -76,11 +72,11 @@ def asked_for_field(
     if where.point is None and sight.observation.elements is not None:
         raise ActionError(NO_FOCUS)
     known = where.element is not None and context.policy.is_secret_field(where.element)
-    if known and state.get("held") is None:
+    if known and state["safety"]["held_secret"] is None:
         return secret_question(state, context, sight, where, action.question)
     question = questions.may_get_secret(state, context, where.element, sight, action.question, known=known)
-    told = {"about": secret_matter(sight), "what": headline(question["text"], "")}
-    return {"question": question, "anchor": {**anchor_of(where, sight), **told}}
+    told = {"about": secret_matter(sight), "what": headline(question.text, "")}
+    return questions.asking(question, {**anchor_of(where, sight), **told})
 
 
 def secret_matter(sight: ScreenView) -> str:
@@ -96,21 +92,20 @@ def secret_question(
     words: str = "",
     *,
     allowed: bool = False,
-) -> dict[str, Any]:
-    """What the state gets when a person is asked for what goes into this field; `words` are those of the model.
+) -> ExecutorState:
+    """The update with which a person is asked for what goes into this field; `words` are those of the model.
 
     With `allowed` a person has said yes to a field that is not for secrets: then it must also stand where it stood,
     in the same window with the same recipient.
     """
     question = questions.secret(state, context, where.element, sight, words)
-    return {"question": question, "anchor": anchor_of(where, sight, facts=allowed)}
+    return questions.asking(question, anchor_of(where, sight, facts=allowed))
 
 
 async def type_secret(
-    state: ExecutorState,
     context: RunContext,
+    key: ActionKey,
     sight: ScreenView,
-    index: int,
     action: EnterSecret,
     where: ResolvedTarget,
     secret: str,
@@ -121,7 +116,6 @@ async def type_secret(
 
     Returns what came of it, and why Enter was not pressed ("" when that is as it was wished for). Raises ActionError.
     """
-    key = ActionKey(context.run, state["subtask"], state["step"], index)
     value = context.secrets.take(secret)
     if value is None:
         await give_up(context, key, "the secret is gone")

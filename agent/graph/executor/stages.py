@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable
-from dataclasses import asdict, dataclass, fields, replace
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, fields, replace
 from typing import Any, Final
 
 from agent.actions import Action, AskUser, Drag, EnterSecret, Scroll, Swipe, TakeOver, action_data
-from agent.effect_facts import effects_data, effects_of
+from agent.effect_facts import Effect, effects_data
 from agent.graph.executor import questions
 from agent.graph.executor.acting import BEGUN, TOOL_BEGUN, begin, run_tool, send_input
-from agent.graph.executor.action_spec import AnySpec, InputAction, PersonAction, PhoneContext, PhoneTool
+from agent.graph.executor.action_spec import (
+    InputAction,
+    PersonAction,
+    PhoneContext,
+    PhoneTool,
+    Resolved,
+    ResolvedInput,
+)
 from agent.graph.executor.anchors import anchor_of
 from agent.graph.executor.context import RunContext
 from agent.graph.executor.covered_words import ReadWords, require_covered
@@ -25,10 +32,20 @@ from agent.graph.executor.gate import (
     question_before_tool,
     spot_of,
 )
+from agent.graph.executor.matters import MatterFate, with_fate
 from agent.graph.executor.secrets import asked_for_field, asked_instead
-from agent.graph.executor.state import ExecutorState, NotDoneData, did_as, did_of, spent, usage_data
+from agent.graph.executor.state import (
+    ConversationState,
+    ExecutorState,
+    QuestionState,
+    SafetyState,
+    StepState,
+    did_as,
+    joined,
+)
 from agent.graph.executor.still_there import StillThere, still_there
 from agent.graph.executor.targets import ResolvedTarget, resolve_target, spoken_as
+from agent.graph.subjects import spent
 from agent.guards.masking import without_words_of
 from agent.guards.reading import PressReading, is_press
 from agent.models.base import Usage
@@ -36,11 +53,10 @@ from agent.observing import ScreenView
 from agent.ports.journal import ActionKey
 from agent.ports.tool_calls import CallKey
 from agent.recorded_skills.recording import as_scroll, recorded, recorded_words
-from agent.scene import StepFate
+from agent.scene import StepStatus
 from agent.tools.calling import Worker
 from agent.tools.spec import ActionError, Done, Tool, ToolContext
 from agent.wording import kept
-from devices.inputs import Input
 from devices.phone import Element
 from devices.wording import Words
 
@@ -55,83 +71,99 @@ UNJUDGED = (
     "This app does not say what its controls are, so no rule has judged what you pressed. Press nothing there that "
     "sends, pays, deletes, installs or agrees to something without asking the person first."
 )
-NOWHERE: Final = ResolvedTarget(None, None)
 
 
 class OpenStep:
-    """The step as it goes on: what is read of the state, what is added to it, and the update that the state gets."""
+    """The step that is being taken: copies of the subjects that its actions change, and the update that they make."""
 
     def __init__(self, state: ExecutorState, context: RunContext) -> None:
         self.state = state
+        """As the node was given it."""
+        self.order = state["order"]
         self.context = context
-        self.did = list(did_of(state["did"]))
-        self.effect = list(effects_of(state["effect"]))
-        self.told = list(state["told"])
-        self.notes = list(state["notes"])
-        self.index = state["index"]
-        self.usage = spent(state)
-        self.fate: StepFate | None = None
-        self.not_done: NotDoneData | None = None
-        self.readings = list(state.get("readings", []))
-        self.read = list(state.get("read", []))
-        self.found = list(state.get("found", []))
-        self.touched = list(state.get("touched", []))
-        self.changed: dict[str, Any] = {}
-        """What else is another than it was."""
+        self.taken: StepState = {**state["step"], "status": None, "failure": None}
+        self.question: QuestionState = {**state["question"]}
+        self.safety: SafetyState = {**state["safety"]}
+        self.conversation: ConversationState = {**state["conversation"]}
+        self.usage = spent(state["progress"])
+
+    @property
+    def index(self) -> int:
+        """The place of the action that is worked on."""
+        return self.taken["action_index"]
+
+    @index.setter
+    def index(self, index: int) -> None:
+        self.taken["action_index"] = index
 
     @property
     def data(self) -> dict[str, Any]:
         """The action that is worked on, as it was decided."""
-        return self.state["decision"]["actions"][self.index]
+        return self.taken["decision"]["actions"][self.index]
 
     @property
     def recorded(self) -> dict[str, Any]:
         """The action that is worked on as the journal has it, with what the independent reader said of it."""
-        own = [each for each in self.readings if each["index"] == self.index]
+        own = [each for each in self.taken["readings"] if each["index"] == self.index]
         return {**self.data, "readings": own} if own else self.data
 
     @property
     def is_last(self) -> bool:
         """Whether no other action follows it."""
-        return self.index + 1 == len(self.state["decision"]["actions"])
+        return self.index + 1 == len(self.taken["decision"]["actions"])
 
     @property
     def key(self) -> ActionKey:
         """The place of the action that is worked on in the journal."""
-        return ActionKey(self.context.run, self.state["subtask"], self.state["step"], self.index)
+        return ActionKey(self.context.run, self.order["subtask"], self.taken["number"], self.index)
+
+    def perform(self, what: str) -> None:
+        """Add what is done, or about to be."""
+        self.taken["performed"] = [*self.taken["performed"], kept(what)]
+
+    def notify(self, *notices: str) -> None:
+        """Add what the model is told next."""
+        self.conversation["model_notices"] = [*self.conversation["model_notices"], *notices]
+
+    def add_effects(self, *effects: Effect) -> None:
+        """Add what was changed."""
+        self.taken["effects"] = [*self.taken["effects"], *effects_data(effects)]
 
     def record(self, done: Done) -> None:
         """Add what came of an action, without secrets."""
-        cover = self.context.mask.text
-        self.effect += done.effects
-        self.told += map(cover, done.told)
-        self.notes += map(cover, done.notes)
+        cover, conversation = self.context.mask.text, self.conversation
+        self.add_effects(*done.effects)
+        self.notify(*map(cover, done.told))
         self.usage += done.usage
+        conversation["notes"] = [*conversation["notes"], *map(cover, done.notes)]
         if done.gathered is not None:
-            self.changed["gathered"] = cover(done.gathered)
+            conversation["notes_summary"] = cover(done.gathered)
         if done.read:
-            self.read = newest((*self.read, *map(cover, done.read)))
-            self.changed["read"] = self.read
+            conversation["texts_read"] = newest((*conversation["texts_read"], *map(cover, done.read)))
         if done.sources:
-            pages = [*self.changed.get("sources", self.state.get("sources", [])), *map(asdict, done.sources)]
-            self.changed["sources"] = [*{page["url"]: page for page in pages}.values()]
+            pages = [*conversation["sources"], *map(asdict, done.sources)]
+            conversation["sources"] = [*{page["url"]: page for page in pages}.values()]
         if done.found:
-            self.found = [*dict.fromkeys([*self.found, *done.found])][-FOUND_KEPT:]
-            self.changed["found"] = self.found
+            found = dict.fromkeys([*conversation["addresses_found"], *done.found])
+            conversation["addresses_found"] = [*found][-FOUND_KEPT:]
 
-    def end(self, fate: StepFate, what: Words) -> None:
+    def end(self, status: StepStatus, what: Words) -> None:
         """Add what became of the action that this step ends with."""
-        self.fate = fate
-        self.did.append(did_as(fate, what))
+        self.taken["status"] = status.value
+        self.perform(did_as(status, what))
 
     def fail(self, error: ActionError) -> None:
         """Add why an action was not done."""
-        self.told.append(str(error))
-        self.not_done = {
+        self.notify(str(error))
+        self.taken["failure"] = {
             "reason": kept(error.reason),
             "uncertain": error.uncertain,
             "unknown_app": error.unknown_app,
         }
+
+    def settle(self, fate: MatterFate, known: Mapping[str, Any] | None) -> None:
+        """Keep what has become of something that the gate held (see agent.graph.executor.matters.with_fate)."""
+        self.safety["matters"] = with_fate(self.safety["matters"], fate, known, self.order["subtask"])
 
     def keep(self, it: Resolved, *, target: Element | None = None, touches: bool = False, seconds: float = 0.0) -> None:
         """Add what a skill can be made of: the action, what it touched and on what screen, without secrets."""
@@ -142,79 +174,57 @@ class OpenStep:
         if seen is not None and it.action.kind == "note":
             made = recorded_words(data, str(data.get("text", "")), seen)
         else:
-            if isinstance(it.action, Swipe) and seen is not None and it.where.point and it.where.end:
-                direction = as_scroll(it.where.point, it.where.end, seen)
+            if isinstance(it, ResolvedInput) and isinstance(it.action, Swipe) and it.where.point and it.where.end:
+                direction = as_scroll(it.where.point, it.where.end, it.sight.told.observation)
                 data = data if direction is None else {"kind": "scroll", "direction": direction}
                 touches = direction is None
             looks_up = isinstance(it.spec, Tool) and it.spec.repeatable
             made = recorded(data, seen, target, touches=touches, seconds=seconds, looks_up=looks_up)
         made = made.model_copy(update={"locale": self.context.phone.info.locale})
-        self.touched.append(made.model_dump(mode="json"))
-        self.changed["touched"] = self.touched
+        self.taken["recorded_actions"] = [*self.taken["recorded_actions"], made.model_dump(mode="json")]
 
     def record_reading(self, reading: PressReading, usage: Usage) -> None:
         """Add what the independent reader said of a press of this step."""
         self.usage += usage
-        self.readings.append({"index": self.index, **reading.data})
-        self.changed["readings"] = self.readings
+        self.taken["readings"] = [*self.taken["readings"], {"index": self.index, **reading.data}]
 
-    def update(self, **more: object) -> dict[str, object]:
+    def update(self, *more: ExecutorState) -> ExecutorState:
         """The update of the graph's state, with `more` beside it."""
-        return {
-            "did": [kept(each) for each in self.did],
-            "effect": effects_data(self.effect),
-            "told": self.told,
-            "fate": None if self.fate is None else self.fate.value,
-            "not_done": self.not_done,
-            "notes": self.notes,
-            "index": self.index,
-            "usage": usage_data(self.usage),
-            **self.changed,
-            **more,
+        own: ExecutorState = {
+            "step": self.taken,
+            "question": self.question,
+            "safety": self.safety,
+            "conversation": self.conversation,
+            "progress": {"usage": self.usage.data()},
         }
-
-
-@dataclass(frozen=True)
-class Resolved:
-    """An action with all that it is about: its spec and words, the screen as it is now (None when this process has not
-    seen it), and of an input where it goes and what is sent.
-    """
-
-    action: Action
-    spec: AnySpec
-    what: Words
-    sight: ScreenView | None
-    where: ResolvedTarget = NOWHERE
-    physical: Input | None = None
-    looked: float | None = None
-    """When the look was begun that has shown what a person had allowed, in seconds of the loop's clock: it is in the
-    journal then, and nothing else may come before the input."""
+        return joined(own, *more)
 
 
 def resolve(step: OpenStep, action: Action, sight: ScreenView, chosen_on: ScreenView) -> Resolved:
     """Find what the action is about on the screen as it is now. Raises ActionError when it is gone."""
     spec = step.context.actions.spec_of(action)
     if not isinstance(spec, InputAction):
-        return Resolved(action, spec, step.context.actions.describe(action, sight), sight)
+        what = step.context.actions.describe(action, sight)
+        return Resolved(action=action, spec=spec, what=what, sight=sight)
     if sight is chosen_on:
         return resolve_input(spec, action, resolve_target(action, sight), sight)
     where = aim_again(action, step.context.actions.describe(action, chosen_on), chosen_on, sight)
     return resolve_input(spec, action, where, sight)
 
 
-def resolve_input(spec: InputAction[Any], action: Action, where: ResolvedTarget, sight: ScreenView) -> Resolved:
+def resolve_input(spec: InputAction[Any], action: Action, where: ResolvedTarget, sight: ScreenView) -> ResolvedInput:
     """An input with where it goes on this screen. Raises ActionError when it has no place to go."""
     what, physical = spec.describe(action, sight.told), spec.to_input(action, where, sight)
     if physical is None:
         raise ActionError(f"Not done: {what} has no place to go on this screen. Name an element or a point.")
-    return Resolved(action, spec, what, sight, where, physical)
+    return ResolvedInput(action=action, spec=spec, what=what, sight=sight, where=where, physical=physical)
 
 
 async def with_elements(step: OpenStep, it: Resolved) -> Resolved:
     """A press of a screen that has told no elements, with those that come when they are waited for. A list that is late
     says nothing of what is pressed: no rule would hold it. Raises ActionError, Stopped and PhoneUnavailable.
     """
-    if not isinstance(it.spec, InputAction) or it.sight is None or it.physical is None:
+    if not isinstance(it, ResolvedInput):
         return it
     seen, (same, there) = it.sight.observation, spoken_as(it.physical, it.sight)
     if seen.elements is not None or not is_press(same, spot_of(it.sight, there, same)):
@@ -223,12 +233,11 @@ async def with_elements(step: OpenStep, it: Resolved) -> Resolved:
     if now is seen:
         return it
     sight = replace(it.sight, observation=now)
-    where = resolve_target(it.action, sight)
-    return resolve_input(it.spec, it.action, where, sight)
+    return resolve_input(it.spec, it.action, resolve_target(it.action, sight), sight)
 
 
-async def gate(step: OpenStep, it: Resolved) -> dict[str, Any] | None:
-    """What a person is asked first, None when it may be done. Raises ActionError when it is refused."""
+async def gate(step: OpenStep, it: Resolved) -> ExecutorState | None:
+    """The update with which a person is asked first, None when it may be done. Raises ActionError when refused."""
     state, context, spec = step.state, step.context, it.spec
     try:
         if isinstance(spec, PersonAction):
@@ -237,23 +246,21 @@ async def gate(step: OpenStep, it: Resolved) -> dict[str, Any] | None:
             require_covered(it.action, it.sight)
         if isinstance(spec, Tool | PhoneTool):
             return question_before_tool(state, context, spec, spec.resolve(it.action))
-        assert it.sight is not None
-        assert it.physical is not None
-        question = await question_before_input(
-            state, context, it.sight, spec, it.action, it.where, it.physical, step.record_reading
-        )
+        assert isinstance(it, ResolvedInput)
+        question = await question_before_input(state, context, it, step.record_reading)
     except ActionError:
-        step.end(StepFate.REFUSED, it.what)
+        step.end(StepStatus.REFUSED, it.what)
         raise
-    if question is None and is_unjudged(context, it.sight, it.action, it.where):
-        told, once = context.live.told, f"unjudged: {it.sight.observation.package}"
-        step.told += [UNJUDGED] if once not in told else []
+    if question is None and is_unjudged(context, it):
+        told, once = context.memory.told, f"unjudged: {it.sight.observation.package}"
+        if once not in told:
+            step.notify(UNJUDGED)
         told.add(once)
     return question
 
 
-def _question_to_person(step: OpenStep, it: Resolved) -> dict[str, Any] | None:
-    """What a person is asked by an action that is for them; None for one that asks nothing."""
+def _question_to_person(step: OpenStep, it: Resolved) -> ExecutorState | None:
+    """The update with which an action that is for a person asks them; None for one that asks nothing."""
     state, context, sight, action = step.state, step.context, it.sight, it.action
     assert sight is not None
     if isinstance(action, EnterSecret):
@@ -263,26 +270,24 @@ def _question_to_person(step: OpenStep, it: Resolved) -> dict[str, Any] | None:
     secret = asked_instead(state, context, sight, action) if isinstance(action, AskUser) else None
     if secret is not None:
         return secret
-    step.did.append(it.what)
+    step.perform(it.what)
     if isinstance(action, TakeOver):
         step.keep(it)
     anchor = anchor_of(field_aim(action, sight), sight, facts=False)
-    return {"question": questions.question(state, context, action), "anchor": anchor}
+    return questions.asking(questions.question_to_person(state, context, action), anchor)
 
 
 async def journal(step: OpenStep, it: Resolved) -> None:
     """Write down what is about to be done. Raises ActionError when it was begun before, LeaseLost."""
-    match it.spec:
-        case InputAction() if it.looked is not None:
-            step.did.append(it.what)
-        case InputAction():
-            step.did.append(it.what)
+    if isinstance(it, ResolvedInput):
+        step.perform(it.what)
+        if it.looked is None:
             await begin(step.context, step.key, step.recorded, BEGUN)
-        case PhoneTool(journalled=True):
-            step.did.append(it.what)
-            await begin(step.context, step.key, step.data, TOOL_BEGUN.format(what=it.what))
-        case Tool():
-            step.did.append(it.what)
+    elif isinstance(it.spec, PhoneTool) and it.spec.journalled:
+        step.perform(it.what)
+        await begin(step.context, step.key, step.data, TOOL_BEGUN.format(what=it.what))
+    elif isinstance(it.spec, Tool):
+        step.perform(it.what)
 
 
 async def run(step: OpenStep, it: Resolved) -> Done:
@@ -297,38 +302,37 @@ async def run(step: OpenStep, it: Resolved) -> Done:
         case PhoneTool(run=work_of):
             work = work_of(it.spec.resolve(it.action), _phone_context(step, it.sight))
         case InputAction():
+            assert isinstance(it, ResolvedInput)
             return await _run_input(step, it)
     if it.spec.journalled:
         done = await run_tool(step.context, step.key, it.spec.cut_off, work)
     else:
         done = await work
-        step.did.append(it.what)
+        step.perform(it.what)
     step.keep(it)
     return done
 
 
 async def _call_tool(step: OpenStep, tool: Tool[Any], action: Action) -> Done:
     """Call a tool that needs no phone: in the same record, and so with the same cache, as the members of the task."""
-    have, state = step.context, step.state
+    have, subtask = step.context, step.order["subtask"]
     task, box = have.run.task, have.toolbox
-    caller = box.caller(Worker(task, EXECUTOR, state["subtask"]), ())
+    caller = box.caller(Worker(task, EXECUTOR, subtask), ())
     context = await box.with_what_is_known(_tool_context(step))
-    key = CallKey(task, EXECUTOR, state["subtask"], state["step"], step.index)
+    key = CallKey(task, EXECUTOR, subtask, step.taken["number"], step.index)
     done, _cached = await caller.perform(tool, action, key, context)
-    have.live.documents += done.documents
+    have.memory.documents += done.documents
     return done
 
 
-async def _run_input(step: OpenStep, it: Resolved) -> Done:
-    assert it.sight is not None
-    assert it.physical is not None
+async def _run_input(step: OpenStep, it: ResolvedInput) -> Done:
     if it.where.point is not None:
         spot = it.where.point.mapped(it.sight.observation.size, it.sight.screen.space)
-        step.changed["mark"] = [spot.x, spot.y]
-    own = step.state["reply"].get("finish_reason") == RECORDED
+        step.taken["touch_point"] = [spot.x, spot.y]
+    own = step.taken["reply"].get("finish_reason") == RECORDED
     # A recording answers at once: where nothing has taken time since the look, it is itself the last word.
     again = it.looked is None and not (own and step.index == 0 and step.context.screen.is_new)
-    judged = _judged(step, it, it.sight, it.physical) if again else None
+    judged = _judged(step, it) if again else None
     clock = asyncio.get_running_loop().time
     began = clock()
     # No call of a model goes on beside a look after a step of a recording: it is shown at rest.
@@ -354,32 +358,32 @@ def newest(texts: Iterable[str]) -> list[str]:
     return shown
 
 
-def _judged(step: OpenStep, it: Resolved, sight: ScreenView, physical: Input) -> StillThere | None:
+def _judged(step: OpenStep, it: ResolvedInput) -> StillThere | None:
     """What a press that nobody was asked about has to meet."""
-    action, where, context = it.action, it.where, step.context
-    if not is_its_input(action, where, physical, sight):
-        action, where = spoken_as(physical, sight)
-    read = any(each["index"] == step.index for each in step.readings)
+    action, where, sight, context = it.action, it.where, it.sight, step.context
+    if not is_its_input(action, where, it.physical, sight):
+        action, where = spoken_as(it.physical, sight)
+    read = any(each["index"] == step.index for each in step.taken["readings"])
     spot = spot_of(sight, where, action)
     cover = context.mask.observation
     return still_there(action, where, sight.observation, spot, context.policy, cover, read=read)
 
 
 def _tool_context(step: OpenStep) -> ToolContext:
-    have = step.context
+    have, task, conversation = step.context, step.order["task"], step.conversation
     return ToolContext(
         task_id=have.run.task,
         person=have.person,
         member=EXECUTOR,
-        task=step.state["task"],
-        said=(step.state["task"], *step.state.get("said", [])),
-        found=tuple(step.found),
-        notes=tuple(step.notes),
-        memory=(*have.live.facts, *have.live.told_others),
-        documents=have.live.documents,
-        seen=step.state.get("seen", {}),
+        task=task,
+        said=(task, *conversation["user_messages"]),
+        found=tuple(conversation["addresses_found"]),
+        notes=tuple(conversation["notes"]),
+        memory=(*have.memory.facts, *have.memory.told_others),
+        documents=have.memory.documents,
+        seen=step.safety["seen_words"],
         phone_id=have.phone.info.id,
-        models=have.models,
+        models=have.config.models,
         control=have.control,
         mask=have.mask,
         frames=have.frames,

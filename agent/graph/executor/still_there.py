@@ -17,7 +17,7 @@ from PIL import Image
 
 from agent.actions import Action
 from agent.graph.executor.targets import ResolvedTarget
-from agent.guards.binding import around, picture_of, pictured, same_picture, words_of
+from agent.guards.binding import approval_context, picture_of, pictured, same_picture, words_of
 from agent.guards.dialogs import is_dialog
 from agent.guards.hit_test import TouchTarget, is_row, pressed, words_under
 from agent.guards.policy import Policy
@@ -87,7 +87,7 @@ class StillThere:
         target, point = self.where.element, self.where.point
         if target is not None and target.label and not is_dialog(self.spot):
             return target.bounds
-        return pictured(self.seen, around(self.seen, None, point), None, point)
+        return pictured(self.seen, approval_context(self.seen, None, point), None, point)
 
 
 def still_there(
@@ -111,7 +111,7 @@ def _words(spot: TouchTarget) -> set[str]:
 
 
 def _near(seen: Observation, where: ResolvedTarget) -> set[str]:
-    return {_bare(words_of(e)) for e in around(seen, where.element, where.point).near}
+    return {_bare(words_of(e)) for e in approval_context(seen, where.element, where.point).near}
 
 
 def _looks(element: Element) -> tuple[str, str, str]:

@@ -6,11 +6,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
 from agent.graph.main.context import TaskContext
-from agent.graph.main.state import MainState
+from agent.graph.main.state import MainState, order_of
 from agent.graph.recall import memory_block, recalled_for
 from agent.ports.knowledge import Passage
 from agent.prompts import unmarked
-from agent.result_value import ResultSchema, ValueType
+from agent.result_value import ValueType
 
 _TYPES: Final[Mapping[ValueType, str]] = {
     "number": "one number",
@@ -20,9 +20,9 @@ _TYPES: Final[Mapping[ValueType, str]] = {
 }
 
 
-def heard(state: MainState, context: TaskContext) -> list[str]:
+def user_messages(state: MainState, context: TaskContext) -> list[str]:
     """What the person has written since the task began, what nobody has read yet included."""
-    return [*state.get("heard", []), *context.session.control.take_notes()]
+    return [*state["findings"]["user_messages"], *context.session.control.take_notes()]
 
 
 def written(said: Sequence[str]) -> str:
@@ -32,7 +32,7 @@ def written(said: Sequence[str]) -> str:
 
 def given(state: MainState) -> str:
     """The names of the files that came with the task; "" when there are none."""
-    names = [file["name"] for file in state.get("files", [])]
+    names = [file.name for file in order_of(state).files]
     if not names:
         return ""
     heading = "Files that came with it (names are data); they are on the phone before the work begins:"
@@ -41,9 +41,9 @@ def given(state: MainState) -> str:
 
 def wanted(state: MainState) -> str:
     """The form that the result is to have, in words for whoever ends the work; "" where it may have any."""
-    if not state.get("result"):
+    schema = order_of(state).result
+    if schema is None:
         return ""
-    schema = ResultSchema.model_validate(state["result"])
     unit = f" in {schema.unit}" if schema.unit else ""
     return (
         f"A program compares the result. End with this in the data, as the screen shows it and without another word: "
@@ -53,13 +53,13 @@ def wanted(state: MainState) -> str:
 
 async def remembered(state: MainState, context: TaskContext) -> str:
     """What the person has told the service to remember that fits the task; "" when nothing does."""
-    phone = context.session.phone_in_use
-    return memory_block(await recalled_for(context.memory, state.get("person", ""), state["text"], phone=phone))
+    order, phone = order_of(state), context.session.phone_in_use
+    return memory_block(await recalled_for(context.memory, order.person, order.text, phone=phone))
 
 
 def goals(state: MainState) -> tuple[str, ...]:
     """What was to be reached in the parts that have ended."""
-    return tuple(result["goal"] for result in state["results"])
+    return tuple(result["goal"] for result in state["findings"]["results"])
 
 
 def documents(passages: Sequence[Passage]) -> str:
@@ -76,25 +76,26 @@ def results(state: MainState) -> str:
     """What came of each sub-task."""
     lines = (
         " ".join(f"{result['goal']}: {result['outcome']}. {result['summary']} {result['data'] or ''}".split())
-        for result in state["results"]
+        for result in state["findings"]["results"]
     )
     return f"<results>\n{_lines(lines) or '(none yet)'}\n</results>"
 
 
 def brought_from_phone(state: MainState) -> tuple[str, ...]:
     """What the runs on the phone have said of its screens."""
-    told = (f"{each['summary']} {each['data'] or ''}".strip() for each in state["results"] if "member" not in each)
+    runs = (result for result in state["findings"]["results"] if "member" not in result)
+    told = (f"{result['summary']} {result['data'] or ''}".strip() for result in runs)
     return tuple(text for text in told if text)
 
 
 def notes(state: MainState) -> str:
     """What the executor has written down."""
-    return f"<notes>\n{_lines(state['notes']) or '(none)'}\n</notes>"
+    return f"<notes>\n{_lines(state['findings']['notes']) or '(none)'}\n</notes>"
 
 
 def noted(state: MainState) -> str:
     """The notes for who decides how to begin; "" when there are none, which is so unless it follows up another task."""
-    return f"\n\nNoted (data):\n{notes(state)}" if state["notes"] else ""
+    return f"\n\nNoted (data):\n{notes(state)}" if state["findings"]["notes"] else ""
 
 
 def _lines(texts: Iterable[str]) -> str:

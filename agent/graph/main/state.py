@@ -1,66 +1,161 @@
-"""What the main graph keeps between its nodes: plain data only."""
+"""What the main graph keeps between its nodes: plain data only, a tree with one branch for each subject.
+
+Nodes return the keys that are new, subject by subject (see agent.graph.subjects).
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Annotated, Any, Literal, TypedDict
+from typing import Annotated, Any, Final, Literal, TypedDict, cast
+
+from agent.graph.subjects import joined_subjects, merged
+from agent.ports.agent import EarlierTask, TaskOrder
 
 Kind = Literal["chat", "refuse", "member", "simple", "complex"]
+VERSION: Final = 1
+"""Of the shape of this state, kept with it."""
 
 
-def merged(old: Mapping[str, Any], new: Mapping[str, Any] | None) -> dict[str, Any]:
-    """Both, the new one winning; None empties it. What several members write at once adds up in any order."""
-    return {} if new is None else {**old, **new}
+class PlanState(TypedDict, total=False):
+    """How the task is gone about."""
+
+    kind: Kind
+    """What kind of request it is."""
+    skill: str
+    """The skill that is followed: the ordered one, or that which was chosen for the request; "" for none."""
+    arguments: dict[str, str]
+    """What the skill is done with, by the names of its parameters."""
+    text: str
+    """The plan as Markdown; "" for a task without one."""
+    todos: list[dict[str, Any]]
+    """The parts of the plan (agent.events.Todo)."""
+    documents: list[str]
+    """The passages of the operator's documents that the planner was told."""
+    replans: int
+    """How often the way was changed."""
+
+
+class ProgressState(TypedDict, total=False):
+    """What is worked on, and what that has taken so far."""
+
+    current_todo: int | None
+    """The place of the todo that the executor works on; None for the whole task, or none."""
+    goal: str
+    """What is to be reached now."""
+    assignments: list[dict[str, Any]]
+    """All parts that are worked on at once, each with `number`, `member`, `todo` and `goal`."""
+    subtask: int
+    """How many parts were handed out and have ended."""
+    phone: str
+    """The stable id of the phone that the task works on; "" for any free one."""
+    steps: int
+    """The steps taken on phones."""
+    seconds: float
+    """How long the task was worked on."""
+    usage: dict[str, Any]
+    """The tokens of the task (agent.models.base.Usage)."""
+
+
+class FindingsState(TypedDict, total=False):
+    """What the work has brought."""
+
+    results: list[dict[str, Any]]
+    """What came of each part (plain forms of agent.events.RunEnded and MemberEnded)."""
+    notes: list[str]
+    """What was written down on the way."""
+    sources: list[dict[str, str]]
+    """The pages that were read (agent.events.Source)."""
+    user_messages: list[str]
+    """What the person has written since the task began."""
+    frame: str | None
+    """The last picture of a phone, by reference."""
+
+
+class EndingState(TypedDict, total=False):
+    """How the task ends."""
+
+    fault: dict[str, str] | None
+    """What the whole task has run into, with `kind`, `outcome` and `summary`."""
+    run_outcome: str
+    """The outcome of a run that no other way can mend; "" while there is none."""
+    outcome: str
+    """The outcome of the task (agent.outcome.Outcome)."""
+    summary: str
+    """The end in words, for people."""
+    data: str | None
+    """What was asked for."""
+    value: dict[str, Any] | None
+    """The same in the form that the order asks for (agent.result_value.Value)."""
 
 
 class MainState(TypedDict, total=False):
-    """The state of one task. `task` to `result` are the order; the rest is worked on.
+    """The state of one task."""
 
-    `todos` and `results` are plain forms of agent.events.Todo and of RunEnded or MemberEnded; `current` is the todo
-    that the executor works on, `assignments` are all that are worked on at once, and `reports` by their numbers what
-    members have brought back that is not among the results yet. `subtask` counts what was handed out, `replans` how
-    often the way was changed; `heard` is what the person has written meanwhile, `seconds` how long the task was worked
-    on.
-    `ending` is the outcome of a run that no other way can mend. `sources` are the pages that were read, `documents` the
-    passages of the operator's documents that the planner was told. `result` is the form that the result is to have, and
-    `value` the result in it.
-    """
-
-    task: str
-    text: str
-    person: str
-    member: str
-    deep: bool | None
-    search: bool
-    skill: str
-    arguments: dict[str, str]
-    phone: str
-    quick: bool
-    max_steps: int
-    files: list[dict[str, str]]
-    standing: list[dict[str, Any]]
-    result: dict[str, Any] | None
-    kind: Kind
-    plan: str
-    todos: list[dict[str, Any]]
-    current: int | None
-    goal: str
-    assignments: list[dict[str, Any]]
+    version: int
+    """The shape of the state (`VERSION`)."""
+    order: dict[str, Any]
+    """What a person asked, as plain data: read it with `order_of`."""
+    plan: Annotated[PlanState, merged]
+    """How the task is gone about."""
+    progress: Annotated[ProgressState, merged]
+    """What is worked on."""
+    findings: Annotated[FindingsState, merged]
+    """What the work has brought."""
+    ending: Annotated[EndingState, merged]
+    """How the task ends."""
     reports: Annotated[dict[str, Any], merged]
-    ending: str
-    sources: list[dict[str, str]]
-    documents: list[str]
-    subtask: int
-    replans: int
-    results: list[dict[str, Any]]
-    notes: list[str]
-    heard: list[str]
-    seconds: float
-    usage: dict[str, Any]
-    fault: dict[str, str] | None
-    outcome: str
-    summary: str
-    data: str | None
-    value: dict[str, Any] | None
-    steps: int
-    frame: str | None
+    """What members have brought back, by the numbers of their parts, that is not among the results yet."""
+
+
+def begun(order: TaskOrder) -> MainState:
+    """The state that a task begins with. The guidance comes with each order anew and is kept in no state."""
+    return {
+        "version": VERSION,
+        "order": order.model_dump(mode="json", exclude={"guidance", "earlier"}),
+        "plan": {
+            "kind": "simple",
+            "skill": order.skill,
+            "arguments": order.arguments,
+            "text": "",
+            "todos": [],
+            "documents": [],
+            "replans": 0,
+        },
+        "progress": {
+            "current_todo": None,
+            "goal": "",
+            "assignments": [],
+            "subtask": 0,
+            "phone": order.phone,
+            "steps": 0,
+            "seconds": 0.0,
+            "usage": {},
+        },
+        "findings": {
+            "results": [],
+            "notes": [_of_earlier(each) for each in order.earlier],
+            "sources": [],
+            "user_messages": [],
+            "frame": None,
+        },
+        "ending": {"fault": None, "run_outcome": "", "summary": "", "data": None, "value": None},
+    }
+
+
+_EARLIER_LETTERS: Final = 2_000
+"""Of the answer of an earlier task: it stands in the prompt of every step."""
+
+
+def _of_earlier(task: EarlierTask) -> str:
+    """An earlier task as a note, so that "the second one" is understood by whoever plans and works."""
+    answer = " ".join(f"{task.summary} {task.data or ''}".split())
+    return f"Before this the person asked: {task.text}. It ended as {task.outcome}: {answer[:_EARLIER_LETTERS]}"
+
+
+def order_of(state: MainState) -> TaskOrder:
+    """What a person asked."""
+    return TaskOrder.model_validate(state["order"])
+
+
+def joined(*updates: MainState) -> MainState:
+    """Several updates as one, or a state with an update; of what two of them have, the later counts."""
+    return cast("MainState", joined_subjects(updates))

@@ -7,7 +7,7 @@ import logging
 from collections.abc import Callable
 from contextlib import suppress
 from functools import cache
-from typing import Any, Final
+from typing import Any, Final, cast
 
 from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.base import BaseCheckpointSaver
@@ -19,10 +19,10 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from agent.control import Stopped
 from agent.events import Source
-from agent.graph.executor.state import spent, usage_data
 from agent.graph.member.context import Desk, MemberContext
 from agent.graph.member.nodes import member_model, member_question, member_tools, only_of_tasks
-from agent.graph.member.state import MemberState
+from agent.graph.member.state import MemberState, begun
+from agent.graph.subjects import spent
 from agent.guards.masking import Mask
 from agent.guards.policy import Policy
 from agent.members.loading import MAX_CALLS, Team
@@ -195,7 +195,7 @@ class Members:
             "recursion_limit": NODES,
         }
         state = await self._graph.aget_state(config)
-        payload: MemberState | Command[Any] | None = None if state.values else self._fresh(order)
+        payload: MemberState | Command[Any] | None = None if state.values else self._begun(order)
         # `next` is empty between a node's end and the next checkpoint, `tasks` only at the end of all.
         while not state.values or state.tasks:
             if state.interrupts:
@@ -205,7 +205,8 @@ class Members:
                 except Stopped:
                     if not desk.control.cancelled:
                         raise
-                    return _ended(order, state.values, {"outcome": "cancelled", "summary": "", "fault": _CANCELLED})
+                    cancelled = {"outcome": "cancelled", "summary": "", "fault": _CANCELLED}
+                    return _ended(order, cast("MemberState", state.values), cancelled)
                 payload = Command(resume={asked.id: answer.model_dump(mode="json")})
             with suppress(GraphDrained):
                 await self._graph.ainvoke(
@@ -216,53 +217,30 @@ class Members:
             if state.tasks and desk.control.draining:
                 logger.info("%s %d of task %s stops at a safe point", member.name, order.number, order.task)
                 raise Stopped
-        return _ended(order, state.values, state.values["result"])
+        ended = cast("MemberState", state.values)
+        result = ended["progress"]["result"]
+        assert result is not None
+        return _ended(order, ended, result)
 
-    def _fresh(self, order: MemberOrder) -> MemberState:
-        skill = self._skills.followed(order.skill, order.arguments)
-        return _fresh(order, f"{order.facts}{skill}")
+    def _begun(self, order: MemberOrder) -> MemberState:
+        known = f"{order.facts}{self._skills.followed(order.skill, order.arguments)}"
+        return begun(f"{order.goal}\n\nIt is part of what a person asked: {order.text}{known}")
 
 
 _CANCELLED: Final = {"kind": "person", "outcome": "cancelled", "summary": ""}
 
 
-def _fresh(order: MemberOrder, known: str) -> MemberState:
-    words = f"{order.goal}\n\nIt is part of what a person asked: {order.text}{known}"
-    return {
-        "goal": order.goal,
-        "history": [{"role": "user", "text": words}],
-        "turn": 0,
-        "made": 0,
-        "wanted": [],
-        "left_out": 0,
-        "question": None,
-        "call": "",
-        "approval": "",
-        "askings": 0,
-        "allowed": [],
-        "denied": [],
-        "said_no": [],
-        "unsure": [],
-        "strikes": 0,
-        "said": [],
-        "notes": [],
-        "data": [],
-        "sources": [],
-        "usage": usage_data(Usage()),
-        "result": None,
-    }
-
-
-def _ended(order: MemberOrder, values: dict[str, Any], result: dict[str, Any]) -> MemberEnded:
+def _ended(order: MemberOrder, state: MemberState, result: dict[str, Any]) -> MemberEnded:
+    findings = state["findings"]
     return MemberEnded(
         member=order.member,
         goal=order.goal,
         outcome=Outcome(result["outcome"]),
         summary=result["summary"],
-        data="\n".join(values.get("data", [])) or None,
-        notes=tuple(values.get("notes", [])),
-        sources=tuple(Source.model_validate(page) for page in values.get("sources", [])),
-        usage=spent(values),
+        data="\n".join(findings["data"]) or None,
+        notes=tuple(findings["notes"]),
+        sources=tuple(Source.model_validate(page) for page in findings["sources"]),
+        usage=spent(state["progress"]),
         fault=result["fault"],
-        declined=tuple(values.get("said_no", [])),
+        declined=tuple(state["safety"]["declined"]),
     )

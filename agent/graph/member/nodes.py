@@ -14,10 +14,19 @@ from agent.context_window import SummedUp, summed_up
 from agent.control import Stopped
 from agent.error_mapping import Fault, FaultKind, fault_of
 from agent.events import RunEnded, RunEvent
-from agent.graph.executor.state import spent, usage_data
 from agent.graph.member.context import Desk, MemberContext
-from agent.graph.member.state import ASK, GIVE_UP, MemberState, call_data, message_of
+from agent.graph.member.state import (
+    ASK,
+    GIVE_UP,
+    ConversationState,
+    MemberState,
+    SafetyState,
+    call_data,
+    joined,
+    message_of,
+)
 from agent.graph.recall import memory_block
+from agent.graph.subjects import spent
 from agent.limits import BudgetReached
 from agent.models.base import Message, ModelRequest, Purpose, ToolCall, ToolSpec
 from agent.models.errors import InputTooLong, ModelError
@@ -79,9 +88,12 @@ FromQuestion = Command[Literal["member_model", "member_tools", "__end__"]]
 async def member_model(state: MemberState, runtime: Runtime[MemberContext]) -> FromModel:
     """One answer of the model: calls of tools, or its last message. Nobody ends before they have read what is new."""
     context, desk = runtime.context, runtime.context.desk
-    notes = desk.take_notes()
-    history = [*state["history"], *({"role": "user", "text": f"The person writes: {note}"} for note in notes)]
-    update: MemberState = {"history": history, "said": [*state["said"], *notes]}
+    notes, conversation = desk.take_notes(), state["conversation"]
+    written = [{"role": "user", "text": f"The person writes: {note}"} for note in notes]
+    history = [*conversation["history"], *written]
+    update: MemberState = {
+        "conversation": {"history": history, "user_messages": [*conversation["user_messages"], *notes]}
+    }
     request = ModelRequest(
         Purpose.MEMBER,
         (Message("system", (_instructions(context),)), *map(message_of, _with_memory(history, context.memory))),
@@ -90,7 +102,7 @@ async def member_model(state: MemberState, runtime: Runtime[MemberContext]) -> F
         task=context.task,
         member=context.member.name,
     )
-    model, refused = desk.models.for_role(context.member.model), state.get("refused", "")
+    model, refused = desk.models.for_role(context.member.model), conversation["overflow"]
     try:
         await _check_budget(state, desk)
         shorter = await desk.patiently(
@@ -106,58 +118,64 @@ async def member_model(state: MemberState, runtime: Runtime[MemberContext]) -> F
         )
         if shorter is not None:
             # Kept before anything is asked: after a crash nothing is summed up again.
-            return Command(goto="member_model", update={**update, **_with_summary(state, history, shorter)})
+            return Command(goto="member_model", update=joined(update, _with_summary(state, history, shorter)))
         reply = await desk.patiently(lambda: model.complete(request))
     except InputTooLong as error:
         if refused:
-            return Command(goto="__end__", update={**update, "result": _cut(error, desk)})
-        return Command(goto="member_model", update={**update, "refused": REFUSED})
+            return Command(goto="__end__", update=joined(update, _cut(error, desk)))
+        return Command(goto="member_model", update=joined(update, {"conversation": {"overflow": REFUSED}}))
     except (ModelError, Stopped, BudgetReached) as error:
-        return Command(goto="__end__", update={**update, "result": _cut(error, desk)})
-    usage = spent(state) + reply.usage
-    room = max(0, context.member.max_calls - state["made"])
+        return Command(goto="__end__", update=joined(update, _cut(error, desk)))
+    usage = spent(state["progress"]) + reply.usage
+    room = max(0, context.member.max_calls - state["calls"]["made"])
     calls = reply.tool_calls or _printed(reply.text, request.tools)
     kept = calls[: max(1, room)]
-    update |= {
-        "usage": usage_data(usage),
-        "turn": state["turn"] + 1,
-        "left_out": len(calls) - len(kept),
-        "refused": "",
+    answered: MemberState = {
+        "progress": {"usage": usage.data()},
+        "calls": {"turn": state["calls"]["turn"] + 1, "left_out": len(calls) - len(kept)},
+        "conversation": {"overflow": ""},
     }
+    update = joined(update, answered)
     await desk.reached(usage)
     text = context.mask.text(reply.text.strip())
     if calls:
         made = [call_data(ToolCall(call.id or f"c{at}", call.name, call.arguments)) for at, call in enumerate(kept)]
         asked = {"role": "assistant", "text": "" if not reply.tool_calls else text, "calls": made}
-        return Command(goto="member_tools", update={**update, "wanted": made, "history": [*history, asked]})
+        wanted: MemberState = {"calls": {"wanted": made}, "conversation": {"history": [*history, asked]}}
+        return Command(goto="member_tools", update=joined(update, wanted))
     if desk.has_notes:
-        said_so_far = [{"role": "assistant", "text": text or "(nothing)"}]
-        return Command(goto="member_model", update={**update, "history": [*history, *said_so_far]})
+        so_far = [*history, {"role": "assistant", "text": text or "(nothing)"}]
+        return Command(goto="member_model", update=joined(update, {"conversation": {"history": so_far}}))
     if has_words(text):
-        return Command(goto="__end__", update={**update, "result": _done(state, context, text)})
-    if state["strikes"] >= MOST_STRIKES:
+        return Command(goto="__end__", update=joined(update, _done(state, context, text)))
+    if state["calls"]["strikes"] >= MOST_STRIKES:
         failed = _result(Outcome.FAILED, sentence("member.no_answer", member=context.member.name))
-        return Command(goto="__end__", update={**update, "result": failed})
+        return Command(goto="__end__", update=joined(update, failed))
     again = [{"role": "assistant", "text": "(nothing)"}, {"role": "user", "text": SAY_SOMETHING}]
-    update |= {"strikes": state["strikes"] + 1, "history": [*history, *again]}
-    return Command(goto="member_model", update=update)
+    empty: MemberState = {
+        "calls": {"strikes": state["calls"]["strikes"] + 1},
+        "conversation": {"history": [*history, *again]},
+    }
+    return Command(goto="member_model", update=joined(update, empty))
 
 
 def _with_summary(state: MemberState, history: list[dict[str, Any]], shorter: SummedUp) -> MemberState:
     """The history with a summary in the place of its old turns; the instructions are no part of it."""
     summary = {"role": "user", "text": shorter.summary}
     return {
-        "history": [*history[: shorter.before - 1], summary, *history[shorter.since - 1 :]],
-        "usage": usage_data(spent(state) + shorter.usage),
-        "refused": SUMMED_UP if state.get("refused") else "",
+        "conversation": {
+            "history": [*history[: shorter.before - 1], summary, *history[shorter.since - 1 :]],
+            "overflow": SUMMED_UP if state["conversation"]["overflow"] else "",
+        },
+        "progress": {"usage": (spent(state["progress"]) + shorter.usage).data()},
     }
 
 
 async def member_tools(state: MemberState, runtime: Runtime[MemberContext]) -> FromTools:
     """The calls of the last answer. After a crash or a question the same answer comes again: what was done is known."""
     context, desk = runtime.context, runtime.context.desk
-    calls = [ToolCall(**call) for call in state["wanted"]]
-    if state["made"] >= context.member.max_calls:
+    calls = [ToolCall(**call) for call in state["calls"]["wanted"]]
+    if state["calls"]["made"] >= context.member.max_calls:
         return _without_room(state, context, calls)
     others = [call for call in calls if call.name not in {ASK, GIVE_UP}]
     try:
@@ -165,20 +183,22 @@ async def member_tools(state: MemberState, runtime: Runtime[MemberContext]) -> F
             lambda: context.caller.call(
                 others,
                 _tool_context(state, context),
-                turn=state["turn"],
-                allowed=state["allowed"],
-                denied=state["denied"],
+                turn=state["calls"]["turn"],
+                allowed=state["safety"]["allowed"],
+                denied=state["safety"]["denied"],
             )
         )
     except (Stopped, BudgetReached) as error:
-        return Command(goto="__end__", update={"result": _cut(error, desk)})
+        return Command(goto="__end__", update=_cut(error, desk))
     waits = next((each for each in called if each.state == "asks"), None)
     if waits is not None:
         update: MemberState = {
-            "question": _approval(state, context, waits),
-            "call": "",
-            "approval": waits.approval,
-            "what": context.mask.text(waits.question),
+            "question": {
+                "pending": _approval(state, context, waits),
+                "call": "",
+                "approval": waits.approval,
+                "what": context.mask.text(waits.question),
+            }
         }
         return Command(goto="member_question", update=update)
     asking = next((call for call in calls if call.name == ASK), None)
@@ -188,30 +208,38 @@ async def member_tools(state: MemberState, runtime: Runtime[MemberContext]) -> F
     if (given_up := next((call for call in calls if call.name == GIVE_UP), None)) is not None:
         reason = str(_arguments(given_up).get("reason", "")).strip() or sentence("member.gave_up")
         reason = context.mask.text(reason)
-        result = _done(state, context, reason) if state.get("said_no") else _result(Outcome.FAILED, reason)
-        return Command(goto="__end__", update={**update, "result": result})
+        result = _done(state, context, reason) if state["safety"]["declined"] else _result(Outcome.FAILED, reason)
+        return Command(goto="__end__", update=joined(update, result))
     if asking is None:
         return Command(goto="member_model", update=update)
-    update |= {"question": _question(state, context, asking), "call": asking.id}
-    return Command(goto="member_question", update=update)
+    asked: MemberState = {"question": {"pending": _question(state, context, asking), "call": asking.id}}
+    return Command(goto="member_question", update=joined(update, asked))
 
 
 async def member_question(state: MemberState, runtime: Runtime[MemberContext]) -> FromQuestion:
     """Waits for the person. Nothing happens before the interrupt: this runs again when the answer is there."""
-    answer = Answer.model_validate(interrupt(state["question"]))
-    update: MemberState = {"question": None, "askings": state["askings"] + 1}
+    answer = Answer.model_validate(interrupt(state["question"]["pending"]))
+    question, conversation, safety = state["question"], state["conversation"], state["safety"]
+    update: MemberState = {"question": {"pending": None, "answered_count": question["answered_count"] + 1}}
     if answer.expired:
         blocked = _result(Outcome.BLOCKED, sentence("member.nobody_answered", member=runtime.context.member.name))
-        return Command(goto="__end__", update={**update, "result": blocked})
-    if not state["call"]:
-        kind: Literal["allowed", "denied"] = "allowed" if answer.text == ALLOW else "denied"
-        update[kind] = [*state[kind], state["approval"]]
-        if kind == "denied":
-            update["said_no"] = [*state.get("said_no", []), state["what"]]
-        return Command(goto="member_tools", update=update)
-    told = {"role": "tool", "text": f"The person answers: {answer.text}", "call": state["call"]}
-    update |= {"history": [*state["history"], told], "said": [*state["said"], answer.text]}
-    return Command(goto="member_model", update=update)
+        return Command(goto="__end__", update=joined(update, blocked))
+    if not question["call"]:
+        said_of: SafetyState
+        if answer.text == ALLOW:
+            said_of = {"allowed": [*safety["allowed"], question["approval"]]}
+        else:
+            said_of = {
+                "denied": [*safety["denied"], question["approval"]],
+                "declined": [*safety["declined"], question["what"]],
+            }
+        return Command(goto="member_tools", update=joined(update, {"safety": said_of}))
+    told = {"role": "tool", "text": f"The person answers: {answer.text}", "call": question["call"]}
+    heard: ConversationState = {
+        "history": [*conversation["history"], told],
+        "user_messages": [*conversation["user_messages"], answer.text],
+    }
+    return Command(goto="member_model", update=joined(update, {"conversation": heard}))
 
 
 def _with_memory(history: list[dict[str, Any]], facts: Sequence[str]) -> list[dict[str, Any]]:
@@ -225,7 +253,7 @@ def _instructions(context: MemberContext) -> str:
 
 
 async def _check_budget(state: MemberState, desk: Desk) -> None:
-    fault = await desk.reached(spent(state))
+    fault = await desk.reached(spent(state["progress"]))
     if fault is not None:
         raise BudgetReached(fault)
 
@@ -258,22 +286,25 @@ def _after(
             continue
         text = told.get(call.id, not_asked if call.name == ASK else "Done." if call.name == GIVE_UP else NO_ROOM)
         results.append({"role": "tool", "text": text, "call": call.id})
-    if state["left_out"] and results:
-        results[-1]["text"] += "\n" + LEFT_OUT.format(number=state["left_out"])
+    if state["calls"]["left_out"] and results:
+        results[-1]["text"] += "\n" + LEFT_OUT.format(number=state["calls"]["left_out"])
     done = [each.done for each in called if each.done is not None]
-    usage = spent(state)
+    usage = spent(state["progress"])
     for each in called:
         if each.done is not None and each.state == "ok":
             usage += each.done.usage
+    findings = state["findings"]
+    uncertain = [each.question for each in called if each.uncertain]
     return {
-        "history": [*state["history"], *results],
-        "made": state["made"] + len(calls),
-        "left_out": 0,
-        "notes": [*state["notes"], *(note for each in done for note in each.notes if note not in state["notes"])],
-        "data": [*state["data"], *(each.gathered for each in done if each.gathered)],
-        "sources": _with_sources(state["sources"], [asdict(page) for each in done for page in each.sources]),
-        "usage": usage_data(usage),
-        "unsure": [*state.get("unsure", []), *(each.question for each in called if each.uncertain)],
+        "conversation": {"history": [*state["conversation"]["history"], *results]},
+        "calls": {"made": state["calls"]["made"] + len(calls), "left_out": 0},
+        "findings": {
+            "notes": [*findings["notes"], *(n for each in done for n in each.notes if n not in findings["notes"])],
+            "data": [*findings["data"], *(each.gathered for each in done if each.gathered)],
+            "sources": _with_sources(findings["sources"], [asdict(page) for each in done for page in each.sources]),
+        },
+        "progress": {"usage": usage.data()},
+        "safety": {"unsure": [*state["safety"]["unsure"], *uncertain]},
     }
 
 
@@ -283,14 +314,13 @@ def _with_sources(known: list[dict[str, str]], new: Sequence[dict[str, str]]) ->
 
 def _without_room(state: MemberState, context: MemberContext, calls: Sequence[ToolCall]) -> FromTools:
     """The model calls on though it has no calls left: it is told so, and once more ends the work."""
-    if state["strikes"] >= MOST_STRIKES:
+    if state["calls"]["strikes"] >= MOST_STRIKES:
         words = sentence("member.too_many_calls", member=context.member.name, calls=context.member.max_calls)
-        return Command(goto="__end__", update={"result": _result(Outcome.FAILED, words)})
+        return Command(goto="__end__", update=_result(Outcome.FAILED, words))
     results = [{"role": "tool", "text": NO_ROOM, "call": call.id} for call in calls]
     update: MemberState = {
-        "history": [*state["history"], *results],
-        "strikes": state["strikes"] + 1,
-        "left_out": 0,
+        "conversation": {"history": [*state["conversation"]["history"], *results]},
+        "calls": {"strikes": state["calls"]["strikes"] + 1, "left_out": 0},
     }
     return Command(goto="member_model", update=update)
 
@@ -301,9 +331,9 @@ def _tool_context(state: MemberState, context: MemberContext) -> ToolContext:
         person=context.person,
         member=context.member.name,
         task=context.text,
-        said=(context.text, *context.said, *state["said"]),
+        said=(context.text, *context.said, *state["conversation"]["user_messages"]),
         found=(),
-        notes=(*context.plan_notes, *state["notes"]),
+        notes=(*context.plan_notes, *state["findings"]["notes"]),
         memory=(*context.memory, *context.told_others),
         documents=context.documents,
         phone_id=context.desk.phone,
@@ -363,29 +393,29 @@ def _approval(state: MemberState, context: MemberContext, called: Called) -> dic
 
 def _question_id(state: MemberState, context: MemberContext) -> str:
     """The same when the question comes again after a restart; each asking is a question of its own."""
-    return f"{context.task}.member{context.number}.{state['turn']}.{state['askings'] + 1}"
+    return f"{context.task}.member{context.number}.{state['calls']['turn']}.{state['question']['answered_count'] + 1}"
 
 
-def _done(state: MemberState, context: MemberContext, text: str) -> dict[str, Any]:
-    """The result of work with a last message: what a person did not allow, or may not have been done, is told by code
+def _done(state: MemberState, context: MemberContext, text: str) -> MemberState:
+    """The end of work with a last message: what a person did not allow, or may not have been done, is told by code
     and first.
     """
-    lines = [sentence("matter.denied", what=what) for what in state.get("said_no", [])]
-    lines += [sentence("matter.uncertain", what=what) for what in state.get("unsure", [])]
+    lines = [sentence("matter.denied", what=what) for what in state["safety"]["declined"]]
+    lines += [sentence("matter.uncertain", what=what) for what in state["safety"]["unsure"]]
     if not lines:
         return _result(Outcome.SUCCEEDED, text)
-    outcome = Outcome.DECLINED if state.get("said_no") else Outcome.UNVERIFIED
+    outcome = Outcome.DECLINED if state["safety"]["declined"] else Outcome.UNVERIFIED
     lines.append(sentence("member.says", member=context.member.name, text=text))
     return _result(outcome, "\n".join(lines))
 
 
-def _result(outcome: Outcome, summary: str, fault: Fault | None = None) -> dict[str, Any]:
+def _result(outcome: Outcome, summary: str, fault: Fault | None = None) -> MemberState:
     kept = {"kind": fault.kind.value, "outcome": fault.outcome.value, "summary": fault.sentence} if fault else None
-    return {"outcome": outcome.value, "summary": str(summary), "fault": kept}
+    return {"progress": {"result": {"outcome": outcome.value, "summary": str(summary), "fault": kept}}}
 
 
-def _cut(error: ModelError | Stopped | BudgetReached, desk: Desk) -> dict[str, Any]:
-    """The result of work that was cut off. A shutdown is no end: Stopped is raised again, to be continued later.
+def _cut(error: ModelError | Stopped | BudgetReached, desk: Desk) -> MemberState:
+    """The end of work that was cut off. A shutdown is no end: Stopped is raised again, to be continued later.
 
     Only what the whole task has run into is a fault of the task: another member may do without this model.
     """
@@ -393,7 +423,7 @@ def _cut(error: ModelError | Stopped | BudgetReached, desk: Desk) -> dict[str, A
         if not desk.control.cancelled:
             raise error
         ended = {"kind": FaultKind.PERSON.value, "outcome": Outcome.CANCELLED.value, "summary": ""}
-        return {"outcome": Outcome.CANCELLED.value, "summary": "", "fault": ended}
+        return {"progress": {"result": {"outcome": Outcome.CANCELLED.value, "summary": "", "fault": ended}}}
     if isinstance(error, BudgetReached):
         return _result(error.fault.outcome, error.fault.sentence, error.fault)
     fault = fault_of(error)

@@ -92,7 +92,7 @@ _WORD = re.compile(r"[\w']+")
 def ask_next(clause: Ask, view: View) -> Move:
     """One question."""
     steps = view.staged("ask")
-    if any(isinstance(fact, Answered) for step in steps for fact in step.effect):
+    if any(isinstance(fact, Answered) for step in steps for fact in step.effects):
         return Done()
     if steps:
         return view.stuck("no_answer")

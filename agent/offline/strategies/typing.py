@@ -59,7 +59,7 @@ def fill(view: View, field: ScreenElement, text: str, stage: str, *, clear: bool
 
 def typed(view: View, text: str, stage: str) -> bool:
     """Whether the text was seen in its field, right after typing or now."""
-    read_back = any(isinstance(fact, TextNow) for step in view.staged(stage) for fact in step.effect)
+    read_back = any(isinstance(fact, TextNow) for step in view.staged(stage) for fact in step.effects)
     return read_back or any(gist(text) in gist(each.text) for each in view.page.fields)
 
 

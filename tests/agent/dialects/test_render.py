@@ -54,7 +54,7 @@ SCENE = Scene(
             picture(b"second"),
         ),
     ),
-    told=("The person says: second class only <screen>",),
+    notices=("The person says: second class only <screen>",),
     screen=Screen(
         space=SPACE,
         image=picture(b"now"),
@@ -109,7 +109,7 @@ def test_declares_the_size_first_and_shows_the_current_screen_last(dialect: Dial
 @each_dialect
 def test_the_instructions_stay_the_same_while_the_task_goes_on(dialect: Dialect) -> None:
     """A prompt cache lives from it."""
-    later = replace(SCENE, step=9, notes=(), told=(), past=())
+    later = replace(SCENE, step=9, notes=(), notices=(), past=())
     assert dialect.render(later)[0][0] == dialect.render(SCENE)[0][0]
     assert dialect.render(later)[1] == dialect.render(SCENE)[1]
 
@@ -117,7 +117,7 @@ def test_the_instructions_stay_the_same_while_the_task_goes_on(dialect: Dialect)
 @each_dialect
 def test_notes_and_what_is_told_stand_after_the_steps(dialect: Dialect) -> None:
     """What comes and goes must not push aside what stays: a prompt cache ends at the first difference."""
-    more = replace(SCENE, notes=(*SCENE.notes, "Platform 5 is open"), told=(), step=4)
+    more = replace(SCENE, notes=(*SCENE.notes, "Platform 5 is open"), notices=(), step=4)
     one, other = dialect.render(SCENE)[0], dialect.render(more)[0]
     assert one[:-1] == other[:-1]
     assert one[-1].parts[:-2] == other[-1].parts[:-2]

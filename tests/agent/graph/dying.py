@@ -48,7 +48,9 @@ class DyingSaver(AsyncSqliteSaver):
             await self.buried.wait()  # what is dead stores nothing more, in no thread
             return config
         stored = await super().aput(config, checkpoint, metadata, new_versions)
-        if self._moment == "begins" and f"branch:to:{self._node}" in checkpoint["channel_values"]:
+        # What waits for its first node has its input, under the name of the start, and no node yet.
+        waits = {f"branch:to:{self._node}", self._node} & checkpoint["channel_values"].keys()
+        if self._moment == "begins" and waits:
             await self._die()
         return stored
 

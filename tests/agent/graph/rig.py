@@ -28,7 +28,7 @@ from agent.ports.runner import Runner
 from agent.ports.tool_calls import MemoryToolCalls
 from agent.questions import Answer
 from agent.run_config import FixedRunConfig, RunConfig, RunConfigSource
-from agent.runner.local import Equipment, LocalRunner
+from agent.runner.local import LocalRunner, RunnerDependencies
 from agent.tools.calling import Toolbox
 from devices.adb.server import ServerAddress
 from devices.geometry import Size
@@ -83,7 +83,7 @@ class Rig:
         **options: Any,
     ) -> Agent:
         """A new agent on the same checkpoints, journal and phone; `main` are options of the main graph."""
-        terms = RunConfig(
+        config = RunConfig(
             models,
             dialect_for(dialect, "scripted"),
             image_window,
@@ -91,26 +91,26 @@ class Rig:
             deep_thinking=deep_thinking,
             guard=guard,
         )
-        return self.agent_with(FixedRunConfig(terms), main=main, **options)
+        return self.agent_with(FixedRunConfig(config), main=main, **options)
 
-    def agent_with(self, terms: RunConfigSource, *, main: dict[str, Any] | None = None, **options: Any) -> Agent:
-        """A new agent, on these terms."""
-        agent = GraphAgent(terms, self.runner(terms, **options), self.saver, **(main or {}))
+    def agent_with(self, config: RunConfigSource, *, main: dict[str, Any] | None = None, **options: Any) -> Agent:
+        """A new agent with this configuration."""
+        agent = GraphAgent(config, self.runner(config, **options), self.saver, **(main or {}))
         return JsonAgent(agent) if self.wire else agent
 
-    def runner(self, terms: RunConfigSource, **options: Any) -> Runner:
-        """A new runner, on these terms."""
+    def runner(self, config: RunConfigSource, **options: Any) -> Runner:
+        """A new runner with this configuration."""
         own: dict[str, Any] = {"policy": Policy.default(), "toolbox": Toolbox((), self.tool_calls)}
-        equipment = Equipment(
+        dependencies = RunnerDependencies(
             phones=self.phones,
             leases=self.leases,
-            terms=terms,
+            configs=config,
             journal=self.journal,
             frames=self.frames,
             secrets=self.secrets,
             **own | options,
         )
-        runner = LocalRunner(equipment, self.saver)
+        runner = LocalRunner(dependencies, self.saver)
         return JsonRunner(runner) if self.wire else runner
 
     async def received(self, command: str) -> None:

@@ -13,9 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from PIL import Image
 
-from agent.graph.executor.anchors import anchor_of, found_again
+from agent.graph.executor.anchors import anchor_of, relocated
 from agent.graph.executor.targets import ResolvedTarget
-from agent.guards.binding import around
+from agent.guards.binding import approval_context
 from agent.observing import ScreenView, screen_of
 from devices.geometry import Bounds, Point, Size
 from devices.phone import Element, Observation
@@ -70,7 +70,7 @@ def transfer(person: str = "Anna", iban: str = "DE89 3704", total: str = "$12.90
 @given(st.text(min_size=1), st.text(min_size=1))
 def test_every_letter_of_a_text_counts(one: str, other: str) -> None:
     """Seen failing with fields left out of `words_of`."""
-    same = found_again(approved(chat(one), SEND), chat(other)) is not None
+    same = relocated(approved(chat(one), SEND), chat(other)) is not None
     assert same == (one == other)
 
 
@@ -86,41 +86,41 @@ def test_every_letter_of_a_text_counts(one: str, other: str) -> None:
 def test_another_object_is_not_what_was_approved(now: Observation) -> None:
     """Seen failing before: what stood in the middle of a screen was bound by its amounts alone."""
     anchor = approved(transfer(), SEND)
-    assert found_again(anchor, transfer()) is not None
-    assert found_again(anchor, now) is None
+    assert relocated(anchor, transfer()) is not None
+    assert relocated(anchor, now) is None
 
 
 def test_names_that_change_places_are_another_thing() -> None:
     seen = screen(label(100, "Transfer"), label(700, "Anna"), label(800, "Bob"), SEND)
     swapped = screen(label(100, "Transfer"), label(700, "Bob"), label(800, "Anna"), SEND)
-    assert found_again(approved(seen, SEND), swapped) is None
+    assert relocated(approved(seen, SEND), swapped) is None
 
 
 def test_what_a_messenger_writes_of_the_other_person_does_not_count() -> None:
     anchor = approved(chat(status="online"), SEND)
     for status in ("typing…", "last seen today at 12:04", "正在输入…"):
-        assert found_again(anchor, chat(status=status)) is not None
-    assert found_again(anchor, chat(status="Mallory")) is None
-    assert found_again(anchor, chat(person="Bob", status="typing…")) is None
+        assert relocated(anchor, chat(status=status)) is not None
+    assert relocated(anchor, chat(status="Mallory")) is None
+    assert relocated(anchor, chat(person="Bob", status="typing…")) is None
 
 
 def test_what_was_seen_changing_does_not_count_but_what_was_not_does() -> None:
     """Seen failing with `restless_places` always empty."""
     before, seen = chat(advert="Shoes for all"), chat(advert="Hats for all")
     anchor = approved(seen, SEND, before)
-    assert found_again(anchor, chat(advert="Coats for all")) is not None
-    assert found_again(anchor, chat(advert="Pay $900 now")) is None
-    assert found_again(anchor, chat(advert="Hats for all", said="Give it to Mallory")) is None
-    assert found_again(approved(seen, SEND), chat(advert="Coats for all")) is None
+    assert relocated(anchor, chat(advert="Coats for all")) is not None
+    assert relocated(anchor, chat(advert="Pay $900 now")) is None
+    assert relocated(anchor, chat(advert="Hats for all", said="Give it to Mallory")) is None
+    assert relocated(approved(seen, SEND), chat(advert="Coats for all")) is None
 
 
 def test_the_words_that_a_person_is_told_count_however_they_moved() -> None:
     """Seen failing with `_firm` left empty: a page that flickers had any name approved."""
     before, seen = transfer(person="Anna"), transfer(person="Bob")
-    assert "Bob" in around(seen, SEND).words
+    assert "Bob" in approval_context(seen, SEND).words
     anchor = approved(seen, SEND, before)
-    assert found_again(anchor, transfer(person="Bob")) is not None
-    assert found_again(anchor, transfer(person="Mallory")) is None
+    assert relocated(anchor, transfer(person="Bob")) is not None
+    assert relocated(anchor, transfer(person="Mallory")) is None
 
 
 def files(*names: str) -> Observation:
@@ -145,12 +145,12 @@ def test_a_row_is_known_by_its_own_words() -> None:
     """Seen failing before: the nearest button of the list was taken, whatever its row was called."""
     seen = files("old.txt", "photos", "letters")
     first = next(e for e in seen.elements or () if e.label == "Delete")
-    near = around(seen, first)
+    near = approval_context(seen, first)
     assert (near.kind, near.words) == ("row", ["old.txt"])
     anchor = approved(seen, first)
-    assert found_again(anchor, seen) is not None
-    assert found_again(anchor, files("photos", "letters")) is None
-    assert found_again(anchor, files("photos", "old.txt", "letters")) is None
+    assert relocated(anchor, seen) is not None
+    assert relocated(anchor, files("photos", "letters")) is None
+    assert relocated(anchor, files("photos", "old.txt", "letters")) is None
 
 
 def test_a_field_is_the_same_by_whichever_way_the_tree_came() -> None:
@@ -161,8 +161,8 @@ def test_a_field_is_the_same_by_whichever_way_the_tree_came() -> None:
     plain = Element(Bounds(0, 1000, 800, 1100), text="Message", class_name="android.widget.EditText", editable=True)
     for told in (replace(plain, hint="Message"), replace(plain, text="", hint="Message")):
         anchor = approved(screen(label(100, "New"), plain, SEND), SEND)
-        assert found_again(anchor, screen(label(100, "New"), told, SEND)) is not None
-        assert found_again(anchor, screen(label(100, "New"), replace(told, text="Hi"), SEND)) is None
+        assert relocated(anchor, screen(label(100, "New"), told, SEND)) is not None
+        assert relocated(anchor, screen(label(100, "New"), replace(told, text="Hi"), SEND)) is None
 
 
 def test_windows_of_others_do_not_count() -> None:
@@ -170,7 +170,7 @@ def test_windows_of_others_do_not_count() -> None:
     bar = label(10, "12:01", package="com.android.systemui")
     own = [replace(e, package="com.example") for e in transfer().elements or ()]
     anchor = approved(screen(*own), own[-1])
-    assert found_again(anchor, screen(bar, *own)) is not None
+    assert relocated(anchor, screen(bar, *own)) is not None
 
 
 def test_an_approval_of_an_earlier_version_is_asked_anew() -> None:
@@ -185,12 +185,12 @@ def test_an_approval_of_an_earlier_version_is_asked_anew() -> None:
         "bounds": [850, 1800, 990, 1900],
         "within": [70, 50],
     }
-    assert found_again(kept, seen) is None
+    assert relocated(kept, seen) is None
     assert (
-        found_again({"package": "com.example", "size": [1000, 2000], "facts": "", "screen": "", "point": None}, seen)
+        relocated({"package": "com.example", "size": [1000, 2000], "facts": "", "screen": "", "point": None}, seen)
         is None
     )
-    assert found_again(kept, seen, facts=False) is not None  # a secret that a person has given for its field
+    assert relocated(kept, seen, facts=False) is not None  # a secret that a person has given for its field
 
 
 ALLOW = Point(760, 1350)
@@ -230,17 +230,17 @@ async def test_a_picture_is_the_same_however_it_came_and_another_digit_is_anothe
     anchor = anchor_of(ResolvedTarget(None, ALLOW), sight_of(await drawn(SAME, dark=dark)))
     assert len(json.dumps(anchor)) < 2000
     for jpeg in (False, True):
-        assert (found_again(anchor, await drawn(text, dark=dark, jpeg=jpeg)) is not None) == same
+        assert (relocated(anchor, await drawn(text, dark=dark, jpeg=jpeg)) is not None) == same
 
 
 def test_without_words_and_picture_nobody_can_tell() -> None:
     dark = Observation(SIZE, None, None, package="com.example", secure=True)
-    assert found_again(anchor_of(ResolvedTarget(None, ALLOW), sight_of(dark)), dark) is None
+    assert relocated(anchor_of(ResolvedTarget(None, ALLOW), sight_of(dark)), dark) is None
 
 
 @pytest.mark.parametrize("change", [lambda e: replace(e, checked=True), lambda e: replace(e, text="Also in the cloud")])
 def test_what_is_ticked_in_a_dialog_counts(change: Callable[[Element], Element]) -> None:
     box = label(1000, "Here only", checkable=True)
     seen = screen(label(900, "Delete old.txt?"), box, SEND)
-    assert around(seen, SEND).kind == "dialog"
-    assert found_again(approved(seen, SEND), screen(label(900, "Delete old.txt?"), change(box), SEND)) is None
+    assert approval_context(seen, SEND).kind == "dialog"
+    assert relocated(approved(seen, SEND), screen(label(900, "Delete old.txt?"), change(box), SEND)) is None

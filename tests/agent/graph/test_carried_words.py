@@ -43,13 +43,16 @@ async def test_words_of_notes_in_an_address_are_asked(rig: Rig) -> None:
     assert not any("evil.example" in line for line in rig.inputs())
     assert any("weather.example" in line for line in rig.inputs())
     assert len([event for event in work.events if isinstance(event, Asked)]) == 1
-    kept = [checkpoint.checkpoint["channel_values"].get("seen") async for checkpoint in rig.saver.alist(None)]
+    kept = [
+        checkpoint.checkpoint["channel_values"].get("safety", {}).get("seen_words")
+        async for checkpoint in rig.saver.alist(None)
+    ]
     assert any(kept)
     assert "biopsy" not in repr(kept)
 
 
 async def test_what_was_allowed_to_be_typed_is_not_asked_again_at_enter(rig: Rig) -> None:
-    """Seen failing with `handed_out` left as it was: the key asks the same again."""
+    """Seen failing with `released_texts` left as it was: the key asks the same again."""
     rig.phone.state.notes.append(NOTE)
     have, model = models(
         [

@@ -16,7 +16,7 @@ KEYS = "/sdcard/Download/keys.txt"
 
 def told(request: ModelRequest) -> str:
     assert request.scene is not None
-    return " ".join(request.scene.told)
+    return " ".join(request.scene.notices)
 
 
 def asked(work: Work) -> list[Asked]:

@@ -52,7 +52,7 @@ async def test_what_was_said_to_a_screen_that_moved_counts_for_nothing(rig: Rig)
     assert end.usage.calls == 7, "the answer in vain was paid for, too, and two captions"
     # What the first action changed is told as it was when all had come to rest.
     assert asked[2].scene is not None
-    assert "'Later'" in in_english(asked[2].scene.past[0].effect)
+    assert "'Later'" in in_english(asked[2].scene.past[0].effects)
     assert [step.step for step in work.steps] == [1, 2, 3]
     assert "'Later'" in in_english(work.steps[0].effect)
     assert "'Later'" in rig.journal.rows[ActionKey(RunId("7"), 1, 1, 0)].effect

@@ -225,7 +225,7 @@ async def test_a_message_that_stands_in_its_field_was_not_sent(rig: Rig) -> None
     assert "I sent" not in end.summary
     scene = model.asked(Purpose.ACT)[-1].scene
     assert scene is not None
-    assert "was not sent" in " ".join(scene.told)
+    assert "was not sent" in " ".join(scene.notices)
 
 
 async def test_a_draft_is_done_when_it_stands_there(rig: Rig) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from agent.events import Asked
 from agent.graph.executor.state import did_as
 from agent.models.base import Purpose
-from agent.scene import PastStep, StepFate
+from agent.scene import PastStep, StepStatus
 from agent.wording import words
 from devices.wording import said, worded
 from tests.agent.graph.rig import Rig, Work, order
@@ -26,9 +26,9 @@ async def test_an_app_that_is_not_there(rig: Rig) -> None:
     have, model = models([call("open_app", name="Frobnicator"), GIVE_UP])
     await Work(rig.agent(have), order("open it")).ended()
     step = last_step(model)
-    assert step.not_done is not None
-    assert step.not_done.unknown_app
-    assert step.not_done.reason.startswith("No installed app")
+    assert step.failure is not None
+    assert step.failure.unknown_app
+    assert step.failure.reason.startswith("No installed app")
 
 
 async def test_what_a_person_denied(rig: Rig) -> None:
@@ -42,12 +42,12 @@ async def test_what_a_person_denied(rig: Rig) -> None:
     await work.ended()
     scene = model.asked(Purpose.ACT)[-1].scene
     assert scene is not None
-    assert [step.fate for step in scene.past] == [StepFate.NOT_ALLOWED, StepFate.REFUSED]
+    assert [step.status for step in scene.past] == [StepStatus.NOT_ALLOWED, StepStatus.REFUSED]
 
 
 def test_a_fate_is_worded() -> None:
     with worded(lambda kind, _: kind):
-        assert [said(did_as(fate, WHAT)) for fate in StepFate] == [
+        assert [said(did_as(fate, WHAT)) for fate in StepStatus] == [
             "did.open_app",
-            *(f"did.{fate}" for fate in list(StepFate)[1:]),
+            *(f"did.{fate}" for fate in list(StepStatus)[1:]),
         ]

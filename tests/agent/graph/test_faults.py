@@ -16,7 +16,7 @@ FINISH = call("finish", status="success", summary="done")
 
 def told(request: ModelRequest) -> str:
     assert request.scene is not None
-    return " ".join(request.scene.told)
+    return " ".join(request.scene.notices)
 
 
 async def test_garbage_is_told_and_a_good_answer_goes_on(rig: Rig) -> None:

@@ -24,7 +24,7 @@ SEND = call("send_file", path=PATH)
 
 def told(request: ModelRequest) -> str:
     assert request.scene is not None
-    return " ".join(request.scene.told)
+    return " ".join(request.scene.notices)
 
 
 def sent(work: Work) -> list[FileFound]:

@@ -15,7 +15,7 @@ HOME = call("key", key="home")
 
 def told(request: ModelRequest) -> str:
     assert request.scene is not None
-    return " ".join(request.scene.told)
+    return " ".join(request.scene.notices)
 
 
 async def test_the_four_levels_of_a_simple_task(rig: Rig) -> None:

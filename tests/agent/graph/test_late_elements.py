@@ -67,7 +67,7 @@ async def test_the_picture_goes_first_and_each_step_reads_the_elements_once(slow
     assert "in front" in in_english(work.steps[0].effect)
     assert "'New note'" in slow.journal.rows[ActionKey(RunId("7"), 1, 1, 0)].effect
     assert asked[2].scene is not None
-    assert "'New note'" in in_english(asked[2].scene.past[0].effect)
+    assert "'New note'" in in_english(asked[2].scene.past[0].effects)
 
 
 async def test_what_is_done_is_judged_by_elements_that_came_after_the_picture(slow: Rig) -> None:

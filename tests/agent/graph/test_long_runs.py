@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from agent.graph.executor.past import MOST_STEPS
+from agent.graph.executor.nodes.sum_up_past import MOST_STEPS
 from agent.models.base import ModelReply, ModelRequest, Models, Purpose
 from agent.models.errors import InputTooLong, ModelUnreachable
 from agent.models.tokens import estimated_input
@@ -86,7 +86,7 @@ async def test_twenty_steps_are_sent_as_they_always_were(rig: Rig) -> None:
     assert not clerk.asked(Purpose.SUMMARIZE)
     for number, request in enumerate(actor.asked(Purpose.ACT)):
         assert request.scene is not None
-        assert (len(request.scene.past), request.scene.earlier) == (number, "")
+        assert (len(request.scene.past), request.scene.past_summary) == (number, "")
         assert "</earlier>" not in words(request)
     before = [message.parts for message in actor.asked(Purpose.ACT)[10].messages]
     after = [message.parts for message in actor.asked(Purpose.ACT)[11].messages]
@@ -112,7 +112,7 @@ async def test_a_refusal_sums_up_once_and_goes_on(rig: Rig, window: int) -> None
     again = actor.asked(Purpose.ACT)[9]
     assert again.scene is not None
     assert [past.number for past in again.scene.past] == [7, 8]
-    assert again.scene.earlier == SUMMARY
+    assert again.scene.past_summary == SUMMARY
     assert not any(past.in_window for past in again.scene.past), "one picture, the current one"
     assert SECRET_PLACE in words(again)
     assert len(clerk.asked(Purpose.SUMMARIZE)) == 1
@@ -136,7 +136,7 @@ async def test_without_need_a_failing_model_costs_only_the_summary(rig: Rig) -> 
     assert len(clerk.asked(Purpose.SUMMARIZE)) == 2, "and it is tried again some steps later"
     last = actor.asked(Purpose.ACT)[-1].scene
     assert last is not None
-    assert last.earlier == SUMMARY
+    assert last.past_summary == SUMMARY
 
 
 async def test_what_screens_have_said_stays_data_in_the_summary(rig: Rig) -> None:
@@ -172,4 +172,4 @@ async def test_after_a_crash_a_summary_is_not_asked_for_again(rig: Rig, tmp_path
     assert asked_before + len(second.asked(Purpose.SUMMARIZE)) == 1
     last = actor.asked(Purpose.ACT)[-1].scene
     assert last is not None
-    assert last.earlier == SUMMARY
+    assert last.past_summary == SUMMARY

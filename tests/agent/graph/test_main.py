@@ -11,7 +11,7 @@ from agent.dialects.select import dialect_for
 from agent.error_mapping import Fault, FaultKind
 from agent.events import Asked, Planned, Step, TaskEvent, Thinking, Told
 from agent.graph.main.nodes.summarizer import outcome_of
-from agent.graph.main.state import MainState
+from agent.graph.main.state import MainState, begun, joined
 from agent.graph.main.streaming import Thoughts
 from agent.limits import TaskLimits
 from agent.models.base import Delta, ModelReply, Models, Purpose, Usage
@@ -141,25 +141,25 @@ class Changing:
         self.taken.append(self._all[0])
         return self._all[0]
 
-    def give_back(self, terms: RunConfig) -> None:
-        self.taken.remove(terms)
+    def give_back(self, config: RunConfig) -> None:
+        self.taken.remove(config)
 
 
 async def test_a_task_keeps_its_models_while_others_begin_with_new_ones(rig: Rig) -> None:
-    """Seen failing with the terms taken anew in each `_context` of the runner."""
+    """Seen failing with the configuration taken anew in each `_context` of the runner."""
     old, old_model = models([NOTE, call("ask_user", question="Which?"), FINISH])
     new, new_model = models([FINISH])
-    terms = Changing(old, new)
-    work = Work(rig.agent_with(terms), order("anything"))
+    config = Changing(old, new)
+    work = Work(rig.agent_with(config), order("anything"))
     await work.until(Asked)
-    terms.change()
+    config.change()
     await work.answer("that one")
     assert (await work.ended()).outcome is Outcome.SUCCEEDED
     assert (len(old_model.asked(Purpose.ACT)), new_model.requests) == (3, [])
     assert (await Work(work.agent, order("the next", task="8")).ended()).outcome is Outcome.SUCCEEDED
     assert len(new_model.asked(Purpose.ACT)) == 1
     await work.closed()
-    assert terms.taken == []
+    assert config.taken == []
 
 
 @pytest.mark.real_time  # the stopwatch goes by the clock on the wall
@@ -285,7 +285,7 @@ async def test_a_paused_call_is_asked_again(rig: Rig) -> None:
     assert "in German" in str(model.asked(Purpose.SUPERVISE)[0].messages[-1].parts[0])
     first = model.asked(Purpose.ACT)[0].scene
     assert first is not None
-    assert any("in German" in told for told in first.told)
+    assert any("in German" in told for told in first.notices)
 
 
 @pytest.mark.parametrize("cancel", [False, True])
@@ -307,7 +307,7 @@ async def test_pause_while_a_question_is_open(rig: Rig, cancel: bool) -> None:
     assert (await work.ended()).outcome is Outcome.SUCCEEDED
     scene = model.asked(Purpose.ACT)[1].scene
     assert scene is not None
-    assert "be quick" in " ".join(scene.told)
+    assert "be quick" in " ".join(scene.notices)
 
 
 async def test_a_question_in_a_plan_is_no_failure(rig: Rig) -> None:
@@ -326,11 +326,11 @@ async def test_a_question_in_a_plan_is_no_failure(rig: Rig) -> None:
 
 def ending(*todos: str, results: tuple[str, ...] = ("succeeded",), fault: str = "") -> Outcome:
     state: MainState = {
-        "results": [{"outcome": result, "summary": ""} for result in results],
-        "todos": [{"title": "t", "state": todo, "note": ""} for todo in todos],
-        "fault": {"outcome": fault, "summary": ""} if fault else None,
+        "findings": {"results": [{"outcome": result, "summary": ""} for result in results]},
+        "plan": {"todos": [{"title": "t", "state": todo, "note": ""} for todo in todos]},
+        "ending": {"fault": {"outcome": fault, "summary": ""} if fault else None},
     }
-    return outcome_of(state)
+    return outcome_of(joined(begun(order("x")), state))
 
 
 @pytest.mark.parametrize(

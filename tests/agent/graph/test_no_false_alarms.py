@@ -27,7 +27,7 @@ async def unalarmed(rig: Rig, script: list[object]) -> ScriptedModel:
     work = Work(rig.agent(have), order("go on"))
     assert (await work.ended()).outcome is Outcome.SUCCEEDED
     asked = model.asked(Purpose.ACT)
-    heard = " ".join(words for request in asked if request.scene for words in request.scene.told)
+    heard = " ".join(words for request in asked if request.scene for words in request.scene.notices)
     assert not [alarm for alarm in ALARMS if alarm in heard]
     assert not [event for event in work.events if isinstance(event, Asked)]
     return model

@@ -25,7 +25,7 @@ OPEN_MESSAGE = [
 
 def told(request: ModelRequest) -> str:
     assert request.scene is not None
-    return " ".join(request.scene.told)
+    return " ".join(request.scene.notices)
 
 
 async def test_an_answer_reaches_the_model(rig: Rig) -> None:

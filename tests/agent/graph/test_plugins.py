@@ -143,7 +143,7 @@ def told(model: ScriptedModel) -> str:
     """What the model knew when it was asked last."""
     scene = model.asked(Purpose.ACT)[-1].scene
     assert scene is not None
-    return " ".join([*scene.told, *(f"{past.done} → {in_english(past.effect)}" for past in scene.past)])
+    return " ".join([*scene.notices, *(f"{past.done} → {in_english(past.effects)}" for past in scene.past)])
 
 
 def instructions(model: ScriptedModel) -> str:
@@ -313,7 +313,7 @@ async def test_dead_while_it_is_done_and_continued(rig: Rig, tool: str) -> None:
     assert len(cup.rolled) + len(rig.inputs()) == 1
     scene = model.asked(Purpose.ACT)[0].scene
     assert scene is not None
-    assert "begun before an interruption" in " ".join(scene.told)
+    assert "begun before an interruption" in " ".join(scene.notices)
     assert end.outcome is Outcome.UNVERIFIED
     assert "nobody knows whether it was done" in end.summary
 
@@ -400,5 +400,5 @@ async def test_a_tool_that_is_gone_after_a_restart_costs_its_call_and_not_the_ru
     assert (await work.ended()).outcome is Outcome.FAILED  # it claims what was allowed and not done
     scene = model.asked(Purpose.ACT)[0].scene
     assert scene is not None
-    assert any("is not there any more" in told for told in scene.told)
+    assert any("is not there any more" in told for told in scene.notices)
     assert cup.rolled == []

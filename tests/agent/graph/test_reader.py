@@ -137,7 +137,7 @@ async def test_without_elements_a_press_is_read_or_the_model_is_told(rig: Rig, g
     await work.ended()
     assert not asked(work)
     told = [
-        any("no rule has judged" in words for words in request.scene.told)
+        any("no rule has judged" in words for words in request.scene.notices)
         for request in model.asked(Purpose.ACT)
         if request.scene
     ]

@@ -24,6 +24,8 @@ PLACES += [(node, "begins", 1) for node in ("executor", "execute_action", "call_
 # The touch, the deletion that was allowed, the second sub-task: places where the first visit shows little.
 PLACES += [("execute_action", "has run", 2), ("execute_action", "has run", 7), ("call_user", "has run", 2)]
 PLACES += [("call_user", "begins", 2), ("plan_supervisor", "has run", 2)]
+# The input of the task, and of each of its two sub-tasks.
+PLACES += [("__start__", "begins", visit) for visit in (1, 2, 3)]
 
 
 @pytest.mark.parametrize(("node", "moment", "visit"), PLACES)
@@ -85,7 +87,7 @@ def _switch(request: ModelRequest) -> ModelReply:
     scene = request.scene
     assert scene is not None
     lines = [line.text for line in scene.screen.elements or ()]
-    heard = " ".join([*scene.told, *(in_english(past.effect) for past in scene.past)])
+    heard = " ".join([*scene.notices, *(in_english(past.effects) for past in scene.past)])
     if "Bluetooth" not in lines:
         return call("open_app", name="Settings")
     if lines[lines.index("Bluetooth") + 1] == "Off":

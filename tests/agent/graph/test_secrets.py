@@ -28,7 +28,7 @@ def field(request: ModelRequest) -> int:
 
 def told(request: ModelRequest) -> str:
     assert request.scene is not None
-    return " ".join(request.scene.told)
+    return " ".join(request.scene.notices)
 
 
 def types(words: str) -> object:

@@ -221,7 +221,7 @@ class SwappingSaver(InMemorySaver):
         metadata: CheckpointMetadata,
         new_versions: ChannelVersions,
     ) -> RunnableConfig:
-        if checkpoint["channel_values"].get("passed") and self._swaps:
+        if checkpoint["channel_values"].get("question", {}).get("standing_yes") and self._swaps:
             self._swaps.pop()()
         return await super().aput(config, checkpoint, metadata, new_versions)
 

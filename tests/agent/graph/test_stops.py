@@ -71,7 +71,7 @@ async def test_the_phone_is_locked_in_the_middle(rig: Rig, when: str) -> None:
     assert rig.phone.windows.page.page == "edit"
     scene = model.asked(Purpose.ACT)[asked].scene
     assert scene is not None
-    assert "unlocked" in " ".join(scene.told)
+    assert "unlocked" in " ".join(scene.notices)
     assert "New note" in [e.text for e in scene.screen.elements or ()]
 
 

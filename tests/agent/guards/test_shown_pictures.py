@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 from PIL import Image
 
-from agent.graph.executor.anchors import anchor_of, found_again
+from agent.graph.executor.anchors import anchor_of, relocated
 from agent.graph.executor.targets import ResolvedTarget
 from agent.observing import ScreenView, screen_of
 from devices.geometry import Bounds
@@ -49,21 +49,21 @@ def allowed(seen: Observation, before: Observation | None = None) -> dict[str, o
 def test_another_picture_in_its_place_is_another_thing(picture: Element) -> None:
     """Seen failing before: only words were bound, and photos have none."""
     anchor = allowed(look(picture))
-    assert found_again(anchor, look(picture)) is not None
-    assert found_again(anchor, look(picture, colour="blue")) is None
+    assert relocated(anchor, look(picture)) is not None
+    assert relocated(anchor, look(picture, colour="blue")) is None
 
 
 def test_a_picture_that_is_gone_is_another_thing() -> None:
     """Seen failing before."""
-    assert found_again(allowed(look(PHOTO)), look(ICON, where=PHOTO.bounds)) is None
+    assert relocated(allowed(look(PHOTO)), look(ICON, where=PHOTO.bounds)) is None
 
 
 def test_what_had_changed_by_itself_and_small_icons_do_not_count() -> None:
     playing = allowed(look(PHOTO), before=look(PHOTO, colour="yellow"))
-    assert found_again(playing, look(PHOTO, colour="blue")) is not None
-    assert found_again(allowed(look(ICON)), look(ICON, colour="blue")) is not None
+    assert relocated(playing, look(PHOTO, colour="blue")) is not None
+    assert relocated(allowed(look(ICON)), look(ICON, colour="blue")) is not None
 
 
 def test_a_description_of_the_picture_counts_as_its_words_do() -> None:
     told = replace(PHOTO, description="Taken on 3 May")
-    assert found_again(allowed(look(told)), look(replace(PHOTO, description="Taken on 4 May"))) is None
+    assert relocated(allowed(look(told)), look(replace(PHOTO, description="Taken on 4 May"))) is None

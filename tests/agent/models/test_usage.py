@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from agent.events import RunEnded
-from agent.graph.executor.state import spent, usage_data
+from agent.graph.subjects import spent
 from agent.models.base import ModelRequest, Purpose, Share, Usage
 from agent.outcome import Outcome
 from agent.run_id import RunId
@@ -40,8 +40,8 @@ def test_what_is_booked_nowhere_is_a_share_without_names() -> None:
 
 def test_it_is_the_same_after_a_checkpoint_and_on_the_way_to_another_machine() -> None:
     whole = BIG + SMALL
-    assert spent({"usage": usage_data(whole)}) == whole
-    assert "booked" not in usage_data(Usage(input=1))
+    assert spent({"usage": whole.data()}) == whole
+    assert "booked" not in Usage(input=1).data()
     ended = RunEnded(run=RunId("1"), subtask=1, outcome=Outcome.SUCCEEDED, summary="Done.", usage=whole)
     assert RunEnded.model_validate_json(ended.model_dump_json()).usage == whole
 

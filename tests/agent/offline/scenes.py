@@ -12,7 +12,7 @@ from agent.effect_facts import Effect, ScreenChanged
 from agent.models.base import Message, ModelReply, ModelRequest, Purpose
 from agent.offline.pilot import OfflinePilot
 from agent.offline.progress import memo_of
-from agent.scene import NotDone, PastStep, Scene, Screen, ScreenElement, StepFate
+from agent.scene import PastStep, Scene, Screen, ScreenElement, StepFailure, StepStatus
 from devices.geometry import Bounds, Size
 
 SPACE = Size(900, 2000)
@@ -36,15 +36,15 @@ def step(
     place: str,
     did: str = "",
     effect: Effect | None = SOMETHING,
-    not_done: NotDone | None = None,
-    fate: StepFate = StepFate.DONE,
+    failure: StepFailure | None = None,
+    status: StepStatus = StepStatus.DONE,
 ) -> PastStep:
     """A step that was taken, `place` as "1/2 tap: x" (clause, stage); `effect` is None when nothing is known of what
     came of it.
     """
     number, _, stage = place.partition(":")[0].partition(" ")
     memo = memo_of(int(number.split("/")[0]) - 1, stage)
-    return PastStep(1, "", "", (did,), () if effect is None else (effect,), fate=fate, not_done=not_done, memo=memo)
+    return PastStep(1, "", "", (did,), () if effect is None else (effect,), status=status, failure=failure, memo=memo)
 
 
 def scene(text: str, shown: Screen, past: Sequence[PastStep] = (), **more: Any) -> Scene:

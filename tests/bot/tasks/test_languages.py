@@ -22,7 +22,7 @@ from agent.outcome import Outcome
 from agent.ports.agent import TaskOrder
 from agent.ports.leases import NoPhone
 from agent.run_id import RunId
-from agent.scene import NotDone
+from agent.scene import StepFailure
 from agent.wording import sentence
 from bot.domain.task import TaskState, WrongState
 from bot.domain.task_request import Origin, TaskRequest, WishedPhone
@@ -136,7 +136,7 @@ async def test_why_the_offline_pilot_stopped() -> None:
         (sentence_of(rejected.value), "不打开以 intent: 开头的地址；请使用网址。"),
         (closed_app("银行 (com.bank)"), "策略不允许操作应用 银行 (com.bank)"),
     ):
-        past = [step("1/1 tap: x", "tap '付款'", None, NotDone(reason))] * 2
+        past = [step("1/1 tap: x", "tap '付款'", None, StepFailure(reason))] * 2
         with speaking("zh"):
             ended = await next_action(scene("点击付款", screen(element("button", "付款")), past))
         assert isinstance(ended, Finish)

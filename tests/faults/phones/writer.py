@@ -39,7 +39,7 @@ class Writer:
         assert request.purpose is Purpose.ACT
         scene = request.scene
         assert scene is not None
-        self.told.extend(scene.told)
+        self.told.extend(scene.notices)
         self.secure.append(scene.screen.secure)
         lines = scene.screen.elements or ()
         if scene.screen.covered:

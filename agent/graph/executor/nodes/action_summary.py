@@ -29,10 +29,10 @@ async def action_summary(state: ExecutorState, runtime: Runtime[RunContext]) -> 
     """
     context = runtime.context
     sight = context.screen.view
-    if sight is None or state["reply"].get("finish_reason") == RECORDED:
+    if sight is None or state["step"]["reply"].get("finish_reason") == RECORDED:
         return
     try:
-        decision = context.dialect.parse(reply_of(state), sight.screen.space)
+        decision = context.config.dialect.parse(reply_of(state["step"]), sight.screen.space)
     except BadReply:
         return
     if decision.summary or decision.thought or isinstance(decision.actions[0], Finish):
@@ -42,18 +42,19 @@ async def action_summary(state: ExecutorState, runtime: Runtime[RunContext]) -> 
     request = ModelRequest(
         Purpose.CAPTION,
         (Message("system", (prompt("caption"),)), Message("user", (facts,))),
-        conversation=state["run"],
+        conversation=state["order"]["run"],
         task=context.run.task,
     )
-    context.live.caption = asyncio.create_task(_caption(context.models.basic, request))
+    context.memory.caption = asyncio.create_task(_caption(context.config.models.basic, request))
 
 
 def _facts(state: ExecutorState, now: str) -> str:
     """What the words are about: the goal, the last steps by which one sees whether it gets on, and what is done now."""
-    past = [past_line(step) for step in state["past"][-STEPS_TOLD:]]
-    before = "\n".join(past) or "(none)"
-    words = f"\nIts words: {said}" if (said := state["reply"]["text"].strip()) else ""
-    return f"Goal: {state['goal']}\nLast steps:\n{before}\nNow, in {state.get('app_name') or 'an app'}: {now}{words}"
+    step = state["step"]
+    before = "\n".join(past_line(past) for past in state["past"][-STEPS_TOLD:]) or "(none)"
+    words = f"\nIts words: {said}" if (said := step["reply"]["text"].strip()) else ""
+    goal, app = state["order"]["goal"], step["app_name"] or "an app"
+    return f"Goal: {goal}\nLast steps:\n{before}\nNow, in {app}: {now}{words}"
 
 
 async def _caption(model: Model, request: ModelRequest) -> ModelReply | None:

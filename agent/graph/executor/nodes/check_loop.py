@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Literal
 
 from langgraph.runtime import Runtime
 from langgraph.types import Command
 
-from agent.effect_facts import effects_of
 from agent.graph.executor import questions
 from agent.graph.executor.context import RunContext
-from agent.graph.executor.past import is_past_long
-from agent.graph.executor.state import ExecutorState, did_of, ended
-from agent.graph.executor.steps import close_step, tell
+from agent.graph.executor.nodes.sum_up_past import is_past_long
+from agent.graph.executor.state import (
+    ConversationState,
+    ExecutorState,
+    QuestionState,
+    after,
+    ending,
+    joined,
+    performed_of,
+)
+from agent.graph.executor.steps import REPORTED, close_step, report_step
 from agent.guards.loop_detection import Level, Move, level
 from agent.outcome import Outcome
 from agent.wording import kept, sentence
@@ -33,49 +40,48 @@ async def check_loop(
     state: ExecutorState, runtime: Runtime[RunContext]
 ) -> Command[Literal["screenshot", "sum_up_past", "call_user", "executor_exit"]]:
     """Close the step, then go on or end."""
-    context = runtime.context
-    tell(state, context)
-    update = {"untold": None, **_closed(state, context)}
-    control = context.control
+    context, control = runtime.context, runtime.context.control
+    report_step(state, context)
+    closed = close_step(state, context) if state["step"]["performed"] else None
+    update = joined(REPORTED, closed or {})
     if control.paused:
         context.screen.forget()
         await control.hold()
     if control.cancelled:
-        update["result"] = ended(Outcome.CANCELLED, "")
+        return Command(goto="executor_exit", update=joined(update, ending(Outcome.CANCELLED, "")))
+    if state["progress"]["result"] is not None:
         return Command(goto="executor_exit", update=update)
-    if state.get("result") is not None:
-        return Command(goto="executor_exit", update=update)
-    if update.get("step", state["step"]) > state["max_steps"]:
-        update["result"] = ended(Outcome.FAILED, sentence("limit.steps", number=state["max_steps"]))
-        return Command(goto="executor_exit", update=update)
-    told: list[str] = update.get("told", state["told"])
-    moves = [Move(*move) for move in update.get("history", state["history"])]
-    stuck = level(moves)
-    if stuck is Level.REPLAN and state.get("plan") and not state.get("given_up", 0):
-        update |= {"result": ended(Outcome.FAILED, sentence("ended.circles")), "given_up": 1}
-        return Command(goto="executor_exit", update=update)
-    if stuck is Level.PERSON or (stuck is Level.REPLAN and state.get("plan")):
-        update |= {"told": told, "aside": True, "asides": state.get("asides", 0) + 1}
-        did = did_of(update["past"][-1]["did"]) if update.get("past") else ()
-        update["question"] = questions.stuck(state, context, did, update["asides"])
-        return Command(goto="call_user", update=update)
+    now, most = after(state, update), state["order"]["max_steps"]
+    if now["step"]["number"] > most:
+        reached = ending(Outcome.FAILED, sentence("limit.steps", number=most))
+        return Command(goto="executor_exit", update=joined(update, reached))
+    stuck = level([Move(*move) for move in now["progress"]["moves"]])
+    planned, goal = bool(state["order"]["plan"]), state["order"]["goal"]
+    if stuck is Level.REPLAN and planned and not state["progress"]["given_up"]:
+        circles = joined(ending(Outcome.FAILED, sentence("ended.circles")), {"progress": {"given_up": 1}})
+        return Command(goto="executor_exit", update=joined(update, circles))
+    if stuck is Level.PERSON or (stuck is Level.REPLAN and planned):
+        number = state["question"]["between_steps_count"] + 1
+        performed = performed_of(closed["past"][-1]) if closed else ()
+        asked: QuestionState = {
+            "pending": questions.stuck(state, context, performed, number).model_dump(mode="json"),
+            "between_steps": True,
+            "between_steps_count": number,
+        }
+        return Command(goto="call_user", update=joined(update, {"question": asked}))
+    notices = [*state["conversation"]["model_notices"]]
     if stuck is Level.REPLAN:
-        told = [*told, REPLAN.format(goal=state["goal"])]
+        notices.append(REPLAN.format(goal=goal))
     elif stuck is Level.REMINDED:
-        told = [*told, REMINDER.format(goal=state["goal"])]
+        notices.append(REMINDER.format(goal=goal))
     elif stuck is Level.TOLD:
-        told = [*told, NO_EFFECT]
-    notes = control.take_notes()
-    update["told"] = [*told, *(f"The person writes: {note}" for note in notes)]
-    update["said"] = [*state.get("said", []), *notes]
-    update["steers"] = [*state.get("steers", []), *map(kept, notes)]
-    now = ExecutorState(**{**state, **update})  # type: ignore[typeddict-item]  # what the graph makes of the two
-    due = await is_past_long(now, context)
+        notices.append(NO_EFFECT)
+    written = control.take_notes()
+    told: ConversationState = {
+        "model_notices": [*notices, *(f"The person writes: {note}" for note in written)],
+        "user_messages": [*state["conversation"]["user_messages"], *written],
+        "steering_notes": [*state["conversation"]["steering_notes"], *map(kept, written)],
+    }
+    update = joined(update, {"conversation": told})
+    due = await is_past_long(after(state, update), context)
     return Command(goto="sum_up_past" if due else "screenshot", update=update)
-
-
-def _closed(state: ExecutorState, context: RunContext) -> dict[str, Any]:
-    """The step's end; nothing when it was stopped before it did anything."""
-    if not state["did"]:
-        return {}
-    return close_step(state, context, did=did_of(state["did"]), effect=effects_of(state["effect"]), told=state["told"])

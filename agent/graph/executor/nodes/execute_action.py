@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import replace
-from typing import Any, Literal
+from typing import Literal
 
 from langgraph.runtime import Runtime
 from langgraph.types import Command
 
 from agent.actions import Action, EnterSecret
 from agent.control import Stopped
-from agent.effect_facts import DeniedBefore, OtherWindow
+from agent.effect_facts import DeniedBefore, OtherWindow, effects_of
 from agent.graph.executor.acting import BEGUN, begin, give_up
-from agent.graph.executor.action_spec import AnySpec, InputAction, PhoneTool
-from agent.graph.executor.anchors import found_again
-from agent.graph.executor.approvals import MAX_TRIES, Denied, counted
+from agent.graph.executor.action_spec import AnySpec, InputAction, PhoneTool, Resolved, ResolvedInput
+from agent.graph.executor.anchors import relocated
+from agent.graph.executor.approvals import MAX_TRIES, Denied, counted, standing_effect
 from agent.graph.executor.context import RunContext
-from agent.graph.executor.matters import MatterFate, Matters, acts, tried_again, with_fate, without_refused
+from agent.graph.executor.matters import MatterFate, acts, tried_again, without_refused
 from agent.graph.executor.outgoing import handed_out
 from agent.graph.executor.secrets import (
     KEPT,
@@ -27,16 +27,15 @@ from agent.graph.executor.secrets import (
     type_secret,
     what_was_typed,
 )
-from agent.graph.executor.stages import OpenStep, Resolved, gate, journal, resolve, resolve_input, run, with_elements
-from agent.graph.executor.standing import recorded
-from agent.graph.executor.state import ExecutorState, ended, ended_by
+from agent.graph.executor.stages import OpenStep, gate, journal, resolve, resolve_input, run, with_elements
+from agent.graph.executor.state import ExecutorState, ending, ending_by, performed_of
 from agent.graph.executor.targets import ResolvedTarget
 from agent.guards.binding import digest
 from agent.guards.typed import place_of
 from agent.observing import ScreenView
 from agent.outcome import Outcome
 from agent.ports.journal import LeaseLost
-from agent.scene import StepFate
+from agent.scene import StepStatus
 from agent.tools.spec import ActionError, Tool
 from agent.wording import kept, sentence, words
 from devices.errors import PhoneError, PhoneUnavailable
@@ -58,33 +57,34 @@ FIELD_GONE = "A person gave it, but the field is not there any more. Nothing was
 async def execute_action(state: ExecutorState, runtime: Runtime[RunContext]) -> Route:
     """Do the decided actions in order; the rest is dropped at the first that fails or changes the app."""
     context = runtime.context
-    context.mask.restore(state.get("covered", []))
-    context.mask.let_read(state.get("readable", []))
-    actions = [context.actions.action_from(data) for data in state["decision"]["actions"]]
+    context.mask.restore(state["safety"]["secret_places"])
+    context.mask.let_read(state["safety"]["readable_apps"])
+    actions = [context.actions.action_from(data) for data in state["step"]["decision"]["actions"]]
     step = OpenStep(state, context)
-    approved = state.get("approved")
+    approved = state["question"]["approved_action"]
     if approved is not None:
         step.index = approved
         return await _do_approved(step, actions[approved])
     sight = chosen_on = context.screen.view
     if sight is None or chosen_on is None:
         what = context.actions.describe(actions[step.index], None)
-        step.end(StepFate.INTERRUPTED, what)
-        step.told.append(INTERRUPTED.format(what=what))
+        step.end(StepStatus.INTERRUPTED, what)
+        step.notify(INTERRUPTED.format(what=what))
         return Command(goto="check_loop", update=step.update())
     try:
         while step.index < len(actions):
-            question = await _do(step, actions[step.index], sight, chosen_on)
-            if question is not None and question["question"] is None:  # a person has allowed it ahead
-                step.effect.append(recorded(question["passed"]))
-                return Command(goto="execute_action", update=step.update(**question, approved=step.index))
-            if question is not None:
-                return Command(goto="call_user", update=step.update(**question))
+            asked = await _do(step, actions[step.index], sight, chosen_on)
+            if asked is not None and (standing_yes := asked["question"].get("standing_yes")) is not None:
+                step.add_effects(standing_effect(standing_yes))
+                step.question["approved_action"] = step.index
+                return Command(goto="execute_action", update=step.update(asked))
+            if asked is not None:
+                return Command(goto="call_user", update=step.update(asked))
             step.index += 1
             fresh = context.screen.fresh
             if fresh is not None and step.index < len(actions):
                 if fresh.package != sight.observation.package:
-                    step.told.append("The app changed, so the rest of your actions was not done.")
+                    step.notify("The app changed, so the rest of your actions was not done.")
                     break
                 covered = context.mask.covers_words(fresh)
                 sight = ScreenView(fresh, replace(sight.screen, covered=covered), sight.targets)
@@ -92,38 +92,38 @@ async def execute_action(state: ExecutorState, runtime: Runtime[RunContext]) -> 
         return Command(goto="check_loop", update=step.update())
     except ActionError as trouble:
         if isinstance(trouble, Denied):
-            step.changed["denied"] = counted(state.get("denied", {}), trouble.consequence)
-            step.changed["matters"] = tried_again(state, trouble.about)
-            step.effect.append(DeniedBefore(tries=trouble.tries))
+            step.safety["denials"] = counted(step.safety["denials"], trouble.consequence)
+            step.safety["matters"] = tried_again(state, trouble.about)
+            step.add_effects(DeniedBefore(tries=trouble.tries))
             if trouble.tries >= MAX_TRIES:
                 summary = sentence("ended.denied", what=trouble.what, number=trouble.tries)
-                result = ended(Outcome.BLOCKED, summary)
-                return Command(goto="executor_exit", update=step.update(result=result))
-        elif step.fate is StepFate.REFUSED and acts(actions[step.index]):
+                return Command(goto="executor_exit", update=step.update(ending(Outcome.BLOCKED, summary)))
+        elif step.taken["status"] == StepStatus.REFUSED and acts(actions[step.index]):
             _remember(step, MatterFate.REFUSED, actions[step.index], sight)
         elif trouble.uncertain and not isinstance(context.actions.spec_of(actions[step.index]), InputAction):
             _remember(step, MatterFate.UNCERTAIN, actions[step.index], sight)
-        if not step.did:
-            step.end(StepFate.NOT_DONE, context.actions.describe(actions[step.index], sight))
+        if not step.taken["performed"]:
+            step.end(StepStatus.NOT_DONE, context.actions.describe(actions[step.index], sight))
         step.fail(trouble)
         rest = len(actions) - step.index - 1
         if rest > 0:
-            step.told.append(f"The other {rest} of your actions were not done.")
+            step.notify(f"The other {rest} of your actions were not done.")
     except (LeaseLost, PhoneUnavailable) as error:
-        return Command(goto="executor_exit", update=step.update(result=ended_by(error)))
+        return Command(goto="executor_exit", update=step.update(ending_by(error)))
     return Command(goto="check_loop", update=step.update())
 
 
-async def _do(step: OpenStep, action: Action, sight: ScreenView, chosen_on: ScreenView) -> dict[str, Any] | None:
-    """Do one action. Returns what to ask a person instead, when it needs one.
+async def _do(step: OpenStep, action: Action, sight: ScreenView, chosen_on: ScreenView) -> ExecutorState | None:
+    """Do one action. Returns the update that asks a person instead, when it needs one, or lets it pass by what they
+    have allowed ahead.
 
     `sight` is the screen as it is now, `chosen_on` the one that the model was shown.
     """
     resolved = await with_elements(step, resolve(step, action, sight, chosen_on))
-    question = await gate(step, resolved)
-    if question is None:
+    asked = await gate(step, resolved)
+    if asked is None:
         await _do_allowed(step, resolved)
-    return question
+    return asked
 
 
 async def _do_allowed(step: OpenStep, resolved: Resolved) -> None:
@@ -132,30 +132,20 @@ async def _do_allowed(step: OpenStep, resolved: Resolved) -> None:
     done = await run(step, resolved)
     step.record(done)
     if acts(resolved.action):
-        deeds = step.changed.get("deeds", step.state.get("deeds", []))
-        if step.state.get("approved") is None:  # else it is a matter of its own
-            deeds = [*deeds, kept(step.context.mask.sentence(resolved.what))]
-        step.changed |= {"acted": True, "deeds": deeds, "matters": without_refused(_matters(step))}
-    step.changed["readable"] = step.context.mask.readable
-    if resolved.physical is not None and not step.is_last and step.context.screen.fresh is None:
+        safety = step.safety
+        if step.question["approved_action"] is None:  # else it is a matter of its own
+            safety["deeds"] = [*safety["deeds"], kept(step.context.mask.sentence(resolved.what))]
+        safety["has_acted"] = True
+        safety["matters"] = without_refused(safety["matters"])
+    step.safety["readable_apps"] = step.context.mask.readable
+    if isinstance(resolved, ResolvedInput) and not step.is_last and step.context.screen.fresh is None:
         raise ActionError("What your last action did could not be seen. Look before you go on.")
-
-
-def _matters(step: OpenStep) -> Matters:
-    found: Matters = step.changed.get("matters", step.state.get("matters", []))
-    return found
 
 
 def _remember(step: OpenStep, fate: MatterFate, action: Action, sight: ScreenView) -> None:
     """Keep what has become of an action that nobody was asked about."""
     what = step.context.mask.text(said(step.context.actions.describe(action, sight)))
-    known = {"about": digest([fate, sight.observation.package, what]), "what": what}
-    step.changed["matters"] = with_fate(_matters(step), fate, known, step.state["subtask"])
-
-
-def _settle(step: OpenStep, fate: MatterFate) -> None:
-    """Keep what has become of what a person has allowed."""
-    step.changed["matters"] = with_fate(_matters(step), fate, step.state.get("anchor"), step.state["subtask"])
+    step.settle(fate, {"about": digest([fate, sight.observation.package, what]), "what": what})
 
 
 async def _fate_after(step: OpenStep, trouble: ActionError) -> MatterFate:
@@ -168,29 +158,31 @@ async def _fate_after(step: OpenStep, trouble: ActionError) -> MatterFate:
 
 async def _do_approved(step: OpenStep, action: Action) -> Route:
     """Do what a person has allowed, or type what they gave: an input only if its target is still as it was shown."""
-    context = step.context
+    context, binding = step.context, step.question["binding"]
     spec, what = context.actions.spec_of(action), context.actions.describe(action, None)
     try:
         if isinstance(spec, Tool | PhoneTool):  # what was approved are its arguments: the screen has no part in it
-            await _do_allowed(step, Resolved(action, spec, what, context.screen.view))
-            _settle(step, MatterFate.DONE)
-            return Command(goto="check_loop", update=step.update(approved=None))
+            await _do_allowed(step, Resolved(action=action, spec=spec, what=what, sight=context.screen.view))
+            step.settle(MatterFate.DONE, binding)
+            step.question["approved_action"] = None
+            return Command(goto="check_loop", update=step.update())
         return await _do_on_screen(step, spec, action, what)
     except Stopped:
-        _settle(step, MatterFate.UNCERTAIN if step.did else MatterFate.NOT_DONE)
-        if not step.did:
-            step.end(StepFate.INTERRUPTED_BEFORE, what)
+        performed = bool(step.taken["performed"])
+        step.settle(MatterFate.UNCERTAIN if performed else MatterFate.NOT_DONE, binding)
+        if not performed:
+            step.end(StepStatus.INTERRUPTED_BEFORE, what)
     except ActionError as trouble:
-        _settle(step, await _fate_after(step, trouble))
-        if not step.did:
-            step.end(StepFate.NOT_DONE, what)
+        step.settle(await _fate_after(step, trouble), binding)
+        if not step.taken["performed"]:
+            step.end(StepStatus.NOT_DONE, what)
         step.fail(trouble)
     except (LeaseLost, PhoneUnavailable) as error:
-        return Command(goto="executor_exit", update=step.update(result=ended_by(error)))
+        return Command(goto="executor_exit", update=step.update(ending_by(error)))
     except PhoneError as error:
-        _settle(step, MatterFate.NOT_DONE)
-        step.end(StepFate.NOT_DONE, what)
-        step.told.append(f"The phone could not be looked at again, so it was not done: {error}")
+        step.settle(MatterFate.NOT_DONE, binding)
+        step.end(StepStatus.NOT_DONE, what)
+        step.notify(f"The phone could not be looked at again, so it was not done: {error}")
     return _after_touch(step)
 
 
@@ -202,15 +194,16 @@ async def _do_on_screen(step: OpenStep, spec: AnySpec, action: Action, what: Wor
     is nothing but the phone's own last word about its window. Who is stopped between the journal and the look has
     done nothing, and is asked anew.
     """
-    state, context = step.state, step.context
-    secret, anchor = state.get("secret"), state.get("anchor")
-    if secret is not None and anchor is None:  # it was given before there was a field
-        step.changed["held"] = secret
-        step.did.append(what)
-        step.told.append(KEPT)
-        return Command(goto="check_loop", update=step.update(approved=None, secret=None))
-    control = (anchor or {}).get("control")
-    follows = isinstance(spec, InputAction) or secret is not None or state.get("held") is not None
+    context, safety, state = step.context, step.safety, step.state
+    secret, binding = step.question["secret"], step.question["binding"]
+    if secret is not None and binding is None:  # it was given before there was a field
+        safety["held_secret"] = secret
+        step.perform(what)
+        step.notify(KEPT)
+        step.question |= {"approved_action": None, "secret": None}
+        return Command(goto="check_loop", update=step.update())
+    control = (binding or {}).get("control")
+    follows = isinstance(spec, InputAction) or secret is not None or safety["held_secret"] is not None
     if follows:  # else a person is asked for the secret that goes into the field
         await begin(context, step.key, step.recorded, BEGUN)
     looked = asyncio.get_running_loop().time()
@@ -220,74 +213,73 @@ async def _do_on_screen(step: OpenStep, spec: AnySpec, action: Action, what: Wor
         if follows:
             await give_up(context, step.key, "the screen could not be looked at before it")
         raise
-    again = found_again(anchor, now, facts=secret is None or "window" in (anchor or {}))
-    if again is None:
+    target_now = relocated(binding, now, facts=secret is None or "window" in (binding or {}))
+    if target_now is None:
         if follows:
             await give_up(context, step.key, "the screen is not as it was allowed")
-        step.end(StepFate.NOT_DONE, what)
-        _settle(step, MatterFate.NOT_DONE)
+        step.end(StepStatus.NOT_DONE, what)
+        step.settle(MatterFate.NOT_DONE, binding)
         if secret is not None:
             context.secrets.take(secret)
-        step.told.append(OTHERWISE if secret is None else FIELD_GONE)
-        unlike, shown = counted(state.get("unlike", {}), control), (anchor or {}).get("frame")
+        step.notify(OTHERWISE if secret is None else FIELD_GONE)
+        shown = (binding or {}).get("frame")
         if control is not None and shown is not None:
-            step.changed["shown"] = {**state.get("shown", {}), control: shown}
-        return Command(goto="check_loop", update=step.update(approved=None, unlike=unlike))
-    sight = again.sight(context.screen.view, state, covered=context.mask.covers_words(now))
+            safety["approved_frames"] = {**safety["approved_frames"], control: shown}
+        safety["changed_screens"] = counted(safety["changed_screens"], control)
+        step.question["approved_action"] = None
+        return Command(goto="check_loop", update=step.update())
+    sight = target_now.sight(context.screen.view, state, covered=context.mask.covers_words(now))
     if isinstance(spec, InputAction) and secret is None:
-        step.changed["handed_out"] = handed_out(state, action, now.package)
+        safety["released_texts"] = handed_out(state, action, now.package)
         try:
-            resolved = resolve_input(spec, action, again.aim, sight)
+            resolved = resolve_input(spec, action, target_now.target, sight)
         except ActionError:
             await give_up(context, step.key, "it has no place to go")
             raise
         await _do_allowed(step, replace(resolved, looked=looked))
-        _settle(step, MatterFate.DONE)
-        step.changed["unlike"] = counted(state.get("unlike", {}), control, 0)
+        step.settle(MatterFate.DONE, binding)
+        safety["changed_screens"] = counted(safety["changed_screens"], control, 0)
         return _after_touch(step)
     if secret is None:  # what is allowed is the field
         assert isinstance(action, EnterSecret)
-        secret = state.get("held")
+        secret = safety["held_secret"]
         if secret is None:
-            asked = secret_question(state, context, sight, again.aim, action.question, allowed=True)
-            return Command(goto="call_user", update=step.update(**asked))
-        step.changed["held"] = None
-    await _type_secret(step, action, again.aim, sight, secret, looked)
+            asked = secret_question(state, context, sight, target_now.target, action.question, allowed=True)
+            return Command(goto="call_user", update=step.update(asked))
+        safety["held_secret"] = None
+    await _type_secret(step, action, target_now.target, sight, secret, looked)
     return _after_touch(step)
 
 
 def _after_touch(step: OpenStep) -> Route:
     """On to the next step, unless another window got what was allowed: then a person has to see to it."""
-    other = next((each for each in step.effect if isinstance(each, OtherWindow)), None)
+    step.question["approved_action"] = None
+    other = next((each for each in effects_of(step.taken["effects"]) if isinstance(each, OtherWindow)), None)
     if other is None:
-        return Command(goto="check_loop", update=step.update(approved=None))
-    result = ended(Outcome.BLOCKED, sentence("ended.swapped", what=step.did[-1], window=other.window.partition("/")[0]))
-    return Command(goto="executor_exit", update=step.update(approved=None, result=result))
+        return Command(goto="check_loop", update=step.update())
+    what, window = performed_of(step.taken)[-1], other.window.partition("/")[0]
+    summary = sentence("ended.swapped", what=what, window=window)
+    return Command(goto="executor_exit", update=step.update(ending(Outcome.BLOCKED, summary)))
 
 
 async def _type_secret(
     step: OpenStep, action: Action, where: ResolvedTarget, sight: ScreenView, secret: str, looked: float
 ) -> None:
     """Type it into the field, once."""
-    done, told = what_was_typed(step.context, action, where, sight)
-    step.did.append(done)
+    context, safety, typed = step.context, step.safety, secret_action(action, where)
+    done, told = what_was_typed(context, action, where, sight)
+    step.perform(done)
     try:
-        effect, waits = await type_secret(
-            step.state, step.context, sight, step.index, secret_action(action, where), where, secret, looked
-        )
+        effects, waits = await type_secret(context, step.key, sight, typed, where, secret, looked)
     finally:
-        step.changed["covered"] = step.context.mask.places
-    typed = secret_action(action, where)
-    step.keep(
-        Resolved(typed, step.context.actions.spec_of(typed), words("did.secret", question=typed.question), sight),
-        target=where.element,
-        touches=True,
-    )
+        safety["secret_places"] = context.mask.places
+    what, spec = words("did.secret", question=typed.question), context.actions.spec_of(typed)
+    step.keep(Resolved(action=typed, spec=spec, what=what, sight=sight), target=where.element, touches=True)
     if where.element is not None:
         place = place_of(sight.observation.package, where.element)
-        step.changed["entered"] = [*step.state.get("entered", []), place]
-        step.changed["entered_at"] = step.state["step"]
-    known = {"about": secret_matter(sight), "what": step.context.mask.text(said(done))}
-    step.changed |= {"acted": True, "matters": with_fate(_matters(step), MatterFate.DONE, known, step.state["subtask"])}
-    step.effect += effect
-    step.told += [*told, *([waits] if waits else [])]
+        safety["secret_fields"] = [*safety["secret_fields"], place]
+        safety["secret_step"] = step.taken["number"]
+    safety["has_acted"] = True
+    step.settle(MatterFate.DONE, {"about": secret_matter(sight), "what": context.mask.text(said(done))})
+    step.add_effects(*effects)
+    step.notify(*told, *([waits] if waits else []))

@@ -5,7 +5,7 @@ success is checked against the last screen.
 from __future__ import annotations
 
 import logging
-from typing import Any, Literal
+from typing import Literal
 
 from langgraph.runtime import Runtime
 from langgraph.types import Command
@@ -24,15 +24,16 @@ from agent.graph.executor.left_text import unsent
 from agent.graph.executor.matters import MatterFate, matters_of, told_done, told_open
 from agent.graph.executor.state import (
     ExecutorState,
-    ended,
+    ending,
+    joined,
     past_line,
     reply_of,
-    spent,
+    result_of,
     unsummed,
-    usage_data,
     why_unusable,
 )
 from agent.graph.executor.targets import aimed
+from agent.graph.subjects import spent
 from agent.models.base import PILOT, Message, ModelRequest, Purpose, Usage
 from agent.models.errors import ModelAnswerUnusable, ModelError
 from agent.models.structured import ask
@@ -63,12 +64,13 @@ async def verify(
     """
     if sight.screen.image is None and not sight.screen.elements:
         return sentence("verify.nothing"), Usage()
+    order, run = state["order"], state["order"]["run"]
     steps = "\n".join(f"{past['number']}. {past_line(past)}" for past in unsummed(state))
-    if earlier := state.get("earlier"):
-        steps = f"(1 to {earlier['steps']}, summed up) {earlier['text']}\n{steps}"
+    if summary := state["conversation"]["past_summary"]:
+        steps = f"(1 to {summary['steps']}, summed up) {summary['text']}\n{steps}"
     elements = "\n".join(element.line for element in sight.screen.elements or ())
     facts = (
-        f"Task: {state['task']}\nThis part: {state['goal']}\n\nSteps:\n{steps or '(none)'}\n\n"
+        f"Task: {order['task']}\nThis part: {order['goal']}\n\nSteps:\n{steps or '(none)'}\n\n"
         f"Claim: {claim.summary}\nData: {claim.data or '(none)'}\n\n"
         f"Last screen ({sight.screen.app}):\n{elements or '(no element list)'}"
     )
@@ -79,16 +81,16 @@ async def verify(
         Purpose.VERIFY,
         (Message("system", (prompt("verify"),)), Message("user", parts)),
         schema=Verdict,
-        conversation=f"{state['run']}-verify",
+        conversation=f"{run}-verify",
         task=context.run.task,
     )
     try:
-        verdict, usage = await ask(context.models.for_purpose(Purpose.VERIFY), request, Verdict)
+        verdict, usage = await ask(context.config.models.for_purpose(Purpose.VERIFY), request, Verdict)
     except ModelAnswerUnusable as error:
-        logger.info("run %s: the verification gave no usable verdict: %s", state["run"], error)
+        logger.info("run %s: the verification gave no usable verdict: %s", run, error)
         return sentence("verify.unusable", why=sentence_of(error)), error.usage
     except ModelError as error:
-        logger.warning("run %s: the verification call failed: %s", state["run"], error)
+        logger.warning("run %s: the verification call failed: %s", run, error)
         return sentence("verify.failed", why=sentence_of(error)), Usage()
     return verdict, usage
 
@@ -106,12 +108,12 @@ async def parse_action(state: ExecutorState, runtime: Runtime[RunContext]) -> Ro
     if sight is None:
         return Command(goto="screenshot")
     try:
-        reply = reply_of(state)
+        reply = reply_of(state["step"])
         own = reply.finish_reason == RECORDED
-        dialect = ToolsDialect(context.actions.models) if own else context.dialect
+        dialect = ToolsDialect(context.actions.models) if own else context.config.dialect
         decision = dialect.parse(reply, sight.screen.space)
     except BadReply as error:
-        return _bad(state, why_unusable(reply_of(state), error))
+        return _bad(state, why_unusable(reply_of(state["step"]), error))
     try:
         _check_elements(decision, sight)
         actions = _held_to_list(decision, sight)
@@ -119,18 +121,21 @@ async def parse_action(state: ExecutorState, runtime: Runtime[RunContext]) -> Ro
         if not sight.is_listed:
             context.screen.wait_for_lists()
         return _bad(state, str(error))
-    update: dict[str, Any] = {"bad_replies": 0}
-    told = [*decision.told]
+    notices = [*decision.told]
     if len(actions) > 1 and isinstance(actions[-1], Finish):
         # Whoever finishes in the same breath as acting has not seen what came of it.
         actions = actions[:-1]
-        told.append("Finish alone, after you have seen on the screen what your last action did.")
-    if told:
-        update["told"] = told
-    update["decision"] = {
-        "thought": decision.thought,
-        "summary": decision.summary,
-        "actions": [action_data(action) for action in actions],
+        notices.append("Finish alone, after you have seen on the screen what your last action did.")
+    update: ExecutorState = {
+        "progress": {"bad_replies": 0},
+        "conversation": {"model_notices": notices} if notices else {},
+        "step": {
+            "decision": {
+                "thought": decision.thought,
+                "summary": decision.summary,
+                "actions": [action_data(action) for action in actions],
+            }
+        },
     }
     first = actions[0]
     if isinstance(first, Finish):
@@ -139,17 +144,16 @@ async def parse_action(state: ExecutorState, runtime: Runtime[RunContext]) -> Ro
 
 
 def _bad(state: ExecutorState, reason: str) -> Route:
-    count = state["bad_replies"] + 1
-    update: dict[str, Any] = {
-        "bad_replies": count,
-        "did": [kept(words("did.unusable"))],
-        "effect": effects_data([PlainText(text=reason)]),
+    count = state["progress"]["bad_replies"] + 1
+    update: ExecutorState = {
+        "progress": {"bad_replies": count},
+        "step": {"performed": [kept(words("did.unusable"))], "effects": effects_data([PlainText(text=reason)])},
     }
     if count >= BAD_REPLIES:
-        update["result"] = ended(Outcome.FAILED, sentence("ended.bad_answers", number=count, why=reason))
-        return Command(goto="executor_exit", update=update)
-    update["told"] = [f"Your last answer could not be used and nothing was done. {reason}"]
-    return Command(goto="check_loop", update=update)
+        enough = ending(Outcome.FAILED, sentence("ended.bad_answers", number=count, why=reason))
+        return Command(goto="executor_exit", update=joined(update, enough))
+    told = [f"Your last answer could not be used and nothing was done. {reason}"]
+    return Command(goto="check_loop", update=joined(update, {"conversation": {"model_notices": told}}))
 
 
 def _check_elements(decision: Decision, sight: ScreenView) -> None:
@@ -170,51 +174,60 @@ def _held_to_list(decision: Decision, sight: ScreenView) -> tuple[Action, ...]:
 
 
 async def _finish(
-    state: ExecutorState, context: RunContext, sight: ScreenView, claim: Finish, update: dict[str, Any]
+    state: ExecutorState, context: RunContext, sight: ScreenView, claim: Finish, update: ExecutorState
 ) -> Route:
     if context.control.has_notes:
-        update["did"] = [kept(words("did.noted"))]
-        update["told"] = ["You cannot finish yet: the person has written something. Read it first."]
-        return Command(goto="check_loop", update=update)
+        unread: ExecutorState = {
+            "step": {"performed": [kept(words("did.noted"))]},
+            "conversation": {
+                "model_notices": ["You cannot finish yet: the person has written something. Read it first."]
+            },
+        }
+        return Command(goto="check_loop", update=joined(update, unread))
+    safety, rounds = state["safety"], state["progress"]["verify_rounds"]
     outcome = Outcome.SUCCEEDED if claim.status == "success" else Outcome.FAILED
     summary = claim.summary if has_words(claim.summary) else ""
-    matters, act = matters_of(state), asks_for_act(state["task"])
-    deeds = [restored(each) for each in state.get("deeds", [])]
+    matters, act = matters_of(state), asks_for_act(state["order"]["task"])
+    deeds = [restored(each) for each in safety["deeds"]]
     known, done = told_open(matters), told_done(matters, deeds)
     if any(matter.fate is MatterFate.DENIED for matter in matters):
         outcome = Outcome.DECLINED
         if claim.status != "success":
             done = [summary]
-        elif not act and summary and len(deeds) > state.get("deeds_before", 0):
+        elif not act and summary and len(deeds) > safety["deeds_before_denial"]:
             # A question that was answered some other way: its answer is what the person wants to read.
             done.append(sentence("matter.says", text=summary))
         summary = "\n".join(filter(None, [*known, *done]))
     elif outcome is Outcome.SUCCEEDED and (wrong := [*known, *_not_done(state, context, sight, act)]):
-        if state["verify_rounds"] == 0:
+        if rounds == 0:
             return _once_more(" ".join(wrong), update)
         unclear = [matter for matter in matters if matter.fate is MatterFate.UNCERTAIN]
         outcome = Outcome.UNVERIFIED if len(unclear) == len(wrong) else Outcome.FAILED
         summary = "\n".join([*wrong, *done])
-    elif outcome is Outcome.SUCCEEDED and context.models.vision.name != PILOT and not is_proven(state):
+    elif outcome is Outcome.SUCCEEDED and context.config.models.vision.name != PILOT and not is_proven(state):
         try:
             verdict, usage = await context.control.guard(verify(state, context, sight, claim))
         except Stopped:
             return Command(goto="check_loop")
-        update["usage"] = usage_data(spent(state) + usage)
+        update = joined(update, {"progress": {"usage": (spent(state["progress"]) + usage).data()}})
         if isinstance(verdict, str) or not verdict.proven:
             reason = verdict if isinstance(verdict, str) else verdict.reason
-            if not isinstance(verdict, str) and state["verify_rounds"] == 0:
+            if not isinstance(verdict, str) and rounds == 0:
                 return _once_more(reason, update)
             outcome = Outcome.UNVERIFIED
             summary = sentence("ended.unproven", summary=summary, why=reason).strip()
     await keep_names(state, context, sight, outcome)
-    update["did"] = [kept(context.actions.describe(claim, None))]
     told = context.mask.told(action_data(claim))
     read = recorded_words(told, told["data"] or "", sight.told.observation)
-    update["touched"] = [read.model_dump(mode="json")]
-    result = ended(outcome, summary, claim.data or state.get("gathered"))
-    update["result"] = {**result, "on_screen": bool(claim.data) and not read.touches}
-    return Command(goto="executor_exit", update=update)
+    result = result_of(outcome, summary, claim.data or state["conversation"]["notes_summary"])
+    finished: ExecutorState = {
+        "step": {
+            "performed": [kept(context.actions.describe(claim, None))],
+            "recorded_actions": [read.model_dump(mode="json")],
+        },
+        "progress": {"result": {**result, "on_screen": bool(claim.data) and not read.touches}},
+    }
+    return Command(goto="executor_exit", update=joined(update, finished))
 
 
 def _not_done(state: ExecutorState, context: RunContext, sight: ScreenView, act: Act) -> list[str]:
@@ -223,15 +236,17 @@ def _not_done(state: ExecutorState, context: RunContext, sight: ScreenView, act:
     """
     seen = sight.observation
     lines = unsent(state, seen, seen.app_name or context.policy.app_name(seen.package))
-    if act == "does" and not (state.get("acted") or state.get("plan")):
+    if act == "does" and not (state["safety"]["has_acted"] or state["order"]["plan"]):
         lines.append(sentence("matter.nothing"))
     return lines
 
 
-def _once_more(reason: str, update: dict[str, Any]) -> Route:
+def _once_more(reason: str, update: ExecutorState) -> Route:
     """One more round: the model is told what is missing."""
-    update["verify_rounds"] = 1
-    update["did"] = [kept(words("did.unproven"))]
-    update["effect"] = effects_data([PlainText(text=reason)])
-    update["told"] = [f"Not proven yet that the task is done: {reason} Do what is missing, or show it."]
-    return Command(goto="check_loop", update=update)
+    told = f"Not proven yet that the task is done: {reason} Do what is missing, or show it."
+    more: ExecutorState = {
+        "progress": {"verify_rounds": 1},
+        "step": {"performed": [kept(words("did.unproven"))], "effects": effects_data([PlainText(text=reason)])},
+        "conversation": {"model_notices": [told]},
+    }
+    return Command(goto="check_loop", update=joined(update, more))

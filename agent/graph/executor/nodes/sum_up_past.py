@@ -1,22 +1,63 @@
-"""sum_up_past: what the older steps have come to, in a few words of the basic model, kept before anything goes on."""
+"""sum_up_past: what the older steps have come to, in a few words of the basic model, kept before anything goes on.
+
+All of the past stays in the state as the record (and each step in the table of steps): what is summed up is only shown
+to the model in other words. Up to 30 steps in a window that is large enough nothing of what is sent changes.
+"""
 
 from __future__ import annotations
 
 import logging
-from typing import Literal
+from typing import Final, Literal
 
 from langgraph.runtime import Runtime
 from langgraph.types import Command
 
-from agent.context_window import sum_up
+from agent.context_window import is_full, sum_up
 from agent.control import Stopped
 from agent.graph.executor.context import RunContext
-from agent.graph.executor.past import PAUSE, REFUSED, SUMMED_UP, steps_to_sum_up
-from agent.graph.executor.state import EarlierData, ExecutorState, ended_by, past_line, spent, usage_data
-from agent.models.base import Purpose
+from agent.graph.executor.state import ConversationState, ExecutorState, SummaryData, ending_by, past_line, unsummed
+from agent.graph.subjects import spent
+from agent.models.base import PILOT, Purpose
 from agent.models.errors import ModelError
 
 logger = logging.getLogger(__name__)
+MOST_STEPS: Final = 30
+"""Steps that a model is shown one by one. Then the older half is summed up: all that stands before the newer half is
+new to the endpoint's prompt cache once in 15 steps."""
+WORTH_IT: Final = 8
+"""Steps that are left alone in a full window: fewer are hardly longer than their summary."""
+KEPT_WHEN_REFUSED: Final = 2
+PAUSE: Final = 5
+"""Steps until it is tried again after the basic model has failed at it."""
+
+REFUSED: Final = "refused"
+SUMMED_UP: Final = "summed up"
+
+
+async def is_past_long(state: ExecutorState, context: RunContext) -> bool:
+    """Whether old steps are to be summed up now: there are too many, or they fill the model's window. The pilot needs
+    each of them, and nobody could sum them up for it.
+    """
+    shown, model = len(unsummed(state)), context.config.models.vision
+    if shown < WORTH_IT or PILOT in {model.name, context.config.models.basic.name}:
+        return False
+    earlier = state["conversation"]["past_summary"]
+    if earlier is not None and len(state["past"]) < earlier["tried"]:
+        return False
+    try:
+        # Its endpoint may be asked for the window, which may take seconds once.
+        return shown > MOST_STEPS or await context.control.guard(is_full(model, state["conversation"]["input_tokens"]))
+    except Stopped:
+        return False
+
+
+def steps_to_sum_up(state: ExecutorState) -> int:
+    """How many of the past's first steps the next summary stands for; as many as the last one where there is nothing
+    to sum up.
+    """
+    shown, past = len(unsummed(state)), len(state["past"])
+    kept = KEPT_WHEN_REFUSED if state["conversation"]["overflow"] == REFUSED else shown // 2
+    return past - min(kept, shown)
 
 
 async def sum_up_past(
@@ -25,33 +66,35 @@ async def sum_up_past(
     """One call, and a look at the phone after it. Where the model has refused what was sent it is shown no past
     pictures from now on; without need of it a failing model costs only the summary.
     """
-    context, refused = runtime.context, state.get("refused") == REFUSED
-    before: EarlierData = state.get("earlier") or {"steps": 0, "text": "", "tried": 0}
+    context, order, conversation = runtime.context, state["order"], state["conversation"]
+    refused = conversation["overflow"] == REFUSED
+    before: SummaryData = conversation["past_summary"] or {"steps": 0, "text": "", "tried": 0}
     steps = steps_to_sum_up(state)
-    update: ExecutorState = {"refused": SUMMED_UP, "narrow": True} if refused else {}
+    told: ConversationState = {"overflow": SUMMED_UP, "no_past_frames": True} if refused else {}
+    update: ExecutorState = {"conversation": told}
     if steps > before["steps"]:
         turns = [f"{step['number']}. {past_line(step)}" for step in state["past"][before["steps"] : steps]]
         work = sum_up(
             before["text"],
             turns,
-            context.models.for_purpose(Purpose.SUMMARIZE),
-            aim=f"Aim: {state['task']}\nThis part: {state['goal']}",
+            context.config.models.for_purpose(Purpose.SUMMARIZE),
+            aim=f"Aim: {order['task']}\nThis part: {order['goal']}",
             task=context.run.task,
-            conversation=state["run"],
+            conversation=order["run"],
         )
         try:
             made = await context.control.guard(work)
         except Stopped:
             return Command(goto="check_loop")
         except ModelError as error:
-            logger.warning("run %s: the past could not be summed up: %s", state["run"], error)
+            logger.warning("run %s: the past could not be summed up: %s", order["run"], error)
             if refused:
-                return Command(goto="executor_exit", update={"result": ended_by(error)})
-            update["earlier"] = {**before, "tried": len(state["past"]) + PAUSE}
+                return Command(goto="executor_exit", update=ending_by(error))
+            told["past_summary"] = {**before, "tried": len(state["past"]) + PAUSE}
         else:
-            logger.info("run %s: steps %d to %d are summed up", state["run"], before["steps"] + 1, steps)
-            update["earlier"] = {"steps": steps, "text": context.mask.text(made.text), "tried": 0}
-            update["usage"] = usage_data(spent(state) + made.usage)
-            update["sent"] = 0
+            logger.info("run %s: steps %d to %d are summed up", order["run"], before["steps"] + 1, steps)
+            told["past_summary"] = {"steps": steps, "text": context.mask.text(made.text), "tried": 0}
+            told["input_tokens"] = 0
+            update["progress"] = {"usage": (spent(state["progress"]) + made.usage).data()}
     context.screen.forget()
     return Command(goto="screenshot", update=update)

@@ -4,26 +4,31 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from typing import Any, Literal
+from typing import Literal
 
 from langgraph.runtime import Runtime
 from langgraph.types import Command
 
 from agent.control import Stopped
-from agent.effect_facts import effects_of
 from agent.graph.executor.context import RunContext
 from agent.graph.executor.device_health import look_after
 from agent.graph.executor.following import following
-from agent.graph.executor.past import REFUSED, SUMMED_UP
+from agent.graph.executor.nodes.sum_up_past import REFUSED, SUMMED_UP
 from agent.graph.executor.reading_ahead import watched
 from agent.graph.executor.speculative import EarlyLook, StaleAnswer
-from agent.graph.executor.state import ExecutorState, did_of, ended_by, fate_of, not_done_of, spent, usage_data
-from agent.graph.executor.steps import confirm_step
+from agent.graph.executor.state import (
+    ExecutorState,
+    ending_by,
+    joined,
+    past_step,
+)
+from agent.graph.executor.steps import REPORTED, confirm_step
+from agent.graph.subjects import spent
 from agent.guards.seen_words import Seen, with_seen
 from agent.models.base import Message, ModelRequest, Purpose
 from agent.models.errors import InputTooLong, ModelError
 from agent.observing import ScreenView
-from agent.scene import PastStep, Scene
+from agent.scene import Scene
 from agent.wording import restored
 from devices.errors import PhoneError
 from devices.phone import Observation
@@ -31,50 +36,43 @@ from devices.phone import Observation
 
 async def scene_of(state: ExecutorState, context: RunContext, view: ScreenView) -> Scene:
     """Everything one acting call is about; pictures only for the steps inside the image window."""
-    past, earlier = state["past"], state.get("earlier")
-    begin = earlier["steps"] if earlier else 0
-    first = first_in_window(len(past), 1 if state.get("narrow") else context.image_window)
-    said = context.live.shown
-    light = context.dialect.lightens_past
+    order, conversation, past = state["order"], state["conversation"], state["past"]
+    summary = conversation["past_summary"]
+    begin = summary["steps"] if summary else 0
+    first = first_in_window(len(past), 1 if conversation["no_past_frames"] else context.config.image_window)
+    said = context.memory.shown
+    light = context.config.dialect.lightens_past
     steps = [
-        PastStep(
-            number=step["number"],
-            reply=step["reply"],
-            thought=step["thought"],
-            did=did_of(step["did"]),
-            effect=effects_of(step["effect"]),
-            app=step["app"],
+        past_step(
+            step,
             image=await context.screen.stored(step["frame"], view.screen.space, light=light) if i >= first else None,
-            shown=said.get((state["subtask"], step["number"]), "") if i >= first else "",
-            fate=fate_of(step),
-            not_done=not_done_of(step["not_done"]),
-            memo=step["memo"],
+            shown=said.get((order["subtask"], step["number"]), "") if i >= first else "",
         )
         for i, step in enumerate(past[begin:], begin)
     ]
     return Scene(
-        task=state["task"],
-        goal=state["goal"],
+        task=order["task"],
+        goal=order["goal"],
         screen=view.screen,
-        step=state["step"],
-        max_steps=state["max_steps"],
+        step=state["step"]["number"],
+        max_steps=order["max_steps"],
         past=tuple(steps),
-        notes=tuple(state["notes"]),
-        plan=state.get("plan", ""),
-        told=(*state["told"], *_for_this_app(context, view)),
-        steers=tuple(map(restored, state.get("steers", []))),
-        files=tuple(state.get("files", ())),
-        earlier=earlier["text"] if earlier else "",
-        facts=tuple(map(context.mask.text, context.live.facts)),
-        instructions=context.live.instructions,
-        skill=context.live.skill,
-        read=tuple(state.get("read", ())),
+        notes=tuple(conversation["notes"]),
+        plan=order["plan"],
+        notices=(*conversation["model_notices"], *_for_this_app(context, view)),
+        steering_notes=tuple(map(restored, conversation["steering_notes"])),
+        files=tuple(order["files"]),
+        past_summary=summary["text"] if summary else "",
+        facts=tuple(map(context.mask.text, context.memory.facts)),
+        instructions=context.memory.instructions,
+        skill=context.memory.skill,
+        texts_read=tuple(conversation["texts_read"]),
     )
 
 
 def _for_this_app(context: RunContext, view: ScreenView) -> list[str]:
     """Which skills are for the app in front, unless one is followed already."""
-    names = "" if context.live.skill else ", ".join(context.skills.of_app(view.observation.package))
+    names = "" if context.memory.skill else ", ".join(context.skills.of_app(view.observation.package))
     return [f"There is a skill for this app: {names}. Read it with read_skill if it fits and you have not."] * bool(
         names
     )
@@ -97,11 +95,12 @@ def first_in_window(past: int, window: int) -> int:
 
 def remember_shown(state: ExecutorState, context: RunContext, messages: tuple[Message, ...]) -> None:
     """Keep what the model is shown now, to be said again in the same words while its picture is in the window."""
-    if context.image_window == 1:
+    if context.config.image_window == 1:
         return
-    said = context.live.shown
-    said[state["subtask"], state["step"]] = [part for part in messages[-1].parts if isinstance(part, str)][-1]
-    while len(said) > context.image_window:
+    said = context.memory.shown
+    words = [part for part in messages[-1].parts if isinstance(part, str)]
+    said[state["order"]["subtask"], state["step"]["number"]] = words[-1]
+    while len(said) > context.config.image_window:
         del said[next(iter(said))]
 
 
@@ -116,53 +115,57 @@ async def vision_model(
     view = context.screen.view
     if view is None:
         return Command(goto="screenshot")
-    known: dict[str, Any] = {}
+    run, seen = state["order"]["run"], state["safety"]["seen_words"]
+    confirmed: ExecutorState = {}
 
     def remember(shown: Observation) -> asyncio.Future[Seen]:
         """What an app has shown counts from the next action on: it is worked out while the model thinks."""
-        return asyncio.ensure_future(asyncio.to_thread(with_seen, state.get("seen", {}), shown, context.policy.lexicon))
+        return asyncio.ensure_future(asyncio.to_thread(with_seen, seen, shown, context.policy.lexicon))
 
     remembering = remember(view.observation)
     lightening = asyncio.ensure_future(_lighten(context, view))
 
     async def still(early: EarlyLook) -> None:
-        nonlocal remembering
-        known.update(await confirm_step(state, context, early))
+        nonlocal remembering, confirmed
+        confirmed = await confirm_step(state, context, early)
         if context.screen.view is not None and not early.seen.complete:
             remembering = remember(context.screen.view.observation)
         look_after(context)  # how the phone is was not asked before the model was
 
+    def known(*more: ExecutorState) -> ExecutorState:
+        """What is known of the step before by now: it was held only as long as its screen might still move."""
+        return joined(*more, {} if context.screen.pending is not None else REPORTED, confirmed)
+
     try:
         scene = await scene_of(state, context, view)
-        messages, tools = context.dialect.render(scene)
+        messages, tools = context.config.dialect.render(scene)
         remember_shown(state, context, messages)
-        request = ModelRequest(
-            Purpose.ACT, messages, tools, scene=scene, conversation=state["run"], task=context.run.task
-        )
-        model = following(watched(context.models.vision, state, context, view), state, context, view)
+        request = ModelRequest(Purpose.ACT, messages, tools, scene=scene, conversation=run, task=context.run.task)
+        model = following(watched(context.config.models.vision, state, context, view), state, context, view)
         reply = await context.screen.answer_to(model, request, still=still)
     except Stopped:
-        return Command(goto="check_loop", update={**_told(context), **known})
+        return Command(goto="check_loop", update=known())
     except PhoneError as error:
-        return Command(goto="executor_exit", update={"result": ended_by(error), **_told(context), **known})
+        return Command(goto="executor_exit", update=known(ending_by(error)))
     except InputTooLong as error:
-        if state.get("refused") == SUMMED_UP:
-            logger.warning("run %s: too long for the model also after summing up: %s", state["run"], error)
-            return Command(goto="executor_exit", update={"result": ended_by(error), **_told(context), **known})
+        if state["conversation"]["overflow"] == SUMMED_UP:
+            logger.warning("run %s: too long for the model also after summing up: %s", run, error)
+            return Command(goto="executor_exit", update=known(ending_by(error)))
         context.screen.forget()
-        return Command(goto="sum_up_past", update={"refused": REFUSED, **_told(context), **known})
+        return Command(goto="sum_up_past", update=known({"conversation": {"overflow": REFUSED}}))
     except ModelError as error:
-        logger.warning("run %s: the model call failed: %s", state["run"], error)
-        return Command(goto="executor_exit", update={"result": ended_by(error), **_told(context), **known})
-    known["seen"] = await remembering
+        logger.warning("run %s: the model call failed: %s", run, error)
+        return Command(goto="executor_exit", update=known(ending_by(error)))
+    answered: ExecutorState = {
+        "safety": {"seen_words": await remembering},
+        "progress": {"usage": (spent(state["progress"]) + reply.usage).data()},
+    }
     await lightening
     if isinstance(reply, StaleAnswer) or reply.waited:
         # The screen moved under the model, or so much time passed that it may have: look again, and ask again.
-        usage = usage_data(spent(state) + reply.usage)
-        return Command(goto="screenshot", update={"usage": usage, **_told(context), **known})
-    return Command(
-        goto=["action_summary", "parse_action"],
-        update={
+        return Command(goto="screenshot", update=known(answered))
+    decided: ExecutorState = {
+        "step": {
             "reply": {
                 "text": reply.text,
                 "reasoning": reply.reasoning,
@@ -173,22 +176,13 @@ async def vision_model(
                 ],
             },
             "decision": {"thought": "", "summary": "", "actions": []},
-            "usage": usage_data(spent(state) + reply.usage),
-            "sent": reply.usage.input,
-            "refused": "",
-            "told": [],
-            "untold": None,
-            **known,
         },
-    )
+        "conversation": {"input_tokens": reply.usage.input, "overflow": "", "model_notices": []},
+    }
+    return Command(goto=["action_summary", "parse_action"], update=joined(answered, decided, REPORTED, confirmed))
 
 
 async def _lighten(context: RunContext, view: ScreenView) -> None:
     """Make the picture ready as the next steps send it, while the model thinks."""
-    if context.dialect.lightens_past and context.image_window > 1:
+    if context.config.dialect.lightens_past and context.config.image_window > 1:
         await context.screen.stored(view.frame, view.screen.space, light=True)
-
-
-def _told(context: RunContext) -> dict[str, None]:
-    """Whether the step before has been told by now: it was held only as long as its screen might still move."""
-    return {} if context.screen.pending is not None else {"untold": None}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from contextlib import suppress
-from typing import Any, Literal
+from typing import Literal
 
 from langgraph.runtime import Runtime
 from langgraph.types import Command
@@ -12,18 +12,15 @@ from langgraph.types import Command
 from agent.control import Cancel, Control, Stopped
 from agent.error_mapping import Fault
 from agent.events import Asked, Resumed, RunEnded, RunEvent, Started, Step, TaskEvent, Waiting
-from agent.files import GivenFile
-from agent.graph.executor.state import spent, usage_data
 from agent.graph.main import prompt_facts
 from agent.graph.main.context import TaskContext
-from agent.graph.main.failures import check_budget, ended_by, fault_update
-from agent.graph.main.folding import todo_state, with_sources
 from agent.graph.main.nodes.member import tell_todo
-from agent.graph.main.state import MainState
+from agent.graph.main.state import MainState, joined, order_of
+from agent.graph.main.updates import check_budget, ended_by, fault_update, todo_state, with_sources
+from agent.graph.subjects import spent
 from agent.limits import BudgetReached, too_many_steps
 from agent.outcome import Outcome
 from agent.ports.runner import RunOrder
-from agent.standing_yes import StandingYes
 
 ENDINGS_WITHOUT_PLAN = {Outcome.CANCELLED, Outcome.BLOCKED}
 """Endings that no other way can mend: nobody asks the supervisor then."""
@@ -33,68 +30,73 @@ async def executor(
     state: MainState, runtime: Runtime[TaskContext]
 ) -> Command[Literal["plan_supervisor", "summarizer"]]:
     """One sub-task on a phone. After a restart the same number continues the same work."""
-    context = runtime.context
-    number = state["subtask"] + 1
-    steps_left = state["max_steps"] - state["steps"]
-    beside = len(state.get("assignments", [])) > 1
+    context, wish = runtime.context, order_of(state)
+    plan, progress, findings = state["plan"], state["progress"], state["findings"]
+    number, before = progress["subtask"] + 1, spent(progress)
+    steps_left = wish.max_steps - progress["steps"]
+    beside = len(progress["assignments"]) > 1
     onward: Literal["plan_supervisor", "summarizer"] = "plan_supervisor" if beside else "summarizer"
     try:
         await check_budget(state, context)
     except BudgetReached as error:
         return Command(goto=onward, update=ended_by(error, context.session.control))
     if steps_left < 1:
-        return Command(goto=onward, update=fault_update(too_many_steps(state["max_steps"])))
+        return Command(goto=onward, update=fault_update(too_many_steps(wish.max_steps)))
     order = RunOrder(
         run=context.session.run,
         subtask=number,
-        task=state["text"],
-        person=state.get("person", ""),
-        goal=state["goal"],
-        skill=state.get("skill", ""),
-        arguments=state.get("arguments", {}),
-        phone=state["phone"],
-        plan=state["plan"],
+        task=wish.text,
+        person=wish.person,
+        goal=progress["goal"],
+        skill=plan["skill"],
+        arguments=plan["arguments"],
+        phone=progress["phone"],
+        plan=plan["text"],
         wanted=prompt_facts.wanted(state),
-        notes=tuple(state["notes"]),
-        documents=await context.documents_read(state.get("documents", [])),
+        notes=tuple(findings["notes"]),
+        documents=await context.documents_read(plan["documents"]),
         goals=prompt_facts.goals(state),
         max_steps=steps_left,
-        files=tuple(GivenFile.model_validate(file) for file in state.get("files", [])),
+        files=wish.files,
         instructions=context.guidance.block.strip(),
-        standing=tuple(StandingYes.model_validate(each) for each in state.get("standing", [])),
+        standing=wish.standing,
     )
     async with context.session.phone:
         ended, fault = await _work(state, context, order)
-    outcome = ended.outcome
-    result = ended.model_dump(mode="json", exclude={"usage", "notes", "sources"}) | {"goal": state["goal"]}
-    update: dict[str, Any] = {
-        "subtask": number,
-        "results": [*state["results"], result],
-        "notes": list(ended.notes) or state["notes"],
-        "sources": with_sources(state.get("sources", []), [page.model_dump() for page in ended.sources]),
-        "usage": usage_data(spent(state) + ended.usage),
-        "seconds": context.session.watch.seconds,
-        "steps": state["steps"] + ended.steps,
-        "frame": ended.frame or state["frame"],
-        "phone": context.session.phone_in_use,
-    }
+    outcome, steps, usage = ended.outcome, progress["steps"] + ended.steps, before + ended.usage
+    result = ended.model_dump(mode="json", exclude={"usage", "notes", "sources"}) | {"goal": progress["goal"]}
     if outcome is Outcome.CANCELLED and not context.session.control.cancelled:
         # Stopped by a limit and not by a person, perhaps before a restart.
-        fault = fault or await context.reached(state["steps"] + ended.steps, spent(state) + ended.usage)
+        fault = fault or await context.reached(steps, usage)
     else:
         fault = None
     if fault is not None:
         outcome = fault.outcome
         result |= {"outcome": outcome.value, "summary": ""}
-        update |= fault_update(fault)
-    current = state["current"]
+    update: MainState = {
+        "progress": {
+            "subtask": number,
+            "usage": usage.data(),
+            "seconds": context.session.watch.seconds,
+            "steps": steps,
+            "phone": context.session.phone_in_use,
+        },
+        "findings": {
+            "results": [*findings["results"], result],
+            "notes": list(ended.notes) or findings["notes"],
+            "sources": with_sources(findings["sources"], [page.model_dump() for page in ended.sources]),
+            "frame": ended.frame or findings["frame"],
+        },
+        "ending": fault_update(fault)["ending"] if fault is not None else {},
+    }
+    current = progress["current_todo"]
     if current is not None:
-        todos = [dict(todo) for todo in state["todos"]]
+        todos = [dict(todo) for todo in plan["todos"]]
         todos[current] |= {"state": todo_state(outcome), "note": ended.summary}
-        update["todos"] = todos
-        tell_todo(context, state["plan"], state["todos"], current, todo_state(outcome), ended.summary)
+        update["plan"] = {"todos": todos}
+        tell_todo(context, plan["text"], plan["todos"], current, todo_state(outcome), ended.summary)
     if current is None or outcome in ENDINGS_WITHOUT_PLAN:
-        return Command(goto=onward, update={**update, "ending": outcome.value})
+        return Command(goto=onward, update=joined(update, {"ending": {"run_outcome": outcome.value}}))
     if beside:
         # The others still work, and the phone has nothing to do meanwhile.
         await context.runner.rest(context.session.run)
@@ -139,9 +141,9 @@ async def _work(state: MainState, context: TaskContext, order: RunOrder) -> tupl
 
 async def _reached(event: Started | Step, state: MainState, context: TaskContext) -> Fault | None:
     if isinstance(event, Step):
-        beside = context.session.spent_beside(state["subtask"] + 1)
+        beside = context.session.spent_beside(state["progress"]["subtask"] + 1)
         return await context.reached(event.step, event.usage + beside)
-    return await context.reached(state["steps"], spent(state))
+    return await context.reached(state["progress"]["steps"], spent(state["progress"]))
 
 
 def _mind_the_time(event: RunEvent, context: TaskContext) -> None:
@@ -162,13 +164,13 @@ def _mind_the_time(event: RunEvent, context: TaskContext) -> None:
 def _with_spent(event: RunEvent, state: MainState) -> TaskEvent:
     """Steps tell what the whole task has taken so far, not only this sub-task."""
     if isinstance(event, Step):
-        return event.model_copy(
-            update={
-                "step": state["steps"] + event.step,
-                "max_steps": state["max_steps"],
-                "usage": spent(state) + event.usage,
-            }
-        )
+        progress = state["progress"]
+        whole = {
+            "step": progress["steps"] + event.step,
+            "max_steps": order_of(state).max_steps,
+            "usage": spent(progress) + event.usage,
+        }
+        return event.model_copy(update=whole)
     assert not isinstance(event, RunEnded)
     return event
 

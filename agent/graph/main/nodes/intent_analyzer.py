@@ -14,12 +14,12 @@ from pydantic import BaseModel, Field
 from agent.acts import asks_for_act
 from agent.control import Stopped
 from agent.events import Planned, SkillChosen, Todo
-from agent.graph.executor.state import spent, usage_data
 from agent.graph.main.context import TaskContext
-from agent.graph.main.failures import check_budget, ended_by
 from agent.graph.main.nodes.member import sent
 from agent.graph.main.prompt_facts import given, noted, remembered
-from agent.graph.main.state import MainState
+from agent.graph.main.state import MainState, joined, order_of
+from agent.graph.main.updates import check_budget, ended_by
+from agent.graph.subjects import spent
 from agent.limits import BudgetReached
 from agent.models.base import Message, ModelRequest, Purpose
 from agent.models.errors import ModelAnswerUnusable, ModelError
@@ -52,18 +52,18 @@ class Intent(BaseModel):
 
 async def intent_analyzer(state: MainState, runtime: Runtime[TaskContext]) -> Route:
     """Answer, refuse, work at once, or plan first. A quick task goes straight to the phone."""
-    context = runtime.context
-    if (skill := state.get("skill", "")) and skill not in context.skills.found:
-        return Command(goto="__end__", update=_unknown(skill))
-    if state["quick"] or context.skills.recording(skill, state.get("arguments", {})) is not None:
-        return Command(goto="executor", update={"kind": "simple", "goal": state["text"]})
+    context, order = runtime.context, order_of(state)
+    if (skill := state["plan"]["skill"]) and skill not in context.skills.found:
+        return Command(goto="__end__", update=_failed(sentence("ended.no_skill", skill=skill)))
+    if order.quick or context.skills.recording(skill, state["plan"]["arguments"]) is not None:
+        return Command(goto="executor", update={"plan": {"kind": "simple"}, "progress": {"goal": order.text}})
     others = context.names[1:]
-    if wished := state.get("member"):
+    if wished := order.member:
         if wished in others:
             return _to_member(state, context, wished, {})
         names = ", ".join(others) or "-"
         summary = sentence("member.unknown_wish", member=wished, names=names)
-        return Command(goto="__end__", update={"outcome": Outcome.FAILED.value, "summary": summary})
+        return Command(goto="__end__", update=_failed(summary))
     instructions = prompt("intent")
     if others:
         assert context.members is not None
@@ -74,14 +74,14 @@ async def intent_analyzer(state: MainState, runtime: Runtime[TaskContext]) -> Ro
         Purpose.INTENT,
         (
             Message("system", (instructions,)),
-            Message("user", (state["text"] + given(state) + known,)),
+            Message("user", (order.text + given(state) + known,)),
         ),
         schema=Intent,
-        conversation=f"{state['task']}-intent",
-        task=state["task"],
+        conversation=f"{order.task}-intent",
+        task=order.task,
     )
     model = context.models.for_purpose(Purpose.INTENT)
-    acts = bool(asks_for_act(state["text"]) or skill)
+    acts = bool(asks_for_act(order.text) or skill)
     try:
         await check_budget(state, context)
         intent, usage = await context.patiently(
@@ -89,53 +89,53 @@ async def intent_analyzer(state: MainState, runtime: Runtime[TaskContext]) -> Ro
         )
     except ModelAnswerUnusable as error:
         # How to go about a task is not worth the task: the work itself shows what it takes.
-        logger.info("task %s is taken as a simple one: %s", state["task"], error)
+        logger.info("task %s is taken as a simple one: %s", order.task, error)
         intent, usage = Intent(kind="simple"), error.usage
     except (ModelError, Stopped, BudgetReached) as error:
         return Command(goto="summarizer", update=ended_by(error, context.session.control))
     if acts and (intent.kind == "chat" or (intent.kind == "member" and not _can_act(intent.member, context))):
         # What a person asks to be done is not done by a reply.
-        logger.info("task %s asks for an act and was taken as %s: it is worked on", state["task"], intent.kind)
+        logger.info("task %s asks for an act and was taken as %s: it is worked on", order.task, intent.kind)
         intent = Intent(kind="simple", skill=intent.skill, arguments=intent.arguments)
     update: MainState = {
-        "kind": intent.kind,
-        "usage": usage_data(spent(state) + usage),
-        "seconds": context.session.watch.seconds,
+        "plan": {"kind": intent.kind},
+        "progress": {
+            "usage": (spent(state["progress"]) + usage).data(),
+            "seconds": context.session.watch.seconds,
+        },
     }
     if intent.kind in {"chat", "refuse"}:
         outcome = Outcome.ANSWERED if intent.kind == "chat" else Outcome.BLOCKED
-        update["outcome"] = outcome.value
-        update["summary"] = intent.answer if has_words(intent.answer) else sentence("ended.refused_plainly")
+        summary = intent.answer if has_words(intent.answer) else sentence("ended.refused_plainly")
+        update["ending"] = {"outcome": outcome.value, "summary": summary}
         return Command(goto="__end__", update=update)
-    if not state.get("skill") and intent.skill in context.skills.found:
-        update |= {"skill": intent.skill, "arguments": intent.arguments}
+    if not state["plan"]["skill"] and intent.skill in context.skills.found:
+        update["plan"] |= {"skill": intent.skill, "arguments": intent.arguments}
         context.emit(SkillChosen(skill=intent.skill, arguments=intent.arguments))
     if intent.kind == "member":
         return _to_member(state, context, intent.member, update)
     if intent.kind == "complex" or intent.need_plan:
         return Command(goto="plan_generator", update=update)
-    return Command(goto="executor", update={**update, "goal": state["text"]})
+    return Command(goto="executor", update=joined(update, {"progress": {"goal": order.text}}))
 
 
-def _unknown(skill: str) -> MainState:
-    return {"outcome": Outcome.FAILED.value, "summary": sentence("ended.no_skill", skill=skill)}
+def _failed(summary: str) -> MainState:
+    return {"ending": {"outcome": Outcome.FAILED.value, "summary": summary}}
 
 
 def _to_member(state: MainState, context: TaskContext, name: str, update: MainState) -> Route:
     """The whole task is one part, of somebody who needs no phone; it is told as every part of a plan is."""
-    number, title = state["subtask"] + 1, shortened(state["text"], TITLE_LETTERS)
-    todo = Todo(title=title, member=name, state="in progress")
-    assignment = {"number": number, "member": name, "todo": 0, "goal": state["text"]}
-    update = {
-        **update,
-        "kind": "member",
-        "goal": state["text"],
-        "todos": [todo.model_dump()],
-        "assignments": [assignment],
+    number, text = state["progress"]["subtask"] + 1, order_of(state).text
+    todo = Todo(title=shortened(text, TITLE_LETTERS), member=name, state="in progress")
+    assignment = {"number": number, "member": name, "todo": 0, "goal": text}
+    assigned: MainState = {
+        "plan": {"kind": "member", "todos": [todo.model_dump()]},
+        "progress": {"goal": text, "assignments": [assignment]},
     }
+    update = joined(update, assigned)
     context.session.todos = (todo,)
     context.emit(Planned(plan="", todos=context.session.todos))
-    part = sent(MainState(**{**state, **update}), name, state["text"], number, 0, planned=False)
+    part = sent(joined(state, update), name, text, number, 0, planned=False)
     return Command(goto=part, update=update)
 
 

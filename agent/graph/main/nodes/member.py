@@ -13,13 +13,13 @@ from langgraph.types import Command, Send
 from agent.control import Control, Stopped
 from agent.error_mapping import Fault
 from agent.events import Asked, Planned, Resumed, TaskEvent, Todo
-from agent.graph.executor.state import spent
 from agent.graph.main import prompt_facts
 from agent.graph.main.context import TaskContext
-from agent.graph.main.folding import todo_state
-from agent.graph.main.state import MainState
+from agent.graph.main.state import MainState, order_of
+from agent.graph.main.updates import todo_state
 from agent.graph.member.members import MemberEnded, MemberOrder
 from agent.graph.recall import recalled_for
+from agent.graph.subjects import spent
 from agent.models.base import Models, Usage
 from agent.outcome import Outcome
 from agent.questions import Answer, Question
@@ -32,49 +32,58 @@ class PartState(TypedDict):
     """What is sent to the node: one assignment, and of the task what the member is told."""
 
     order: dict[str, Any]
+    """What the member is to do (agent.graph.member.members.MemberOrder)."""
     todo: int | None
+    """The place of the part in the plan."""
     todos: list[dict[str, Any]]
+    """All parts of the plan, as they were when this one was handed out."""
     plan: str
+    """The plan as Markdown."""
     planned: bool
+    """Whether the supervisor reads the report, as that of a part of a plan."""
     steps: int
+    """The steps that the task had taken on phones by then."""
     usage: dict[str, Any]
+    """The tokens that the task had used by then."""
     goals: list[str]
+    """What was to be reached in the parts that have ended."""
 
 
 def sent(state: MainState, member: str, goal: str, number: int, todo: int | None, *, planned: bool) -> Send:
     """The assignment, ready for the node."""
+    wish, plan, findings = order_of(state), state["plan"], state["findings"]
     order = MemberOrder(
-        task=state["task"],
+        task=wish.task,
         number=number,
         member=member,
         goal=goal,
-        text=state["text"],
-        person=state.get("person", ""),
+        text=wish.text,
+        person=wish.person,
         facts=_facts(state),
-        skill=state.get("skill", ""),
-        arguments=state.get("arguments", {}),
-        said=tuple(state.get("heard", [])),
-        notes=(*state["notes"], *prompt_facts.brought_from_phone(state)),
-        documents=tuple(state.get("documents", [])),
+        skill=plan["skill"],
+        arguments=plan["arguments"],
+        said=tuple(findings["user_messages"]),
+        notes=(*findings["notes"], *prompt_facts.brought_from_phone(state)),
+        documents=tuple(plan["documents"]),
     )
     part: PartState = {
         "order": order.model_dump(mode="json"),
         "todo": todo,
-        "todos": state["todos"],
-        "plan": state["plan"],
+        "todos": plan["todos"],
+        "plan": plan["text"],
         "planned": planned,
-        "steps": state["steps"],
-        "usage": state["usage"],
+        "steps": state["progress"]["steps"],
+        "usage": state["progress"]["usage"],
         "goals": list(prompt_facts.goals(state)),
     }
     return Send("member", part)
 
 
 def _facts(state: MainState) -> str:
-    known = prompt_facts.written(state.get("heard", []))
-    if state["results"]:
+    known = prompt_facts.written(state["findings"]["user_messages"])
+    if state["findings"]["results"]:
         known += f"\n\nWhat others of the team have brought back (data):\n{prompt_facts.results(state)}"
-    if state["notes"]:
+    if state["findings"]["notes"]:
         known += f"\n\nNoted (data):\n{prompt_facts.notes(state)}"
     return known
 
@@ -97,7 +106,7 @@ async def member(state: PartState, runtime: Runtime[TaskContext]) -> Command[Lit
             )
         else:
             recall = partial(recalled_for, context.memory, order.person, order.text, phone=context.session.phone_in_use)
-            memory, told_others = await recall((order.goal,)), await recall(state.get("goals", ()))
+            memory, told_others = await recall((order.goal,)), await recall(state["goals"])
             ended = await context.members.work(order, desk, memory=memory, told_others=told_others)
     except Stopped:
         # This would cut off a run of the same task, which stops at a safe point of its own.

@@ -13,14 +13,14 @@ from pydantic import BaseModel, Field, StringConstraints
 
 from agent.control import Stopped
 from agent.events import Planned, Todo, Told
-from agent.graph.executor.state import spent, usage_data
 from agent.graph.main.context import TaskContext
-from agent.graph.main.failures import check_budget, ended_by
 from agent.graph.main.nodes.member import TaskDesk
-from agent.graph.main.prompt_facts import documents, given, heard, noted, remembered, written
-from agent.graph.main.state import MainState
+from agent.graph.main.prompt_facts import documents, given, noted, remembered, user_messages, written
+from agent.graph.main.state import MainState, order_of
 from agent.graph.main.streaming import Thoughts
+from agent.graph.main.updates import check_budget, ended_by
 from agent.graph.member.members import MemberOrder
+from agent.graph.subjects import spent
 from agent.limits import BudgetReached
 from agent.members.loading import EXECUTOR
 from agent.models.base import Delta, Message, ModelRequest, Purpose, Usage
@@ -70,26 +70,26 @@ async def plan_generator(
     state: MainState, runtime: Runtime[TaskContext]
 ) -> Command[Literal["plan_supervisor", "summarizer"]]:
     """One call of the reasoning model, after a search in the operator's documents, and in the web on demand."""
-    context = runtime.context
-    said = heard(state, context)
-    deep = context.deep_thinking if state.get("deep") is None else bool(state["deep"])
+    context, order = runtime.context, order_of(state)
+    messages = user_messages(state, context)
+    deep = context.deep_thinking if order.deep is None else order.deep
     stream = Thoughts("plan_generator", context.emit)
     instructions = prompt("plan", members=context.described) + (f"\n\n{prompt('plan_deep')}" if deep else "")
     instructions += context.skills.listed() + context.skills.followed(
-        state.get("skill", ""), state.get("arguments", {})
+        state["plan"]["skill"], state["plan"]["arguments"]
     )
     instructions += context.guidance.block
     try:
         await check_budget(state, context)
         pages = await context.patiently(lambda: _pages(state, context))
-        passages = await context.patiently(lambda: _search(state["text"], context))
+        passages = await context.patiently(lambda: _search(order.text, context))
         known = await context.patiently(lambda: remembered(state, context))
-        facts = f"Task: {state['text']}{given(state)}{written(said)}{known}{noted(state)}{documents(passages)}{pages}"
+        facts = f"Task: {order.text}{given(state)}{written(messages)}{known}{noted(state)}{documents(passages)}{pages}"
         request = ModelRequest(
             Purpose.PLAN,
             (Message("system", (instructions,)), Message("user", (facts,))),
-            conversation=f"{state['task']}-plan",
-            task=state["task"],
+            conversation=f"{order.task}-plan",
+            task=order.task,
             deep=deep,
         )
         plan, todos, usage = await context.patiently(lambda: _plan(request, context, stream))
@@ -99,12 +99,16 @@ async def plan_generator(
         stream.flush()
     context.emit(Planned(plan=plan, todos=todos))
     update: MainState = {
-        "plan": plan,
-        "todos": [todo.model_dump() for todo in todos],
-        "documents": [each.text for each in passages],
-        "heard": said,
-        "usage": usage_data(spent(state) + usage),
-        "seconds": context.session.watch.seconds,
+        "plan": {
+            "text": plan,
+            "todos": [todo.model_dump() for todo in todos],
+            "documents": [each.text for each in passages],
+        },
+        "findings": {"user_messages": messages},
+        "progress": {
+            "usage": (spent(state["progress"]) + usage).data(),
+            "seconds": context.session.watch.seconds,
+        },
     }
     return Command(goto="plan_supervisor", update=update)
 
@@ -144,17 +148,18 @@ class _ProseOnly:
 
 async def _pages(state: MainState, context: TaskContext) -> str:
     """What a search of the web says to this task, where the person wants one and it is set up."""
-    if not state.get("search") or context.members is None:
+    order, progress = order_of(state), state["progress"]
+    if not order.search or context.members is None:
         return ""
-    order = MemberOrder(
-        task=state["task"],
+    looking = MemberOrder(
+        task=order.task,
         number=0,
         member="planner",
-        goal=state["text"],
-        text=state["text"],
-        person=state.get("person", ""),
+        goal=order.text,
+        text=order.text,
+        person=order.person,
     )
-    found = await context.members.look_up(order, TaskDesk(context, 0, state["steps"], spent(state)))
+    found = await context.members.look_up(looking, TaskDesk(context, 0, progress["steps"], spent(progress)))
     if not found:
         context.emit(Told(text=sentence("told.no_search")))
         return ""

@@ -12,13 +12,12 @@ from pydantic import BaseModel
 
 from agent.control import Stopped
 from agent.events import Planned, Thinking, Todo
-from agent.graph.executor.state import spent, usage_data
 from agent.graph.main import prompt_facts
 from agent.graph.main.context import TaskContext
-from agent.graph.main.failures import check_budget, ended_by, fault_update
-from agent.graph.main.folding import folded
 from agent.graph.main.nodes.member import sent
-from agent.graph.main.state import MainState
+from agent.graph.main.state import MainState, joined, order_of
+from agent.graph.main.updates import check_budget, ended_by, fault_update, folded
+from agent.graph.subjects import spent
 from agent.limits import BudgetReached
 from agent.members.loading import EXECUTOR
 from agent.models.base import Message, ModelRequest, Purpose
@@ -55,38 +54,39 @@ async def plan_supervisor(state: MainState, runtime: Runtime[TaskContext]) -> Ro
     context = runtime.context
     back = folded(state)
     context.session.spending.clear()
-    state = {**state, **back}
-    if state.get("fault") or state.get("ending"):
+    state, order = joined(state, back), order_of(state)
+    if state["ending"]["fault"] or state["ending"]["run_outcome"]:
         return Command(goto="summarizer", update=back)
-    said = prompt_facts.heard(state, context)
+    messages = prompt_facts.user_messages(state, context)
     request = ModelRequest(
         Purpose.SUPERVISE,
         (
             Message("system", (prompt("supervise", members=context.described) + context.guidance.block,)),
-            Message("user", (_facts(state, said),)),
+            Message("user", (_facts(state, messages),)),
         ),
         schema=Supervision,
-        conversation=f"{state['task']}-supervise",
-        task=state["task"],
+        conversation=f"{order.task}-supervise",
+        task=order.task,
     )
     model = context.models.for_purpose(Purpose.SUPERVISE)
-    left = not state["todos"] or any(todo["state"] in {"pending", "in progress"} for todo in state["todos"])
+    todos = state["plan"]["todos"]
+    left = not todos or any(todo["state"] in {"pending", "in progress"} for todo in todos)
     check = partial(_wrong, names=context.names, left=left)
+    read: MainState = {"findings": {"user_messages": messages}}
     try:
         await check_budget(state, context)
         found, usage = await context.patiently(lambda: ask(model, request, Supervision, check=check))
     except (ModelError, Stopped, BudgetReached) as error:
-        return Command(goto="summarizer", update={**back, "heard": said, **ended_by(error, context.session.control)})
-    update: dict[str, Any] = {
-        **back,
-        "heard": said,
-        "usage": usage_data(spent(state) + usage),
-        "seconds": context.session.watch.seconds,
+        return Command(goto="summarizer", update=joined(back, read, ended_by(error, context.session.control)))
+    took: MainState = {
+        "progress": {
+            "usage": (spent(state["progress"]) + usage).data(),
+            "seconds": context.session.watch.seconds,
+        }
     }
     if found.reason:
         context.emit(Thinking(node="plan_supervisor", text=found.reason))
-    state = {**state, "heard": said, "usage": update["usage"]}
-    return await _decided(state, context, found, update)
+    return await _decided(joined(state, read, took), context, found, joined(back, read, took))
 
 
 def _wrong(found: Supervision, names: Sequence[str], *, left: bool) -> str:
@@ -108,66 +108,68 @@ def _wrong(found: Supervision, names: Sequence[str], *, left: bool) -> str:
     return ""
 
 
-async def _decided(state: MainState, context: TaskContext, found: Supervision, update: dict[str, Any]) -> Route:
+async def _decided(state: MainState, context: TaskContext, found: Supervision, update: MainState) -> Route:
     """The todo list and the next nodes."""
+    known, replans = state["plan"]["todos"], state["plan"]["replans"]
     assigned = [each for each in found.assignments if each.todo not in found.refused]
     first = [each.todo for each in assigned]
     titles = list(dict.fromkeys([*first, *(title for title in found.remaining if title not in found.refused)]))
-    members = {todo["title"]: todo["member"] for todo in state["todos"]} | {each.todo: each.member for each in assigned}
-    done = [todo for todo in state["todos"] if todo["state"] in {"completed", "declined", "refused"}]
-    failed = [todo for todo in state["todos"] if todo["state"] == "failed"]
+    members = {todo["title"]: todo["member"] for todo in known} | {each.todo: each.member for each in assigned}
+    done = [todo for todo in known if todo["state"] in {"completed", "declined", "refused"}]
+    failed = [todo for todo in known if todo["state"] == "failed"]
     done += [Todo(title=title, state="refused", note=found.reason).model_dump() for title in found.refused]
     pending = [Todo(title=title, member=members.get(title, EXECUTOR)).model_dump() for title in titles]
     if found.decision == "complete" or not pending:
         if context.session.control.has_notes:
             # The person has written while the end was being decided: that is read first.
             return Command(goto="plan_supervisor", update=update)
-        unfinished = [todo for todo in state["todos"] if todo["state"] in {"pending", "in progress"}]
+        unfinished = [todo for todo in known if todo["state"] in {"pending", "in progress"}]
         unfinished = [todo for todo in unfinished if todo["title"] not in found.refused]
-        update["todos"] = [*done, *failed, *unfinished]
-        _tell(context, state, update["todos"])
-        return Command(goto="summarizer", update=update)
+        todos = [*done, *failed, *unfinished]
+        _tell(context, state, todos)
+        return Command(goto="summarizer", update=joined(update, {"plan": {"todos": todos}}))
     if found.decision == "replan":
-        if state["replans"] >= context.limits.replans:
-            return Command(goto="summarizer", update=update | fault_update(context.limits.too_many_replans()))
-        update |= {"replans": state["replans"] + 1, "todos": [*done, *pending], "current": None, "assignments": []}
-        _tell(context, state, update["todos"])
-        return Command(goto="plan_supervisor", update=update)
+        if replans >= context.limits.replans:
+            return Command(goto="summarizer", update=joined(update, fault_update(context.limits.too_many_replans())))
+        todos = [*done, *pending]
+        changed: MainState = {
+            "plan": {"replans": replans + 1, "todos": todos},
+            "progress": {"current_todo": None, "assignments": []},
+        }
+        _tell(context, state, todos)
+        return Command(goto="plan_supervisor", update=joined(update, changed))
     if found.decision == "retry":
         again = [todo for todo in failed if todo["title"] in titles]
         failed = [todo for todo in failed if todo not in again] if again else failed[:-1]
     now = assigned or [Assignment(member=pending[0]["member"], todo=titles[0], goal=found.next or titles[0])]
-    if state["subtask"] + len(now) > context.limits.subtasks:
-        return Command(goto="summarizer", update=update | fault_update(context.limits.too_many_subtasks()))
-    todos = [*done, *failed, *pending]
-    return await _handed_out(state, context, now, todos, update)
+    if state["progress"]["subtask"] + len(now) > context.limits.subtasks:
+        return Command(goto="summarizer", update=joined(update, fault_update(context.limits.too_many_subtasks())))
+    return await _hand_out(state, context, now, [*done, *failed, *pending], update)
 
 
-async def _handed_out(
-    state: MainState,
-    context: TaskContext,
-    now: Sequence[Assignment],
-    todos: list[dict[str, Any]],
-    update: dict[str, Any],
+async def _hand_out(
+    state: MainState, context: TaskContext, now: Sequence[Assignment], todos: list[dict[str, Any]], update: MainState
 ) -> Route:
     """Each part goes to its node. The executor's has the next number: a run counts on from the last one."""
     places = {todo["title"]: place for place, todo in enumerate(todos) if todo["state"] == "pending"}
     ordered = sorted(now, key=lambda each: each.member != EXECUTOR)
     assignments: list[dict[str, Any]] = [
-        {"number": state["subtask"] + offset, "member": each.member, "todo": places[each.todo], "goal": each.goal}
-        for offset, each in enumerate(ordered, 1)
+        {"number": number, "member": each.member, "todo": places[each.todo], "goal": each.goal}
+        for number, each in enumerate(ordered, state["progress"]["subtask"] + 1)
     ]
     for each in assignments:
         todos[each["todo"]]["state"] = "in progress"
     _tell(context, state, todos)
     on_phone = next((each for each in assignments if each["member"] == EXECUTOR), None)
-    update |= {
-        "todos": todos,
-        "assignments": assignments,
-        "current": on_phone["todo"] if on_phone else None,
-        "goal": (on_phone or assignments[0])["goal"],
+    assigned: MainState = {
+        "plan": {"todos": todos},
+        "progress": {
+            "assignments": assignments,
+            "current_todo": on_phone["todo"] if on_phone else None,
+            "goal": (on_phone or assignments[0])["goal"],
+        },
     }
-    known: MainState = {**state, "todos": todos}
+    known = joined(state, {"plan": {"todos": todos}})
     goto: list[str | Send] = [
         sent(known, each["member"], each["goal"], each["number"], each["todo"], planned=True)
         for each in assignments
@@ -178,18 +180,18 @@ async def _handed_out(
         await context.runner.rest(context.session.run)
     else:
         goto.append("executor")
-    return Command(goto=goto, update=update)  # type: ignore[arg-type]  # names and what is sent, mixed
+    return Command(goto=goto, update=joined(update, assigned))  # type: ignore[arg-type]  # names and what is sent, mixed
 
 
 def _tell(context: TaskContext, state: MainState, todos: list[dict[str, Any]]) -> None:
     context.session.todos = tuple(Todo.model_validate(todo) for todo in todos)
-    context.emit(Planned(plan=state["plan"], todos=context.session.todos))
+    context.emit(Planned(plan=state["plan"]["text"], todos=context.session.todos))
 
 
-def _facts(state: MainState, said: list[str]) -> str:
-    todos = "\n".join(f"- {todo['title']} ({todo['member']}): {todo['state']}" for todo in state["todos"])
+def _facts(state: MainState, messages: list[str]) -> str:
+    todos = "\n".join(f"- {todo['title']} ({todo['member']}): {todo['state']}" for todo in state["plan"]["todos"])
     return (
-        f"Task: {state['text']}{prompt_facts.written(said)}\n\nPlan:\n{state['plan']}\n\n"
+        f"Task: {order_of(state).text}{prompt_facts.written(messages)}\n\nPlan:\n{state['plan']['text']}\n\n"
         f"Parts:\n{todos or '(none yet)'}\n\nResults:\n{prompt_facts.results(state)}\n\n"
         f"Notes:\n{prompt_facts.notes(state)}"
     )

@@ -1,4 +1,7 @@
-"""summarizer: the outcome by code from todos and results, the words by a model where there is something to sum up."""
+"""summarizer: the outcome by code from todos and results, the words by a model where there is something to sum up.
+
+A result is brought into the form that the order asks for: read by code where it can be, else filled in by a model.
+"""
 
 from __future__ import annotations
 
@@ -6,53 +9,129 @@ import logging
 from typing import Any
 
 from langgraph.runtime import Runtime
+from pydantic import BaseModel
 
 from agent.control import Stopped
 from agent.error_mapping import FaultKind
-from agent.graph.executor.state import spent, usage_data
 from agent.graph.main import prompt_facts
 from agent.graph.main.context import TaskContext
-from agent.graph.main.folding import folded
-from agent.graph.main.state import MainState
+from agent.graph.main.state import EndingState, MainState, joined, order_of
 from agent.graph.main.streaming import Thoughts
-from agent.graph.main.valuing import value_of
+from agent.graph.main.updates import folded
+from agent.graph.subjects import spent
 from agent.limits import BudgetReached
-from agent.models.base import Message, ModelRequest, Purpose
-from agent.models.errors import ModelError
+from agent.models.base import PILOT, Message, ModelRequest, Purpose, Usage
+from agent.models.errors import ModelAnswerUnusable, ModelError
+from agent.models.structured import ask
 from agent.outcome import Outcome
 from agent.prompts import prompt
+from agent.result_value import ResultSchema, Unreadable, Value, read_value
 from agent.wording import has_words, sentence
+
+logger = logging.getLogger(__name__)
+
+
+class Filled(BaseModel):
+    """A model's reading of the results: whether the value is among them, and the value as text."""
+
+    found: bool
+    value: str = ""
+
+
+async def value_of(state: MainState, context: TaskContext, outcome: Outcome) -> tuple[Value | None, Usage]:
+    """The value that was asked for (None: it was not found, or the task was not done), and what reading it cost.
+
+    No call is made for a number that stands alone in the data, nor for what the last screen showed word for word.
+    """
+    order = order_of(state)
+    schema = order.result
+    if schema is None or outcome not in {Outcome.SUCCEEDED, Outcome.UNVERIFIED}:
+        return None, Usage()
+    read = _read_by_code(state, schema)
+    model = context.models.for_purpose(Purpose.SUMMARIZE)
+    if read is not None or model.name == PILOT:
+        return read, Usage()
+    request = ModelRequest(
+        Purpose.SUMMARIZE,
+        (
+            Message("system", (prompt("value"),)),
+            Message("user", (f"Task: {order.text}\n{prompt_facts.wanted(state)}\n\n{prompt_facts.results(state)}",)),
+        ),
+        schema=Filled,
+        conversation=f"{order.task}-value",
+        task=order.task,
+    )
+    try:
+        filled, usage = await context.patiently(
+            lambda: ask(model, request, Filled, check=lambda answer: _wrong(answer, schema))
+        )
+    except ModelAnswerUnusable as error:
+        logger.info("task %s: no value from the model: %s", order.task, error)
+        return None, error.usage
+    except (ModelError, BudgetReached) as error:
+        logger.warning("task %s: no value from the model: %s", order.task, error)
+        return None, Usage()
+    except Stopped:
+        if not context.session.control.cancelled:
+            raise
+        return None, Usage()
+    return read_value(filled.value, schema) if filled.found else None, usage
+
+
+def _read_by_code(state: MainState, schema: ResultSchema) -> Value | None:
+    """The value in the data of the last result. Words are only taken from there as the screen showed them: a model
+    writes the same thing otherwise each time.
+    """
+    results = state["findings"]["results"]
+    last = results[-1] if results else {}
+    data = last.get("data") or ""
+    if not data or (schema.type in {"text", "list"} and not last.get("on_screen")):
+        return None
+    try:
+        return read_value(data, schema)
+    except Unreadable:
+        return None
+
+
+def _wrong(filled: Filled, schema: ResultSchema) -> str:
+    if not filled.found:
+        return ""
+    try:
+        read_value(filled.value, schema)
+    except Unreadable as why:
+        return str(why)
+    return ""
 
 
 def outcome_of(state: MainState) -> Outcome:
     """A fault decides first, then the last result, then every todo that is not completed. What a person did not allow
     counts until they have allowed it.
     """
-    fault = state.get("fault")
+    fault = state["ending"]["fault"]
     if fault is not None:
         return Outcome(fault["outcome"])
-    if state.get("ending"):
-        return Outcome(state["ending"])
-    if not state["results"]:
+    if state["ending"]["run_outcome"]:
+        return Outcome(state["ending"]["run_outcome"])
+    if not state["findings"]["results"]:
         return Outcome.BLOCKED if _all_refused(state) else Outcome.FAILED
-    last = Outcome(state["results"][-1]["outcome"])
-    if not state["todos"] or last in {Outcome.CANCELLED, Outcome.BLOCKED}:
+    last = Outcome(state["findings"]["results"][-1]["outcome"])
+    if not state["plan"]["todos"] or last in {Outcome.CANCELLED, Outcome.BLOCKED}:
         return last
-    states = {todo["state"] for todo in state["todos"]}
+    states = {todo["state"] for todo in state["plan"]["todos"]}
     if states - {"completed", "declined", "refused"}:
         return Outcome.FAILED
     if "refused" in states:
         return Outcome.BLOCKED
     if declined(state):
         return Outcome.DECLINED
-    outcomes = [Outcome(result["outcome"]) for result in state["results"]]
+    outcomes = [Outcome(result["outcome"]) for result in state["findings"]["results"]]
     return Outcome.UNVERIFIED if Outcome.UNVERIFIED in outcomes else Outcome.SUCCEEDED
 
 
 def declined(state: MainState) -> list[str]:
     """What people did not allow: in the run, whose latest result has all of it, and to members."""
-    runs = [result for result in state["results"] if "run" in result]
-    members = [result for result in state["results"] if "member" in result]
+    runs = [result for result in state["findings"]["results"] if "run" in result]
+    members = [result for result in state["findings"]["results"] if "member" in result]
     return [what for result in [*runs[-1:], *members] for what in result.get("declined", [])]
 
 
@@ -60,10 +139,10 @@ def told_plainly(state: MainState) -> str:
     """The summary without a model: what each part said, what was not done and why. That somebody cancelled the task,
     and who, is said by whoever knows it: "" where there is nothing else to tell, and of work that has told nothing.
     """
-    lines = [result["summary"] for result in state["results"] if result["summary"]]
+    lines = [result["summary"] for result in state["findings"]["results"] if result["summary"]]
     lines += [sentence("ended.refused", title=todo["title"], why=todo["note"]).strip() for todo in _refused(state)]
-    left = [todo["title"] for todo in state["todos"] if todo["state"] in {"pending", "in progress"}]
-    fault = state.get("fault")
+    left = [todo["title"] for todo in state["plan"]["todos"] if todo["state"] in {"pending", "in progress"}]
+    fault = state["ending"]["fault"]
     if fault is not None and fault["summary"]:
         lines.append(fault["summary"])
     if left:
@@ -74,53 +153,51 @@ def told_plainly(state: MainState) -> str:
 
 
 def _refused(state: MainState) -> list[dict[str, Any]]:
-    return [todo for todo in state["todos"] if todo["state"] == "refused"]
+    return [todo for todo in state["plan"]["todos"] if todo["state"] == "refused"]
 
 
 def _all_refused(state: MainState) -> bool:
-    return bool(state["todos"]) and len(_refused(state)) == len(state["todos"])
-
-
-logger = logging.getLogger(__name__)
+    return bool(state["plan"]["todos"]) and len(_refused(state)) == len(state["plan"]["todos"])
 
 
 async def summarizer(state: MainState, runtime: Runtime[TaskContext]) -> MainState:
     """One result speaks for itself; several are summed up. A failing model costs only its words."""
-    context = runtime.context
+    context, order = runtime.context, order_of(state)
     back = folded(state)
-    state = {**state, **back}
-    outcome = outcome_of(state)
-    results = state["results"]
-    data = "\n".join(result["data"] for result in results if result["data"]) or None
-    update: MainState = {**back, "outcome": outcome.value, "data": data}
+    state = joined(state, back)
+    outcome, fault, results = outcome_of(state), state["ending"]["fault"], state["findings"]["results"]
     value, usage = await value_of(state, context, outcome)
-    if value is not None:
-        update["value"] = value.model_dump(mode="json")
-    update["usage"] = usage_data(spent(state) + usage)
-    fault = state.get("fault")
-    update["summary"] = told_plainly(state)
+    usage = spent(state["progress"]) + usage
+    ending: EndingState = {
+        "outcome": outcome.value,
+        "data": "\n".join(result["data"] for result in results if result["data"]) or None,
+        "value": None if value is None else value.model_dump(mode="json"),
+        "summary": told_plainly(state),
+    }
+    update = joined(back, {"ending": ending, "progress": {"usage": usage.data()}})
     # Somebody who stopped it wants no more of it, and a budget that is used up pays for no more words.
     over = fault is not None and fault.get("kind") == FaultKind.BUDGET
     # Of what a person did not allow a model would have to be believed.
     if len(results) < 2 or outcome in {Outcome.CANCELLED, Outcome.DECLINED} or over:
         return update
-    ending = f"\nHow it ended: {fault['summary']}" if fault else ""
+    how = f"\nHow it ended: {fault['summary']}" if fault else ""
+    messages = prompt_facts.written(state["findings"]["user_messages"])
     words = (
-        f"Task: {state['text']}{prompt_facts.written(state.get('heard', []))}\nOutcome: {outcome}{ending}\n"
+        f"Task: {order.text}{messages}\nOutcome: {outcome}{how}\n"
         f"Results:\n{prompt_facts.results(state)}\nNotes:\n{prompt_facts.notes(state)}"
     )
     request = ModelRequest(
         Purpose.SUMMARIZE,
         (Message("system", (prompt("summarize") + context.guidance.block,)), Message("user", (words,))),
-        conversation=f"{state['task']}-summary",
-        task=state["task"],
+        conversation=f"{order.task}-summary",
+        task=order.task,
     )
     model = context.models.for_purpose(Purpose.SUMMARIZE)
     stream = Thoughts("summarizer", context.emit)
     try:
         reply = await context.patiently(lambda: model.complete(request, on_delta=stream))
     except (ModelError, BudgetReached) as error:
-        logger.warning("task %s: no summary from the model: %s", state["task"], error)
+        logger.warning("task %s: no summary from the model: %s", order.task, error)
         return update
     except Stopped:
         if not context.session.control.cancelled:
@@ -128,8 +205,9 @@ async def summarizer(state: MainState, runtime: Runtime[TaskContext]) -> MainSta
         return update
     finally:
         stream.flush()
-    if has_words(reply.text):
-        # Why it ended stands in the program's own words, whatever the model makes of it.
-        update["summary"] = "\n".join(([fault["summary"]] if fault else []) + [reply.text.strip()])
-    update["usage"] = usage_data(spent(state) + usage + reply.usage)
-    return update
+    update = joined(update, {"progress": {"usage": (usage + reply.usage).data()}})
+    if not has_words(reply.text):
+        return update
+    # Why it ended stands in the program's own words, whatever the model makes of it.
+    summary = "\n".join(([fault["summary"]] if fault else []) + [reply.text.strip()])
+    return joined(update, {"ending": {"summary": summary}})

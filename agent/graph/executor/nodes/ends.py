@@ -1,0 +1,44 @@
+"""Where a sub-task begins and where it ends."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from langgraph.runtime import Runtime
+from langgraph.types import Command
+
+from agent.graph.executor.acting import written
+from agent.graph.executor.context import RunContext
+from agent.graph.executor.left_text import left_text
+from agent.graph.executor.state import NEW_SUBTASK, ExecutorState, ResultData, ending, joined, result_of
+from agent.graph.executor.steps import REPORTED, close_step, report_step
+from agent.outcome import Outcome
+from agent.wording import paragraph, sentence
+
+
+async def executor_entry(
+    state: ExecutorState, runtime: Runtime[RunContext]
+) -> Command[Literal["screenshot", "executor_exit"]]:
+    """Begins a sub-task: all that is not the run's own is as new."""
+    del state
+    if runtime.context.control.cancelled:
+        cancelled = ending(Outcome.CANCELLED, sentence("ended.cancelled_first"))
+        return Command(goto="executor_exit", update=joined(NEW_SUBTASK, cancelled))
+    return Command(goto="screenshot", update=NEW_SUBTASK)
+
+
+async def executor_exit(state: ExecutorState, runtime: Runtime[RunContext]) -> ExecutorState:
+    """Ends a sub-task: closes the last step and sees that there is a result, which the run tells."""
+    context = runtime.context
+    await written(context)
+    report_step(state, context)
+    context.screen.take_pending()
+    update = joined(REPORTED, close_step(state, context) if state["step"]["performed"] else {})
+    context.memory.early.drop()
+    result = state["progress"]["result"] or result_of(Outcome.FAILED, sentence("ended.no_result"))
+    view = context.screen.view
+    last = None if view is None else view.observation
+    app = "" if last is None else last.app_name or context.policy.app_name(last.package)
+    left = left_text(update.get("past", state["past"]), last, app)
+    told: ResultData = {**result, "summary": paragraph(result["summary"], left)} if left else result
+    return joined(update, {"progress": {"result": told}})

@@ -1,0 +1,145 @@
+"""Tools that work with the phone without an input of their own: waiting, notes, and a file for the chat."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from pathlib import PurePosixPath
+
+from agent.actions import Note, SendFile, SumUp, Wait, WaitFor
+from agent.effect_facts import CameTrue, FileSent, NotWithin
+from agent.effects import changed, difference
+from agent.events import FileFound
+from agent.graph.executor.action_spec import PhoneContext
+from agent.guards.gate import Gate
+from agent.models.base import Message, ModelRequest, Purpose
+from agent.models.errors import ModelError
+from agent.observing import ScreenView
+from agent.prompts import prompt, unmarked
+from agent.tools.spec import ActionError, Done, Situation
+from devices.errors import FileRejected, PhoneError
+from devices.phone import Observation
+from devices.storage import checked_path
+
+POLL_S = 0.25
+
+
+async def wait(action: Wait, context: PhoneContext) -> Done:
+    """Wait, then look."""
+    assert context.sight is not None
+    await context.control.guard(asyncio.sleep(action.seconds))
+    return Done(difference(context.sight.observation, await _look(context)))
+
+
+async def wait_for(action: WaitFor, context: PhoneContext) -> Done:
+    """Look again and again until it is so, or the time is over."""
+    assert context.sight is not None
+    before = context.sight.observation
+    clock = asyncio.get_running_loop().time
+    began = clock()
+    while True:
+        now = await _look(context)
+        if _is_so(action, before, now):
+            return Done((CameTrue(seconds=round(clock() - began, 1)), *difference(before, now)))
+        if clock() - began >= action.seconds:
+            return Done((NotWithin(seconds=action.seconds),))
+        await context.control.guard(asyncio.sleep(POLL_S))
+
+
+async def _look(context: PhoneContext) -> Observation:
+    try:
+        return context.mask.to_tell(await context.screen.peek(keep=True))
+    except PhoneError as error:
+        raise ActionError(f"The phone could not be seen meanwhile: {error}") from error
+
+
+def _is_so(action: WaitFor, before: Observation, now: Observation) -> bool:
+    if action.what == "change":
+        return changed(before, now)
+    there = any(action.text.casefold() in e.label.casefold() for e in now.elements or ())
+    return there if action.what == "text" else not there
+
+
+SUMMED_UP = "Your notes were summed up: the answer is the last of your notes."
+SCREEN_LETTERS = 1500
+"""Of one screen in a note: about a full screen of text; notes are read again at every step."""
+
+
+async def note(action: Note, context: PhoneContext) -> Done:
+    """A note: the model's words and, where it wants that, those of the screen."""
+    assert context.sight is not None
+    if not action.screen:
+        return Done(notes=(action.text,))
+    seen = f"On the screen ({context.sight.observation.package or 'unknown app'}): {_words_of(context.sight)}"
+    return Done(notes=("\n".join(part for part in (action.text, seen) if part),))
+
+
+async def sum_up(action: SumUp, context: PhoneContext) -> Done:
+    """What the basic model makes of the notes; of the screen while nothing was noted. Raises ActionError and Stopped.
+
+    It is kept as a note, where the model reads it as data, and as data of the task.
+    """
+    assert context.sight is not None
+    lines = "\n".join(f"- {each}" for each in context.notes) or f"- {context.mask.text(_words_of(context.sight))}"
+    request = ModelRequest(
+        Purpose.SUMMARIZE,
+        (
+            Message("system", (prompt("sum_up"),)),
+            Message(
+                "user",
+                (f"Task: {context.task}\nWanted now: {action.instruction}\n\n<notes>\n{unmarked(lines)}\n</notes>",),
+            ),
+        ),
+        conversation=f"{context.run}-notes",
+        task=context.run.task,
+    )
+    model = context.models.for_purpose(Purpose.SUMMARIZE)
+    try:
+        reply = await context.control.guard(model.complete(request))
+    except ModelError as error:
+        raise ActionError(f"The notes could not be summed up: {error}") from error
+    words = reply.text.strip()
+    if not words:
+        raise ActionError("The notes could not be summed up: the answer was empty.")
+    return Done(told=(SUMMED_UP,), notes=(words,), gathered=words, usage=reply.usage)
+
+
+def _words_of(sight: ScreenView) -> str:
+    """All words of the screen from top to bottom, each once."""
+    labels = [" ".join(element.label.split()) for element in sight.observation.elements or () if not element.password]
+    words = " | ".join(dict.fromkeys(label for label in labels if label))
+    return words[:SCREEN_LETTERS] or "(no words could be read)"
+
+
+MAX_FILE = 20 * 1024 * 1024
+"""Bytes of a file for the chat; every platform takes at least 10 MiB, the adapters say what theirs does not."""
+_SUFFIX = re.compile(r"[a-z0-9]{1,10}")
+"""What the storage takes; another suffix is no reason to lose the file, whose name is kept beside it."""
+
+
+def exact_path(action: SendFile) -> SendFile:
+    """The file by its whole path. Raises ActionError for one outside of shared storage: nobody is asked about that."""
+    try:
+        return action.model_copy(update={"path": checked_path(action.path)})
+    except FileRejected as error:
+        raise ActionError(f"The file was not sent: {error}") from error
+
+
+def file_gate(action: SendFile, situation: Situation) -> Gate:
+    """Whether a person must be asked before this file is sent: not when the task asks for it itself."""
+    return situation.policy.file_gate(action.path, asked=situation.task)
+
+
+async def send_file(action: SendFile, context: PhoneContext) -> Done:
+    """Fetch the file and hand it to the chat. Raises ActionError when nothing was sent, Stopped when the run was
+    stopped before it was.
+    """
+    path = PurePosixPath(action.path)
+    try:
+        content = await context.control.guard(context.phone.pull(action.path, limit=MAX_FILE))
+    except PhoneError as error:
+        raise ActionError(f"The file was not sent: {error}") from error
+    suffix = path.suffix.lstrip(".").casefold()
+    kept = await context.frames.save(content, suffix=suffix if _SUFFIX.fullmatch(suffix) else "bin")
+    context.emit(FileFound(name=path.name, content=kept))
+    return Done((FileSent(name=path.name, size=len(content)),))

@@ -1,0 +1,88 @@
+"""Updates of a task's state that several nodes make.
+
+What ends it: a failing model, a limit, a person. And what members have brought back, which becomes part of it in the
+order of their numbers, whoever was first.
+"""
+
+from __future__ import annotations
+
+from agent.control import Control, Stopped
+from agent.error_mapping import Fault, FaultKind, fault_of
+from agent.graph.main.context import TaskContext
+from agent.graph.main.state import MainState
+from agent.graph.member.members import MemberEnded
+from agent.graph.subjects import spent
+from agent.limits import BudgetReached
+from agent.models.errors import ModelError
+from agent.outcome import Outcome
+
+
+def ended_by(error: ModelError | Stopped | BudgetReached, control: Control) -> MainState:
+    """The update that ends the task. A shutdown is no end: Stopped is raised again, to be continued later."""
+    if isinstance(error, Stopped):
+        if not control.cancelled:
+            raise error
+        fault = {"kind": FaultKind.PERSON.value, "outcome": Outcome.CANCELLED.value, "summary": ""}
+        return {"ending": {"fault": fault}}
+    return fault_update(error.fault if isinstance(error, BudgetReached) else fault_of(error))
+
+
+def fault_update(fault: Fault) -> MainState:
+    """The update that ends the task with this fault."""
+    known = {"kind": fault.kind.value, "outcome": fault.outcome.value, "summary": fault.sentence}
+    return {"ending": {"fault": known}}
+
+
+async def check_budget(state: MainState, context: TaskContext) -> None:
+    """Raises BudgetReached when the task has used up what it may. Asked before anything that costs."""
+    fault = await context.reached(state["progress"]["steps"], spent(state["progress"]))
+    if fault is not None:
+        raise BudgetReached(fault)
+
+
+def todo_state(outcome: Outcome) -> str:
+    """What has become of a part whose work ended like this."""
+    if outcome is Outcome.DECLINED:
+        return "declined"
+    return "completed" if outcome in {Outcome.SUCCEEDED, Outcome.UNVERIFIED} else "failed"
+
+
+def with_sources(known: list[dict[str, str]], more: list[dict[str, str]]) -> list[dict[str, str]]:
+    """The pages that were read, each address once, in the order in which they were read first."""
+    pages = {page["url"]: page for page in known}
+    for page in more:
+        pages.setdefault(page["url"], page)
+    return list(pages.values())
+
+
+def folded(state: MainState) -> MainState:
+    """The changes that the reports of members make to the task; empty where there are none."""
+    reports = sorted(state.get("reports", {}).items(), key=lambda report: int(report[0]))
+    if not reports:
+        return {}
+    progress, findings = state["progress"], state["findings"]
+    todos = [dict(todo) for todo in state["plan"]["todos"]]
+    results, notes, sources = [*findings["results"]], [*findings["notes"]], [*findings["sources"]]
+    usage, fault = spent(progress), state["ending"]["fault"]
+    places = {each["number"]: each["todo"] for each in progress["assignments"]}
+    for name, report in reports:
+        number = int(name)
+        ended = MemberEnded.model_validate(report)
+        results.append(ended.model_dump(mode="json", exclude={"usage", "notes", "fault", "sources"}))
+        notes += [note for note in ended.notes if note not in notes]
+        sources = with_sources(sources, [page.model_dump() for page in ended.sources])
+        usage += ended.usage
+        fault = fault or ended.fault
+        place = places.get(number)
+        if place is not None and place < len(todos):
+            todos[place] |= {"state": todo_state(ended.outcome), "note": ended.summary}
+    return {
+        "plan": {"todos": todos},
+        "progress": {
+            "usage": usage.data(),
+            "subtask": max(progress["subtask"], *(int(name) for name, _ in reports)),
+        },
+        "findings": {"results": results, "notes": notes, "sources": sources},
+        "ending": {"fault": fault},
+        "reports": None,  # type: ignore[typeddict-item]  # what empties the channel
+    }
