@@ -13,14 +13,7 @@ from bot.cards.recap import make_recap
 from bot.domain.chat import Capabilities
 from bot.domain.outgoing import Message, Picture
 from bot.domain.task import Task, TaskState
-from bot.store.outbox import (
-    FilePayload,
-    FinalPayload,
-    Notice,
-    NoticePayload,
-    OutboxRow,
-    QuestionPayload,
-)
+from bot.store.outbox import FilePayload, FinalPayload, Notice, NoticePayload, OutboxRow, QuestionPayload
 from bot.tasks.service import TaskService
 from bot.texts import say
 
