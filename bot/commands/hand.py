@@ -11,8 +11,7 @@ from typing import Final
 from agent import actions as act
 from agent.questions import ALLOW, DENY
 from bot.cards.buttons import ButtonData, Deed, button
-from bot.cards.marks import draw_marks
-from bot.cards.picture import draw_screen
+from bot.cards.picture import draw_marks, draw_screen
 from bot.commands.answers import cleared
 from bot.commands.phones import phone_meant, user_of
 from bot.commands.request import Refused, Request, Services, may_see, plain, require, verdict

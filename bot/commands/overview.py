@@ -6,10 +6,9 @@ import time
 from dataclasses import replace
 
 from bot.cards.buttons import Deed, button
-from bot.cards.card import state_line
+from bot.cards.card import live_card, state_line
 from bot.cards.final import render_final
 from bot.cards.formatting import duration, elapsed, receipt, title_of
-from bot.cards.live_card import live_card
 from bot.commands.request import Refused, Request, Services, may_see, verdict
 from bot.commands.resolve import task_meant
 from bot.domain.outgoing import Message, Reply

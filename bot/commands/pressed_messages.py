@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from bot.cards.buttons import ButtonData, Deed
+from bot.cards.card import live_card
 from bot.cards.formatting import title_of
-from bot.cards.live_card import live_card
 from bot.cards.question import render_answered
 from bot.commands.request import Services
 from bot.domain.incoming import Press

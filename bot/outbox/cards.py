@@ -1,4 +1,7 @@
-"""The card of a task in its chat: sent once, edited in place, moved before it gets too old, frozen at the end."""
+"""The card of a task in its chat: sent once, edited in place, moved before it gets too old, frozen at the end.
+
+It also shows what is being waited for, which no stored task has.
+"""
 
 from __future__ import annotations
 
@@ -7,17 +10,18 @@ import math
 import zlib
 from collections.abc import Callable
 from contextlib import suppress
+from datetime import tzinfo
 
+from agent.events import ModelAway, Started, Step, TaskEnded, TaskEvent, Told
 from agent.ports.frames import Frames
-from bot.cards.formatting import title_of
-from bot.cards.live_card import live_card
+from bot.cards.card import live_card
+from bot.cards.formatting import model_away, title_of
 from bot.domain.address import Address
 from bot.domain.chat import ChatError, ChatGone
 from bot.domain.outgoing import Message
 from bot.domain.task import Task, TaskState
 from bot.outbox.places import place_of
-from bot.outbox.rate_limited_chat import RateLimitedChat
-from bot.outbox.status_notes import StatusNotes
+from bot.outbox.rate_limit import RateLimitedChat
 from bot.store.errors import StoreAway
 from bot.store.outbox import CardRef, Cards
 from bot.tasks.service import TaskService
@@ -29,6 +33,39 @@ HEARTBEAT = 30.0
 """Seconds after which the card of a working task shows its clock anew, though nothing else has changed."""
 
 logger = logging.getLogger(__name__)
+
+
+class StatusNotes:
+    """By task, from the events of its work. Times are told in `zone`."""
+
+    def __init__(self, zone: tzinfo) -> None:
+        self._zone = zone
+        self._notes: dict[str, Told | ModelAway] = {}
+
+    def take(self, task: str, event: TaskEvent) -> bool:
+        """Take an event in; whether the card reads otherwise now."""
+        match event:
+            case Told(text=""):
+                return self._notes.pop(task, None) is not None
+            case ModelAway(until=None):
+                return isinstance(self._notes.get(task), ModelAway) and self._notes.pop(task, None) is not None
+            case Told() | ModelAway():
+                self._notes[task] = event
+                return True
+            case Step() | Started() | TaskEnded():
+                return self._notes.pop(task, None) is not None
+            case _:
+                return False
+
+    def note(self, task: str) -> str:
+        """What was told last, until the work goes on; in the language that is spoken."""
+        match self._notes.get(task):
+            case Told(text=text):
+                return text
+            case ModelAway() as away:
+                return model_away(away, self._zone)
+            case _:
+                return ""
 
 
 class CardSlot:

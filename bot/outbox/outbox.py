@@ -14,11 +14,11 @@ from bot.domain.address import Address
 from bot.domain.chat import Chat
 from bot.domain.clock import WaitingClock
 from bot.domain.task import Task
+from bot.outbox.cards import StatusNotes
 from bot.outbox.conversation import Conversation
 from bot.outbox.low_priority import Streaming
 from bot.outbox.places import conversation_of, is_group
 from bot.outbox.rate_limit import ChatRateLimits
-from bot.outbox.status_notes import StatusNotes
 from bot.store.connection import Source
 from bot.store.outbox import OutboxRow
 from bot.store.store import Store
