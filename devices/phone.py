@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncGenerator
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from PIL import Image
 
 from devices.geometry import Bounds, Size
 from devices.inputs import Input
 from devices.jpeg import Fit, Jpeg
+from devices.resizing import small_of
 from devices.storage import FoundFiles
-from devices.thumbnail import small_of
 from devices.wording import Words
 
 
@@ -304,4 +305,20 @@ class Phones(Protocol):
 
     async def wait_for(self, phone_id: str, *, timeout: float) -> Phone:
         """The phone as soon as it answers, waiting up to `timeout` seconds. Raises PhoneGone, with the reason, then."""
+        ...
+
+
+@runtime_checkable
+class Films(Protocol):
+    """A phone that encodes its own screen."""
+
+    def film(self, size: Size) -> AsyncGenerator[bytes]:
+        """The screen as H.264: one access unit at a time (ITU-T H.264, 7.4.1.2.3), in the form of its Annex B, the
+        first with its parameter sets. Units come when something on the screen moves, and end when the phone ends the
+        recording, which Android does after three minutes.
+
+        `size` is that of the screen as it is turned now; the video has the same shape and fits into 720×1600. A screen
+        that is turned later is shown smaller inside of it. Closing the generator ends the recording. Nothing is written
+        to the phone's storage. Raises PhoneGone, CaptureFailed when the phone records nothing.
+        """
         ...

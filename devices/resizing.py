@@ -18,6 +18,9 @@ _BESIDE = 2 * 1024 * 1024
 AS_IT_CAME = "RGBX"
 """Red, green, blue and a byte that counts for nothing: how most phones send a picture."""
 
+CELL = 8
+"""Pixels of the screen, each way, for one pixel of the small picture."""
+
 
 def resized(image: Image.Image, size: tuple[int, int]) -> Image.Image:
     """The RGB picture at this size, as Pillow's BILINEAR makes it.
@@ -87,3 +90,22 @@ def _convolve(image: Image.Image, smaller: Image.Image, how: quick.FilterType) -
     options = quick.ResizeOptions(resize_alg=quick.ResizeAlg.convolution(how))
     # One for each call: it keeps memory between the two directions and belongs to one thread.
     quick.Resizer().resize_pil(image, smaller, options)
+
+
+def small_of(image: Image.Image) -> Image.Image:
+    """The brightness of the RGB picture, a pixel for each cell.
+
+    Blocks for half a millisecond with a phone's screen; for two where the sides are no whole numbers of cells, or
+    nothing but Pillow is installed. Both agree within a level.
+    """
+    return averaged(image, CELL).convert("L")
+
+
+def small_of_bytes(pixels: memoryview, size: tuple[int, int]) -> Image.Image:
+    """The brightness of a picture, a pixel for each cell, from rows of bytes (see `averaged_bytes`)."""
+    return averaged_bytes(pixels, size, CELL).convert("L")
+
+
+def black(width: int, height: int) -> Image.Image:
+    """A black screen of so many pixels in the small."""
+    return Image.new("L", (-(-width // CELL), -(-height // CELL)))

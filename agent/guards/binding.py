@@ -23,7 +23,7 @@ from agent.guards.hit_test import LARGE_SHARE, is_button
 from agent.wording import shortened
 from devices.geometry import Bounds, Point
 from devices.phone import Element, Observation
-from devices.thumbnail import CELL
+from devices.resizing import CELL
 
 MAX_TOLD = 8
 """Labels of a dialog or row that a person is told: the first, and those next to the control."""

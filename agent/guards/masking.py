@@ -24,7 +24,7 @@ from agent.guards.typed import Place, Typed, is_among, pattern_of, place_of
 from devices.geometry import Bounds, Size
 from devices.jpeg import Jpeg
 from devices.phone import Element, Observation
-from devices.thumbnail import CELL
+from devices.resizing import CELL
 from devices.wording import Words
 
 BULLET = "•"

@@ -16,8 +16,7 @@ from bot.application.screens import phone_meant
 from bot.application.services import Services
 from bot.application.task_access import require_to_hold, task_named
 from bot.cards.buttons import ButtonData, Deed, button
-from bot.cards.marks import draw_marks
-from bot.cards.picture import draw_screen
+from bot.cards.picture import draw_marks, draw_screen
 from bot.commands.answers import cleared
 from bot.commands.phones import user_of
 from bot.commands.request import Request, plain

@@ -8,10 +8,9 @@ from dataclasses import replace
 from bot.application.access import Refused, may_see, verdict
 from bot.application.services import Services
 from bot.cards.buttons import Deed, button
-from bot.cards.card import state_line
+from bot.cards.card import live_card, state_line
 from bot.cards.final import render_final
 from bot.cards.formatting import duration, elapsed, receipt, title_of
-from bot.cards.live_card import live_card
 from bot.commands.request import Request
 from bot.commands.resolve import task_meant
 from bot.domain.outgoing import Message, Reply

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 from bot.application.services import Services
 from bot.cards.buttons import ButtonData, Deed
+from bot.cards.card import live_card
 from bot.cards.formatting import title_of
-from bot.cards.live_card import live_card
 from bot.cards.question import render_answered
 from bot.domain.incoming import Press
 from bot.domain.outgoing import Message, Reply

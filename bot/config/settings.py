@@ -1,14 +1,17 @@
-"""The settings, from the environment and a `.env` file; `.env.example` lists them all."""
+"""The settings, from the environment, systemd's credentials and a `.env` file; `.env.example` lists them all."""
 
 from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Mapping
+import re
+from collections.abc import Iterable, Mapping
+from difflib import get_close_matches
 from functools import cache, reduce
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Final, Literal
 
+from dotenv import dotenv_values
 from pydantic import (
     Field,
     PrivateAttr,
@@ -19,9 +22,8 @@ from pydantic import (
     field_validator,
     model_validator,
 )
-from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
+from pydantic_settings import BaseSettings, EnvSettingsSource, PydanticBaseSettingsSource, SettingsConfigDict
 
-from bot.config.environment import Environment, credentials, misspelt, readable
 from bot.config.forms import (
     BaseUrl,
     Host,
@@ -42,12 +44,65 @@ from bot.domain.retention import KEEP_DAYS, KEEP_GIGABYTES, KEEP_TASKS_DAYS
 from bot.texts import say, words
 from devices.wording import Words
 
+_OURS: Final = frozenset({"", "auto", "en", "zh"})
+_LOCALES: Final = re.compile(r"[A-Za-z]{2,3}([_-][A-Za-z0-9]+)*([.@][\w-]+)*(:[\w.@-]*)*")
+
 logger = logging.getLogger(__name__)
 
 LEAST_WINDOW: Final = 1_024
 """Tokens; no model that works here takes fewer."""
 ADB_PORT: Final = 5037
 """Where an adb server listens unless ANDROID_ADB_SERVER_PORT says otherwise."""
+
+
+class Environment(EnvSettingsSource):
+    """Leaves a LANGUAGE alone that is GNU gettext's list of locales, such as "en_US:en": desktops set it for everybody.
+
+    https://www.gnu.org/software/gettext/manual/html_node/The-LANGUAGE-variable.html
+    """
+
+    def __call__(self) -> dict[str, Any]:
+        """What the environment sets."""
+        found = super().__call__()
+        value = str(found.get("language", "")).strip()
+        if value.lower() not in _OURS and _LOCALES.fullmatch(value):
+            del found["language"]
+        return found
+
+
+def readable(env_file: Path | None) -> Path | None:
+    """The file, None when this user may not read it: a service has its settings from its unit, and `.env` stays with
+    whoever wrote it.
+    """
+    try:
+        if env_file is not None:
+            env_file.open("rb").close()
+    except PermissionError:
+        logger.warning(
+            "%s belongs to somebody else and is passed over; the settings of the environment count.", env_file
+        )
+        return None
+    except OSError:
+        pass  # there is none
+    return env_file
+
+
+def misspelt(env_file: Path, names: Iterable[str]) -> dict[str, str]:
+    """What the file sets that is none of these names but resembles one, each with the nearest.
+
+    What resembles none may be another program's, which reads the same file. Raises UnicodeDecodeError.
+    """
+    known = sorted(name.upper() for name in names)
+    written = [name.upper() for name in dotenv_values(env_file, encoding="utf-8-sig", interpolate=False)]
+    near = {name: get_close_matches(name, known, n=1, cutoff=0.75) for name in written if name not in known}
+    return {name: found[0] for name, found in near.items() if found}
+
+
+def credentials(names: Iterable[str]) -> dict[str, str]:
+    """What was handed over of these, by name. Raises OSError or UnicodeDecodeError when a file cannot be read."""
+    folder = os.environ.get("CREDENTIALS_DIRECTORY", "")
+    files = {name: Path(folder) / name for name in names} if folder else {}
+    return {name: file.read_text(encoding="utf-8-sig") for name, file in files.items() if file.is_file()}
 
 
 class SettingsError(Exception):

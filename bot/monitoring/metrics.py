@@ -1,13 +1,28 @@
-"""The service in numbers, in the form that Prometheus reads. No names, no texts, no ids."""
+"""The service in numbers, in the form that Prometheus reads. No names, no texts, no ids.
+
+`/healthz` and `/metrics` are served beside the console. They ask for no token: they tell numbers only.
+"""
 
 from __future__ import annotations
 
+import asyncio
 from collections import Counter as Count
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from contextlib import AbstractContextManager
 from typing import Final, Protocol, get_args
 
-from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, ProcessCollector, generate_latest
+from prometheus_client import (
+    CONTENT_TYPE_LATEST,
+    CollectorRegistry,
+    Counter,
+    Gauge,
+    Histogram,
+    ProcessCollector,
+    generate_latest,
+)
+from starlette.requests import Request
+from starlette.responses import JSONResponse, PlainTextResponse, Response
+from starlette.routing import Route
 
 from agent.events import Step, TaskEnded, TaskEvent
 from agent.models.base import Usage
@@ -15,15 +30,20 @@ from bot.domain.task import TaskState
 from bot.monitoring.dependencies import Dependencies
 from bot.monitoring.heartbeat import Pulse
 from bot.store.counters import FiguresNow
+from bot.store.errors import StoreError
 from bot.store.housekeeping import Kept
 from devices.measuring import Part
 from devices.phone import Health, Phones
+from devices.wording import said
 
 STEP_BUCKETS: Final = (1.0, 2.0, 3.0, 5.0, 8.0, 13.0, 21.0, 34.0, 55.0, 120.0)
 """Seconds; a step is a look, a call of the model and an action."""
 PART_BUCKETS: Final = (0.005, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 30.0, 120.0)
 """Seconds; a transaction takes milliseconds, a picture a fifth of a second, a model's answer up to minutes."""
 LIVE: Final = tuple(state.value for state in TaskState if state is not TaskState.ENDED)
+
+PATIENCE_S: Final = 5.0
+"""How long the store may take to count."""
 
 
 class Figures(Protocol):
@@ -128,3 +148,48 @@ class Metrics:
         self._used[task] = used
         self._tokens.labels("input").inc(max(0, used.input - told.input))
         self._tokens.labels("output").inc(max(0, used.output - told.output))
+
+
+class WatchPages:
+    """Two addresses for programs that watch. `chats` are the platforms on which people reach the service."""
+
+    def __init__(self, pulse: Pulse, metrics: Metrics, waits: Dependencies, chats: Collection[str] = ()) -> None:
+        self._pulse = pulse
+        self._chats = chats
+        self._waits = waits
+        self._metrics = metrics
+
+    def routes(self) -> list[Route]:
+        """What is served."""
+        return [Route("/healthz", self.health), Route("/metrics", self.numbers)]
+
+    async def health(self, _: Request) -> Response:
+        """200 while task service, store and chats work, else 503, with what is wrong. What is waited for
+        stands beside it.
+        """
+        wrong = [] if self._pulse.healthy else ["desk"]
+        waits = self._waits.now()
+        if await self._text() is None or any(wait.what == "store" for wait in waits):
+            wrong.append("store")
+        wrong += [wait.what for wait in waits if wait.what in self._chats]
+        body = {
+            "healthy": not wrong,
+            "wrong": wrong,
+            "waits": [{"for": wait.what, "why": said(wait.why), "since": round(wait.since)} for wait in waits],
+            "loop_lag_seconds": round(self._pulse.lag, 3),
+        }
+        return JSONResponse(body, status_code=503 if wrong else 200, headers={"Cache-Control": "no-store"})
+
+    async def numbers(self, _: Request) -> Response:
+        """The numbers, or 503 while the store cannot be read."""
+        text = await self._text()
+        if text is None:
+            return PlainTextResponse("The store cannot be read; the log says why.\n", 503)
+        return Response(text, headers={"Content-Type": CONTENT_TYPE_LATEST})
+
+    async def _text(self) -> bytes | None:
+        try:
+            async with asyncio.timeout(PATIENCE_S):
+                return await self._metrics.text()
+        except (StoreError, TimeoutError):
+            return None

@@ -1,4 +1,7 @@
-"""The card of a task in its chat: sent once, edited in place, moved before it gets too old, frozen at the end."""
+"""The card of a task in its chat: sent once, edited in place, moved before it gets too old, frozen at the end.
+
+It also shows what is being waited for, which no stored task has.
+"""
 
 from __future__ import annotations
 
@@ -10,14 +13,14 @@ from contextlib import suppress
 from datetime import tzinfo
 
 from agent.ports.frames import Frames
+from bot.cards.card import live_card
 from bot.cards.formatting import status_words, title_of
-from bot.cards.live_card import live_card
 from bot.domain.address import Address
 from bot.domain.chat import ChatError, ChatGone
 from bot.domain.outgoing import Message
 from bot.domain.task import Task, TaskState
 from bot.outbox.places import place_of
-from bot.outbox.rate_limited_chat import RateLimitedChat
+from bot.outbox.rate_limit import RateLimitedChat
 from bot.store.errors import StoreAway
 from bot.store.outbox import CardRef, Cards
 from bot.tasks.service import TaskService

@@ -9,22 +9,25 @@ import logging
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import tzinfo
+from typing import Final, assert_never
 
-from bot.cards.formatting import title_of
+from agent.ports.frames import Frames
+from bot.cards.final import render_files, render_final, render_interrupted, render_notice, render_watch
+from bot.cards.formatting import in_own_thread, title_of
+from bot.cards.picture import make_recap
+from bot.cards.question import render_question
 from bot.domain.address import Address, MessageRef
-from bot.domain.chat import Chat, ChatError, ChatGone, ChatRefused, FloodWait
+from bot.domain.chat import Capabilities, Chat, ChatError, ChatGone, ChatRefused, FloodWait
 from bot.domain.clock import WaitingClock
-from bot.domain.outgoing import Message
+from bot.domain.outgoing import Message, Picture
 from bot.domain.task import Task, TaskState
 from bot.outbox.cards import CardSlot
 from bot.outbox.low_priority import LowPriorityQueue, StepStream, Streaming
 from bot.outbox.places import another_place, is_group, place_of
-from bot.outbox.rate_limit import ChatRateLimit, Urgency
-from bot.outbox.rate_limited_chat import RateLimitedChat
-from bot.outbox.render import Pointless, lessened, message_for
+from bot.outbox.rate_limit import ChatRateLimit, RateLimitedChat, Urgency
 from bot.outbox.shown_questions import ShownQuestions
 from bot.store.errors import StoreAway
-from bot.store.outbox import FinalPayload, OutboxRow, QuestionPayload
+from bot.store.outbox import FilePayload, FinalPayload, Notice, NoticePayload, OutboxRow, QuestionPayload
 from bot.store.store import Store
 from bot.tasks.service import TaskService
 from bot.texts import say, speaking
@@ -42,6 +45,9 @@ GIVE_UP = 24 * 3600.0
 _PRIORITY = {"question": 0, "final": 1, "notice": 2, "file": 2}
 
 logger = logging.getLogger(__name__)
+
+MOST_LESS: Final = 2
+"""Without pictures and files, then without its text; the task's title and the buttons stay."""
 
 
 def _in_place(final: Message, task: Task, place: Address) -> Message:
@@ -268,3 +274,95 @@ class Conversation:
         self._finish(row)
         if isinstance(row.payload, FinalPayload):
             self._low_priority.forget(row.task)
+
+
+class Pointless(Exception):
+    """The message need not be sent any more; the text says why, for the record."""
+
+
+async def message_for(
+    row: OutboxRow, task: Task, *, task_service: TaskService, frames: Frames, capabilities: Capabilities, now: float
+) -> Message:
+    """The message as it should read now. Raises Pointless.
+
+    A row whose sending the process did not survive is marked as a possible repeat, except where the platform shows
+    the same nonce once.
+    """
+    repeated = row.uncertain and not capabilities.knows_delivery
+    match row.payload:
+        case FinalPayload() if task.request.watch is not None:
+            return await render_watch(task, frames=frames, now=now, repeated=repeated)
+        case FinalPayload(quiet):
+            # One phone after the other, not in turns.
+            steps = sorted(await task_service.steps(task.id), key=lambda step: int(step.part or 0))
+            recap = await make_recap(steps, frames, most_bytes=capabilities.file_limit)
+            parts = await task_service.parts(task.id)
+            final = await render_final(
+                task,
+                frames=frames,
+                now=now,
+                repeated=repeated,
+                recap=recap,
+                parts=parts,
+                one_message=not capabilities.files_beside,
+                titled=in_own_thread(task),
+            )
+            return replace(final, notify=False, mention=None) if quiet else final
+        case QuestionPayload(asked):
+            question = await task_service.question(asked)
+            if question is None or question.answer is not None or question.expired:
+                raise Pointless("the question was closed before it was shown")
+            asking = await task_service.get(question.task) or task
+            return await render_question(
+                question,
+                asking,
+                frames=frames,
+                now=now,
+                menu_choices=capabilities.menu_choices,
+                repeated=repeated,
+                counts_down=capabilities.counts_down,
+                titled=in_own_thread(asking),
+            )
+        case FilePayload() as file:
+            return await _file(file, task, frames, capabilities, repeated)
+        case NoticePayload(notice):
+            return _notice(notice, task, repeated)
+        case _:
+            assert_never(row.payload)
+
+
+def lessened(message: Message, times: int, title: str) -> Message:
+    """What is left of a message that a platform has refused so many times, at last under its task's `title` alone.
+
+    Raises Pointless when nothing is.
+    """
+    if not times:
+        return message
+    if times > MOST_LESS:
+        raise Pointless("the chat does not take any of it")
+    body = message.body if times == 1 else ""
+    told = "\n".join(part for part in (body, say("post.left_out")) if part)
+    whole = replace(message, picture=None, files=(), body=told)
+    return whole if times == 1 else replace(whole, heading=title, footer="", menu=None)
+
+
+def _notice(notice: Notice, task: Task, repeated: bool) -> Message:
+    match notice:
+        case Notice.STARTED:
+            if task.state is TaskState.ENDED:
+                raise Pointless("the task has ended before its begin was told")
+            return render_notice(task, say("notice.started"), repeated=repeated)
+        case Notice.INTERRUPTED:
+            if task.state is not TaskState.INTERRUPTED:
+                raise Pointless("the task goes on, or has ended, before this was sent")
+            return render_interrupted(task, repeated=repeated)
+
+
+async def _file(file: FilePayload, task: Task, frames: Frames, capabilities: Capabilities, repeated: bool) -> Message:
+    try:
+        data = await frames.load(file.content)
+    except KeyError:
+        return render_notice(task, say("file.gone", name=file.name))
+    if len(data) > capabilities.file_limit:
+        return render_notice(task, say("file.too_large", name=file.name, limit=capabilities.file_limit // 1_000_000))
+    return render_files(task, [Picture(file.name, data)], repeated=repeated)

@@ -15,8 +15,7 @@ from bot.domain.clock import WaitingClock
 from bot.domain.task import StepRow, Task, TaskState
 from bot.outbox.cards import CardSlot
 from bot.outbox.places import place_of
-from bot.outbox.rate_limit import Urgency
-from bot.outbox.rate_limited_chat import RateLimitedChat
+from bot.outbox.rate_limit import RateLimitedChat, Urgency
 from bot.outbox.shown_questions import ShownQuestions
 from bot.store.errors import StoreAway
 from bot.store.tasks import Tasks

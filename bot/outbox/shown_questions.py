@@ -7,7 +7,7 @@ import logging
 from bot.cards.question import render_answered
 from bot.domain.chat import ChatError, ChatGone
 from bot.domain.task import Task
-from bot.outbox.rate_limited_chat import RateLimitedChat
+from bot.outbox.rate_limit import RateLimitedChat
 from bot.tasks.service import TaskService
 
 TRIES = 100

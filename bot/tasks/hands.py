@@ -31,9 +31,8 @@ from bot.tasks.touchable import Place, touchable_places
 from bot.texts import say
 from devices.errors import PhoneError
 from devices.geometry import Size
-from devices.phone import Observation, Phones
-from devices.thumbnail import small_of
-from devices.video import Films
+from devices.phone import Films, Observation, Phones
+from devices.resizing import small_of
 from devices.wording import said, sentence_of
 
 logger = logging.getLogger(__name__)

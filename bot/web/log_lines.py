@@ -9,7 +9,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from bot.logs.recent import KEPT, RECENT
+from bot.logs.setup import KEPT_LINES, RECENT
 from bot.texts import say
 from bot.web.auth import caller_of
 from bot.web.http import Streamed, Write, get, refuse
@@ -30,7 +30,7 @@ class LogLines:
         """The last `lines`; with `follow=1` those to come as well, until the reader leaves or the service stops."""
         if caller_of(request).session:
             return refuse(403, say("refusal.logs"))
-        wanted = request.query_params.get("lines", str(KEPT))
+        wanted = request.query_params.get("lines", str(KEPT_LINES))
         if not (wanted.isascii() and wanted.isdigit() and len(wanted) < 6):
             return refuse(400, say("cli.number"))
         following = request.query_params.get("follow") == "1"

@@ -34,14 +34,12 @@ from bot.domain.token import NAME
 from bot.domain.zones import zone_named
 from bot.monitoring.dependencies import Dependencies
 from bot.monitoring.heartbeat import Pulse
-from bot.monitoring.metrics import Metrics
+from bot.monitoring.metrics import Metrics, WatchPages
 from bot.monitoring.outage_notice import OutageNotice
-from bot.monitoring.pages import WatchPages
 from bot.monitoring.spans import spans_to
 from bot.monitoring.systemd import ServiceManager, status_line
 from bot.outbox.outbox import Outbox
-from bot.outbox.rate_limit import ChatRateLimits
-from bot.outbox.rate_limited_chat import ReplyTurns
+from bot.outbox.rate_limit import ChatRateLimits, ReplyTurns
 from bot.people.roles import asker
 from bot.people.subjects import Naming
 from bot.platform import Platform

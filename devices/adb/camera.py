@@ -11,7 +11,7 @@ import time
 from functools import partial
 
 from devices.adb.fastlane.lane import FastLane
-from devices.adb.fastlane.requests import LaneRefused
+from devices.adb.fastlane.server import LaneRefused
 from devices.adb.pictures import Frame, UnknownFormat, Wanted, always, from_jpeg, from_png, from_raw
 from devices.adb.shell import Shell
 from devices.errors import CaptureFailed, NoMemory

@@ -17,7 +17,7 @@ from typing import TypeVar
 import adbutils
 from adbutils.errors import AdbConnectionError, AdbTimeout
 
-from devices.adb.adb_errors import error_for
+from devices.adb.link_state import error_for
 from devices.adb.serials import target
 from devices.adb.server import ServerAddress
 from devices.errors import PhoneGone, PhoneTimeout

@@ -14,8 +14,7 @@ from typing import TypeVar
 from PIL import Image
 
 from devices.adb import files
-from devices.adb.app_title import Titles
-from devices.adb.apps import Apps
+from devices.adb.apps import Apps, Titles
 from devices.adb.camera import Camera
 from devices.adb.connection import Connection
 from devices.adb.fastlane.lane import FastLane

@@ -10,8 +10,8 @@ import asyncio
 import contextlib
 from collections.abc import AsyncGenerator, AsyncIterator
 
-from devices.adb.adb_errors import error_for
 from devices.adb.connection import Connection
+from devices.adb.link_state import error_for
 from devices.adb.serials import parse_long, parse_states, target, told_apart
 from devices.adb.server import ServerAddress
 from devices.errors import PhoneGone, PhoneTimeout

@@ -15,8 +15,7 @@ from devices.geometry import Bounds, Size
 from devices.jpeg import Fit, Jpeg
 from devices.opening import MAX_SIDE, NoPicture, opened
 from devices.phone import Element
-from devices.resizing import AS_IT_CAME
-from devices.thumbnail import CELL, small_of, small_of_bytes
+from devices.resizing import AS_IT_CAME, CELL, small_of, small_of_bytes
 from devices.wording import Words, words
 
 MOST_PLACES = 200

@@ -13,7 +13,7 @@ from devices.adb.pictures import Frame, Wanted
 from devices.geometry import Size
 from devices.measuring import measured
 from devices.phone import Element
-from devices.thumbnail import CELL, small_of
+from devices.resizing import CELL, small_of
 
 FIRST_CHANGE = 0.5
 """Seconds in which an input shows its first effect, if it has one; a slower one is seen in the next look."""

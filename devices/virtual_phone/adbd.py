@@ -21,9 +21,10 @@ from devices.virtual_phone.protocol import (
     Command,
     Message,
     ProtocolFault,
+    Stream,
+    StreamClosed,
     read_message,
 )
-from devices.virtual_phone.stream import Stream, StreamClosed
 
 logger = logging.getLogger(__name__)
 

@@ -8,31 +8,107 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import io
+import struct
 import uuid
+from collections import deque
 from collections.abc import Callable, Coroutine, Iterator
+from dataclasses import dataclass, field
 from datetime import datetime
+from functools import cached_property
 
 from PIL import Image
 
 from devices.geometry import Point
 from devices.recent import Recent
 from devices.virtual_phone.adbd import AdbDaemon, LinkState, Product, Service
-from devices.virtual_phone.event_log import EventLog
 from devices.virtual_phone.faults import Faults
 from devices.virtual_phone.files import Files
-from devices.virtual_phone.frame import Frame
 from devices.virtual_phone.journal import Journal
 from devices.virtual_phone.scenario import Happening, Triggers
-from devices.virtual_phone.scene.compose import Scene, compose
-from devices.virtual_phone.scene.hierarchy import dump
+from devices.virtual_phone.scene import Scene, compose, dump
 from devices.virtual_phone.screen.drawing import draw
 from devices.virtual_phone.state import Dialog, PhoneState
 from devices.virtual_phone.test_probe import GroundTruth, truth_of
 from devices.virtual_phone.touch import Hand
 from devices.virtual_phone.window_manager import WindowManager
 
+MOST_LINES = 500
+TICK = 0.001
+"""Seconds between two readings of a clock that stands still: no two lines have the same time."""
+
+# Header of raw screencap since Android 9: width, height, PixelFormat RGBA_8888 and the colour space
+# (screencap.cpp; 1 is HAL_DATASPACE_V0_SRGB as screencap numbers it).
+RAW_HEADER = struct.Struct("<4I")
+RGBA_8888 = 1
+SRGB = 1
+
 # The screen and the one before it. Picture, raw and PNG of a large screen are over 20 MB together.
 KEPT_FRAMES = 2
+
+
+class EventLog:
+    """Android's event log, as far as the input dispatcher writes it: which window has the focus, and which gets inputs.
+
+    `clock` is the phone's. A window that gets one input after the other is written down once.
+    Source: AOSP frameworks/native/services/inputflinger/dispatcher/InputDispatcher.cpp (LOGTAG_INPUT_FOCUS,
+    LOGTAG_INPUT_INTERACTION).
+    """
+
+    def __init__(self, clock: Callable[[], datetime]) -> None:
+        self._clock = clock
+        self._last = 0.0
+        self._focused = ""
+        self._touched = ""
+        self._lines: deque[str] = deque(maxlen=MOST_LINES)
+
+    def now(self) -> float:
+        """What time it is, in Unix seconds; later with each reading."""
+        self._last = max(self._clock().timestamp(), self._last + TICK)
+        return self._last
+
+    def received(self, window: str) -> None:
+        """A window with this number and name, which has the focus, got an input."""
+        if window != self._focused:
+            self._focused = window
+            self._write("input_focus", f"[Focus entering {window} (server),reason=Window became focusable]")
+        if window != self._touched:
+            self._touched = window
+            self._write("input_interaction", f"Interaction with: {window} (server), PointerEventDispatcher0 (server), ")
+
+    def lines(self) -> tuple[str, ...]:
+        """All lines, in the form of `logcat -v epoch`."""
+        return tuple(self._lines)
+
+    def _write(self, tag: str, text: str) -> None:
+        self._lines.append(f"{self.now():>19.3f}  1432  1520 I {tag}: {text}")
+
+
+@dataclass
+class Frame:
+    """One picture, each encoding made once. Costs CPU time: use it in a thread."""
+
+    image: Image.Image = field(repr=False)
+
+    @cached_property
+    def raw(self) -> bytes:
+        """What `screencap` prints."""
+        width, height = self.image.size
+        return RAW_HEADER.pack(width, height, RGBA_8888, SRGB) + self.image.convert("RGBA").tobytes()
+
+    @cached_property
+    def png(self) -> bytes:
+        """What `screencap -p` prints."""
+        out = io.BytesIO()
+        self.image.save(out, "PNG", compress_level=1)
+        return out.getvalue()
+
+    @cached_property
+    def jpeg(self) -> bytes:
+        """What uiautomator2's server gives, at its usual quality of 80 (Bitmap.compress)."""
+        out = io.BytesIO()
+        self.image.save(out, "JPEG", quality=80)
+        return out.getvalue()
 
 
 class UiAutomation:

@@ -16,7 +16,7 @@ from PIL import Image, ImageOps
 
 from devices.virtual_phone.adbd import Service
 from devices.virtual_phone.device import Device
-from devices.virtual_phone.stream import Stream
+from devices.virtual_phone.protocol import Stream
 
 LOOK_S = 1 / 30
 """Seconds between two looks at the screen."""

@@ -12,13 +12,13 @@ from devices.adb.ownership import AGAIN_AFTER, HELD, HOLD, TAKEN
 from devices.virtual_phone.adbd import Service
 from devices.virtual_phone.device import Device
 from devices.virtual_phone.happenings import reboot_soon
+from devices.virtual_phone.protocol import Stream
 from devices.virtual_phone.screenrecord import find_recording
 from devices.virtual_phone.shell.call import ERR, OUT, Output
 from devices.virtual_phone.shell.commands import COMMANDS
 from devices.virtual_phone.shell.interpreter import Interpreter
-from devices.virtual_phone.stream import Stream
 from devices.virtual_phone.sync import serve_sync
-from devices.virtual_phone.uiautomator.server import find_automation
+from devices.virtual_phone.uiautomator_server import find_automation
 
 # ShellProtocol::Id in shell_protocol.h.
 EXIT_ID = 3

@@ -9,7 +9,7 @@ import struct
 
 from devices.virtual_phone.device import Device
 from devices.virtual_phone.files import FileRefused, Files
-from devices.virtual_phone.stream import Stream
+from devices.virtual_phone.protocol import Stream
 
 REQUEST = struct.Struct("<4sI")
 STAT = struct.Struct("<4sIII")

@@ -7,7 +7,7 @@ import logging
 from contextlib import aclosing
 from threading import Thread
 
-from bot.logs.recent import KEPT, RecentLines
+from bot.logs.setup import KEPT_LINES, RecentLines
 
 
 def record(text: str) -> logging.LogRecord:
@@ -21,10 +21,10 @@ async def told(lines: RecentLines, last: int) -> list[str]:
 async def test_the_last_lines_are_kept_and_no_more() -> None:
     lines = RecentLines()
     assert await told(lines, 5) == []
-    for number in range(KEPT + 3):
+    for number in range(KEPT_LINES + 3):
         lines.handle(record(str(number)))
-    assert await told(lines, 2) == [str(KEPT + 1), str(KEPT + 2)]
-    assert await told(lines, KEPT * 2) == [str(number) for number in range(3, KEPT + 3)]
+    assert await told(lines, 2) == [str(KEPT_LINES + 1), str(KEPT_LINES + 2)]
+    assert await told(lines, KEPT_LINES * 2) == [str(number) for number in range(3, KEPT_LINES + 3)]
 
 
 async def test_who_follows_hears_what_other_threads_write() -> None:
@@ -42,6 +42,6 @@ async def test_who_is_too_slow_misses_lines_and_goes_on() -> None:
     async with aclosing(lines.follow(0, on=True)) as following, asyncio.timeout(10):
         waiting = asyncio.ensure_future(anext(following))
         await asyncio.sleep(0)
-        for number in range(KEPT * 2):
+        for number in range(KEPT_LINES * 2):
             lines.handle(record(str(number)))
-        assert await waiting == str(KEPT)
+        assert await waiting == str(KEPT_LINES)

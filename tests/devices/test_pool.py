@@ -17,7 +17,7 @@ from devices.pool import AdbPhones
 from devices.pool.phones import FIRST_LOOK
 from devices.virtual_phone.adbd import LinkState
 from devices.virtual_phone.phone import VirtualPhone
-from devices.virtual_phone.uiautomator.server import JAR
+from devices.virtual_phone.uiautomator_server import JAR
 from tests.fixtures.adb import AdbServer
 
 Infos = tuple[PhoneInfo, ...]

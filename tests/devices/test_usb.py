@@ -14,7 +14,7 @@ from devices.errors import PhoneGone, PhoneUnavailable
 from devices.phone import Health
 from devices.pool import AdbPhones
 from devices.virtual_phone.phone import VirtualPhone
-from devices.virtual_phone.uiautomator.server import JAR
+from devices.virtual_phone.uiautomator_server import JAR
 from tests.devices.test_pool import healthy, of, until
 from tests.fixtures.adb import AdbServer
 from tests.fixtures.usb import NO_PERMISSIONS, UsbPhone, UsbServer, usb_server

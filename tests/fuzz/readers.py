@@ -30,7 +30,7 @@ from bot.commands.spec import BY_NAME
 from bot.domain.schedule import BadRule, next_due, read_rule
 from devices.adb import ui_tree
 from devices.adb.apps import parse_activities
-from devices.adb.fastlane.requests import LaneFailed, result_of
+from devices.adb.fastlane.server import LaneFailed, result_of
 from devices.adb.pictures import from_jpeg, from_png, from_raw
 from devices.adb.quoting import command, quote
 from devices.adb.state import foreground, parse_state

@@ -29,7 +29,7 @@ from devices.virtual_phone.protocol import HEADER, MAX_PAYLOAD, VERSION, Command
 from devices.virtual_phone.shell.call import ERR
 from devices.virtual_phone.shell.commands import COMMANDS
 from devices.virtual_phone.shell.interpreter import Interpreter
-from devices.virtual_phone.uiautomator.server import JAR, MAIN_CLASS
+from devices.virtual_phone.uiautomator_server import JAR, MAIN_CLASS
 from tests.bot.web.world import open_world
 from tests.bot.world import ADA, BEN, CHANNEL, EVE, PRIVATE, a_world
 from tests.fuzz.strategies import JSON, WORDS, json_text, json_with, mixed

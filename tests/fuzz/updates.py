@@ -16,10 +16,9 @@ from hypothesis.strategies import SearchStrategy
 from telegram.request import BaseRequest
 
 from bot.chats.telegram import updates as reader
-from bot.chats.telegram.albums import Albums
 from bot.chats.telegram.editing import Editor
 from bot.chats.telegram.flood_control import Silence
-from bot.chats.telegram.incoming import Messages
+from bot.chats.telegram.incoming import Albums, Messages
 from bot.chats.telegram.responses import Presses
 from bot.chats.telegram.sending import Sender, Shown
 from bot.commands.spec import BY_NAME

@@ -12,12 +12,11 @@ import aiohttp
 import discord
 
 from bot.chats.discord import limits
-from bot.chats.discord.client import DiscordClient
+from bot.chats.discord.client import DiscordClient, Locales
 from bot.chats.discord.endpoints import ask_for_gateway, endpoints
 from bot.chats.discord.fetching import Fetcher, Welcome
 from bot.chats.discord.incoming import Messages
 from bot.chats.discord.interactions import Presses
-from bot.chats.discord.locales import Locales
 from bot.chats.discord.permissions import Lacking, Permissions
 from bot.chats.discord.places import PLATFORM, roles_of
 from bot.chats.discord.sending import Sender

@@ -14,12 +14,15 @@ from bot.chats.discord import limits
 from bot.chats.discord.buttons import TaskButton, custom_id_of
 from bot.chats.discord.incoming import Messages
 from bot.chats.discord.interactions import Presses
-from bot.chats.discord.locales import Locales
 from bot.chats.discord.places import PLATFORM, Channel
 from bot.chats.discord.slash import SlashCommands
 from bot.domain.address import Address
 from bot.domain.chat import ChatError, FloodWait
 from bot.texts import language_of, speaking
+from devices.recent import Recent
+
+REMEMBERED: Final = 4096
+"""People whose language is kept in memory; ours."""
 
 logger = logging.getLogger(__name__)
 
@@ -28,6 +31,23 @@ _CLOSE_SECONDS: Final = 5.0
 
 LoggedIn = Callable[["DiscordClient"], Awaitable[None]]
 Lost = Callable[[Address], Awaitable[None]]
+
+
+class Locales:
+    """Remembers the language of each person's client since their last slash command or press."""
+
+    def __init__(self) -> None:
+        self._known: Recent[int, discord.Locale] = Recent(REMEMBERED)
+
+    def of_interaction(self, interaction: discord.Interaction[Any]) -> discord.Locale:
+        """The person's own."""
+        self._known[interaction.user.id] = interaction.locale
+        return interaction.locale
+
+    def of_message(self, message: discord.Message) -> discord.Locale | None:
+        """The person's own where it is known, else the server's; None in private."""
+        server = message.guild.preferred_locale if message.guild is not None else None
+        return self._known.get(message.author.id, server)
 
 
 def intents(*, content: bool) -> discord.Intents:

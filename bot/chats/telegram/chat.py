@@ -7,25 +7,24 @@ import logging
 import re
 import time
 from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
 import telegram
-from telegram.error import InvalidToken, TelegramError
+from telegram.error import BadRequest, InvalidToken, TelegramError
 
 from bot.chats.telegram import errors, limits
-from bot.chats.telegram.albums import Albums
 from bot.chats.telegram.editing import Editor
 from bot.chats.telegram.flood_control import Silence
-from bot.chats.telegram.incoming import Messages, Welcome
+from bot.chats.telegram.incoming import Albums, Messages, Welcome
 from bot.chats.telegram.limits import Times
 from bot.chats.telegram.menu import Audiences, Menus
 from bot.chats.telegram.places import PLATFORM
 from bot.chats.telegram.polling import Polling, without_webhook
 from bot.chats.telegram.requests import Flooded, polling_pool, sending_pool
 from bot.chats.telegram.responses import Presses
-from bot.chats.telegram.sending import Sender, Shown
-from bot.chats.telegram.topics import Topics, link_to
+from bot.chats.telegram.sending import Online, Sender, Shown
 from bot.chats.telegram.updates import KINDS, Updates
 from bot.chats.telegram.webhook import Hook, Webhook
 from bot.commands.spec import COMMANDS, CommandSpec
@@ -53,6 +52,9 @@ _REFUSED: Final = (
     "TELEGRAM_BOT_TOKEN and restart."
 )
 _REFUSED_ELSEWHERE: Final = " It was asked at TELEGRAM_BASE_URL: check that address too."
+
+_SUPERGROUP: Final = "-100"
+"""How the ids of supergroups begin (Bot API, Dialog IDs); only they have topics."""
 
 
 class TelegramChat:
@@ -261,3 +263,56 @@ async def _shut(bot: telegram.Bot) -> None:
             await bot.shutdown()
     except (TelegramError, TimeoutError, OSError) as stuck:
         logger.info("The connections to Telegram did not close: %s", errors.reason(stuck))
+
+
+class Topics:
+    """Opens and closes topics. A topic in which a command was written is its place already, as a thread is."""
+
+    def __init__(self, online: Online, silence: Silence, clock: Callable[[], float] = time.monotonic) -> None:
+        self._online = online
+        self._silence = silence
+        self._clock = clock
+        self._none: dict[str, float] = {}
+        """Until when it is taken for granted that there are no topics in a chat, or none of ours."""
+
+    async def open(self, origin: Address, title: str) -> Address:
+        """The place of a new topic, or `origin` where there are none or the bot may not make any. Raises FloodWait."""
+        if origin.thread or not origin.chat.startswith(_SUPERGROUP):
+            return origin
+        if self._clock() < self._none.get(origin.chat, float("-inf")):
+            return origin
+        bot = await self._online()
+        try:
+            async with self._silence.calling(origin.chat, "a topic for the task"):
+                chat = await bot.get_chat(int(origin.chat))
+                if chat.is_forum:
+                    topic = await bot.create_forum_topic(int(origin.chat), title[: limits.TOPIC_NAME])
+                    return replace(origin, thread=str(topic.message_thread_id))
+        except ChatError as refused:
+            logger.info("A task gets no topic of its own: %s Let the bot manage topics for that.", refused)
+        self._none[origin.chat] = self._clock() + limits.NO_TOPICS_SECONDS
+        return origin
+
+    async def reopen(self, place: Address) -> None:
+        """A task begins in a topic that may be closed: people have to be able to answer there. Raises FloodWait."""
+        bot = await self._online()
+        try:
+            async with self._silence.calling(place.chat, "the topic"):
+                await bot.reopen_forum_topic(int(place.chat), int(place.thread))
+        except ChatError as refused:
+            logger.debug("A topic stays as it is: %s", refused)  # most are open, or not the bot's to open
+
+    async def close(self, place: Address) -> None:
+        """The topic takes no more from people; what stands there stays. Raises FloodWait or ChatError."""
+        bot = await self._online()
+        async with self._silence.calling(place.chat, "the end of the topic"):
+            try:
+                await bot.close_forum_topic(int(place.chat), int(place.thread))
+            except BadRequest as refused:
+                if not errors.says(refused, errors.CLOSED_ALREADY):
+                    raise
+
+
+def link_to(place: Address) -> str:
+    """Where people of the group open the topic."""
+    return f"https://t.me/c/{place.chat.removeprefix(_SUPERGROUP)}/{place.thread}"

@@ -2,25 +2,32 @@
 
 from __future__ import annotations
 
+import asyncio
+import logging
 import re
 import time
 from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, field
 from typing import Final
 
 import telegram
+from telegram import Audio, Document, PhotoSize, Video
+from telegram.error import TelegramError
 
-from bot.chats.telegram import limits
-from bot.chats.telegram.albums import Albums
-from bot.chats.telegram.fetching import Fetcher, attached, voice_of
+from bot.chats.telegram import errors, limits
 from bot.chats.telegram.flood_control import Moved
 from bot.chats.telegram.places import PLATFORM, answered, is_answer_to, person_of, place_of, ref_of
 from bot.chats.telegram.responses import tell
 from bot.chats.telegram.sending import Sender
 from bot.domain.address import MessageRef, Person, Place, on_one_line
 from bot.domain.chat import Intake
-from bot.domain.incoming import Attachment, ForeignText, Incoming, orders_work
+from bot.domain.incoming import Attachment, ForeignText, Incoming, Voice, orders_work
 from bot.domain.outgoing import Message, Reply, at_once
 from bot.texts import say
+from devices.recent import Recent
+
+KEPT_ALBUMS: Final = 64
+"""Whole albums that are remembered, for a later reply to one of their parts; ours."""
 
 Welcome = Callable[[Person, Place], bool]
 """Whether a person may use the bot at a place: asked before a file is fetched."""
@@ -29,6 +36,69 @@ ROOT: Final = "opengui"
 """`/opengui do …` says the same as `/do …`."""
 
 _COMMAND = re.compile(r"\s*/(?P<name>\w+)(?:@(?P<bot>\w+))?(?:\s+(?P<rest>.*))?$", re.DOTALL)
+
+logger = logging.getLogger(__name__)
+
+FETCH_SECONDS: Final = 60.0
+"""Time limit of one download; ours."""
+
+FETCHES: Final = 2
+"""Files that are fetched at the same time, so that they cannot fill the memory; ours."""
+
+
+Attached = Document | PhotoSize | Video | Audio
+
+
+@dataclass(slots=True)
+class _Album:
+    parts: dict[int, telegram.Message] = field(default_factory=dict)
+    news: asyncio.Event = field(default_factory=asyncio.Event)
+
+
+class Albums:
+    """Gathers the messages of an album."""
+
+    def __init__(self, quiet: float) -> None:
+        """`quiet`: seconds without another part after which an album is whole."""
+        self._quiet = quiet
+        self._open: dict[tuple[int, str], _Album] = {}
+        self._whole: Recent[tuple[int, str], tuple[telegram.Message, ...]] = Recent(KEPT_ALBUMS)
+
+    async def gather(self, message: telegram.Message) -> tuple[telegram.Message, ...]:
+        """All messages that belong together, in their order; the one with the text first. For a part of an album that
+        is being gathered already: none.
+        """
+        if message.media_group_id is None:
+            return (message,)
+        key = (message.chat.id, message.media_group_id)
+        album = self._open.get(key)
+        if album is not None:
+            album.parts[message.message_id] = message
+            album.news.set()
+            return ()
+        album = self._open[key] = _Album({message.message_id: message})
+        try:
+            await self._complete(album)
+        finally:
+            del self._open[key]
+        parts = [album.parts[number] for number in sorted(album.parts)]
+        self._whole[key] = tuple(parts)
+        return tuple(sorted(parts, key=lambda part: not part.caption))
+
+    def around(self, message: telegram.Message) -> tuple[telegram.Message, ...]:
+        """The message with the rest of its album, as far as that is remembered: nobody can ask Telegram for it."""
+        if message.media_group_id is None:
+            return (message,)
+        return self._whole.get((message.chat.id, message.media_group_id), (message,))
+
+    async def _complete(self, album: _Album) -> None:
+        while len(album.parts) < limits.ALBUM:
+            album.news.clear()
+            try:
+                async with asyncio.timeout(self._quiet):
+                    await album.news.wait()
+            except TimeoutError:
+                return
 
 
 def command_in(text: str, *, username: str, private: bool, names: Collection[str]) -> str | None:
@@ -190,3 +260,65 @@ class Messages:
         if lost and (reply.task or answer is not None):
             nonce = f"lost:{own.address.chat}:{own.message}"
             await tell(self._sender, own, Message(body=lost), nonce, reply.turn)
+
+
+class Fetcher:
+    """Downloads attachments, a few at a time."""
+
+    def __init__(self) -> None:
+        self._free = asyncio.Semaphore(FETCHES)
+
+    async def fetch(self, messages: Sequence[telegram.Message]) -> tuple[tuple[Attachment, ...], str]:
+        """The files of the messages (Telegram allows one in each), in order, and a sentence for each left behind."""
+        files: list[Attachment] = []
+        lost: list[str] = []
+        for message in sorted(messages, key=lambda one: one.message_id):
+            found = attached(message)
+            if found is not None:
+                fetched, why = await self._fetch(*found)
+                files += fetched
+                lost += [why] if why else []
+        return tuple(files), "\n".join(lost)
+
+    async def _fetch(self, found: Attached, name: str) -> tuple[tuple[Attachment, ...], str]:
+        if (found.file_size or 0) > limits.INCOMING_BYTES:
+            megabytes = limits.INCOMING_BYTES // (1024 * 1024)
+            return (), say("telegram.file_too_large", name=name, limit=megabytes)
+        async with self._free:
+            try:
+                async with asyncio.timeout(FETCH_SECONDS):
+                    file = await found.get_file()
+                    data = await file.download_as_bytearray()
+            except (TelegramError, OSError, TimeoutError) as error:
+                logger.warning("An attached file could not be fetched from Telegram: %s", errors.reason(error))
+                return (), say("telegram.file_lost", name=name)
+        return (Attachment(name, bytes(data)),), ""
+
+
+def attached(message: telegram.Message) -> tuple[Attached, str] | None:
+    """What the message carries, and what it is called."""
+    if message.document is not None:
+        return message.document, message.document.file_name or "file"
+    if message.video is not None:
+        return message.video, message.video.file_name or "video.mp4"
+    if message.audio is not None:
+        return message.audio, message.audio.file_name or "audio.mp3"
+    if message.photo:
+        return max(message.photo, key=lambda size: size.width * size.height), "photo.jpg"
+    return None
+
+
+def voice_of(message: telegram.Message) -> Voice | None:
+    """What the message says aloud: a voice note, or the sound of a round video."""
+    spoken = message.voice or message.video_note
+    if spoken is None:
+        return None
+
+    async def fetch() -> bytes:
+        async with errors.translated("the download of a voice note"):
+            file = await spoken.get_file()
+            return bytes(await file.download_as_bytearray())
+
+    name = "voice.ogg" if message.voice is not None else "voice.mp4"
+    seconds = float(spoken.to_dict()["duration"])  # the attribute warns each time that it will be something else
+    return Voice(name, seconds, spoken.file_size or 0, fetch)

@@ -10,8 +10,7 @@ from contextlib import asynccontextmanager, suppress
 
 from uiautomator2._selector import Selector
 
-from devices.adb.fastlane.requests import LaneFailed, LaneRefused, ask
-from devices.adb.fastlane.server import OnPhoneServer, wait_until_gone
+from devices.adb.fastlane.server import LaneFailed, LaneRefused, OnPhoneServer, ask, wait_until_gone
 from devices.adb.shell import Shell
 from devices.errors import PhoneError
 from devices.phone import Element

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
+from dataclasses import dataclass
 from functools import lru_cache
 
 from PIL import Image, ImageDraw, ImageFilter, features
@@ -10,8 +12,67 @@ from PIL import Image, ImageDraw, ImageFilter, features
 from devices.geometry import Bounds
 from devices.virtual_phone.screen import fonts
 from devices.virtual_phone.screen.nodes import Fill, Frost, Glyph, Paint, Track, Veil, Wallpaper, Writing
-from devices.virtual_phone.screen.theme import colour
-from devices.virtual_phone.screen.wallpaper import wallpaper
+
+# Colours by name, light and dark. Tones follow Material 3's baseline scheme.
+LIGHT = {
+    "background": "#fdfcff",
+    "surface": "#f1f0f7",
+    "raised": "#e8e7f0",
+    "text": "#1b1b21",
+    "muted": "#5b5d69",
+    "faint": "#8e909c",
+    "line": "#d9d9e3",
+    "primary": "#3558c9",
+    "on_primary": "#ffffff",
+    "container": "#dce1ff",
+    "on_container": "#14296e",
+    "mine": "#3558c9",
+    "error": "#ba1a1a",
+    "good": "#2e7d4f",
+    "off_track": "#e2e1ea",
+    "off_thumb": "#757780",
+    "keyboard": "#e6e7ee",
+    "key": "#ffffff",
+    "key_dark": "#cdd1dd",
+}
+DARK = {
+    "background": "#121318",
+    "surface": "#1e2027",
+    "raised": "#2a2c35",
+    "text": "#e5e4ec",
+    "muted": "#b3b5c2",
+    "faint": "#80828e",
+    "line": "#3a3c46",
+    "primary": "#b7c4ff",
+    "on_primary": "#0e2678",
+    "container": "#2f4190",
+    "on_container": "#dce1ff",
+    "mine": "#3a4fa8",
+    "error": "#ffb4ab",
+    "good": "#7fd8a0",
+    "off_track": "#33353e",
+    "off_thumb": "#8e909c",
+    "keyboard": "#1a1c22",
+    "key": "#33353e",
+    "key_dark": "#464956",
+}
+# The same in both themes: app icons, and what is written on pictures.
+FIXED = {
+    "white": "#ffffff",
+    "soft_white": "#e4e8f5",
+    "black": "#000000",
+    "glass": "#3c4a73",
+    "blue": "#2f6fed",
+    "green": "#1f9d61",
+    "orange": "#f08a24",
+    "red": "#dc4646",
+    "purple": "#7b52c7",
+    "teal": "#12899a",
+    "grey": "#606775",
+    "pink": "#d6457f",
+    "yellow": "#e5b02a",
+    "emoji": "#e89c0c",
+}
 
 # Edges are drawn this much larger and reduced, since Pillow's shapes have hard edges.
 SMOOTH = 4
@@ -21,6 +82,15 @@ VEIL = 0.5
 FROST = 0.22
 # The font is the Japanese one of Noto CJK; this language picks the forms used in China, where the layout engine can.
 SIMPLIFIED = "zh-Hans" if features.check("raqm") else None
+
+# Painted this much smaller and enlarged: everything in it is soft.
+REDUCTION = 4
+DIM = 0.45
+
+
+def colour(name: str, *, dark: bool) -> str:
+    """The colour of a name as #rrggbb. Raises KeyError for an unknown one."""
+    return FIXED.get(name) or (DARK if dark else LIGHT)[name]
 
 
 def draw(size: tuple[int, int], layer: Iterable[tuple[Bounds, Paint]], *, dark: bool) -> Image.Image:
@@ -128,3 +198,81 @@ def _frost(image: Image.Image, box: Bounds, radius: int) -> None:
     small = behind.reduce(8).filter(ImageFilter.GaussianBlur(3)).resize(behind.size, Image.Resampling.BICUBIC)
     pane = Image.blend(small, Image.new("RGB", behind.size, "#ffffff"), FROST)
     image.paste(pane, (box.left, box.top), _mask(*behind.size, radius))
+
+
+@dataclass(frozen=True, slots=True)
+class _Scenery:
+    """Sky colours from the top to the horizon, the light in it, and the hills from far to near."""
+
+    sky: tuple[str, ...]
+    light: str
+    glow: str
+    hills: tuple[str, ...]
+
+
+EVENING = _Scenery(
+    ("#274b8f", "#4a68b0", "#8d7fbf", "#e39a8c", "#f6c28b"),
+    "#fff1cf",
+    "#ffd9a0",
+    ("#8a78ad", "#5f639f", "#3d4f86", "#273a68"),
+)
+NIGHT = _Scenery(
+    ("#060918", "#0c1230", "#1a2150", "#2f2f66", "#46406f"),
+    "#e9ecff",
+    "#6f78b8",
+    ("#2c2f5c", "#1f2549", "#151b38", "#0c1126"),
+)
+# How far down the sky reaches, and where the light stands, as shares of the screen.
+HORIZON = 0.66
+LIGHT_PLACE = (0.70, 0.50)
+
+
+@lru_cache(maxsize=4)
+def wallpaper(size: tuple[int, int], *, dark: bool, dim: bool) -> Image.Image:
+    """The picture in a size. Not to be changed: it is kept."""
+    scenery = NIGHT if dark else EVENING
+    small = (max(2, size[0] // REDUCTION), max(2, size[1] // REDUCTION))
+    image = _sky(small, scenery)
+    _shine(image, scenery)
+    for index, colour in enumerate(scenery.hills):
+        _hill(image, index, colour)
+    image = image.filter(ImageFilter.GaussianBlur(1)).resize(size, Image.Resampling.BICUBIC)
+    return Image.blend(image, Image.new("RGB", size, "#000000"), DIM) if dim else image
+
+
+def _sky(size: tuple[int, int], scenery: _Scenery) -> Image.Image:
+    column = Image.new("RGB", (1, len(scenery.sky)))
+    for index, colour in enumerate(scenery.sky):
+        column.paste(colour, (0, index, 1, index + 1))
+    image = Image.new("RGB", size, scenery.sky[-1])
+    image.paste(column.resize((size[0], round(size[1] * HORIZON)), Image.Resampling.BICUBIC))
+    return image
+
+
+def _shine(image: Image.Image, scenery: _Scenery) -> None:
+    width, height = image.size
+    middle = (width * LIGHT_PLACE[0], height * LIGHT_PLACE[1])
+    reach = min(width, height) * 0.085
+    for colour, share, spread, blur in ((scenery.glow, 110, 2.6, 1.4), (scenery.light, 255, 1.0, 0.03)):
+        mask = Image.new("L", image.size, 0)
+        far = reach * spread
+        box = (middle[0] - far, middle[1] - far, middle[0] + far, middle[1] + far)
+        ImageDraw.Draw(mask).ellipse(box, fill=share)
+        image.paste(colour, (0, 0), mask.filter(ImageFilter.GaussianBlur(reach * blur)))
+
+
+def _hill(image: Image.Image, index: int, colour: str) -> None:
+    """A ridge of two waves; nearer ones are lower and wider."""
+    width, height = image.size
+    base = height * (0.60 + 0.085 * index)
+    lift = height * (0.035 + 0.006 * index)
+    ridge = [
+        (
+            x,
+            base
+            - lift * math.sin(x / width * math.tau * (1.15 - 0.17 * index) + 1.9 * index + 0.6)
+            - lift * 0.35 * math.sin(x / width * math.tau * 2.7 + 4.1 * index),
+        )
+        for x in range(-2, width + 3)
+    ]
+    ImageDraw.Draw(image).polygon([*ridge, (width + 2, height), (-2, height)], fill=colour)

@@ -1,4 +1,7 @@
-"""Text and icons: Roboto for Latin, Noto Sans CJK for Chinese, Material Design Icons for pictures and emoji."""
+"""Text and icons: Roboto for Latin, Noto Sans CJK for Chinese, Material Design Icons for pictures and emoji.
+
+Emoji are drawn as icons: the text fonts have none, and a font of colour pictures has ten megabytes.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +15,64 @@ from fonticon_mdi7 import MDI7
 from noto_cjk_sans_jp_regular import FONT_PATH
 from PIL import ImageFont
 
-from devices.virtual_phone.screen.emoji import is_emoji, pictured
+# Emoticons, pictographs, transport, supplemental symbols (Unicode blocks), and the older signs among them.
+EMOJI_RANGES = ((0x1F000, 0x1FAFF), (0x2600, 0x27BF), (0x2B50, 0x2B55), (0x231A, 0x231B))
+# Joiner, presentation, skin tones: they change the sign before them and are none by themselves.
+EMOJI_MODIFIERS = {0x200D, 0xFE0F, 0xFE0E, *range(0x1F3FB, 0x1F400)}
+ANY_EMOJI = "emoticon_outline"
+EMOJI_ICONS = {
+    "😀😃😄😁🙂😊☺": "emoticon_happy_outline",
+    "😂🤣😆😅": "emoticon_lol_outline",
+    "😉😜": "emoticon_wink_outline",
+    "😍🥰😘": "emoticon_kiss_outline",
+    "😎": "emoticon_cool_outline",
+    "😢😭": "emoticon_cry_outline",
+    "😞☹🙁😔": "emoticon_sad_outline",
+    "😠😡": "emoticon_angry_outline",
+    "😐😑": "emoticon_neutral_outline",
+    "👋🖐✋": "hand_front_right_outline",
+    "👍": "thumb_up_outline",
+    "👎": "thumb_down_outline",
+    "👌": "hand_okay",
+    "✌": "hand_peace",
+    "👏🙏🙌": "hand_clap",
+    "❤💙💚💛💜🧡🖤💕": "heart",
+    "⭐🌟✨": "star",
+    "🎉🎊🥳": "party_popper",
+    "🎂🍰": "cake_variant",
+    "🎁": "gift",
+    "🔥": "fire",
+    "☀🌞": "white_balance_sunny",
+    "☁🌧": "weather_rainy",
+    "❄": "snowflake",
+    "☂☔": "umbrella",
+    "☕🍵": "coffee",
+    "🍺🍻": "beer",
+    "🍕": "pizza",
+    "🍎": "food_apple",
+    "🥛": "bottle_soda",
+    "🥚": "egg",
+    "🚗🚕": "car",
+    "🚀": "rocket",
+    "✈": "airplane",
+    "🏠🏡": "home",
+    "📷📸": "camera",
+    "📱": "cellphone",
+    "💻": "laptop",
+    "📅": "calendar",
+    "⏰": "alarm",
+    "📞☎": "phone",
+    "✉📧": "email",
+    "🐱": "cat",
+    "🐶": "dog",
+    "💡": "lightbulb",
+    "🎵🎶": "music",
+    "✅✔": "check",
+    "❌✖": "close",
+    "❗⚠": "alert",
+    "❓": "help",
+}
+_BY_SIGN = {sign: name for signs, name in EMOJI_ICONS.items() for sign in signs}
 
 # From here on (CJK Radicals) Roboto has no glyphs.
 FIRST_CJK = 0x2E80
@@ -20,6 +80,19 @@ FIRST_CJK = 0x2E80
 BLANKS = dict.fromkeys(map(ord, "\n\r\x1c\x1d\x1e\x85\u2029"), " ")
 ROBOTO_WEIGHT_AXIS = b"Weight"
 ICON_FONT = Path(MDI7.__font_file__)
+
+
+def is_emoji(sign: str) -> bool:
+    """Whether this character is an emoji or changes one."""
+    number = ord(sign)
+    return number in EMOJI_MODIFIERS or any(first <= number <= last for first, last in EMOJI_RANGES)
+
+
+def pictured(text: str) -> str:
+    """Emoji as characters of the icon font, one for each that stands by itself."""
+    signs = [sign for sign in text if ord(sign) not in EMOJI_MODIFIERS]
+    # The package puts the font's name in front of the character.
+    return "".join(str(getattr(MDI7, _BY_SIGN.get(sign, ANY_EMOJI)))[-1] for sign in signs)
 
 
 @lru_cache(maxsize=256)

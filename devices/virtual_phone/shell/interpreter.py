@@ -8,8 +8,7 @@ from devices.virtual_phone.device import Device
 from devices.virtual_phone.files import FileRefused
 from devices.virtual_phone.journal import RECEIPT_VARIABLE
 from devices.virtual_phone.shell.call import ERR, OUT, Call, Command, Output
-from devices.virtual_phone.shell.parser import parse
-from devices.virtual_phone.shell.syntax import Literal, Redirect, Simple, Step, SyntaxFault, Variable, Word
+from devices.virtual_phone.shell.parser import Literal, Redirect, Simple, Step, SyntaxFault, Variable, Word, parse
 
 SHELL = "/system/bin/sh"
 # Exit codes of POSIX 2.8.2.

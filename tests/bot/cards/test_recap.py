@@ -9,7 +9,7 @@ from uuid import uuid4
 import pytest
 from PIL import Image
 
-from bot.cards.recap import FRAMES, make_recap, spread
+from bot.cards.picture import RECAP_FRAMES, make_recap, spread
 from bot.domain.task import StepRow
 from tests.bot.records import a_step
 
@@ -59,7 +59,7 @@ async def test_each_step_is_a_frame_with_its_mark() -> None:
 async def test_a_long_run_is_spread_over_the_frames() -> None:
     steps = await a_run(Screens(), 60)
     chosen = spread(steps)
-    assert len(chosen) == FRAMES
+    assert len(chosen) == RECAP_FRAMES
     assert (chosen[0].step, chosen[-1].step) == (1, 60)
 
 

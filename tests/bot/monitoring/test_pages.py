@@ -19,8 +19,7 @@ from agent.outcome import Outcome
 from agent.run_id import RunId
 from bot.monitoring.dependencies import Dependencies
 from bot.monitoring.heartbeat import DESK_STILL_S, Pulse
-from bot.monitoring.metrics import Metrics
-from bot.monitoring.pages import WatchPages
+from bot.monitoring.metrics import Metrics, WatchPages
 from bot.monitoring.systemd import ServiceManager
 from bot.store.housekeeping import Kept
 from bot.store.store import Store

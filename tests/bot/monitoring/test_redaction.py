@@ -13,8 +13,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from bot.logs.format import JsonLines, TextLines
 from bot.logs.redaction import HIDDEN, SHORTEST, Redaction
+from bot.logs.setup import JsonLines, TextLines
 from bot.tasks.secrets import LIFETIME_S, MemorySecrets
 
 SECRETS = st.text(st.characters(exclude_categories=["Cs"]), min_size=SHORTEST, max_size=30)

@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 from bot.domain.chat import Budget, FloodWait
 from bot.domain.clock import WaitingClock
 from bot.domain.outgoing import Message
-from bot.outbox.rate_limit import Account, ChatRateLimit, Urgency
-from bot.outbox.rate_limited_chat import RateLimitedChat
+from bot.outbox.rate_limit import Account, ChatRateLimit, RateLimitedChat, Urgency
 from tests.bot.chats.loopback import CAPABILITIES, LoopbackChat
 from tests.bot.world import CHANNEL, Clock
 

@@ -22,8 +22,7 @@ from bot.domain.outgoing import Message, Turn, at_once
 from bot.domain.task import Task, TaskState
 from bot.domain.task_request import Origin, TaskRequest
 from bot.outbox.outbox import Outbox
-from bot.outbox.rate_limit import ChatRateLimits
-from bot.outbox.rate_limited_chat import ReplyTurns
+from bot.outbox.rate_limit import ChatRateLimits, ReplyTurns
 from bot.people.access import Lists, Policy
 from bot.people.rights import Rights
 from tests.bot.chats.telegram.recording import Recording

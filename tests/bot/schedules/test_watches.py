@@ -23,7 +23,7 @@ from bot.config.settings import Settings
 from bot.domain.incoming import CommandCall
 from bot.domain.task import Task, TaskState
 from bot.domain.watch import Compare, Condition
-from bot.outbox.render import message_for
+from bot.outbox.conversation import message_for
 from bot.store.outbox import FinalPayload
 from tests.bot.commands.test_overview import words
 from tests.bot.commands.test_scheduling import data, labels

@@ -29,9 +29,8 @@ from bot.domain.task_request import Origin, TaskRequest, WishedPhone
 from bot.tasks.leases import GRACE_S
 from bot.tasks.queue import hopeless
 from bot.texts import speaking
-from devices.adb.adb_errors import error_for
 from devices.adb.apps import view_command
-from devices.adb.link_state import health_of
+from devices.adb.link_state import error_for, health_of
 from devices.errors import InputRejected, PhoneTimeout
 from devices.wording import said, sentence_of, words
 from tests.agent.offline.scenes import element, next_action, scene, screen, step

@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import asynccontextmanager, suppress
 from typing import Any
 
-from devices.adb.dialling import Dialling
+from devices.adb.following import Dialling
 from devices.adb.server import ServerAddress
 
 AWAY, SILENT = "10.0.0.1:5555", "10.0.0.2:5555"

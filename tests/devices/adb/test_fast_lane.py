@@ -13,7 +13,7 @@ from devices.adb.camera import TRIALS
 from devices.adb.connection import Call, Connection
 from devices.adb.driver import AdbPhone
 from devices.adb.fastlane.lane import FastLane
-from devices.adb.fastlane.requests import alive
+from devices.adb.fastlane.server import alive
 from devices.adb.settling import Probe
 from devices.adb.shell import Shell
 from devices.adb.ui_tree import Trees
@@ -25,7 +25,7 @@ from devices.virtual_phone.adbd import LinkState
 from devices.virtual_phone.phone import VirtualPhone
 from devices.virtual_phone.scenario import Link as LinkHappening
 from devices.virtual_phone.scenario import Moment, SetFaults
-from devices.virtual_phone.uiautomator.server import JAR, NO_OBJECT, REGISTERED
+from devices.virtual_phone.uiautomator_server import JAR, NO_OBJECT, REGISTERED
 from tests.devices.adb.conftest import SIZE, Bench, Met
 from tests.devices.contract import PhoneContract, Subject, element
 

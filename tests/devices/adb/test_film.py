@@ -15,7 +15,7 @@ from devices.adb.film import AccessUnits
 from devices.errors import CaptureFailed
 from devices.geometry import Size
 from devices.inputs import Key, OpenApp, PressKey
-from devices.video import Films
+from devices.phone import Films
 from devices.virtual_phone.screenrecord import Encoder
 from tests.devices.adb.conftest import Bench
 

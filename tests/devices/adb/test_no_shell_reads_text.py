@@ -17,7 +17,7 @@ from devices.geometry import Size
 from devices.inputs import OpenApp, Tap, TypeText
 from devices.phone import Health, PhoneInfo
 from devices.virtual_phone.phone import VirtualPhone
-from devices.virtual_phone.uiautomator.server import JAR
+from devices.virtual_phone.uiautomator_server import JAR
 from tests.devices.contract import element
 from tests.fixtures.adb import AdbServer
 

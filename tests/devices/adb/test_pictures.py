@@ -10,7 +10,7 @@ from devices.adb.pictures import UnknownFormat, from_jpeg, from_png, from_raw, n
 from devices.errors import CaptureFailed
 from devices.geometry import Size
 from devices.opening import NoPicture
-from devices.thumbnail import small_of
+from devices.resizing import small_of
 
 
 def raw(image: Image.Image, *, pixels: int = 1, colour_space: bool = True, mode: str = "RGBX") -> bytes:

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from devices.adb.fastlane.lane import FastLane
-from devices.adb.reading import ScreenReading, same_elements, same_facts
+from devices.adb.observer import ScreenReading, same_elements, same_facts
 from devices.adb.shell import Shell
 from devices.adb.state import State
 from devices.adb.ui_tree import Trees

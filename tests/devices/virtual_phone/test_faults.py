@@ -8,8 +8,8 @@ import aiohttp
 import pytest
 
 from devices.geometry import Size
-from devices.virtual_phone.control import Control
 from devices.virtual_phone.phone import VirtualPhone
+from devices.virtual_phone.runner import Control
 from tests.devices.virtual_phone.conftest import Hands
 
 

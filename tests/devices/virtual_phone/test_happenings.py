@@ -10,9 +10,9 @@ import pytest
 
 from devices.virtual_phone.adbd import LinkState
 from devices.virtual_phone.client import ControlRefused, PhoneControl
-from devices.virtual_phone.control import Control
 from devices.virtual_phone.faults import Faults, parse_fault
 from devices.virtual_phone.phone import VirtualPhone
+from devices.virtual_phone.runner import Control
 from devices.virtual_phone.scenario import (
     Battery,
     CableOut,

@@ -8,7 +8,7 @@ import pytest
 
 from devices.geometry import Bounds, Size
 from devices.virtual_phone.phone import VirtualPhone
-from devices.virtual_phone.screen import emoji, fonts
+from devices.virtual_phone.screen import fonts
 from devices.virtual_phone.screen.furniture import NAVIGATION_BAR, battery_icon
 from devices.virtual_phone.screen.nodes import Fill, Frost, Writing
 from devices.virtual_phone.screen.widgets import Scale
@@ -157,7 +157,7 @@ async def test_emoji_are_pictures_and_no_boxes() -> None:
 
 
 def test_every_emoji_has_an_icon_that_is_there() -> None:
-    assert [name for name in {*emoji.ICONS.values(), emoji.ANY} if not fonts.icon(name)] == []
+    assert [name for name in {*fonts.EMOJI_ICONS.values(), fonts.ANY_EMOJI} if not fonts.icon(name)] == []
 
 
 @pytest.mark.parametrize("size", [Size(1080, 2400), Size(720, 1280)])

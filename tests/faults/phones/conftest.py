@@ -15,7 +15,7 @@ import uiautomator2
 from devices.adb import host
 from devices.adb.server import ServerAddress, ensure_running
 from devices.errors import PhoneGone
-from devices.virtual_phone.uiautomator.server import JAR
+from devices.virtual_phone.uiautomator_server import JAR
 from tests.agent.graph.rig import LIMIT, Rig, rig_on
 from tests.fixtures.adb import AdbServer
 

@@ -3,18 +3,7 @@
 from __future__ import annotations
 
 from devices.virtual_phone.shell.call import Family
-from devices.virtual_phone.shell.commands import (
-    activity,
-    archives,
-    basic,
-    device,
-    dumpsys,
-    files,
-    frame,
-    logs,
-    packages,
-    touches,
-)
+from devices.virtual_phone.shell.commands import activity, basic, device, dumpsys, files, frame, packages, touches
 
 COMMANDS: Family = {
     **basic.FAMILY,
@@ -25,6 +14,4 @@ COMMANDS: Family = {
     **packages.FAMILY,
     **dumpsys.FAMILY,
     **device.FAMILY,
-    **archives.FAMILY,
-    **logs.FAMILY,
 }

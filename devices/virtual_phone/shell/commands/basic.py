@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
-from devices.virtual_phone.apps import BY_KEY, LAUNCHER_PACKAGE
+import io
+import zipfile
+
+from devices.virtual_phone.apks import archive_at
+from devices.virtual_phone.apps import APPS, BY_KEY, LAUNCHER_PACKAGE
 from devices.virtual_phone.shell.call import Call, Family
 
 FIRST_PROCESS = 4240
+LABELS = {app.package: app.label for app in APPS}
 
 
 async def echo(call: Call) -> int:
@@ -65,6 +70,46 @@ async def ps(call: Call) -> int:
     return 0
 
 
+async def unzip(call: Call) -> int:
+    """`unzip -p ARCHIVE NAME`: one part to standard output; nothing else is there.
+
+    Source: AOSP system/core/libziparchive, ziptool (its options are Info-ZIP's).
+    """
+    if call.phone.faults.no_unzip:
+        call.complain("/system/bin/sh: unzip: inaccessible or not found")
+        return 127
+    if len(call.arguments) != 3 or call.arguments[0] != "-p":
+        call.complain("unzip: only -p ARCHIVE NAME is known")
+        return 1
+    path, name = call.arguments[1:]
+    data = archive_at(path, LABELS) or call.phone.files.read(path)
+    if data is None:
+        call.complain(f"unzip: couldn't open {path}: I/O error")
+        return 1
+    try:
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            call.send(archive.read(name))
+    except zipfile.BadZipFile:
+        call.complain(f"unzip: couldn't open {path}: Invalid file")
+        return 1
+    except KeyError:
+        call.complain(f"unzip: couldn't find {name}")
+        return 1
+    return 0
+
+
+async def logcat(call: Call) -> int:
+    """`logcat -b events -d`, in the form of `-v epoch`; buffers other than the event log are empty.
+
+    Source: AOSP system/logging/logcat/logcat.cpp.
+    """
+    words = call.arguments
+    call.say("--------- beginning of events" if "events" in words else "--------- beginning of main")
+    for line in call.phone.event_log.lines() if "events" in words else ():
+        call.say(line)
+    return 0
+
+
 FAMILY: Family = {
     "echo": echo,
     "true": true,
@@ -73,4 +118,6 @@ FAMILY: Family = {
     "id": identity,
     "date": date,
     "ps": ps,
+    "unzip": unzip,
+    "logcat": logcat,
 }

@@ -11,7 +11,7 @@ import contextlib
 from devices.virtual_phone.files import FileRefused
 from devices.virtual_phone.shell.call import Call, Family
 from devices.virtual_phone.state import PhoneState
-from devices.virtual_phone.uiautomator.server import REGISTERED
+from devices.virtual_phone.uiautomator_server import REGISTERED
 
 DEFAULT_DUMP = "/sdcard/window_dump.xml"
 DISPLAYS = ("4619827551948147201", "4619827259835644672")

@@ -1,1 +1,0 @@
-"""The server that uiautomator2 starts on a phone, played by the virtual phone."""
