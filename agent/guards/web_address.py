@@ -93,7 +93,7 @@ def read_host(host: str) -> str | Number:
         return IPv6Address(host[1:-1])
     name = unquote_to_bytes(host).decode("utf-8", "replace")
     name = name.lower() if name.isascii() else _in_ascii(name)
-    if not name or _FORBIDDEN.search(name):
+    if not name.rstrip(".") or _FORBIDDEN.search(name):  # dots alone are the root, which is no site
         raise ValueError("no host")
     return _ipv4(name) if _ends_in_number(name) else name
 
