@@ -21,7 +21,7 @@ from bot.domain.outgoing import Message, Reply, Turn, at_once
 from bot.domain.right import OPERATOR_PLATFORMS, Right
 from bot.domain.task import Task
 from bot.domain.watch import TaskWatch
-from bot.people.access import Policy, Verdict, authorize
+from bot.people.access import AccessDecision, Policy, authorize
 from bot.people.quotas import Quotas
 from bot.people.rights import Rights
 from bot.people.subjects import Naming
@@ -156,7 +156,9 @@ class NotAllowed(Refused):
         return NotAllowed(text, self.check)
 
 
-def verdict(request: Request, policy: Policy, right: Right, *, owner: Person | None = None, phone: str = "") -> Verdict:
+def verdict(
+    request: Request, policy: Policy, right: Right, *, owner: Person | None = None, phone: str = ""
+) -> AccessDecision:
     """What access says about this request."""
     return authorize(request.person, request.place, right, policy, owner=owner, phone=phone)
 
