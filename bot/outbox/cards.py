@@ -1,7 +1,4 @@
-"""The card of a task in its chat: sent once, edited in place, moved before it gets too old, frozen at the end.
-
-It also shows what is being waited for, which no stored task has.
-"""
+"""The card of a task in its chat: sent once, edited in place, moved before it gets too old, frozen at the end."""
 
 from __future__ import annotations
 
@@ -36,7 +33,10 @@ logger = logging.getLogger(__name__)
 
 
 class StatusNotes:
-    """By task, from the events of its work. Times are told in `zone`."""
+    """What a card shows besides the stored task: what is being waited for, kept until the work goes on.
+
+    By task, from the events of its work. Times are told in `zone`.
+    """
 
     def __init__(self, zone: tzinfo) -> None:
         self._zone = zone

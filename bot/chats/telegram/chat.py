@@ -266,7 +266,10 @@ async def _shut(bot: telegram.Bot) -> None:
 
 
 class Topics:
-    """Opens and closes topics. A topic in which a command was written is its place already, as a thread is."""
+    """Opens and closes forum topics: a task that is given in the General topic gets one of its own where the bot may.
+
+    A topic in which a command was written is its place already, as a thread is.
+    """
 
     def __init__(self, online: Online, silence: Silence, clock: Callable[[], float] = time.monotonic) -> None:
         self._online = online
