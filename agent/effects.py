@@ -38,7 +38,7 @@ well below."""
 def fingerprint(observation: Observation) -> str:
     """A word for a screen that stays the same while nothing a person would notice has changed."""
     words = "|".join(sorted(_in_order(observation)))
-    image = "none" if observation.small is None else _hash(observation.small)
+    image = "none" if observation.thumbnail is None else _hash(observation.thumbnail)
     states = "".join("1" if e.checked else "0" for e in observation.elements or () if e.checkable)
     return f"{observation.package}/{observation.activity}/{hash_text(words)}/{states}/{image if not words else ''}"
 
@@ -52,9 +52,9 @@ def changed(before: Observation, after: Observation) -> bool:
     """Whether a person would see a difference."""
     if (before.package, before.activity, before.size) != (after.package, after.activity, after.size):
         return True
-    if before.small is None or after.small is None:
+    if before.thumbnail is None or after.thumbnail is None:
         return fingerprint(before) != fingerprint(after)
-    difference = ImageChops.difference(_thumb(before.small), _thumb(after.small))
+    difference = ImageChops.difference(_thumb(before.thumbnail), _thumb(after.thumbnail))
     if ImageStat.Stat(difference).mean[0] > CHANGED_MEAN:
         return True
     return before.elements is not None and after.elements is not None and _counted(before) != _counted(after)
@@ -131,11 +131,11 @@ def _listed(words: list[str]) -> tuple[tuple[str, ...], int]:
     return shown, len(unique) - len(shown)
 
 
-def _thumb(small: Image.Image) -> Image.Image:
-    top = int(small.height * STATUS_BAR_SHARE)
-    return small.resize(THUMB, Image.Resampling.BOX, box=(0, top, small.width, small.height))
+def _thumb(thumbnail: Image.Image) -> Image.Image:
+    top = int(thumbnail.height * STATUS_BAR_SHARE)
+    return thumbnail.resize(THUMB, Image.Resampling.BOX, box=(0, top, thumbnail.width, thumbnail.height))
 
 
-def _hash(small: Image.Image) -> str:
-    coarse = _thumb(small).resize((12, 16), Image.Resampling.BOX)
+def _hash(thumbnail: Image.Image) -> str:
+    coarse = _thumb(thumbnail).resize((12, 16), Image.Resampling.BOX)
     return hash_text(bytes(value >> 4 for value in coarse.tobytes()).hex())

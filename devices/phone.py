@@ -12,7 +12,7 @@ from PIL import Image
 from devices.geometry import Bounds, Size
 from devices.inputs import Input
 from devices.jpeg import Fit, Jpeg
-from devices.resizing import small_of
+from devices.resizing import thumbnail_of
 from devices.storage import FoundFiles
 from devices.wording import Words
 
@@ -138,15 +138,15 @@ class Observation:
     """What only this look could tell of the input before it (see `Phone.act`)."""
     focused_text: str | None = None
     jpeg: Jpeg | None = None
-    small: Image.Image | None = field(default=None, repr=False, compare=False)
-    """The picture in the small (see `small_of`), made from it unless given. It tells whether something has changed."""
+    thumbnail: Image.Image | None = field(default=None, repr=False, compare=False)
+    """Of the picture (see `thumbnail_of`), made from it unless given. It tells whether something has changed."""
 
     def __post_init__(self) -> None:
-        if self.small is None and self.image is not None:
-            object.__setattr__(self, "small", small_of(self.image))
+        if self.thumbnail is None and self.image is not None:
+            object.__setattr__(self, "thumbnail", thumbnail_of(self.image))
 
     def without_picture(self) -> Observation:
-        """The observation with the small picture only: the whole one holds ten megabytes."""
+        """The observation with the thumbnail only: the whole one holds ten megabytes."""
         return replace(self, image=None, jpeg=None)
 
 
@@ -174,8 +174,8 @@ class Judged(Protocol):
         """Whether it is worth a picture where elements come slowly; else only those that come at once are asked."""
         ...
 
-    def shows_same(self, small: Image.Image) -> bool:
-        """Whether this picture in the small shows what was seen."""
+    def shows_same(self, thumbnail: Image.Image) -> bool:
+        """Whether this thumbnail shows what was seen."""
         ...
 
     def tells_same(self, elements: tuple[Element, ...]) -> bool:
@@ -309,7 +309,7 @@ class Phones(Protocol):
 
 
 @runtime_checkable
-class Films(Protocol):
+class VideoSource(Protocol):
     """A phone that encodes its own screen."""
 
     def film(self, size: Size) -> AsyncGenerator[bytes]:

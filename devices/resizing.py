@@ -19,7 +19,7 @@ AS_IT_CAME = "RGBX"
 """Red, green, blue and a byte that counts for nothing: how most phones send a picture."""
 
 CELL = 8
-"""Pixels of the screen, each way, for one pixel of the small picture."""
+"""Pixels of the screen, each way, for one pixel of the thumbnail."""
 
 
 def resized(image: Image.Image, size: tuple[int, int]) -> Image.Image:
@@ -92,7 +92,7 @@ def _convolve(image: Image.Image, smaller: Image.Image, how: quick.FilterType) -
     quick.Resizer().resize_pil(image, smaller, options)
 
 
-def small_of(image: Image.Image) -> Image.Image:
+def thumbnail_of(image: Image.Image) -> Image.Image:
     """The brightness of the RGB picture, a pixel for each cell.
 
     Blocks for half a millisecond with a phone's screen; for two where the sides are no whole numbers of cells, or
@@ -101,11 +101,11 @@ def small_of(image: Image.Image) -> Image.Image:
     return averaged(image, CELL).convert("L")
 
 
-def small_of_bytes(pixels: memoryview, size: tuple[int, int]) -> Image.Image:
+def thumbnail_of_bytes(pixels: memoryview, size: tuple[int, int]) -> Image.Image:
     """The brightness of a picture, a pixel for each cell, from rows of bytes (see `averaged_bytes`)."""
     return averaged_bytes(pixels, size, CELL).convert("L")
 
 
-def black(width: int, height: int) -> Image.Image:
-    """A black screen of so many pixels in the small."""
+def black_thumbnail(width: int, height: int) -> Image.Image:
+    """The thumbnail of a black screen of so many pixels."""
     return Image.new("L", (-(-width // CELL), -(-height // CELL)))

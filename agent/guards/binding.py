@@ -172,11 +172,11 @@ def digest(value: object) -> str:
 
 def picture_of(seen: Observation, where: Bounds | None, *, cells: int = GRID) -> str | None:
     """The picture of this part of the screen as a short text; None when there is none."""
-    if seen.small is None or where is None:
+    if seen.thumbnail is None or where is None:
         return None
     box = where.clipped(seen.size)
     part = (box.left // CELL, box.top // CELL, -(-box.right // CELL), -(-box.bottom // CELL))
-    shown = seen.small.convert("L").crop(part).resize((cells, cells), Image.Resampling.BOX)
+    shown = seen.thumbnail.convert("L").crop(part).resize((cells, cells), Image.Resampling.BOX)
     return b64encode(zlib.compress(shown.tobytes(), 9)).decode()
 
 

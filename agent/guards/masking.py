@@ -174,7 +174,7 @@ class Mask:
     def observation(self, seen: Observation) -> Observation:
         """The observation with secrets gone from the elements, and their places painted over in the picture."""
         if self._closed(seen.package):
-            return replace(seen.without_picture(), small=None, elements=(), focused_text=None, secure=True)
+            return replace(seen.without_picture(), thumbnail=None, elements=(), focused_text=None, secure=True)
         if seen.secure:
             self._forbids.add(seen.package)
         self._package = seen.package
@@ -185,7 +185,7 @@ class Mask:
             return seen if focused == seen.focused_text else replace(seen, focused_text=focused)
         if seen.elements is None:
             # Nobody can tell where the secret stands: better no picture than a secret in it.
-            return replace(seen.without_picture(), small=None, focused_text=None if focused is None else COVERED)
+            return replace(seen.without_picture(), thumbnail=None, focused_text=None if focused is None else COVERED)
         self._typed.seen(seen.package, seen.elements)
         showing = self._showing(seen.elements)
         self._remember(place_of(seen.package, e) for e in showing.values() if e.editable or e.resource_id)
@@ -198,11 +198,11 @@ class Mask:
         areas = [area for e in hidden.values() if (area := e.bounds.clipped(seen.size)).area]
         image = None if seen.image is None else _painted(seen.image, areas, COVER)
         jpeg = None if seen.jpeg is None else _painted_over(seen.jpeg, areas, seen.size)
-        small = None if seen.small is None else _painted(seen.small, areas, COVER[0], cell=CELL)
+        thumbnail = None if seen.thumbnail is None else _painted(seen.thumbnail, areas, COVER[0], cell=CELL)
         elements = tuple(
             self._covered(e, whole=id(e) in whole or e.editable) if id(e) in hidden else e for e in seen.elements
         )
-        return replace(seen, image=image, jpeg=jpeg, small=small, elements=elements, focused_text=focused)
+        return replace(seen, image=image, jpeg=jpeg, thumbnail=thumbnail, elements=elements, focused_text=focused)
 
     def _is_place(self, package: str, element: Element) -> bool:
         """A field that got a secret; after a restart also what else had shown it."""

@@ -26,16 +26,16 @@ def screen_word(seen: Observation) -> str:
     words = sorted({_SECONDS.sub("", " ".join(e.label.split())) for e in below if e.label and not _is_clock(e)})
     states = "".join(f"{e.checked:d}{e.selected:d}" for e in below if e.checkable or e.selected)
     focus = next((f"{e.resource_id}{e.bounds}" for e in below if e.focused), "")
-    image = _coarse(seen.small) if seen.small is not None and not words else ""
+    image = _coarse(seen.thumbnail) if seen.thumbnail is not None and not words else ""
     told = [seen.package, seen.activity, str(seen.rotation), *words, states, focus, str(seen.keyboard_shown), image]
     return hash_text("\n".join(told))
 
 
 def moved(before: Observation, after: Observation, *, least: float) -> bool:
     """Whether the pictures differ by more than `least`, the status bar left out."""
-    if before.small is None or after.small is None or before.size != after.size:
+    if before.thumbnail is None or after.thumbnail is None or before.size != after.size:
         return False
-    difference = ImageChops.difference(_thumb(before.small), _thumb(after.small))
+    difference = ImageChops.difference(_thumb(before.thumbnail), _thumb(after.thumbnail))
     return ImageStat.Stat(difference).mean[0] > least
 
 
@@ -44,11 +44,11 @@ def _is_clock(element: Element) -> bool:
     return any(clock in name for clock in _CLOCKS) and bool(re.search(r"\d", element.label))
 
 
-def _thumb(small: Image.Image) -> Image.Image:
-    top = int(small.height * STATUS_BAR_SHARE)
-    return small.resize(SMALL, Image.Resampling.BOX, box=(0, top, small.width, small.height))
+def _thumb(thumbnail: Image.Image) -> Image.Image:
+    top = int(thumbnail.height * STATUS_BAR_SHARE)
+    return thumbnail.resize(SMALL, Image.Resampling.BOX, box=(0, top, thumbnail.width, thumbnail.height))
 
 
-def _coarse(small: Image.Image) -> str:
-    coarse = _thumb(small).resize((12, 16), Image.Resampling.BOX)
+def _coarse(thumbnail: Image.Image) -> str:
+    coarse = _thumb(thumbnail).resize((12, 16), Image.Resampling.BOX)
     return bytes(value >> 4 for value in coarse.tobytes()).hex()

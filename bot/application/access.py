@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from bot.domain.address import Address, MessageRef, Person, Place
 from bot.domain.right import OPERATOR_PLATFORMS, Right
 from bot.domain.task import Task
-from bot.people.access import Policy, Verdict, authorize
+from bot.people.access import AccessDecision, Policy, authorize
 from bot.store.audit import AuditKind
 from bot.store.store import Store
 
@@ -70,7 +70,9 @@ async def audited(person: Person, store: Store) -> AsyncIterator[None]:
         raise
 
 
-def verdict(caller: Caller, policy: Policy, right: Right, *, owner: Person | None = None, phone: str = "") -> Verdict:
+def verdict(
+    caller: Caller, policy: Policy, right: Right, *, owner: Person | None = None, phone: str = ""
+) -> AccessDecision:
     """What access says about this caller."""
     return authorize(caller.person, caller.place, right, policy, owner=owner, phone=phone)
 

@@ -260,7 +260,7 @@ class HostedPhone:
         del watched, later
         if judged is not None and self._last is not None:
             now = await self.observe()
-            same = now.small is not None and judged.shows_same(now.small)
+            same = now.thumbnail is not None and judged.shows_same(now.thumbnail)
             if not same and not (now.elements is not None and judged.tells_same(now.elements)):
                 raise ScreenChanged(words("fleet.screen_changed"))
         given: dict[str, Any] = {"receipt": receipt}

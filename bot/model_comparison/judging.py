@@ -10,8 +10,8 @@ from typing import Any, Final
 
 from agent.outcome import Outcome
 from agent.questions import QuestionKind
+from devices.virtual_phone.ground_truth import GroundTruth, Touched
 from devices.virtual_phone.strings import chinese
-from devices.virtual_phone.test_probe import GroundTruth, Touched
 
 LASTING: Final = (
     "notes",

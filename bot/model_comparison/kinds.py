@@ -11,8 +11,8 @@ from agent.questions import QuestionKind
 from bot.model_comparison.judging import Need, Wanted
 from devices.virtual_phone.apps.hostile_pages import words_of
 from devices.virtual_phone.apps.shop import BY_NAME, PRODUCTS
+from devices.virtual_phone.ground_truth import PlacedOrder, SavedNote, SentMessage
 from devices.virtual_phone.state import ChatLine, Conversation, Note, PhoneState
-from devices.virtual_phone.test_probe import PlacedOrder, SavedNote, SentMessage
 
 Change = Callable[[PhoneState], None]
 

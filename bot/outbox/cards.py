@@ -1,7 +1,4 @@
-"""The card of a task in its chat: sent once, edited in place, moved before it gets too old, frozen at the end.
-
-It also shows what is being waited for, which no stored task has.
-"""
+"""The card of a task in its chat: sent once, edited in place, moved before it gets too old, frozen at the end."""
 
 from __future__ import annotations
 
@@ -39,14 +36,14 @@ class CardSlot:
 
     def __init__(
         self,
-        line: RateLimitedChat,
+        chat: RateLimitedChat,
         task_service: TaskService,
         cards: Cards,
         frames: Frames,
         zone: tzinfo,
         clock: Callable[[], float],
     ) -> None:
-        self._line = line
+        self._chat = chat
         self._task_service = task_service
         self._cards = cards
         self._frames = frames
@@ -76,12 +73,12 @@ class CardSlot:
             card = None
         if card is not None:
             try:
-                await self._line.edit(card.message, message)
+                await self._chat.edit(card.message, message)
             except ChatGone:
                 logger.info("the card of task %s is gone; it is made anew", task.id)
                 card = None
         if card is None:
-            place = await place_of(task, self._line.chat, self._task_service)
+            place = await place_of(task, self._chat.chat, self._task_service)
             await self._send(task, place, message, former)
         self._shown[task.id] = message
         return True
@@ -94,7 +91,7 @@ class CardSlot:
         self._shown.pop(task.id, None)
         if card is not None:
             try:
-                await self._line.edit(card.message, await self._rendered(task))
+                await self._chat.edit(card.message, await self._rendered(task))
             except ChatError as error:
                 logger.warning("the card of task %s could not be closed: %s", task.id, error)
         self._frozen.add(task.id)
@@ -106,7 +103,7 @@ class CardSlot:
         card = await self._card(task.id)
         if card is None:
             return None
-        times = [card.made + self._line.capabilities.card_lifetime - LIFETIME_MARGIN]
+        times = [card.made + self._chat.capabilities.card_lifetime - LIFETIME_MARGIN]
         if task.state is TaskState.WORKING:
             times.append(self._clock() + HEARTBEAT)
         return None if math.isinf(min(times)) else min(times)
@@ -125,16 +122,16 @@ class CardSlot:
             frames=self._frames,
             now=self._clock(),
             note=lambda each: status_words(self._task_service.status(each), self._zone),
-            counts_down=self._line.capabilities.counts_down,
+            counts_down=self._chat.capabilities.counts_down,
         )
 
     def _is_old(self, card: CardRef) -> bool:
-        return self._clock() >= card.made + self._line.capabilities.card_lifetime - LIFETIME_MARGIN
+        return self._clock() >= card.made + self._chat.capabilities.card_lifetime - LIFETIME_MARGIN
 
     async def _retire(self, card: CardRef, task: Task) -> None:
         """Take the buttons off a card that moves; the new one comes even when that fails."""
         try:
-            await self._line.edit(card.message, Message(heading=title_of(task), body=say("card.moved")))
+            await self._chat.edit(card.message, Message(heading=title_of(task), body=say("card.moved")))
         except ChatError as error:
             logger.info("the old card of task %s stays as it is: %s", task.id, error)
 
@@ -144,7 +141,7 @@ class CardSlot:
         """
         made = self._clock()
         number = 0 if former is None else zlib.crc32(former.message.message.encode())
-        ref = await self._line.send(place, message, nonce=f"c{task.id}-{number:x}")
+        ref = await self._chat.send(place, message, nonce=f"c{task.id}-{number:x}")
         self._unkept[task.id] = CardRef(ref, made)
         await self._card(task.id)
 

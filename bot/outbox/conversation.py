@@ -46,7 +46,7 @@ _PRIORITY = {"question": 0, "final": 1, "notice": 2, "file": 2}
 
 logger = logging.getLogger(__name__)
 
-MOST_LESS: Final = 2
+MOST_DEGRADED: Final = 2
 """Without pictures and files, then without its text; the task's title and the buttons stay."""
 
 
@@ -72,18 +72,18 @@ class Conversation:
         time: WaitingClock,
         *,
         place: Address,
-        pace_of: Callable[[Address], ChatRateLimit],
+        rate_limit_of: Callable[[Address], ChatRateLimit],
     ) -> None:
         self._task_service = task_service
         self._store = store
         self._time = time
-        self._line = RateLimitedChat(chat, pace_of, place, time)
-        self._questions = ShownQuestions(self._line, task_service)
+        self._chat = RateLimitedChat(chat, rate_limit_of, place, time)
+        self._questions = ShownQuestions(self._chat, task_service)
         # What shows the steps by itself needs no messages of them.
         self._steps = StepStream(task_service, store.tasks, "none" if chat.capabilities.counts_down else streaming)
-        cards = CardSlot(self._line, task_service, store.cards, store.frames, zone, time.now)
+        cards = CardSlot(self._chat, task_service, store.cards, store.frames, zone, time.now)
         self._low_priority = LowPriorityQueue(
-            self._line, task_service, cards, self._steps, self._questions, time, self.leave
+            self._chat, task_service, cards, self._steps, self._questions, time, self.leave
         )
         self._rows: dict[int, OutboxRow] = {}
         self._finished: Recent[int, None] = Recent(FINISHED_KEPT)
@@ -125,7 +125,7 @@ class Conversation:
     def stop(self) -> None:
         """Finish what is being sent, and no more."""
         self._stopping = True
-        self._line.hurry()
+        self._chat.hurry()
         self._wake.set()
 
     async def run(self) -> None:
@@ -134,15 +134,15 @@ class Conversation:
             self._wake.clear()
             while self._left:
                 await self._move_on(self._left.pop())
-            loud = self._next_row()
-            gentle = self._low_priority.urgency()
-            if loud is not None and not self._line.delay(Urgency.LOUD):
-                await self._deliver(loud)
-            elif loud is None and gentle is not None and not self._line.delay(gentle):
+            urgent = self._next_row()
+            low = self._low_priority.urgency()
+            if urgent is not None and not self._chat.delay(Urgency.URGENT):
+                await self._deliver(urgent)
+            elif urgent is None and low is not None and not self._chat.delay(low):
                 await self._low_priority.do()
             else:
                 self._resting = True
-                await self._time.rest(self._wake, self._until_next(loud is not None, gentle))
+                await self._time.rest(self._wake, self._until_next(urgent is not None, low))
                 self._resting = False
 
     def _next_row(self) -> OutboxRow | None:
@@ -154,15 +154,15 @@ class Conversation:
         ready = [row for row in firsts.values() if row.not_before <= now]
         return min(ready, key=lambda row: (_PRIORITY[row.kind], row.id), default=None)
 
-    def _until_next(self, loud: bool, gentle: Urgency | None) -> float | None:
+    def _until_next(self, urgent: bool, low: Urgency | None) -> float | None:
         """Seconds until something may be done; None when only news can change that."""
         now = self._time.now()
         waits = [row.not_before - now for row in self._rows.values() if row.not_before > now]
         waits += self._low_priority.waits()
-        if loud:
-            waits.append(self._line.delay(Urgency.LOUD))
-        elif gentle is not None:
-            waits.append(self._line.delay(gentle))
+        if urgent:
+            waits.append(self._chat.delay(Urgency.URGENT))
+        elif low is not None:
+            waits.append(self._chat.delay(low))
         return min(waits, default=None)
 
     async def _deliver(self, row: OutboxRow) -> None:
@@ -174,9 +174,9 @@ class Conversation:
         except Pointless as reason:
             await self._give_up(row, str(reason))
         except FloodWait:
-            await self._again(row, self._line.silent_until)
+            await self._again(row, self._chat.silent_until)
         except ChatGone as error:
-            if task is None or not await another_place(task, self._line.chat, self._task_service):
+            if task is None or not await another_place(task, self._chat.chat, self._task_service):
                 await self._give_up(row, str(error))
             else:
                 await self._again(row, self._time.now())
@@ -201,7 +201,7 @@ class Conversation:
         task = await self._task_service.get(task_id)
         if task is None or task.state is TaskState.ENDED:
             return
-        if await another_place(task, self._line.chat, self._task_service):
+        if await another_place(task, self._chat.chat, self._task_service):
             for row in await self._store.outbox.ask_again(task_id, now=self._time.now()):
                 self.offer(row)
             self._low_priority.changed(task_id)
@@ -209,24 +209,24 @@ class Conversation:
     async def _send_row(self, row: OutboxRow, task: Task | None) -> None:
         if task is None:
             raise Pointless("its task is not there")
-        place = await place_of(task, self._line.chat, self._task_service)
+        place = await place_of(task, self._chat.chat, self._task_service)
         message = await message_for(
             row,
             task,
             task_service=self._task_service,
             frames=self._store.frames,
-            capabilities=self._line.capabilities,
+            capabilities=self._chat.capabilities,
             now=self._time.now(),
         )
-        message = lessened(message, self._refused.get(row.id, 0), title_of(task))
+        message = degrade(message, self._refused.get(row.id, 0), title_of(task))
         if isinstance(row.payload, FinalPayload):
             message = _in_place(message, task, place)
             await self._low_priority.finish(replace(task, place=place), row.attempts)
-        await self._line.ready()
+        await self._chat.ready()
         if not await self._store.outbox.sending(row.id):
             self._rows.pop(row.id, None)  # not its turn: it is offered again when it is
             return
-        ref = await self._line.send(place, message, nonce=f"o{row.id}")
+        ref = await self._chat.send(place, message, nonce=f"o{row.id}")
         await self._store.outbox.sent(row.id, ref)
         self._finish(row)
         match row.payload:
@@ -252,7 +252,7 @@ class Conversation:
         if latest is not None and latest.state is not TaskState.ENDED:
             return
         try:
-            await self._line.close(place)
+            await self._chat.close(place)
         except (ChatError, FloodWait) as error:
             logger.info("the thread %s stays open: %s", place, error)
 
@@ -331,14 +331,14 @@ async def message_for(
             assert_never(row.payload)
 
 
-def lessened(message: Message, times: int, title: str) -> Message:
+def degrade(message: Message, times: int, title: str) -> Message:
     """What is left of a message that a platform has refused so many times, at last under its task's `title` alone.
 
     Raises Pointless when nothing is.
     """
     if not times:
         return message
-    if times > MOST_LESS:
+    if times > MOST_DEGRADED:
         raise Pointless("the chat does not take any of it")
     body = message.body if times == 1 else ""
     told = "\n".join(part for part in (body, say("post.left_out")) if part)

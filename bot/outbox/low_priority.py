@@ -110,7 +110,7 @@ class LowPriorityQueue:
 
     def __init__(
         self,
-        line: RateLimitedChat,
+        chat: RateLimitedChat,
         task_service: TaskService,
         cards: CardSlot,
         steps: StepStream,
@@ -118,7 +118,7 @@ class LowPriorityQueue:
         time: WaitingClock,
         leave: Callable[[str], None],
     ) -> None:
-        self._line = line
+        self._chat = chat
         self._task_service = task_service
         self._cards = cards
         self._steps = steps
@@ -165,7 +165,7 @@ class LowPriorityQueue:
         cards = self._due_cards()
         if any(task in self._answers for task in cards):
             return Urgency.ANSWER
-        return Urgency.SILENT if cards or self._due_steps() else None
+        return Urgency.LOW if cards or self._due_steps() else None
 
     def waits(self) -> list[float]:
         """Seconds until something that is put off may be done."""
@@ -233,7 +233,7 @@ class LowPriorityQueue:
                 with speaking(task.person.language):
                     await self._bring_up(task)
         except FloodWait:
-            self._changed[task_id] = self._line.silent_until
+            self._changed[task_id] = self._chat.silent_until
         except ChatGone as error:
             logger.warning("task %s cannot be shown where it is: %s", task_id, error)
             self._leave(task_id)
@@ -287,8 +287,8 @@ class LowPriorityQueue:
         if len(steps) == 1:
             message = render_step(steps[0])
         else:
-            message = render_steps(steps, limit=self._line.capabilities.caption_limit)
-        place = await place_of(task, self._line.chat, self._task_service)
+            message = render_steps(steps, limit=self._chat.capabilities.caption_limit)
+        place = await place_of(task, self._chat.chat, self._task_service)
         last = steps[-1]
         name = f"s{last.part or last.task}-{last.subtask}-{last.step}"
-        await self._line.send(place, message, nonce=name if len(steps) == 1 else f"{name}-{len(steps)}")
+        await self._chat.send(place, message, nonce=name if len(steps) == 1 else f"{name}-{len(steps)}")

@@ -35,7 +35,7 @@ logger = logging.getLogger(__name__)
 class Outbox:
     """Sends what the store says is due, and keeps the cards up to date.
 
-    `chats` is by platform and may grow while this runs. `paces` count what goes out, by others too.
+    `chats` is by platform and may grow while this runs. `rate_limits` count what goes out, by others too.
     `clock` gives Unix seconds; `sleep` lets them pass.
     """
 
@@ -46,7 +46,7 @@ class Outbox:
         chats: Mapping[str, Chat],
         streaming: Streaming,
         *,
-        paces: ChatRateLimits | None = None,
+        rate_limits: ChatRateLimits | None = None,
         clock: Callable[[], float] = time.time,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
         zone: tzinfo = UTC,
@@ -58,7 +58,7 @@ class Outbox:
         self._time = WaitingClock(clock, sleep)
         self._conversations: dict[tuple[Address, str], Conversation] = {}
         """By chat; where threads have a pace of their own, by chat and task."""
-        self._paces = paces or ChatRateLimits(clock)
+        self._rate_limits = rate_limits or ChatRateLimits(clock)
         self._actors: set[asyncio.Task[None]] = set()
         self._changed: set[str] = set()
         self._wake = asyncio.Event()
@@ -180,7 +180,7 @@ class Outbox:
                 self._zone,
                 self._time,
                 place=task.place or task.origin,
-                pace_of=lambda place: self._paces.of(chat.capabilities, place, group=group),
+                rate_limit_of=lambda place: self._rate_limits.of(chat.capabilities, place, group=group),
             )
             self._conversations[key] = conversation
             actor = asyncio.create_task(self._forever(conversation.run), name=f"outbox {address}")

@@ -17,11 +17,11 @@ from bot.domain.outgoing import Message, Turn, at_once
 class Urgency(Enum):
     """What a call is for. The value is the part of a budget that it leaves to what is more urgent."""
 
-    SILENT = 1 / 4
+    LOW = 1 / 4
     """Cards and steps: the next one tells the same."""
     ANSWER = 1 / 10
     """Answers to what people type and press, which may be as often as they like."""
-    LOUD = 0.0
+    URGENT = 0.0
     """Questions, notices and final messages."""
 
 
@@ -86,49 +86,49 @@ class ChatRateLimit:
     def delay(self, urgency: Urgency) -> float:
         """Seconds until the next call of that urgency; 0 for now."""
         waits = [self.silent(), *(window.delay(urgency) for window in self._windows)]
-        if urgency is Urgency.SILENT:
+        if urgency is Urgency.LOW:
             waits.append(self._last + self._interval - self._clock())
         return max(0.0, *waits)
 
 
 class ChatRateLimits:
-    """The paces of all conversations. Whatever goes out to one, an answer to a person too, shares its pace."""
+    """The rate limits of all conversations. Whatever goes out to one, an answer to a person too, shares its limit."""
 
     def __init__(self, clock: Callable[[], float]) -> None:
         self._clock = clock
-        self._paces: dict[Address, ChatRateLimit] = {}
+        self._rate_limits: dict[Address, ChatRateLimit] = {}
         self._accounts: dict[tuple[str, str], Account] = {}
 
     def of(self, capabilities: Capabilities, place: Address, *, group: bool) -> ChatRateLimit:
-        """The pace of the place: that of its chat, unless threads have one of their own."""
+        """The rate limit of the place: that of its chat, unless threads have one of their own."""
         conversation = place if capabilities.threads_apart else replace(place, thread="")
-        if (pace := self._paces.get(conversation)) is None:
+        if (rate_limit := self._rate_limits.get(conversation)) is None:
             key = (place.platform, place.account)
             account = self._accounts.setdefault(key, Account(capabilities.account_budgets, self._clock))
-            pace = ChatRateLimit(capabilities, self._clock, group=group, account=account)
-            self._paces[conversation] = pace
-        return pace
+            rate_limit = ChatRateLimit(capabilities, self._clock, group=group, account=account)
+            self._rate_limits[conversation] = rate_limit
+        return rate_limit
 
 
 class RateLimitedChat:
     """A chat as its actor uses it. A message of several parts takes a turn for each of them.
 
-    When something silent may begin is asked with `delay`; what was begun goes on as urgently as the line is.
-    `pace_of` gives the pace of a place; it begins at `place` and follows what is sent.
+    When something silent may begin is asked with `delay`; what was begun goes on as urgently as the chat is.
+    `rate_limit_of` gives the limit of a place; it begins at `place` and follows what is sent.
     """
 
     def __init__(
         self,
         chat: Chat,
-        pace_of: Callable[[Address], ChatRateLimit],
+        rate_limit_of: Callable[[Address], ChatRateLimit],
         place: Address,
         time: WaitingClock,
-        urgency: Urgency = Urgency.LOUD,
+        urgency: Urgency = Urgency.URGENT,
     ) -> None:
         self.chat = chat
         self._urgency = urgency
-        self._pace_of = pace_of
-        self._pace = pace_of(place)
+        self._rate_limit_of = rate_limit_of
+        self._rate_limit = rate_limit_of(place)
         self._time = time
         self._hurry = asyncio.Event()
 
@@ -140,11 +140,11 @@ class RateLimitedChat:
     @property
     def silent_until(self) -> float:
         """Unix seconds until which the platform asked for silence."""
-        return self._pace.silent_until
+        return self._rate_limit.silent_until
 
     def delay(self, urgency: Urgency) -> float:
         """Seconds until something of that urgency may begin."""
-        return self._pace.delay(urgency)
+        return self._rate_limit.delay(urgency)
 
     def hurry(self) -> None:
         """The service stops: what is being sent is finished at once."""
@@ -152,27 +152,27 @@ class RateLimitedChat:
 
     async def ready(self) -> None:
         """Wait until the next call may go out. Raises FloodWait when the platform asked for silence."""
-        while not self._hurry.is_set() and (wait := self._pace.delay(self._urgency)) > 0:
-            if self._pace.silent() > 0:
-                raise FloodWait(self._pace.silent())
+        while not self._hurry.is_set() and (wait := self._rate_limit.delay(self._urgency)) > 0:
+            if self._rate_limit.silent() > 0:
+                raise FloodWait(self._rate_limit.silent())
             await self._time.rest(self._hurry, wait)
 
     async def send(self, place: Address, message: Message, *, nonce: str) -> MessageRef:
         """See `Chat.send`."""
-        self._pace = self._pace_of(place)
+        self._rate_limit = self._rate_limit_of(place)
         try:
             return await self.chat.send(place, message, nonce=nonce, turn=self.turn)
         except FloodWait as flood:
-            self._pace.silence(flood.seconds)
+            self._rate_limit.silence(flood.seconds)
             raise
 
     async def edit(self, ref: MessageRef, message: Message) -> None:
         """See `Chat.edit`."""
-        self._pace = self._pace_of(ref.address)
+        self._rate_limit = self._rate_limit_of(ref.address)
         try:
             await self.chat.edit(ref, message, turn=self.turn)
         except FloodWait as flood:
-            self._pace.silence(flood.seconds)
+            self._rate_limit.silence(flood.seconds)
             raise
 
     async def close(self, place: Address) -> None:
@@ -180,20 +180,20 @@ class RateLimitedChat:
         try:
             await self.chat.close_place(place)
         except FloodWait as flood:
-            self._pace.silence(flood.seconds)
+            self._rate_limit.silence(flood.seconds)
             raise
 
     async def turn(self) -> None:
         """Wait as `ready` does, and count the call that goes out now."""
         await self.ready()
-        self._pace.spent()
+        self._rate_limit.spent()
 
 
 class ReplyTurns:
     """Gives what an answer at a place waits for. `chats` is by platform and may grow."""
 
-    def __init__(self, paces: ChatRateLimits, chats: Mapping[str, Chat], time: WaitingClock) -> None:
-        self._paces = paces
+    def __init__(self, rate_limits: ChatRateLimits, chats: Mapping[str, Chat], time: WaitingClock) -> None:
+        self._rate_limits = rate_limits
         self._chats = chats
         self._time = time
 
@@ -203,14 +203,14 @@ class ReplyTurns:
 
     def for_a_press(self, place: Place) -> Turn:
         """The turn for the change of a pressed message, which somebody looks at: it waits for no reserve."""
-        return self._turn(place, Urgency.LOUD)
+        return self._turn(place, Urgency.URGENT)
 
     def _turn(self, place: Place, urgency: Urgency) -> Turn:
         chat = self._chats.get(place.address.platform)
         if chat is None:
             return at_once
 
-        def pace_of(address: Address) -> ChatRateLimit:
-            return self._paces.of(chat.capabilities, address, group=not place.private)
+        def rate_limit_of(address: Address) -> ChatRateLimit:
+            return self._rate_limits.of(chat.capabilities, address, group=not place.private)
 
-        return RateLimitedChat(chat, pace_of, place.address, self._time, urgency).turn
+        return RateLimitedChat(chat, rate_limit_of, place.address, self._time, urgency).turn

@@ -19,8 +19,8 @@ logger = logging.getLogger(__name__)
 class ShownQuestions:
     """The questions of one conversation, with their task."""
 
-    def __init__(self, line: RateLimitedChat, task_service: TaskService) -> None:
-        self._line = line
+    def __init__(self, chat: RateLimitedChat, task_service: TaskService) -> None:
+        self._chat = chat
         self._task_service = task_service
         self._open: dict[str, str] = {}
         self._failures: dict[str, int] = {}
@@ -47,7 +47,7 @@ class ShownQuestions:
                 continue
             if question is not None and question.message is not None:
                 try:
-                    await self._line.edit(question.message, render_answered(question, task))
+                    await self._chat.edit(question.message, render_answered(question, task))
                 except ChatError as error:
                     self._failures[question_id] = self._failures.get(question_id, 0) + 1
                     if not isinstance(error, ChatGone) and self._failures[question_id] < TRIES:

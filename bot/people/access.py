@@ -105,7 +105,7 @@ class Check:
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class AccessDecision:
     """Allowed or not, with every check that was made, in order."""
 
     checks: tuple[Check, ...]
@@ -123,7 +123,7 @@ class Verdict:
 
 def authorize(
     person: Person, place: Place, right: Right, policy: Policy, *, owner: Person | None = None, phone: str = ""
-) -> Verdict:
+) -> AccessDecision:
     """Whether `person` may use `right` at `place`.
 
     `owner` is who gave the task that this is about: what is not one's own needs an admin, whatever the right. A thread
@@ -131,7 +131,7 @@ def authorize(
     The lists of servers and chats hold for people with grants too. `phone` is the id of the phone that this is about,
     "" when it is about none.
     """
-    return Verdict(tuple(_until_refused(_checks(person, place, right, policy, owner, phone))))
+    return AccessDecision(tuple(_until_refused(_checks(person, place, right, policy, owner, phone))))
 
 
 def is_admin(person: Person, where: Address, policy: Policy) -> bool:

@@ -34,7 +34,7 @@ class Locked(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Waiting:
+class PendingPairing:
     """Somebody who has a code. The code itself is not known here."""
 
     person: Person
@@ -48,7 +48,7 @@ class Pairing:
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
         self._key = secrets.token_bytes(32)
-        self._waiting: list[Waiting] = []
+        self._waiting: list[PendingPairing] = []
         self._wrong: list[tuple[tuple[str, str], float]] = []
 
     def code_for(self, person: Person) -> str:
@@ -62,7 +62,7 @@ class Pairing:
         if sum(one.person.platform == person.platform for one in others) >= PENDING:
             return ""
         code = "".join(secrets.choice(ALPHABET) for _ in range(LENGTH))
-        self._waiting = [*others, Waiting(person, now, self.digest(code))]
+        self._waiting = [*others, PendingPairing(person, now, self.digest(code))]
         return code
 
     def owner_of(self, code: str, by: Person) -> Person | None:
@@ -97,7 +97,7 @@ class Pairing:
         self._waiting = [one for one in self._waiting if one.since > oldest]
         self._wrong = [wrong for wrong in self._wrong if wrong[1] > oldest]
 
-    def _found(self, code: str, by: Person) -> Waiting | None:
+    def _found(self, code: str, by: Person) -> PendingPairing | None:
         self._forget_old()
         if len(self._wrong) >= WRONG_TOGETHER or self._wrong_of(by) >= WRONG_ALLOWED:
             raise Locked

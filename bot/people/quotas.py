@@ -30,7 +30,7 @@ from bot.texts import say, speaking
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class QuotaStatus:
     """What somebody has used of a tier on the day that ends at `ends` (Unix seconds)."""
 
     name: str
@@ -91,14 +91,14 @@ class Quotas:
             return largest(roles, settings.tiers)
         return "" if is_admin(person, where, policy) else settings.default_tier
 
-    async def standing(self, person: Person, where: Address) -> Standing | None:
+    async def standing(self, person: Person, where: Address) -> QuotaStatus | None:
         """What this person has used today, None without a tier or when it is not defined."""
         name = self.tier_of(person, where)
         tier = self._settings().tiers.get(name)
         if tier is None:
             return None
         begin, end = self._day(self._clock())
-        return Standing(name, tier, await self._store.usage.total(begin, end, self._people(person)), end)
+        return QuotaStatus(name, tier, await self._store.usage.total(begin, end, self._people(person)), end)
 
     async def admit(self, transaction: Transaction, task: Task, request: TaskRequest) -> None:
         """See Gate."""
@@ -173,7 +173,7 @@ class Quotas:
             fault = self._fault(happened, say("quota.stopped"), then)
             return await self._told(found, fault, _detail(standing, quota))
 
-    def time_of(self, standing: Standing) -> str:
+    def time_of(self, standing: QuotaStatus) -> str:
         """When it begins anew, for people."""
         return self._time(standing.ends)
 
@@ -186,9 +186,9 @@ class Quotas:
         """All accounts of the person: what they use is counted together."""
         return self._rights.policy.accounts(person)
 
-    def _standing(self, name: str, used: UsageTotals, end: float) -> Standing | None:
+    def _standing(self, name: str, used: UsageTotals, end: float) -> QuotaStatus | None:
         tier = self._settings().tiers.get(name)
-        return None if tier is None else Standing(name, tier, used, end)
+        return None if tier is None else QuotaStatus(name, tier, used, end)
 
     def _day(self, moment: float) -> tuple[float, float]:
         day = day_of(moment, self._zone)
@@ -213,7 +213,7 @@ _NOWHERE = Address("", "", "")
 """Where no role counts."""
 
 
-def amount(standing: Standing, quota: str) -> str:
+def amount(standing: QuotaStatus, quota: str) -> str:
     """How much is used of how much, such as "3 of 20 tasks"."""
     used, limit = standing.of(quota) or (0, 0)
     return say(f"quota.amount.{quota}", used=_number(used), limit=_number(limit))
@@ -235,6 +235,6 @@ def _number(value: float) -> str:
     return f"{value:,}" if isinstance(value, int) else f"{value:.4g}"
 
 
-def _detail(standing: Standing, quota: str) -> str:
+def _detail(standing: QuotaStatus, quota: str) -> str:
     used, limit = standing.of(quota) or (0, 0)
     return f"{quota} {used:g}/{limit:g} {standing.name}"

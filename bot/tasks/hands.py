@@ -31,8 +31,8 @@ from bot.tasks.touchable import Place, touchable_places
 from bot.texts import say
 from devices.errors import PhoneError
 from devices.geometry import Size
-from devices.phone import Films, Observation, Phones
-from devices.resizing import small_of
+from devices.phone import Observation, Phones, VideoSource
+from devices.resizing import thumbnail_of
 from devices.wording import said, sentence_of
 
 logger = logging.getLogger(__name__)
@@ -348,23 +348,23 @@ class Hands:
             return None
         image = await self._phones.get(hold.phone).glance()
         info = next((info for info in self._phones.list() if info.id == hold.phone), None)
-        small = None if image is None else await asyncio.to_thread(small_of, image)
+        thumbnail = None if image is None else await asyncio.to_thread(thumbnail_of, image)
         size = Size(1, 1) if image is None else Size(*image.size)
         app = "" if info is None else info.app
         last = hold.stills[-1] if hold.stills else None
-        if last is not None and _same_still(last.seen, size, app, small):
+        if last is not None and _same_still(last.seen, size, app, thumbnail):
             return LiveStill(last, image)
         before = None if last is None or last.seen.size != size else last.seen
-        still = Still(hold.next_still(), Observation(size, None, None, app, small=small), before)
+        still = Still(hold.next_still(), Observation(size, None, None, app, thumbnail=thumbnail), before)
         hold.stills.append(still)
         return LiveStill(still, image)
 
     def film(self, hold: Hold, size: Size) -> AsyncGenerator[bytes] | None:
-        """Video of a screen of this size (see `Films.film`), None for a phone that cannot give it. What may be seen of
-        it is told by `live`, which has to be asked all the while. Raises PhoneError.
+        """Video of a screen of this size (see `VideoSource.film`), None for a phone that cannot give it. What may be
+        seen of it is told by `live`, which has to be asked all the while. Raises PhoneError.
         """
         phone = self._phones.get(hold.phone)
-        return phone.film(size) if isinstance(phone, Films) else None
+        return phone.film(size) if isinstance(phone, VideoSource) else None
 
     @asynccontextmanager
     async def watched(self, hold: Hold) -> AsyncIterator[None]:
@@ -402,7 +402,7 @@ class Hands:
                 await self.free(hold)
 
 
-def _same_still(seen: Observation, size: Size, app: str, small: Image.Image | None) -> bool:
-    if (seen.size, seen.package) != (size, app) or (seen.small is None) != (small is None):
+def _same_still(seen: Observation, size: Size, app: str, thumbnail: Image.Image | None) -> bool:
+    if (seen.size, seen.package) != (size, app) or (seen.thumbnail is None) != (thumbnail is None):
         return False
-    return small is None or (seen.small is not None and seen.small.tobytes() == small.tobytes())
+    return thumbnail is None or (seen.thumbnail is not None and seen.thumbnail.tobytes() == thumbnail.tobytes())

@@ -152,7 +152,7 @@ class OnStill:
     def found(self, now: ScreenView, action: ByHand) -> ResolvedTarget:
         """See `Aim.found`."""
         seen, there = self._still.seen, now.observation
-        hidden = seen.small is None
+        hidden = seen.thumbnail is None
         if there.package != seen.package or not (hidden or there.size == seen.size):
             raise ScreenMoved
         where = resolve_target(action, now)

@@ -20,7 +20,7 @@ from starlette.responses import JSONResponse, Response
 from bot.domain.address import Address, Person, Place
 from bot.domain.right import API_PLATFORM, PAGE_PLATFORM, Right
 from bot.domain.token import Token
-from bot.people.access import Policy, Verdict, authorize
+from bot.people.access import AccessDecision, Policy, authorize
 from bot.people.tokens import PREFIX, Tokens
 from bot.texts import say
 from bot.web.chat import HOME, OPERATOR
@@ -205,7 +205,7 @@ class ConsoleGate:
             return _refused(415, say("refusal.type"), "unsupported_type", programs=programs)
         return None
 
-    def _verdict(self, caller: Caller, right: Right) -> Verdict:
+    def _verdict(self, caller: Caller, right: Right) -> AccessDecision:
         return authorize(caller.person, Place(caller.home, private=True), right, self._policy())
 
     def _program(self, request: Request) -> Caller | None:

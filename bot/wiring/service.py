@@ -124,8 +124,8 @@ async def _chats(
     named = [platform.name for platform in platforms]
     chats: dict[str, Chat] = {}
     steady = SteadyClock()
-    paces = ChatRateLimits(steady)
-    turns = ReplyTurns(paces, chats, WaitingClock(steady, asyncio.sleep))
+    rate_limits = ChatRateLimits(steady)
+    turns = ReplyTurns(rate_limits, chats, WaitingClock(steady, asyncio.sleep))
     zone = zone_named(settings.time_zone)
     transcriber = SideEndpoint("transcribe_", transcriber_of, core.live.now)
     core.live.on_change(transcriber.change)
@@ -159,7 +159,13 @@ async def _chats(
         chats[people.platform] = people
         chats[API_PLATFORM] = ApiChat()
         outbox = Outbox(
-            core.task_service, core.store, chats, settings.stream_steps, clock=steady, paces=paces, zone=zone
+            core.task_service,
+            core.store,
+            chats,
+            settings.stream_steps,
+            clock=steady,
+            rate_limits=rate_limits,
+            zone=zone,
         )
         moves = ChatMoves(services, outbox, language=settings.language)
 

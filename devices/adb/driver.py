@@ -167,7 +167,7 @@ class AdbPhone:
         return await self._observer.glance()
 
     def film(self, size: Size) -> AsyncGenerator[bytes]:
-        """See `devices.video.Films.film`."""
+        """See `devices.phone.VideoSource.film`."""
         return film(self._shell.connection, size)
 
     @measured("act")
@@ -181,9 +181,9 @@ class AdbPhone:
         judged: Judged | None = None,
     ) -> Done:
         """See `Phone.act`."""
-        seen = await self._observer.take_seen(what)
-        check = None if judged is None else partial(self._observer.check_judged, judged, seen.size)
-        return await self._inputs.act(what, receipt, seen, watched=watched, later=later, check=check)
+        last = await self._observer.take_last(what)
+        check = None if judged is None else partial(self._observer.check_judged, judged, last.size)
+        return await self._inputs.act(what, receipt, last, watched=watched, later=later, check=check)
 
     async def prepare(self) -> None:
         """See `Phone.prepare`. A phone that needs a PIN stays locked, and its health says so."""

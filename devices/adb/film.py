@@ -69,7 +69,7 @@ class AccessUnits:
 
 
 async def film(connection: Connection, size: Size) -> AsyncGenerator[bytes]:
-    """See `devices.video.Films.film`."""
+    """See `devices.phone.VideoSource.film`."""
     video = _fitting(size)
     line = f"screenrecord --output-format=h264 --size {video.width}x{video.height} --bit-rate {BIT_RATE} -"
     units, started, told = AccessUnits(), False, b""

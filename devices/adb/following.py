@@ -38,7 +38,7 @@ Link = tuple[ServerAddress, str]
 """An adb server, and the name of a phone there, see `serials`."""
 
 
-class Dialling:
+class Dialer:
     """Dials named serials (`host:port`) until `there` says that a server has them, each on its own.
 
     The servers are tried in order; the first that reaches the phone keeps it.
@@ -58,8 +58,8 @@ class Dialling:
     def start(self) -> None:
         """Begins."""
         self._running = [
-            asyncio.create_task(self._keep(serial, news), name=f"dialling {serial}")
-            for serial, news in self._serials.items()
+            asyncio.create_task(self._keep(serial, loss), name=f"dialling {serial}")
+            for serial, loss in self._serials.items()
         ]
 
     async def stop(self) -> None:
@@ -71,8 +71,8 @@ class Dialling:
 
     def lost(self, serial: str) -> None:
         """A server does not list this phone any more: it is dialled soon, not after the long pause of a dark night."""
-        if (news := self._serials.get(serial)) is not None:
-            news.set()
+        if (loss := self._serials.get(serial)) is not None:
+            loss.set()
 
     @contextlib.contextmanager
     def awaited(self, serials: Collection[str]) -> Iterator[None]:
@@ -85,19 +85,19 @@ class Dialling:
         finally:
             self._awaited.subtract(serials)
 
-    async def _keep(self, serial: str, news: asyncio.Event) -> None:
+    async def _keep(self, serial: str, loss: asyncio.Event) -> None:
         pause = FIRST_DIAL_PAUSE
         while True:
             if not self._there(serial):
                 await self._dial(serial)
-            news.clear()
+            loss.clear()
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(FIRST_DIAL_PAUSE if self._awaited[serial] else pause):
-                    await news.wait()
-            if news.is_set():
+                    await loss.wait()
+            if loss.is_set():
                 # The loss is told first (see `DEBOUNCE`), so that another link to the phone is used.
                 await asyncio.sleep(FIRST_DIAL_PAUSE)
-            pause = FIRST_DIAL_PAUSE if news.is_set() or self._awaited[serial] else min(LONGEST_DIAL_PAUSE, pause * 2)
+            pause = FIRST_DIAL_PAUSE if loss.is_set() or self._awaited[serial] else min(LONGEST_DIAL_PAUSE, pause * 2)
 
     async def _dial(self, serial: str) -> None:
         for address in self._servers:
@@ -111,7 +111,7 @@ class Dialling:
                 logger.info("%s could not be dialled: %s", serial, failed)
 
 
-class TaskFollowers:
+class DeviceTracker:
     """Tells of links that came (`attached`, at once) and of bad news (`lost`, with adb's word for the state).
 
     `attached` may take its time; it is cancelled when the link goes meanwhile. `lost` gets an empty state when the
@@ -128,7 +128,7 @@ class TaskFollowers:
         self._attached = attached
         self._lost = lost
         self._told: dict[Link, str] = {}
-        self._news: dict[Link, asyncio.Task[None]] = {}
+        self._pending: dict[Link, asyncio.Task[None]] = {}
         self._bad_since: dict[Link, float] = {}
         """When the news of a link turned bad (monotonic seconds); more bad news does not start the wait anew."""
         self._followers: list[asyncio.Task[None]] = []
@@ -138,21 +138,21 @@ class TaskFollowers:
         self._answering: set[ServerAddress] = set()
         self._networked: set[Link] = set()
         """Links over the network that worked once: they are connected again after a restart of their server."""
-        self._dialling = Dialling(self._servers, self._there)
+        self._dialer = Dialer(self._servers, self._there)
 
     def start(self) -> None:
         """Begins, and starts local servers that are not running."""
-        self._dialling.start()
+        self._dialer.start()
         self._followers = [asyncio.create_task(self._follow(each), name=f"adb {each}") for each in self._servers]
 
     async def stop(self) -> None:
         """Ends; nothing is told any more."""
-        await self._dialling.stop()
-        tasks = [*self._followers, *self._news.values()]
+        await self._dialer.stop()
+        tasks = [*self._followers, *self._pending.values()]
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
-        self._followers, self._news = [], {}
+        self._followers, self._pending = [], {}
 
     @property
     def away(self) -> tuple[ServerAddress, ...]:
@@ -166,16 +166,16 @@ class TaskFollowers:
 
     async def told(self) -> None:
         """Returns when everything that was listed has been told."""
-        while self._news:
-            await asyncio.wait(self._news.values())
+        while self._pending:
+            await asyncio.wait(self._pending.values())
 
     def expect(self, serial: str) -> None:
         """A phone on the network (`host:port`) that is connected whenever no server has it. Before `start`."""
-        self._dialling.expect(serial)
+        self._dialer.expect(serial)
 
     def awaited(self, serials: Collection[str]) -> AbstractContextManager[None]:
         """While this is open those of them that are dialled are dialled every second."""
-        return self._dialling.awaited(serials)
+        return self._dialer.awaited(serials)
 
     async def connect(self, link: Link) -> None:
         """Connects a phone on the network now, and after every restart of its server."""
@@ -226,17 +226,17 @@ class TaskFollowers:
     def _compare(self, address: ServerAddress, states: Mapping[str, str]) -> None:
         """A new list came: whatever differs from what was told last is looked into."""
         for serial in self._states.get(address, {}).keys() - states.keys():
-            self._dialling.lost(serial)
+            self._dialer.lost(serial)
         self._states[address] = states
         links = {(address, serial) for serial in states}
-        links |= {link for link in (*self._told, *self._news) if link[0] == address}
+        links |= {link for link in (*self._told, *self._pending) if link[0] == address}
         for link in links:
             state = states.get(link[1], "")
-            news = self._news.pop(link, None)
-            if news is not None:
-                news.cancel()
+            pending = self._pending.pop(link, None)
+            if pending is not None:
+                pending.cancel()
             if state != self._told.get(link, ""):
-                self._news[link] = asyncio.create_task(self._tell(link, state))
+                self._pending[link] = asyncio.create_task(self._tell(link, state))
 
     async def _tell(self, link: Link, state: str) -> None:
         if state == ATTACHED:
@@ -251,5 +251,5 @@ class TaskFollowers:
         self._told[link] = state
         if not state:
             del self._told[link]
-        if self._news.get(link) is asyncio.current_task():
-            del self._news[link]
+        if self._pending.get(link) is asyncio.current_task():
+            del self._pending[link]

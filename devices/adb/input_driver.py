@@ -112,7 +112,7 @@ def nothing_sent() -> Iterator[None]:
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class LastScreen:
     """The last look: size and elements, and the state while nothing was sent since (None: something was)."""
 
     size: Size | None = None
@@ -145,7 +145,7 @@ class InputDriver:
         self,
         what: Input,
         receipt: str,
-        seen: Seen,
+        last: LastScreen,
         *,
         watched: bool = False,
         later: bool = False,
@@ -158,15 +158,15 @@ class InputDriver:
         act = Act(self._shell, receipt)
         front: State | None = None
         if isinstance(what, Tap | LongPress | Swipe | TypeText) or what == PressKey(Key.ENTER):
-            front = await self._check_screen(seen.state, check, clock=watched)
-        done = dataclasses.replace(await self._send(act, what, seen, later=later), sent=act.sent)
+            front = await self._check_screen(last.state, check, clock=watched)
+        done = dataclasses.replace(await self._send(act, what, last, later=later), sent=act.sent)
         # What a second command meets may be what the first has opened.
         if not watched or front is None or not act.is_one_command:
             return done
         return dataclasses.replace(done, elsewhere=await read_receiver(self._shell, front))
 
-    async def _send(self, act: Act, what: Input, seen: Seen, *, later: bool) -> Done:
-        screen = seen.size
+    async def _send(self, act: Act, what: Input, last: LastScreen, *, later: bool) -> Done:
+        screen = last.size
         match what:
             case Tap() | LongPress() | Swipe() | PressKey():
                 for line in commands_for(what, screen):
@@ -175,7 +175,7 @@ class InputDriver:
                     )
                 return Done()
             case TypeText():
-                return await self._type(act, what, screen, seen.elements, later=later)
+                return await self._type(act, what, screen, last.elements, later=later)
             case OpenApp(name):
                 with nothing_sent():
                     app = await self._apps.find(name)

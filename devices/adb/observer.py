@@ -13,7 +13,7 @@ from PIL import Image
 
 from devices.adb.apps import Titles
 from devices.adb.camera import Camera
-from devices.adb.input_driver import InputDriver, Seen
+from devices.adb.input_driver import InputDriver, LastScreen
 from devices.adb.pictures import Frame, hides_words, never
 from devices.adb.settling import FIRST_CHANGE, FIRST_CHANGE_OF_LAUNCH, GAP, Probe, Watched, loads
 from devices.adb.shell import Shell, together
@@ -24,7 +24,7 @@ from devices.geometry import Size
 from devices.inputs import Input, OpenApp, OpenUrl
 from devices.jpeg import Fit
 from devices.phone import Element, Judged, Observation
-from devices.resizing import black as all_black
+from devices.resizing import black_thumbnail
 from devices.wording import words
 
 KNOWN_SCREENS = 8
@@ -57,7 +57,7 @@ class Observer:
         self._titles = titles
         self._learn = learn
         self._clock = clock
-        self._seen = Seen()
+        self._last = LastScreen()
         self._known = KnownScreens()
         self._late: ScreenReading | None = None
         """The elements of an early look, as long as they are on their way."""
@@ -66,14 +66,14 @@ class Observer:
     @property
     def size(self) -> Size | None:
         """Of the last picture; None before the first."""
-        return self._seen.size
+        return self._last.size
 
-    async def take_seen(self, what: Input) -> Seen:
+    async def take_last(self, what: Input) -> LastScreen:
         """The last look, for the input that is sent now; after that nobody knows the phone's state."""
         await self.drop_late()
         self._launched = isinstance(what, OpenApp | OpenUrl)
-        seen, self._seen = self._seen, dataclasses.replace(self._seen, state=None)
-        return seen
+        last, self._last = self._last, dataclasses.replace(self._last, state=None)
+        return last
 
     async def observe(
         self, after: Observation | None, *, patience: float, settle: bool, elements: bool, fit: Fit | None
@@ -87,7 +87,7 @@ class Observer:
         self._launched = False
         watched = Watched(partial(self._camera.capture, fit=fit), _probe(after), first_change, patience)
         until = asyncio.get_running_loop().time() + patience
-        screen = None if settle or after.small is None else self._seen.size
+        screen = None if settle or after.thumbnail is None else self._last.size
         expected = self._inputs.expected
         if expected and screen is None:
             await self._inputs.wait_for_expected()
@@ -142,7 +142,7 @@ class Observer:
         The elements are asked beside the second one. Those that have come before the first picture has may be of the
         screen before it; those that take longer are what the phone told at the end of that time.
         """
-        reading, size = ScreenReading(self._trees, self._shell), self._seen.size
+        reading, size = ScreenReading(self._trees, self._shell), self._last.size
         first = True
 
         async def begin_beside() -> None:
@@ -193,7 +193,7 @@ class Observer:
             told = left if left is not None else self._known.elements_of(frame, state)
             if frame.black or (elements and told is None):
                 told = await reading.elements()
-            black = frame.black or hides_words(frame.small, told or ())
+            black = frame.black or hides_words(frame.thumbnail, told or ())
             if not black:
                 self._late, reading = reading, ScreenReading(self._trees, self._shell)
         finally:
@@ -208,7 +208,7 @@ class Observer:
         Elements that come slowly are read once: they belong to the picture of then when another one, captured after
         they were told, still shows the same.
         """
-        if since.small is None:
+        if since.thumbnail is None:
             await self.drop_late()
             return None
         reading, self._late = self._late, None
@@ -220,21 +220,21 @@ class Observer:
                 await reading.elements()
                 reading.begin_state()
             frame = await self._camera.capture(never)
-            if not Probe.of_small(frame.small, frame.size).same_as(_probe(since)):
+            if not Probe.of_thumbnail(frame.thumbnail, frame.size).same_as(_probe(since)):
                 return None
             elements, state = await reading.result()
         finally:
             await reading.drop()
         unproven = not since.complete and elements is None and since.elements is not None
-        before = self._seen.state
+        before = self._last.state
         if unproven or not same_facts(since, state) or not same_elements(since.elements, elements, since.size):
             return None
         if not since.complete and ((before is not None and not before.same_window(state)) or loads(elements)):
             return None
         told = since.elements if elements is None else elements
-        secure = since.secure or hides_words(since.small, told or ())
+        secure = since.secure or hides_words(since.thumbnail, told or ())
         # A window may get the input a moment after it is drawn: what is true now belongs to that picture.
-        self._seen = Seen(since.size, told or (), state)
+        self._last = LastScreen(since.size, told or (), state)
         self._learn(state)
         self._known.add(frame, state, told)
         if since.complete:
@@ -265,7 +265,7 @@ class Observer:
         return None if hidden else frame.image
 
     async def _look(self, fit: Fit | None) -> Observation:
-        screen = self._seen.size
+        screen = self._last.size
         async with together() as group:
             frame = group.create_task(self._camera.capture(fit=fit))
             state = group.create_task(read_state(self._shell))
@@ -287,10 +287,10 @@ class Observer:
         complete: bool = True,
     ) -> Observation:
         """What was seen; a `brief` state does not tell how the phone is."""
-        black = frame.black or hides_words(frame.small, elements or ())
+        black = frame.black or hides_words(frame.thumbnail, elements or ())
         if black and elements is None and state.screen_on:
             elements = await self._trees.read(frame.size, insist=True)  # all there is to see
-        self._seen = Seen(frame.size, elements or (), state)
+        self._last = LastScreen(frame.size, elements or (), state)
         if not brief:
             self._learn(state)
         if complete:
@@ -312,7 +312,7 @@ class Observer:
             settled=settled,
             complete=complete,
             focused_text=focused_text(elements),
-            small=None if black else frame.small,
+            thumbnail=None if black else frame.thumbnail,
         )
 
     async def check_judged(self, judged: Judged, screen: Size | None) -> None:
@@ -321,7 +321,7 @@ class Observer:
         if elements is None and (screen is None or not judged.pictured):
             return
         if elements is None and screen is not None:
-            if judged.shows_same((await self._camera.capture(never)).small):
+            if judged.shows_same((await self._camera.capture(never)).thumbnail):
                 return
             elements = await self._trees.read(screen)
         if elements is None or not judged.tells_same(elements):
@@ -330,7 +330,7 @@ class Observer:
 
 def _probe(seen: Observation) -> Probe:
     """For comparing with what was seen. A secure screen had no picture: what was seen of it was black."""
-    return Probe.of_small(seen.small or all_black(seen.size.width, seen.size.height), seen.size)
+    return Probe.of_thumbnail(seen.thumbnail or black_thumbnail(seen.size.width, seen.size.height), seen.size)
 
 
 class KnownScreens:
@@ -360,7 +360,7 @@ class KnownScreens:
 
 
 def _probe_of(frame: Frame) -> Probe:
-    return Probe.of_small(frame.small, frame.size)
+    return Probe.of_thumbnail(frame.thumbnail, frame.size)
 
 
 def _facts(state: State) -> Facts:

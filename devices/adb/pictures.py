@@ -15,7 +15,7 @@ from devices.geometry import Bounds, Size
 from devices.jpeg import Fit, Jpeg
 from devices.opening import MAX_SIDE, NoPicture, opened
 from devices.phone import Element
-from devices.resizing import AS_IT_CAME, CELL, small_of, small_of_bytes
+from devices.resizing import AS_IT_CAME, CELL, thumbnail_of, thumbnail_of_bytes
 from devices.wording import Words, words
 
 MOST_PLACES = 200
@@ -49,46 +49,46 @@ class UnknownFormat(CaptureFailed):
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """One picture of the screen in the small, and unless nobody wanted it the whole one, RGB at native size, or in its
+    """One picture of the screen as a thumbnail, and where it was wanted the whole one, RGB at native size, or in its
     place a JPEG of the size that was wanted.
     """
 
-    small: Image.Image = field(repr=False, compare=False)
+    thumbnail: Image.Image = field(repr=False, compare=False)
     size: Size
     image: Image.Image | None = None
     jpeg: Jpeg | None = None
 
     @classmethod
     def of(cls, image: Image.Image, fit: Fit | None = None) -> Frame:
-        """The frame of a whole picture. Blocks as `small_of` does, and with `fit` as `Jpeg.of` does."""
-        small, size = small_of(image), Size(*image.size)
-        return cls(small, size, image) if fit is None else cls(small, size, jpeg=Jpeg.of(image, fit(size)))
+        """The frame of a whole picture. Blocks as `thumbnail_of` does, and with `fit` as `Jpeg.of` does."""
+        thumbnail, size = thumbnail_of(image), Size(*image.size)
+        return cls(thumbnail, size, image) if fit is None else cls(thumbnail, size, jpeg=Jpeg.of(image, fit(size)))
 
     @property
     def shows(self) -> bool:
-        """Whether there is more of it than the small picture."""
+        """Whether there is more of it than the thumbnail."""
         return self.image is not None or self.jpeg is not None
 
     @property
     def black(self) -> bool:
         """Whether nothing is to be seen between the system's bars: a secure window, or a screen that is off."""
-        width, height = self.small.size
+        width, height = self.thumbnail.size
         top, bottom = round(height * _STATUS_BAR), round(height * (1 - _NAVIGATION_BAR))
-        return _is_dark(self.small, (0, top, width, max(top + 1, bottom)))
+        return _is_dark(self.thumbnail, (0, top, width, max(top + 1, bottom)))
 
 
-def hides_words(small: Image.Image, elements: Iterable[Element]) -> bool:
+def hides_words(thumbnail: Image.Image, elements: Iterable[Element]) -> bool:
     """Whether most words that the elements tell are not to be seen in the picture, where it is black.
 
     So it is with a secure window beside another one, such as the keyboard: then not all of the picture is black.
     """
-    width, height = small.size
+    width, height = thumbnail.size
     places = [
         area
         for e in islice((e for e in elements if e.label), MOST_PLACES)
         if (area := _cells(e.bounds))[0] < min(area[2], width) and area[1] < min(area[3], height)
     ]
-    return bool(places) and sum(_is_dark(small, area) for area in places) * 2 > len(places)
+    return bool(places) and sum(_is_dark(thumbnail, area) for area in places) * 2 > len(places)
 
 
 def _cells(bounds: Bounds) -> tuple[int, int, int, int]:
@@ -97,13 +97,13 @@ def _cells(bounds: Bounds) -> tuple[int, int, int, int]:
     return left, top, bounds.right // CELL, bounds.bottom // CELL
 
 
-def _is_dark(small: Image.Image, area: tuple[int, int, int, int]) -> bool:
-    low, high = small.crop(area).getextrema()
+def _is_dark(thumbnail: Image.Image, area: tuple[int, int, int, int]) -> bool:
+    low, high = thumbnail.crop(area).getextrema()
     return isinstance(low, (int, float)) and isinstance(high, (int, float)) and high < DARKEST
 
 
 Wanted = Callable[[Image.Image, Size], bool]
-"""Whether the whole picture is wanted, by what there is in the small and the size. It is asked in another thread."""
+"""Whether the whole picture is wanted, by its thumbnail and size. It is asked in another thread."""
 
 
 def always(_small: Image.Image, _size: Size) -> bool:
@@ -139,12 +139,12 @@ def from_raw(data: bytes | memoryview, wanted: Wanted = always, fit: Fit | None 
     size, rows = Size(width, height), memoryview(data)[start + header :]
     if mode != AS_IT_CAME:
         return Frame.of(_whole(rows, size, mode), fit)
-    small = small_of_bytes(rows, (width, height))
-    if not wanted(small, size):
-        return Frame(small, size)
+    thumbnail = thumbnail_of_bytes(rows, (width, height))
+    if not wanted(thumbnail, size):
+        return Frame(thumbnail, size)
     if fit is not None:
-        return Frame(small, size, jpeg=Jpeg.of_bytes(rows, size, fit(size)))
-    return Frame(small, size, _whole(rows, size, mode))
+        return Frame(thumbnail, size, jpeg=Jpeg.of_bytes(rows, size, fit(size)))
+    return Frame(thumbnail, size, _whole(rows, size, mode))
 
 
 def _whole(rows: memoryview, size: Size, mode: str) -> Image.Image:
@@ -170,21 +170,21 @@ def from_png(data: bytes, fit: Fit | None = None) -> Frame:
 def from_jpeg(data: bytes, wanted: Wanted = always, fit: Fit | None = None) -> Frame:
     """The picture that uiautomator2's server gives. Raises CaptureFailed when it is none, or cut short.
 
-    A JPEG keeps the mean of each block of 8×8 pixels: what there is in the small is read without the rest.
+    A JPEG keeps the mean of each block of 8×8 pixels: the thumbnail is read without the rest.
     """
     try:
         with opened(data, ("JPEG",)) as picture:
             size = Size(*picture.size)
             picture.draft("L", (size.width // CELL, size.height // CELL))
-            small = picture.convert("L")
+            thumbnail = picture.convert("L")
     except NoPicture as broken:
         raise CaptureFailed(words("phone.error.broken_picture")) from broken
-    if small.size != (-(-size.width // CELL), -(-size.height // CELL)):
+    if thumbnail.size != (-(-size.width // CELL), -(-size.height // CELL)):
         return Frame.of(_decoded(data), fit)
-    if not wanted(small, size):
-        return Frame(small, size)
+    if not wanted(thumbnail, size):
+        return Frame(thumbnail, size)
     whole = _decoded(data)
-    return Frame(small, size, whole) if fit is None else Frame(small, size, jpeg=Jpeg.of(whole, fit(size)))
+    return Frame(thumbnail, size, whole) if fit is None else Frame(thumbnail, size, jpeg=Jpeg.of(whole, fit(size)))
 
 
 def _no_picture(told: bytes) -> Words:

@@ -13,7 +13,7 @@ from devices.adb.pictures import Frame, Wanted
 from devices.geometry import Size
 from devices.measuring import measured
 from devices.phone import Element
-from devices.resizing import CELL, small_of
+from devices.resizing import CELL, thumbnail_of
 
 FIRST_CHANGE = 0.5
 """Seconds in which an input shows its first effect, if it has one; a slower one is seen in the next look."""
@@ -44,13 +44,13 @@ class Probe:
     @classmethod
     def of(cls, image: Image.Image) -> Probe:
         """The probe of a picture of the screen."""
-        return cls.of_small(small_of(image), Size(*image.size))
+        return cls.of_thumbnail(thumbnail_of(image), Size(*image.size))
 
     @classmethod
-    def of_small(cls, small: Image.Image, size: Size) -> Probe:
-        """The probe of a small picture that there is already; `size` is that of the screen."""
-        bar = min(-(-round(max(size.width, size.height) * _STATUS_BAR) // CELL), small.height - 1)
-        return cls(small.crop((0, bar, small.width, small.height)), size)
+    def of_thumbnail(cls, thumbnail: Image.Image, size: Size) -> Probe:
+        """The probe of a thumbnail that there is already; `size` is that of the screen."""
+        bar = min(-(-round(max(size.width, size.height) * _STATUS_BAR) // CELL), thumbnail.height - 1)
+        return cls(thumbnail.crop((0, bar, thumbnail.width, thumbnail.height)), size)
 
     def same_as(self, other: Probe) -> bool:
         """Whether both show the same; a caret alone is no difference."""
@@ -93,7 +93,7 @@ async def settle(
     With `paired` the second capture begins GAP after the first, also while that is still on its way: most screens stand
     still by then, and a frame may take a quarter of a second.
 
-    More than the small picture, which takes most of a frame's processor time, is made of a frame that shows something
+    More than the thumbnail, which takes most of a frame's processor time, is made of a frame that shows something
     new, and of one after so long that it may be the last.
     """
     began = clock()
@@ -101,9 +101,9 @@ async def settle(
     changed = False
     last: Frame | None = None
 
-    def wanted(small: Image.Image, size: Size) -> bool:
+    def wanted(thumbnail: Image.Image, size: Size) -> bool:
         over = not changed and clock() - began >= min(first_change, patience)
-        return over or not Probe.of_small(small, size).same_as(previous)
+        return over or not Probe.of_thumbnail(thumbnail, size).same_as(previous)
 
     async def captured(pause: float) -> tuple[float, Frame]:
         await asyncio.sleep(pause)
@@ -115,7 +115,7 @@ async def settle(
     try:
         while True:
             taken, frame = await coming
-            probe = Probe.of_small(frame.small, frame.size)
+            probe = Probe.of_thumbnail(frame.thumbnail, frame.size)
             same = probe.same_as(previous)
             now = clock()
             last = frame if frame.shows else last

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from devices.adb.connection import Connection
 from devices.adb.driver import AdbPhone
-from devices.adb.following import Link, TaskFollowers
+from devices.adb.following import DeviceTracker, Link
 from devices.adb.link_state import SILENT, health_of
 from devices.adb.serials import dialled, known_as
 from devices.adb.server import ServerAddress
@@ -73,7 +73,7 @@ class AdbPhones:
         """The phone's id behind every link that works now."""
         self._owners: dict[Link, str] = {}
         """The phone's id behind every link that ever worked."""
-        self._following = TaskFollowers(servers, self._attached, self._lost)
+        self._following = DeviceTracker(servers, self._attached, self._lost)
         self._rounds = Rounds(self._working, self._tell, health_every)
         self._standins = StandIns(virtual, virtual_state, servers[0], self._following)
         self._change = asyncio.Event()

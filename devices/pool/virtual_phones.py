@@ -6,7 +6,7 @@ import logging
 from pathlib import Path
 from typing import Literal
 
-from devices.adb.following import TaskFollowers
+from devices.adb.following import DeviceTracker
 from devices.adb.server import ServerAddress
 from devices.virtual import ABSENT, PhoneProcess, PhoneProcessFailed, StartedPhone, virtual_phones
 
@@ -19,7 +19,7 @@ class StandIns:
     """`wanted` phones, or "auto": one, if there is no real one. They remember what was done on them in `state`."""
 
     def __init__(
-        self, wanted: VirtualPhones, state: Path | None, server: ServerAddress, following: TaskFollowers
+        self, wanted: VirtualPhones, state: Path | None, server: ServerAddress, following: DeviceTracker
     ) -> None:
         self._wanted = wanted
         self._state = state

@@ -9,9 +9,9 @@ import aiohttp
 from pydantic import TypeAdapter
 
 from devices.virtual_phone.faults import FaultValue
+from devices.virtual_phone.ground_truth import GroundTruth
 from devices.virtual_phone.journal import Entry
 from devices.virtual_phone.scenario import Happening, Moment
-from devices.virtual_phone.test_probe import GroundTruth
 
 TIMEOUT_SECONDS = 30.0
 _TRUTH = TypeAdapter(GroundTruth)

@@ -7,12 +7,12 @@ from collections.abc import Callable
 from typing import Final
 
 from devices.geometry import Point
+from devices.virtual_phone.ground_truth import Touched
 from devices.virtual_phone.keys import DIGIT_CODES, LETTER_CODES, KeyCode
 from devices.virtual_phone.scene import Scene
 from devices.virtual_phone.screen import furniture
 from devices.virtual_phone.screen.nodes import Node
 from devices.virtual_phone.screen.widgets import Scale
-from devices.virtual_phone.test_probe import Touched
 from devices.virtual_phone.window_manager import WindowManager
 
 # ViewConfiguration.getLongPressTimeout and getScaledTouchSlop (8 dp) in AOSP.

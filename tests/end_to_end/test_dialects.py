@@ -21,8 +21,8 @@ from agent.models.endpoint import EndpointSettings
 from agent.models.openai_model import OpenAIModel
 from agent.outcome import Outcome
 from devices.geometry import Size
+from devices.virtual_phone.ground_truth import SavedNote
 from devices.virtual_phone.phone import DEFAULT_SIZE
-from devices.virtual_phone.test_probe import SavedNote
 from tests.agent.graph.rig import Rig, Work, order, rig_on
 from tests.end_to_end.brain import Act, brain, call, tap
 from tests.end_to_end.service import Place

@@ -20,7 +20,7 @@ from bot.chats.telegram.editing import Editor
 from bot.chats.telegram.flood_control import Silence
 from bot.chats.telegram.incoming import Albums, Messages
 from bot.chats.telegram.responses import Presses
-from bot.chats.telegram.sending import Sender, Shown
+from bot.chats.telegram.sending import Sender, ShownPictures
 from bot.commands.spec import BY_NAME
 from bot.people.access import Lists, Policy
 from tests.bot.world import a_world
@@ -85,7 +85,7 @@ async def updates() -> AsyncIterator[Check[tuple[bool, dict[str, Any]]]]:
             async def moved(_old: str, _new: str) -> None:
                 """Nobody asks."""
 
-            silence, shown = Silence(world.clock, moved), Shown()
+            silence, shown = Silence(world.clock, moved), ShownPictures()
             sender, editor = Sender(online, silence, shown), Editor(online, silence, shown)
             messages = Messages(
                 world.commands, sender, frozenset(BY_NAME), lambda _person, _place: True, moved, Albums(0.001), bool

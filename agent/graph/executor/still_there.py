@@ -49,16 +49,16 @@ class StillThere:
     def pictured(self) -> bool:
         """See `Judged.pictured`. What is typed into, and rows, are most of what is pressed; they are left out."""
         touched = pressed(self.spot)
-        if self.where.point is None or self.seen.small is None:
+        if self.where.point is None or self.seen.thumbnail is None:
             return False
         return touched is None or not (touched.editable or is_row(touched, self.spot.around))
 
-    def shows_same(self, small: Image.Image) -> bool:
+    def shows_same(self, thumbnail: Image.Image) -> bool:
         """See `Judged.shows_same`."""
         place = self._place()
         then, now = (
             picture_of(self.seen, place),
-            picture_of(Observation(self.seen.size, None, None, small=small), place),
+            picture_of(Observation(self.seen.size, None, None, thumbnail=thumbnail), place),
         )
         return then is not None and now is not None and same_picture(then, now)
 

@@ -23,7 +23,7 @@ _TEXT: Final = (discord.TextChannel, discord.ForumChannel, discord.VoiceChannel,
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class PlaceReport:
     """A server or a channel, and what the bot lacks there, a sentence each. `found`: whether the bot sees it."""
 
     place: str
@@ -31,7 +31,9 @@ class Seen:
     found: bool = True
 
 
-async def survey(token: str, guilds: Sequence[str], channels: Sequence[str], api_base: str | None) -> tuple[Seen, ...]:
+async def survey(
+    token: str, guilds: Sequence[str], channels: Sequence[str], api_base: str | None
+) -> tuple[PlaceReport, ...]:
     """Each of the listed channels, else each of the listed servers as a whole.
 
     Raises OSError, with a sentence without the token, when Discord cannot be asked.
@@ -50,27 +52,27 @@ async def survey(token: str, guilds: Sequence[str], channels: Sequence[str], api
         raise OSError(words("check.chat.unasked", why=type(error).__name__)) from None
 
 
-async def _guild(client: discord.Client, number: int) -> Seen:
+async def _guild(client: discord.Client, number: int) -> PlaceReport:
     me = await _myself(client, number)
     if me is None:
-        return Seen(say("check.chat.place.guild", name=number), found=False)
-    return Seen(say("check.chat.place.guild", name=me.guild.name), _sentences(me.guild_permissions))
+        return PlaceReport(say("check.chat.place.guild", name=number), found=False)
+    return PlaceReport(say("check.chat.place.guild", name=me.guild.name), _sentences(me.guild_permissions))
 
 
-async def _channel(client: discord.Client, number: int) -> Seen:
+async def _channel(client: discord.Client, number: int) -> PlaceReport:
     try:
         channel = await client.fetch_channel(number)
     except (discord.NotFound, discord.Forbidden):
-        return Seen(say("check.chat.place.channel", number=number), found=False)
+        return PlaceReport(say("check.chat.place.channel", number=number), found=False)
     if not isinstance(channel, _TEXT):
-        return Seen(say("check.chat.place.channel", number=number), found=False)
+        return PlaceReport(say("check.chat.place.channel", number=number), found=False)
     me = await _myself(client, channel.guild.id)
     if me is None:
-        return Seen(say("check.chat.place.channel", number=number), found=False)
+        return PlaceReport(say("check.chat.place.channel", number=number), found=False)
     # Again, because only a channel of the whole server knows its roles.
     known = await me.guild.fetch_channel(number)
     place = say("check.chat.place.channel_of", name=known.name, guild=me.guild.name)
-    return Seen(place, _sentences(known.permissions_for(me)))
+    return PlaceReport(place, _sentences(known.permissions_for(me)))
 
 
 async def _myself(client: discord.Client, guild: int) -> discord.Member | None:

@@ -24,7 +24,7 @@ from bot.chats.telegram.places import PLATFORM
 from bot.chats.telegram.polling import Polling, without_webhook
 from bot.chats.telegram.requests import Flooded, polling_pool, sending_pool
 from bot.chats.telegram.responses import Presses
-from bot.chats.telegram.sending import Online, Sender, Shown
+from bot.chats.telegram.sending import Online, Sender, ShownPictures
 from bot.chats.telegram.updates import KINDS, Updates
 from bot.chats.telegram.webhook import Hook, Webhook
 from bot.commands.spec import COMMANDS, CommandSpec
@@ -98,7 +98,7 @@ class TelegramChat:
         self._ended = asyncio.Event()
         self._ended.set()
         self._tell_moved = moved
-        silence, shown = Silence(clock, self._moved), Shown()
+        silence, shown = Silence(clock, self._moved), ShownPictures()
         self._sender = Sender(self._logged_in, silence, shown)
         self._editor = Editor(self._logged_in, silence, shown)
         self._topics = Topics(self._logged_in, silence, clock)
@@ -266,7 +266,10 @@ async def _shut(bot: telegram.Bot) -> None:
 
 
 class Topics:
-    """Opens and closes topics. A topic in which a command was written is its place already, as a thread is."""
+    """Opens and closes forum topics: a task that is given in the General topic gets one of its own where the bot may.
+
+    A topic in which a command was written is its place already, as a thread is.
+    """
 
     def __init__(self, online: Online, silence: Silence, clock: Callable[[], float] = time.monotonic) -> None:
         self._online = online

@@ -12,7 +12,7 @@ from telegram.error import BadRequest
 from bot.chats.telegram import errors
 from bot.chats.telegram.drafts import Draft, card_of, digest_of, keyboard_of
 from bot.chats.telegram.flood_control import Silence
-from bot.chats.telegram.sending import NO_PREVIEW, Online, Shown, media_of
+from bot.chats.telegram.sending import NO_PREVIEW, Online, ShownPictures, media_of
 from bot.domain.address import MessageRef
 from bot.domain.outgoing import Message, Turn, at_once
 from devices.recent import Recent
@@ -24,7 +24,7 @@ _REMEMBERED: Final = 256
 class Editor:
     """Edits. Raises FloodWait, ChatGone or ChatError."""
 
-    def __init__(self, online: Online, silence: Silence, shown: Shown) -> None:
+    def __init__(self, online: Online, silence: Silence, shown: ShownPictures) -> None:
         self._online = online
         self._silence = silence
         self._shown = shown

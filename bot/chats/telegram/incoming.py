@@ -56,7 +56,7 @@ class _Album:
 
 
 class Albums:
-    """Gathers the messages of an album."""
+    """Gathers the messages of an album: Telegram delivers each of its files as one of its own; one has the caption."""
 
     def __init__(self, quiet: float) -> None:
         """`quiet`: seconds without another part after which an album is whole."""

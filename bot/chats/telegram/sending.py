@@ -122,7 +122,7 @@ _REMEMBERED: Final = 1024
 """Messages whose picture is known; ours. Of others an edit finds out."""
 
 
-class Shown:
+class ShownPictures:
     """Digests of the pictures of our messages, "" for messages without one."""
 
     def __init__(self) -> None:
@@ -155,7 +155,7 @@ class _Progress:
 class Sender:
     """What goes out new. Raises FloodWait, ChatGone or ChatError."""
 
-    def __init__(self, online: Online, silence: Silence, shown: Shown) -> None:
+    def __init__(self, online: Online, silence: Silence, shown: ShownPictures) -> None:
         self._online = online
         self._silence = silence
         self._shown = shown

@@ -41,8 +41,8 @@ def test_words_and_pixels_are_covered() -> None:
     assert covered.image is not None
     assert covered.image.getpixel((20, 20)) == COVER
     assert covered.image.getpixel((70, 70)) == (0, 0, 0)
-    assert covered.small is not None
-    assert (covered.small.getpixel((2, 2)), covered.small.getpixel((9, 9))) == (COVER[0], 0)
+    assert covered.thumbnail is not None
+    assert (covered.thumbnail.getpixel((2, 2)), covered.thumbnail.getpixel((9, 9))) == (COVER[0], 0)
     assert mask.text("typed 246810!") == "typed ••••••!"
 
 
@@ -70,9 +70,9 @@ def test_no_picture_where_nobody_can_tell_the_place() -> None:
     mask.add("246810")
     jpeg = Jpeg.of(Image.new("RGB", (80, 80)), Size(80, 80))
     nowhere = mask.observation(replace(seen(None), jpeg=jpeg))
-    assert (nowhere.image, nowhere.jpeg, nowhere.small) == (None, None, None)
+    assert (nowhere.image, nowhere.jpeg, nowhere.thumbnail) == (None, None, None)
     closed = Mask(lambda _package: True).observation(replace(seen(()), jpeg=jpeg))
-    assert (closed.image, closed.jpeg, closed.small) == (None, None, None)
+    assert (closed.image, closed.jpeg, closed.thumbnail) == (None, None, None)
 
 
 def box(left: int, text: str, name: str = "") -> Element:

@@ -12,7 +12,7 @@ from agent.graph.executor.targets import ResolvedTarget
 from agent.observing import ScreenView, screen_of
 from devices.geometry import Bounds
 from devices.phone import Element, Observation
-from devices.resizing import small_of
+from devices.resizing import thumbnail_of
 from tests.agent.guards.screens import SIZE
 
 BAR = Element(Bounds(130, 80, 900, 180), text="Photo", package="app")
@@ -36,7 +36,7 @@ def look(*elements: Element, colour: str = "red", where: Bounds | None = None) -
     image = Image.new("RGB", (SIZE.width, SIZE.height), "white")
     box = where or elements[0].bounds
     image.paste(colour, (box.left, box.top, box.right, box.bottom))
-    return Observation(SIZE, image, (*elements, BAR, DELETE), "app", small=small_of(image))
+    return Observation(SIZE, image, (*elements, BAR, DELETE), "app", thumbnail=thumbnail_of(image))
 
 
 def allowed(seen: Observation, before: Observation | None = None) -> dict[str, object]:

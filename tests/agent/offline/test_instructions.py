@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from agent.outcome import Outcome
-from devices.virtual_phone.test_probe import GroundTruth
+from devices.virtual_phone.ground_truth import GroundTruth
 from tests.agent.offline.conftest import SEEDS
 from tests.agent.offline.phones import Phones, piloted
 

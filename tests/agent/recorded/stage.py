@@ -25,9 +25,9 @@ from agent.recorded_skills.skill_file import Parameter, RecordedSkill, Source
 from agent.skills.library import Skills
 from agent.skills.loading import Skill
 from devices.geometry import Size
+from devices.virtual_phone.ground_truth import GroundTruth, Touched
 from devices.virtual_phone.state import Redesign
 from devices.virtual_phone.strings import chinese
-from devices.virtual_phone.test_probe import GroundTruth, Touched
 from tests.agent.graph.rig import Rig, Work, direct_rig, order
 from tests.fakes.ports import MemorySkillNames
 

@@ -14,7 +14,7 @@ import pytest
 from bot.chats.installed import installed, model_of
 from bot.domain.address import Address, Person, Place
 from bot.domain.right import Right
-from bot.people.access import Lists, Policy, Verdict, authorize
+from bot.people.access import AccessDecision, Lists, Policy, authorize
 from bot.wiring.core import lists_of
 
 ANNA = Person("discord", "1", "Anna")
@@ -98,10 +98,10 @@ USE, APPROVE, ADMIN = Right.USE, Right.APPROVE, Right.ADMIN
     ],
 )
 def test_table(person: Person, place: Place, right: Right, policy: Policy, owner: Person | None, reason: str) -> None:
-    verdict = authorize(person, place, right, policy, owner=owner)
-    assert verdict.allowed is (reason == "")
-    assert next((check.name for check in verdict.checks if not check.passed), "") == reason
-    assert verdict.reason
+    decision = authorize(person, place, right, policy, owner=owner)
+    assert decision.allowed is (reason == "")
+    assert next((check.name for check in decision.checks if not check.passed), "") == reason
+    assert decision.reason
 
 
 def test_admin_includes_every_right() -> None:
@@ -134,8 +134,8 @@ def test_the_operator_may_do_everything(platform: str, right: Right) -> None:
     assert authorize(Person(platform, "operator"), place, right, NOBODY, owner=ANNA).allowed
 
 
-def test_a_verdict_without_checks_is_a_refusal() -> None:
-    assert not Verdict(()).allowed
+def test_a_decision_without_checks_is_a_refusal() -> None:
+    assert not AccessDecision(()).allowed
 
 
 def test_the_policy_comes_from_the_settings() -> None:

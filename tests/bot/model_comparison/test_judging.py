@@ -14,8 +14,8 @@ from agent.outcome import Outcome
 from agent.questions import QuestionKind
 from bot.model_comparison.judging import Ending, Need, Wanted, is_on_the_way, judge, plain
 from bot.model_comparison.tasks import ComparisonTask, sample, suite
+from devices.virtual_phone.ground_truth import GroundTruth, SavedNote, SentMessage, Touched, truth_of
 from devices.virtual_phone.state import Identity, PhoneState
-from devices.virtual_phone.test_probe import GroundTruth, SavedNote, SentMessage, Touched, truth_of
 
 SUITES = [suite(seed) for seed in range(5)]
 TASKS = st.sampled_from([task for tasks in SUITES for task in tasks])

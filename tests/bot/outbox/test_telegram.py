@@ -132,17 +132,23 @@ async def a_line(path: Path) -> AsyncIterator[RateLimitedChat]:
         alice = fake.user("alice")
         private, group = fake.private(alice), fake.group()
         fake.rates = Rates(world.clock)
-        paces, time = ChatRateLimits(world.clock), WaitingClock(world.clock, world.clock.sleep)
+        rate_limits, time = ChatRateLimits(world.clock), WaitingClock(world.clock, world.clock.sleep)
         lists = Lists(chats=frozenset({str(group.id)}), users=frozenset({str(alice.id)}))
         rights = await Rights.open(Policy({"telegram": lists}), world.store)
-        turns = ReplyTurns(paces, world.chats, time)
+        turns = ReplyTurns(rate_limits, world.chats, time)
         services = replace(world.services, rights=rights, turns=turns, press_turns=turns.for_a_press)
         chat = Watched(fake, world.clock, Commands(services))
         running = asyncio.create_task(chat.run())
         await fake.connected()
         world.chats["telegram"] = chat
         outbox = Outbox(
-            world.task_service, world.store, world.chats, "all", paces=paces, clock=world.clock, sleep=time.sleep
+            world.task_service,
+            world.store,
+            world.chats,
+            "all",
+            rate_limits=rate_limits,
+            clock=world.clock,
+            sleep=time.sleep,
         )
         await outbox.start()
         frame = await world.store.frames.save(png(), suffix=".png")

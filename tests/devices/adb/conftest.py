@@ -43,8 +43,8 @@ class Met:
     told: int = 0
     shown: int = 0
 
-    def shows_same(self, small: Image.Image) -> bool:
-        assert small.mode == "L"
+    def shows_same(self, thumbnail: Image.Image) -> bool:
+        assert thumbnail.mode == "L"
         self.shown += 1
         return self.looks
 

@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import asynccontextmanager, suppress
 from typing import Any
 
-from devices.adb.following import Dialling
+from devices.adb.following import Dialer
 from devices.adb.server import ServerAddress
 
 AWAY, SILENT = "10.0.0.1:5555", "10.0.0.2:5555"
@@ -64,8 +64,8 @@ async def counting() -> AsyncIterator[tuple[ServerAddress, dict[str, list[float]
 
 
 @asynccontextmanager
-async def dialling(address: ServerAddress, *serials: str) -> AsyncIterator[Dialling]:
-    made = Dialling((address,), lambda _: False)
+async def dialling(address: ServerAddress, *serials: str) -> AsyncIterator[Dialer]:
+    made = Dialer((address,), lambda _: False)
     for serial in serials:
         made.expect(serial)
     made.start()

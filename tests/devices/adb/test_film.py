@@ -15,7 +15,7 @@ from devices.adb.film import AccessUnits
 from devices.errors import CaptureFailed
 from devices.geometry import Size
 from devices.inputs import Key, OpenApp, PressKey
-from devices.phone import Films
+from devices.phone import VideoSource
 from devices.virtual_phone.screenrecord import Encoder
 from tests.devices.adb.conftest import Bench
 
@@ -51,7 +51,7 @@ def test_a_stream_is_cut_where_pictures_begin_however_it_arrives() -> None:
 
 
 async def test_a_change_on_the_screen_is_a_picture_and_nothing_else_is(bench: Bench) -> None:
-    assert isinstance(bench.phone, Films)
+    assert isinstance(bench.phone, VideoSource)
     async with aclosing(bench.phone.film(SCREEN)) as film:
         units = [await next_unit(film)]
         with pytest.raises(TimeoutError):

@@ -10,7 +10,7 @@ from devices.adb.pictures import UnknownFormat, from_jpeg, from_png, from_raw, n
 from devices.errors import CaptureFailed
 from devices.geometry import Size
 from devices.opening import NoPicture
-from devices.resizing import small_of
+from devices.resizing import thumbnail_of
 
 
 def raw(image: Image.Image, *, pixels: int = 1, colour_space: bool = True, mode: str = "RGBX") -> bytes:
@@ -134,7 +134,7 @@ def test_what_is_only_compared_is_not_made_whole(size: tuple[int, int], opacity:
     frame = from_raw(memoryview(data), never)
     assert not frame.shows
     assert frame.size == Size(*size)
-    assert apart(frame.small, image.reduce(8).convert("L")) <= 1
+    assert apart(frame.thumbnail, image.reduce(8).convert("L")) <= 1
 
 
 @pytest.mark.parametrize("kind", ["raw", "raw BGRA", "png", "jpeg", "jpeg of odd sides"])
@@ -160,7 +160,7 @@ def test_a_picture_that_has_to_fit_comes_as_jpeg(kind: str) -> None:
     assert frame.jpeg is not None
     assert frame.shows
     assert frame.jpeg.size == half(frame.size) == Size(*frame.jpeg.image().size)
-    assert apart(frame.small, image.reduce(8).convert("L")) <= 3
+    assert apart(frame.thumbnail, image.reduce(8).convert("L")) <= 3
 
 
 def test_in_the_small_all_kinds_of_pictures_agree() -> None:
@@ -169,14 +169,14 @@ def test_in_the_small_all_kinds_of_pictures_agree() -> None:
     jpeg = io.BytesIO()
     image.save(jpeg, "JPEG", quality=80)
     plain = image.reduce(8).convert("L")
-    assert apart(small_of(image), plain) <= 1
-    assert apart(from_raw(raw(image)).small, plain) <= 1
-    assert apart(from_raw(raw(image, pixels=5, mode="BGRX"), never).small, plain) <= 1
-    assert apart(from_png(png(image)).small, plain) <= 1
+    assert apart(thumbnail_of(image), plain) <= 1
+    assert apart(from_raw(raw(image)).thumbnail, plain) <= 1
+    assert apart(from_raw(raw(image, pixels=5, mode="BGRX"), never).thumbnail, plain) <= 1
+    assert apart(from_png(png(image)).thumbnail, plain) <= 1
     seen = from_jpeg(jpeg.getvalue(), never)
     assert seen.image is None
     assert seen.size == Size(1080, 2400)
-    assert apart(seen.small, plain) <= 2
+    assert apart(seen.thumbnail, plain) <= 2
     whole = from_jpeg(jpeg.getvalue()).image
     assert whole is not None
     assert (whole.mode, whole.size) == ("RGB", (1080, 2400))
@@ -201,4 +201,4 @@ def test_a_truncated_jpeg_is_no_picture(share: float) -> None:
 )
 def test_what_a_phone_says_before_a_raw_picture_is_left_out(warning: bytes) -> None:
     image = page(1080, 2400)
-    assert apart(from_raw(warning + raw(image)).small, image.reduce(8).convert("L")) <= 1
+    assert apart(from_raw(warning + raw(image)).thumbnail, image.reduce(8).convert("L")) <= 1

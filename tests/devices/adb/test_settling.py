@@ -50,7 +50,7 @@ class Camera:
         self.taken += 1
         self._last = next(self._images, self._last)
         frame = Frame.of(self._last)
-        return frame if self._whole or wanted(frame.small, frame.size) else replace(frame, image=None)
+        return frame if self._whole or wanted(frame.thumbnail, frame.size) else replace(frame, image=None)
 
 
 A, B, C = screen(), screen((0, 300, 540, 600)), screen((0, 700, 540, 900))

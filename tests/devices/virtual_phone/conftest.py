@@ -8,8 +8,8 @@ from datetime import UTC, datetime
 
 import pytest
 
+from devices.virtual_phone.ground_truth import GroundTruth
 from devices.virtual_phone.phone import VirtualPhone
-from devices.virtual_phone.test_probe import GroundTruth
 from tests.fixtures.adb import AdbServer
 
 NOON = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)

@@ -3,8 +3,8 @@ from __future__ import annotations
 import pytest
 
 from devices.geometry import Point
+from devices.virtual_phone.ground_truth import PlacedOrder, SavedNote, SentMessage, Touched
 from devices.virtual_phone.phone import VirtualPhone
-from devices.virtual_phone.test_probe import PlacedOrder, SavedNote, SentMessage, Touched
 from tests.devices.virtual_phone.conftest import Hands
 
 

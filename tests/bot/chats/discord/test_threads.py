@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 from simcord.enums import ChannelType
 
-from bot.chats.discord.chat import DiscordChat
-from bot.chats.discord.threads import thread_name
+from bot.chats.discord.chat import DiscordChat, thread_name
 from bot.domain.address import MessageRef
 from bot.domain.outgoing import Message
 from tests.bot.chats.discord.conftest import Home

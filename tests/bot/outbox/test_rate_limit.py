@@ -21,13 +21,13 @@ from tests.bot.world import CHANNEL, Clock
 def test_no_window_is_ever_exceeded(calls: list[tuple[Urgency, float]]) -> None:
     """Seen failing with a `Window.delay` that looks at the last call alone: 60 calls went out in a minute."""
     clock = Clock()
-    pace = ChatRateLimit(CAPABILITIES, clock, group=True, account=Account(CAPABILITIES.account_budgets, clock))
+    rate_limit = ChatRateLimit(CAPABILITIES, clock, group=True, account=Account(CAPABILITIES.account_budgets, clock))
     times: list[float] = []
     for urgency, later in calls:
         clock.advance(later)
-        while (wait := pace.delay(urgency)) > 0:
+        while (wait := rate_limit.delay(urgency)) > 0:
             clock.advance(wait)
-        pace.spent()
+        rate_limit.spent()
         times.append(clock())
     for budget in CAPABILITIES.group_budgets:
         for at in times:
@@ -36,25 +36,25 @@ def test_no_window_is_ever_exceeded(calls: list[tuple[Urgency, float]]) -> None:
 
 def test_what_is_silent_leaves_a_reserve() -> None:
     clock = Clock()
-    pace = ChatRateLimit(
+    rate_limit = ChatRateLimit(
         replace(CAPABILITIES, group_budgets=(Budget(4, 60.0),), edit_interval_group=0.1), clock, group=True
     )
     for _ in range(3):
-        assert pace.delay(Urgency.SILENT) == 0
-        pace.spent()
+        assert rate_limit.delay(Urgency.LOW) == 0
+        rate_limit.spent()
         clock.advance(1)
-    assert pace.delay(Urgency.SILENT) == pytest.approx(57)
-    assert pace.delay(Urgency.LOUD) == 0
+    assert rate_limit.delay(Urgency.LOW) == pytest.approx(57)
+    assert rate_limit.delay(Urgency.URGENT) == 0
 
 
 def test_answers_leave_room_for_what_notifies() -> None:
     clock = Clock()
-    pace = ChatRateLimit(replace(CAPABILITIES, group_budgets=(Budget(20, 60.0),)), clock, group=True)
+    rate_limit = ChatRateLimit(replace(CAPABILITIES, group_budgets=(Budget(20, 60.0),)), clock, group=True)
     for _ in range(18):
-        assert pace.delay(Urgency.ANSWER) == 0
-        pace.spent()
-    assert pace.delay(Urgency.ANSWER) == pytest.approx(60)
-    assert pace.delay(Urgency.LOUD) == 0
+        assert rate_limit.delay(Urgency.ANSWER) == 0
+        rate_limit.spent()
+    assert rate_limit.delay(Urgency.ANSWER) == pytest.approx(60)
+    assert rate_limit.delay(Urgency.URGENT) == 0
 
 
 def test_chats_share_what_their_account_may_send() -> None:
@@ -63,12 +63,12 @@ def test_chats_share_what_their_account_may_send() -> None:
     one, other = (ChatRateLimit(CAPABILITIES, clock, group=True, account=account) for _ in range(2))
     one.spent()
     other.spent()
-    assert ChatRateLimit(CAPABILITIES, clock, group=True, account=account).delay(Urgency.LOUD) == pytest.approx(1)
+    assert ChatRateLimit(CAPABILITIES, clock, group=True, account=account).delay(Urgency.URGENT) == pytest.approx(1)
 
 
 def a_line(chat: LoopbackChat, clock: Clock) -> RateLimitedChat:
-    pace = ChatRateLimit(CAPABILITIES, clock, group=True)
-    return RateLimitedChat(chat, lambda _place: pace, CHANNEL.address, WaitingClock(clock, clock.sleep))
+    rate_limit = ChatRateLimit(CAPABILITIES, clock, group=True)
+    return RateLimitedChat(chat, lambda _place: rate_limit, CHANNEL.address, WaitingClock(clock, clock.sleep))
 
 
 async def test_a_turn_in_a_silence_is_refused_and_not_waited_for() -> None:
