@@ -33,8 +33,6 @@ AHEAD: Final = 6
 """Recorded steps that are looked at after a model has acted: it may have done several at once."""
 _DETOURS: Final = frozenset({"wait", "back", "reopen", "scroll"})
 """What is done while the next recorded step does not fit yet."""
-
-
 MOST_BACKS: Final = 3
 """Pages that are gone back in an app that was just opened."""
 

@@ -375,13 +375,8 @@ NEW_SUBTASK: Final[ExecutorState] = {
 
 
 def joined(*updates: ExecutorState) -> ExecutorState:
-    """Several updates as one; of what two of them have, the later counts."""
+    """Several updates as one, or a state with an update; of what two of them have, the later counts."""
     return cast("ExecutorState", joined_subjects(updates))
-
-
-def after(state: ExecutorState, update: ExecutorState) -> ExecutorState:
-    """What the graph makes of its state with this update."""
-    return joined(state, update)
 
 
 def performed_of(step: StepData) -> tuple[str, ...]:
@@ -452,7 +447,9 @@ def reply_text(reply: ModelReply) -> str:
 
 def past_step(step: PastData, *, image: ImagePart | None, shown: str) -> PastStep:
     """A step taken, as the acting model is shown it: with its picture and what stood beside that, inside the window."""
-    failure = step["failure"]
+    failure = None
+    if (data := step["failure"]) is not None:
+        failure = StepFailure(restored(data["reason"]), data["uncertain"], data["unknown_app"])
     return PastStep(
         number=step["number"],
         reply=step["reply"],
@@ -463,8 +460,6 @@ def past_step(step: PastData, *, image: ImagePart | None, shown: str) -> PastSte
         image=image,
         shown=shown,
         status=status_of(step),
-        failure=None
-        if failure is None
-        else StepFailure(restored(failure["reason"]), failure["uncertain"], failure["unknown_app"]),
+        failure=failure,
         memo=step["memo"],
     )

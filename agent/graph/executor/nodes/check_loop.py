@@ -14,7 +14,6 @@ from agent.graph.executor.state import (
     ConversationState,
     ExecutorState,
     QuestionState,
-    after,
     ending,
     joined,
     performed_of,
@@ -51,7 +50,7 @@ async def check_loop(
         return Command(goto="executor_exit", update=joined(update, ending(Outcome.CANCELLED, "")))
     if state["progress"]["result"] is not None:
         return Command(goto="executor_exit", update=update)
-    now, most = after(state, update), state["order"]["max_steps"]
+    now, most = joined(state, update), state["order"]["max_steps"]
     if now["step"]["number"] > most:
         reached = ending(Outcome.FAILED, sentence("limit.steps", number=most))
         return Command(goto="executor_exit", update=joined(update, reached))
@@ -83,5 +82,5 @@ async def check_loop(
         "steering_notes": [*state["conversation"]["steering_notes"], *map(kept, written)],
     }
     update = joined(update, {"conversation": told})
-    due = await is_past_long(after(state, update), context)
+    due = await is_past_long(joined(state, update), context)
     return Command(goto="sum_up_past" if due else "screenshot", update=update)
