@@ -18,14 +18,14 @@ from starlette.datastructures import MutableHeaders
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response
-from starlette.routing import BaseRoute, Route
+from starlette.routing import BaseRoute, Match, Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from bot.domain.finding import Finding
 from bot.people.access import Policy
 from bot.people.rights import Rights
 from bot.tasks.follow import Runs
-from bot.texts import speaking
+from bot.texts import say, speaking
 from bot.views.tasks import Json
 from bot.web import handover
 from bot.web.api import Api, ConsoleServices
@@ -146,7 +146,9 @@ class Console:
                 f"The console was not started on {self._door.host}, port {self._port}: {reason}. "
                 "Check CONSOLE_HOST and CONSOLE_PORT."
             ) from error
-        self._gate.opened(port)
+        self._gate.opened(
+            port, lambda request: any(route.matches(request.scope)[0] is not Match.NONE for route in app.router.routes)
+        )
         url = self._door.own_url(port)
         if self._data_dir is not None:
             self._note = handover.Handover(url=url, token=self._token, pid=os.getpid())
@@ -234,7 +236,8 @@ class Guarded:
 async def _not_served(_: Request, error: Exception) -> Response:
     """No such address, or not this way."""
     assert isinstance(error, HTTPException)
-    response = refuse(error.status_code, error.detail)
+    words = {404: say("api.no_path"), 405: say("api.no_method")}.get(error.status_code, error.detail)
+    response = refuse(error.status_code, words)
     response.headers.update(error.headers or {})
     return response
 
