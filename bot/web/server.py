@@ -24,13 +24,12 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from bot.domain.finding import Finding
 from bot.people.access import Policy
 from bot.people.rights import Rights
-from bot.tasks.follow import Runs
 from bot.texts import say, speaking
 from bot.views.tasks import Json
 from bot.web import handover
 from bot.web.api import Api, ConsoleServices
 from bot.web.auth import ConsoleGate
-from bot.web.cli_endpoint import CliCommands, CliTasks
+from bot.web.cli_endpoint import CliCommands
 from bot.web.connections import IDLE_WITHIN, Connections, HttpServer
 from bot.web.dashboard import Dashboard
 from bot.web.errors import ConsoleError, ConsolePortInUse
@@ -63,7 +62,6 @@ class Console:
         door: Exposure,
         port: int,
         behind: ConsoleServices,
-        runs: Runs,
         kept: Kept,
         *,
         data_dir: Path | None = None,
@@ -104,7 +102,6 @@ class Console:
             ),
             SettingsCheck(behind.checks),
             CliCommands(behind.intake, behind.commands),
-            CliTasks(behind.intake, runs, behind.frames, self._stopping),
         )
         self._idle = idle
         self._connections = connections

@@ -51,7 +51,7 @@ async def test_a_saved_skill_is_done_in_every_way(place: Place) -> None:
             await noted(place, "By the API")
             plan = {"rule": "every 2h", "skill": "note", "arguments": {"title": "As planned"}}
             async with caller.post(f"{url}/api/v1/schedules", json=plan) as answer:
-                assert "As planned" in (await answer.json())["options"]["arguments"]
+                assert "As planned" in (await answer.json())["options"]["arguments"].values()
         with closing(sqlite3.connect(place.data / "opengui.sqlite3")) as database, database:
             database.execute("UPDATE schedules SET due = ?", (time.time(),))
         await noted(place, "As planned")

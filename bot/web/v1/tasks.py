@@ -158,14 +158,16 @@ async def steer_task(task: Id, note: Note, calls: Caller) -> TaskInfo:
 
 @router.post("/tasks/{task}/answer")
 async def answer_task(task: Id, answer: AnswerTo, calls: Caller) -> TaskInfo:
-    """Answer its open question; to allow something takes the right to approve."""
-    found = await calls.task(task)
-    questions = await calls.services.task_service.open_questions(task=found.id)
+    """Answer its open question, or give it up; to allow something takes the right to approve."""
+    found, commands = await calls.task(task), calls.commands()
     if answer.question:
-        questions = tuple(one for one in questions if one.question.id == answer.question)
-        if not questions:
-            raise Unknown(say("desk.no_question", question=answer.question[:40]))
-    await calls.commands().answer(await sole(questions, calls.services), answer.text)
+        asked = await commands.question(found, answer.question)
+    else:
+        asked = await sole(await calls.services.task_service.open_questions(task=found.id), calls.services)
+    if answer.text is None:
+        await commands.give_up(asked)
+    else:
+        await commands.answer(asked, answer.text)
     return await task_info(calls, await calls.services.task_service.known(found.id))
 
 

@@ -187,7 +187,7 @@ async def test_a_body_in_another_form_is_refused(world: World, client: aiohttp.C
 
 
 async def test_a_refusal_never_repeats_the_value(client: aiohttp.ClientSession) -> None:
-    async with client.post("/api/answer", json={"question": "q1", "text": ["481516"]}) as response:
+    async with client.post("/api/say", json={"event": "event-0001", "text": ["481516"]}) as response:
         assert "481516" not in await response.text()
 
 

@@ -117,7 +117,7 @@ class MaybeNote(Sent):
 class AnswerTo(Sent):
     """An answer. `allow` and `deny` answer an approval."""
 
-    text: Text = Field(repr=False)
+    text: Text | None = Field(repr=False, description="null: nobody will answer, and the task ends as blocked.")
     question: Name = Field(default="", description="Which one; needed where several are open.")
 
 

@@ -234,8 +234,6 @@ TAKEN: Mapping[Right, tuple[tuple[str, str], ...]] = {
         ("POST", "/api/fleet/revoke"),
         ("POST", "/api/tokens"),
         ("POST", "/api/command"),
-        ("POST", "/api/do"),
-        ("POST", "/api/answer"),
         ("GET", "/api/v1/people"),
         ("GET", "/api/v1/audit"),
     ),
