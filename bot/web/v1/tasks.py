@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from typing import Annotated
 
 from fastapi import APIRouter, Query, Request, Response
@@ -96,7 +97,7 @@ async def create_task(wish: NewTask, calls: Caller, response: Response) -> TaskI
     conversation = await calls.conversation(wish.conversation) if wish.conversation else None
     files = await calls.files([(file.name, file.content) for file in wish.files])
     here, guidance = ("", AS_SET) if conversation is None else (conversation.id, conversation.guidance)
-    draft = wish.draft(wish.text)
+    draft = replace(wish.draft(wish.text), follows=wish.follows)
     if wish.skill:
         draft = draft_of_skill(draft, SkillCall(wish.skill, wish.arguments), calls.services)
     started = await calls.commands(here).start(draft, files, guidance=guidance)
