@@ -108,12 +108,8 @@ class Remote:
 
     async def command(self, name: str, text: str = "", **options: str) -> Said:
         """Give a command as the operator; what it says. Raises Refused and ServiceGone."""
-        body = {"name": name, "options": options, "text": text}
-        async with self._session.post("/api/command", json=body) as response:
-            if response.status != 200:
-                raise await _refusal(response)
-            answer = await response.json()
-            return Said(answer["text"], b64decode(answer.get("picture", "")), tuple(answer.get("buttons", ())))
+        answer = await self.send(f"/api/console/commands/{name}", options=options, text=text)
+        return Said(answer["text"], b64decode(answer["picture"]), tuple(answer["buttons"]))
 
     async def questions(self) -> list[dict[str, Any]]:
         """Everything that is asked and not answered. Raises ServiceGone."""

@@ -1,4 +1,4 @@
-"""What the command line uses beyond the API: commands that only the operator's own machine gives."""
+"""Commands as the operator types them, for the command line and the console's own forms, beside the API."""
 
 from __future__ import annotations
 
@@ -14,18 +14,17 @@ from starlette.routing import Route
 from bot.domain.chat import Intake
 from bot.domain.incoming import CommandCall, Invocation
 from bot.texts import say
-from bot.web.api import ID_LIMIT, SAID_LIMIT, body_of
+from bot.web.api import SAID_LIMIT, body_of
 from bot.web.chat import place
 from bot.web.http import post, refuse
 from bot.web.viewers import person_of
 
 
-class Ordered(BaseModel):
-    """A command with its options and its text."""
+class Typed(BaseModel):
+    """What is typed behind the name of a command."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    name: str = Field(min_length=1, max_length=ID_LIMIT)
     options: Mapping[str, str] = Field(default_factory=dict, max_length=20, repr=False)
     text: str = Field(default="", max_length=SAID_LIMIT, repr=False)
 
@@ -39,14 +38,15 @@ class CliCommands:
 
     def routes(self) -> list[Route]:
         """What is served."""
-        return [post("/api/command", self.command)]
+        return [post("/api/console/commands/{name}", self.command)]
 
     async def command(self, request: Request) -> Response:
         """Do one command; the answer is what it says, and its picture as base64. One that is refused has status 409."""
-        ordered = await body_of(request, Ordered)
-        if ordered.name not in self._commands:
-            return refuse(400, say("refusal.command"))
-        call = CommandCall(ordered.name, ordered.options, ordered.text)
+        name = request.path_params["name"]
+        if name not in self._commands:
+            return refuse(404, say("refusal.command"))
+        typed = await body_of(request, Typed)
+        call = CommandCall(name, typed.options, typed.text)
         event = f"cli:{secrets.token_hex(8)}"
         reply = await self._intake.invoke(Invocation(person_of(request), place(""), event, call))
         message = reply.message

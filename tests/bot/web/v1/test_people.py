@@ -233,7 +233,7 @@ TAKEN: Mapping[Right, tuple[tuple[str, str], ...]] = {
         ("POST", "/api/fleet/invite"),
         ("POST", "/api/fleet/revoke"),
         ("POST", "/api/tokens"),
-        ("POST", "/api/command"),
+        ("POST", "/api/console/commands/devices"),
         ("GET", "/api/v1/people"),
         ("GET", "/api/v1/audit"),
     ),
