@@ -101,7 +101,7 @@ async def _follow(
     cancelling: list[asyncio.Task[None]] = []
 
     async def cancel() -> None:
-        with suppress(Refused):  # it has ended in the meantime
+        with suppress(Refused, ServiceGone):  # it has ended in the meantime
             await door.cancel(task)
 
     def interrupted() -> None:
