@@ -74,11 +74,14 @@ class Service:
 
     async def do(self, device: str) -> bool:
         """A task on this phone, followed to its end; whether it succeeded."""
-        order = {"text": "Look around on the phone", "device": device, "quick": True}
+        order = {"text": "Look around on the phone", "phone": device, "quick": True}
         final: dict[str, object] = {}
-        async with self.console.post("/api/do", json=order, timeout=aiohttp.ClientTimeout(total=TASK_S)) as answer:
-            if answer.status != 200:
+        async with self.console.post("/api/v1/tasks", json=order) as answer:
+            if answer.status != 201:
                 raise RuntimeError(f"the task was not taken: {await answer.text()}")
+            events = f"/api/v1/tasks/{(await answer.json())['id']}/events"
+        lines, whole = {"Accept": "application/x-ndjson"}, aiohttp.ClientTimeout(total=TASK_S)
+        async with self.console.get(events, headers=lines, timeout=whole) as answer:
             async for line in answer.content:
                 final = json.loads(line)
         return final.get("type") == "final" and final.get("outcome") == "succeeded"

@@ -61,9 +61,9 @@ async def _watching(service: Service, pages: int) -> AsyncIterator[None]:
 
 
 async def _queue(service: Service) -> None:
-    order = {"name": "do", "options": {"quick": "true"}, "text": "Look around on the phone"}
-    async with service.console.post("/api/command", json=order) as answer:
-        if answer.status != 200:
+    order = {"quick": True, "text": "Look around on the phone"}
+    async with service.console.post("/api/v1/tasks", json=order) as answer:
+        if answer.status != 201:
             raise RuntimeError(f"the task was not taken: {await answer.text()}")
 
 

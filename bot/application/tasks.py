@@ -9,7 +9,7 @@ from agent.files import GivenFile
 from agent.ports.agent import AS_SET, Guidance
 from agent.questions import QuestionKind
 from agent.standing_yes import StandingYes
-from bot.application.access import Caller, Refused, audited, require
+from bot.application.access import Caller, Refused, Unknown, audited, require
 from bot.application.phones import entitlement, phones_meant, wished
 from bot.application.services import Services
 from bot.application.skills import require_skill
@@ -202,6 +202,18 @@ class TaskCommands:
         if not answered.won:
             raise QuestionClosed(answered.question)
         return answered.question
+
+    async def give_up(self, question: OpenQuestion) -> None:
+        """Nobody will answer: the task ends as blocked. Raises QuestionClosed."""
+        await self.require_to_answer(question)
+        await self._services.task_service.give_up(question.question.id)
+
+    async def question(self, task: Task, question: str) -> OpenQuestion:
+        """The open question of the task, or of one of its parts, with this id. Raises Unknown."""
+        for one in await self._services.task_service.open_questions(task=task.id):
+            if one.question.id == question:
+                return one
+        raise Unknown(say("desk.no_question", question=question[:40]))
 
     async def require_to_answer(self, question: OpenQuestion) -> None:
         """Raise NotAllowed unless the caller may answer it, and QuestionClosed when that is over."""

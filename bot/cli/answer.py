@@ -29,7 +29,7 @@ async def answer(options: argparse.Namespace, settings: Settings) -> int:
         if options.text and question["kind"] == QuestionKind.SECRET:
             raise Refused(say("cli.answer.secret", task=options.task))
         text = await _text(options, question)
-        refusal = await remote.answer(question["question"], meant(text, question))
+        refusal = await remote.answer(options.task, question["question"], meant(text, question))
     if refusal:
         raise Refused(refusal)
     print(say("cli.answer.done", task=options.task))

@@ -9,6 +9,8 @@ import signal
 import sys
 import time
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -17,11 +19,12 @@ from agent.members.loading import EXECUTOR
 from agent.outcome import Outcome
 from bot.cards.formatting import source_lines
 from bot.cli.exits import OF_OUTCOME, OK, UNAVAILABLE, USAGE, Refused, ServiceGone
-from bot.cli.prompt import Prompt, somebody_is_there
+from bot.cli.prompt import Give, Prompt, somebody_is_there
 from bot.cli.remote import Remote, running_service
 from bot.cli.terminal import STYLE_OF, Style, Styled, print_styled
 from bot.config.settings import Settings
 from bot.domain.incoming import Attachment
+from bot.domain.task_request import TaskDraft, TaskOptions
 from bot.tasks.files import BadFiles, check
 from bot.texts import say
 
@@ -35,10 +38,19 @@ GOING_ON: Final = frozenset({"resumed", "step", "run ended", "part end", "final"
 
 async def do(options: argparse.Namespace, settings: Settings) -> int:
     """Hand the task to the running service, or do it here."""
-    options.began = time.monotonic()
-    if not options.task.strip():
+    text = options.task.strip()
+    if not text:
         _complain(options.command, say("cli.do.empty", example=say("cli.do.example")))
         return USAGE
+    how = TaskOptions(
+        quick=options.quick, deep=options.deep, search=options.search, member=options.member.strip().lower()
+    )
+    return await give(TaskDraft(text, options.device, how), options, settings)
+
+
+async def give(draft: TaskDraft, options: argparse.Namespace, settings: Settings) -> int:
+    """Have this task done, by the running service or here, with the answers and files that the options name."""
+    options.began = time.monotonic()
     try:
         files = await asyncio.to_thread(_read, options.file)
         answers = [*options.answer, *await asyncio.to_thread(_answers, options.answer_file)]
@@ -53,14 +65,14 @@ async def do(options: argparse.Namespace, settings: Settings) -> int:
         return USAGE
     async with running_service(settings.data_dir) as remote:
         if remote is not None:
-            return await _follow(remote, options, files, answers)
+            return await _follow(remote, draft, options, files, answers)
     if options.detach:
         raise ServiceGone(say("cli.remote.none", directory=settings.data_dir))
     # Here and not above: who hands a task to a service does not load the agent.
     from bot.cli.local import own_core  # noqa: PLC0415 - see above
 
     async with own_core(settings) as local:
-        return await _follow(local, options, files, answers)
+        return await _follow(local, draft, options, files, answers)
 
 
 def _read(paths: Sequence[Path]) -> tuple[Attachment, ...]:
@@ -77,40 +89,39 @@ def _answers(paths: Sequence[str]) -> list[str]:
 
 
 async def _follow(
-    door: Local | Remote, options: argparse.Namespace, files: tuple[Attachment, ...], given: Sequence[str]
+    door: Local | Remote,
+    draft: TaskDraft,
+    options: argparse.Namespace,
+    files: tuple[Attachment, ...],
+    given: Sequence[str],
 ) -> int:
     """Give the task and show what is told of it. Ctrl-C and SIGTERM cancel it."""
     answers = iter(given)
-    prompt = Prompt(door.answer) if not options.json and somebody_is_there() else None
-    task = ""
+    prompt: Prompt | None = None
     cancelling: list[asyncio.Task[None]] = []
 
+    async def cancel() -> None:
+        with suppress(Refused, ServiceGone):  # it has ended in the meantime
+            await door.cancel(task)
+
     def interrupted() -> None:
-        cancelling.append(asyncio.create_task(door.cancel(task)))
+        cancelling.append(asyncio.create_task(cancel()))
 
     try:
-        asked = door.lines(
-            options.task,
-            options.device,
-            quick=options.quick,
-            member=options.member,
-            deep=options.deep,
-            search=options.search,
-            command=options.command,
-            files=files,
-        )
-        async for line in asked:
-            if line["type"] == "task":
-                task = line["task"]
-                if options.detach:
-                    _show(line, options)
-                    return OK
-                for each in (signal.SIGINT, signal.SIGTERM):
-                    asyncio.get_running_loop().add_signal_handler(each, interrupted)
+        task = await door.start(draft, files)
+        if not options.detach:
+            for each in (signal.SIGINT, signal.SIGTERM):
+                asyncio.get_running_loop().add_signal_handler(each, interrupted)
+        _show({"type": "task", "task": task}, options)
+        if options.detach:
+            return OK
+        if not options.json and somebody_is_there():
+            prompt = Prompt(partial(door.answer, task))
+        async for line in door.events(task):
             if prompt is not None and line["type"] in GOING_ON:
                 await prompt.goes_on(line.get("part", ""))
             if line["type"] == "question":
-                await _ask(door, line, answers, prompt, options)
+                await _ask(partial(door.answer, task), line, answers, prompt, options)
                 continue
             _show(line, options)
             if line["type"] == "final":
@@ -165,7 +176,7 @@ def _show(line: dict[str, Any], options: argparse.Namespace) -> None:
 
 
 async def _ask(
-    door: Local | Remote,
+    give_answer: Give,
     question: dict[str, Any],
     answers: Iterator[str],
     prompt: Prompt | None,
@@ -181,10 +192,10 @@ async def _ask(
     _show(question, options)
     if answer is None:
         _complain(options.command, say("cli.do.unanswered"))
-    refusal = await door.answer(question["question"], answer)
+    refusal = await give_answer(question["question"], answer)
     if refusal:
         _complain(options.command, refusal)
-        await door.answer(question["question"], None)
+        await give_answer(question["question"], None)
 
 
 def _words(line: dict[str, Any]) -> str:

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import AsyncIterator, Sequence
-from contextlib import aclosing, asynccontextmanager
+from collections.abc import AsyncIterator, Iterator, Sequence
+from contextlib import aclosing, asynccontextmanager, contextmanager
 from typing import Any
 
+from bot.application import access
+from bot.application.access import Caller
 from bot.application.services import Services
+from bot.application.skills import draft_of_skill
+from bot.application.tasks import TaskCommands
 from bot.chats.installed import installed
 from bot.cli.exits import Refused
 from bot.cli.remote import Said
@@ -15,7 +19,8 @@ from bot.commands.dispatcher import Commands
 from bot.config.settings import Settings
 from bot.domain.address import Address, Person, Place
 from bot.domain.incoming import Attachment, CommandCall, Invocation
-from bot.domain.outgoing import Reply
+from bot.domain.task import TaskError
+from bot.domain.task_request import TaskDraft
 from bot.domain.zones import zone_named
 from bot.tasks.follow import TaskFollowers, line_of
 from bot.texts import spoken
@@ -31,63 +36,58 @@ class Local:
 
     def __init__(self, core: Core, following: TaskFollowers) -> None:
         zone = zone_named(core.settings.time_zone)
-        self._commands = Commands(
-            Services(
-                core.task_service,
-                core.store,
-                core.phones,
-                core.rights,
-                core.quotas,
-                core.live,
-                core.hands,
-                {},
-                zone,
-                skills=core.skills,
-                reasoning=lambda: core.terms.models.reasoning,
-            ),
-            language=core.settings.language,
+        self._services = Services(
+            core.task_service,
+            core.store,
+            core.phones,
+            core.rights,
+            core.quotas,
+            core.live,
+            core.hands,
+            {},
+            zone,
+            skills=core.skills,
+            reasoning=lambda: core.terms.models.reasoning,
         )
+        self._language = core.settings.language
         self._phones = core.phones
         self._operator = Person(PLATFORM, "operator", "operator", language=spoken())
         self._following = following
 
-    async def lines(
-        self,
-        text: str,
-        device: str,
-        *,
-        quick: bool,
-        member: str = "",
-        deep: bool = False,
-        search: bool = False,
-        command: str = "do",
-        files: Sequence[Attachment] = (),
-    ) -> AsyncIterator[dict[str, Any]]:
-        """Give a task and yield its events as plain objects. Raises Refused."""
-        options = {"device": device} if device else {}
-        options |= {name: "true" for name, wanted in (("quick", quick), ("deep", deep), ("search", search)) if wanted}
-        if member:
-            options["member"] = member
-        reply = await self._invoke(CommandCall(command, options, text), tuple(files))
-        if not reply.task:
-            message = reply.message
-            raise Refused("\n".join(filter(None, [message.heading, message.body] if message else [reply.toast])))
-        yield {"type": "task", "task": reply.task}
-        async with aclosing(self._following.events(reply.task)) as events:
+    async def start(self, draft: TaskDraft, files: Sequence[Attachment] = ()) -> str:
+        """Give a task; its number. Raises Refused."""
+        with _refusals():
+            if draft.skill is not None:
+                draft = draft_of_skill(draft, draft.skill, self._services)
+            return (await self._tasks().start(draft, files)).task.id
+
+    async def events(self, task: str) -> AsyncIterator[dict[str, Any]]:
+        """The events of a task from its first one on, as plain objects."""
+        async with aclosing(self._following.events(task)) as events:
             async for heard in events:
                 yield line_of(heard)
 
-    async def answer(self, question: str, text: str | None) -> str:
-        """Answer a question; None says that nobody will. "" when it was taken, else the reason why not."""
-        return await self._following.answer(self._operator, question, text)
+    async def answer(self, task: str, question: str, text: str | None) -> str:
+        """Answer a question of a task; None says that nobody will. "" when it was taken, else the reason why not."""
+        commands = self._tasks()
+        try:
+            with _refusals():
+                asked = await commands.question(await commands.task(task), question)
+                await (commands.give_up(asked) if text is None else commands.answer(asked, text))
+        except Refused as why:
+            return str(why)
+        return ""
 
     async def cancel(self, task: str) -> None:
-        """Cancel a task."""
-        await self._invoke(CommandCall("cancel", {"task": task}))
+        """Cancel a task. Raises Refused."""
+        commands = self._tasks()
+        with _refusals():
+            await commands.cancel(await commands.task(task))
 
     async def command(self, name: str, text: str = "", **options: str) -> Said:
         """Give a command; what it says. Raises Refused."""
-        reply = await self._invoke(CommandCall(name, options, text))
+        call = Invocation(self._operator, PLACE, _event(), CommandCall(name, options, text))
+        reply = await Commands(self._services, language=self._language).invoke(call)
         message = reply.message
         words = "\n".join(filter(None, [message.heading, message.body, message.footer])) if message else reply.toast
         if reply.refused:
@@ -98,9 +98,21 @@ class Local:
         """The phones, as plain objects."""
         return [phone_json(phone, ()) for phone in self._phones.list()]
 
-    async def _invoke(self, call: CommandCall, files: tuple[Attachment, ...] = ()) -> Reply:
-        event = f"cli:{secrets.token_hex(8)}"
-        return await self._commands.invoke(Invocation(self._operator, PLACE, event, call, files))
+    def _tasks(self) -> TaskCommands:
+        return TaskCommands(Caller(self._operator, PLACE, _event()), self._services)
+
+
+def _event() -> str:
+    return f"cli:{secrets.token_hex(8)}"
+
+
+@contextmanager
+def _refusals() -> Iterator[None]:
+    """What the service refuses is refused to the command line."""
+    try:
+        yield
+    except (access.Refused, TaskError) as why:
+        raise Refused(str(why)) from why
 
 
 @asynccontextmanager

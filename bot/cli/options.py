@@ -198,7 +198,7 @@ def parser() -> argparse.ArgumentParser:
     kept.add_argument("run", nargs="+", metavar="as NAME", help=say("cli.option.save_run"))
     kept.add_argument("--yes", action="store_true", help=say("cli.option.save_yes"))
     again = add("skill")
-    again.set_defaults(command="skill", file=[], quick=False, member="", deep=False, search=False, detach=False)
+    again.set_defaults(command="skill", file=[])
     again.add_argument("skill", metavar="NAME", help=say("cli.option.skill_name"))
     again.add_argument("values", nargs="*", metavar="KEY=VALUE", help=say("cli.option.skill_values"))
     again.add_argument("--device", default="", metavar="NAME", help=say("cli.option.do_device"))

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import io
 import json
-import secrets
 from base64 import b64decode
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
@@ -16,6 +15,7 @@ from urllib.parse import quote, urlsplit
 
 from bot.cli.exits import Refused, ServiceGone
 from bot.domain.incoming import Attachment
+from bot.domain.task_request import TaskDraft
 from bot.store.directory import service_starts
 from bot.texts import say, spoken
 from bot.web import handover
@@ -46,23 +46,18 @@ class Remote:
     def __init__(self, session: aiohttp.ClientSession) -> None:
         self._session = session
 
-    async def lines(
-        self,
-        text: str,
-        device: str,
-        *,
-        quick: bool,
-        member: str = "",
-        deep: bool = False,
-        search: bool = False,
-        command: str = "do",
-        files: Sequence[Attachment] = (),
-    ) -> AsyncIterator[dict[str, Any]]:
-        """Give a task and yield its events as plain objects. Raises Refused."""
+    async def start(self, draft: TaskDraft, files: Sequence[Attachment] = ()) -> str:
+        """Give a task; its number. Raises Refused and ServiceGone."""
         given = [{"name": file.name, "content": await self._hand_in(file)} for file in files]
-        body: dict[str, Any] = {"text": text, "device": device, "quick": quick, "files": given}
-        body |= {"member": member, "deep": deep, "search": search, "command": command}
-        async with self._session.post("/api/do", json=body) as response:
+        body: dict[str, Any] = {"text": draft.text, "phone": draft.device, "files": given}
+        if draft.skill is not None:
+            body |= {"skill": draft.skill.name, "arguments": dict(draft.skill.arguments)}
+        return str((await self.send("/api/v1/tasks", **body, **draft.options.model_dump()))["id"])
+
+    async def events(self, task: str) -> AsyncIterator[dict[str, Any]]:
+        """The events of a task from its first one on, as plain objects. Raises Refused."""
+        form = {"Accept": "application/x-ndjson"}
+        async with self._session.get(f"{_address(task)}/events", headers=form) as response:
             if response.status != 200:
                 raise await _refusal(response)
             async for line in response.content:
@@ -74,22 +69,21 @@ class Remote:
                 raise await _refusal(response)
             return str((await response.json())["content"])
 
-    async def answer(self, question: str, text: str | None) -> str:
-        """Answer a question; None says that nobody will. "" when it was taken, else the reason why not."""
+    async def answer(self, task: str, question: str, text: str | None) -> str:
+        """Answer a question of a task; None says that nobody will. "" when it was taken, else the reason why not."""
         import aiohttp  # noqa: PLC0415 - see running_service
 
-        body = {"question": question, "text": text}
         try:
-            async with self._session.post("/api/answer", json=body) as response:
-                return "" if response.status == 200 else await _sentence(response)
+            await self.send(f"{_address(task)}/answer", question=question, text=text)
+        except (Refused, ServiceGone) as why:
+            return str(why)
         except aiohttp.ClientError:
             return say("cli.remote.gone")
+        return ""
 
     async def cancel(self, task: str) -> None:
-        """Cancel a task."""
-        body = {"text": f"/cancel {task}", "event": f"cli-{secrets.token_hex(8)}"}
-        async with self._session.post("/api/say", json=body) as response:
-            await response.read()
+        """Cancel a task. Raises Refused and ServiceGone."""
+        await self.send(f"{_address(task)}/cancel")
 
     async def add_token(self, **wish: Any) -> dict[str, Any]:  # noqa: ANN401 - JSON, see bot.web.tokens.TokenWish
         """Make a token; what it is, with its secret. Raises Refused."""
@@ -104,22 +98,18 @@ class Remote:
         async with self._session.get(path) as response:
             return await _answer(response)
 
-    async def send(self, path: str, **body: str) -> dict[str, Any]:
-        """Have it do something at an address of a part; what it answers. Raises Refused and ServiceGone."""
+    async def send(self, path: str, **body: object) -> dict[str, Any]:
+        """Have it do something; what it answers. Raises Refused and ServiceGone."""
         async with self._session.post(path, json=body) as response:
-            if response.status != 200:
+            if not response.ok:
                 raise await _refusal(response)
             done: dict[str, Any] = await response.json()
             return done
 
     async def command(self, name: str, text: str = "", **options: str) -> Said:
         """Give a command as the operator; what it says. Raises Refused and ServiceGone."""
-        body = {"name": name, "options": options, "text": text}
-        async with self._session.post("/api/command", json=body) as response:
-            if response.status != 200:
-                raise await _refusal(response)
-            answer = await response.json()
-            return Said(answer["text"], b64decode(answer.get("picture", "")), tuple(answer.get("buttons", ())))
+        answer = await self.send(f"/api/console/commands/{name}", options=options, text=text)
+        return Said(answer["text"], b64decode(answer["picture"]), tuple(answer["buttons"]))
 
     async def questions(self) -> list[dict[str, Any]]:
         """Everything that is asked and not answered. Raises ServiceGone."""
@@ -129,7 +119,7 @@ class Remote:
 
     async def task(self, name: str) -> tuple[dict[str, Any], list[dict[str, Any]]]:
         """A task and its steps. Raises Refused when there is none of this number."""
-        path = f"/api/v1/tasks/{quote(name, safe='')}"
+        path = _address(name)
         async with self._session.get(path) as response:
             if response.status != 200:
                 raise await _refusal(response)
@@ -230,6 +220,10 @@ async def running_service(data_dir: Path) -> AsyncIterator[Remote | None]:
             yield Remote(session) if answers else None
         except aiohttp.ClientError as error:
             raise ServiceGone(say("cli.remote.gone")) from error
+
+
+def _address(task: str) -> str:
+    return f"/api/v1/tasks/{quote(task, safe='')}"
 
 
 def _task(info: dict[str, Any]) -> dict[str, Any]:

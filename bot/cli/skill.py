@@ -4,14 +4,21 @@ from __future__ import annotations
 
 import argparse
 
-from bot.cli.do import do
+from bot.cli.do import give
+from bot.commands.skill_arguments import arguments_in
 from bot.config.settings import Settings
+from bot.domain.task_request import SkillCall, TaskDraft
+from bot.texts import say
 
 
 async def skill(options: argparse.Namespace, settings: Settings) -> int:
     """Hand it to the running service, or do it here."""
-    options.task = " ".join([options.skill, *map(quoted, options.values)])
-    return await do(options, settings)
+    values = " ".join(map(quoted, options.values))
+    arguments, left = arguments_in(values)
+    # Words that are no arguments are for a model.
+    text = say("skills.wish_with", name=options.skill.lower(), values=values) if left else ""
+    draft = TaskDraft(text, options.device, skill=SkillCall(options.skill, arguments))
+    return await give(draft, options, settings)
 
 
 def quoted(value: str) -> str:

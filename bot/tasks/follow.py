@@ -8,13 +8,12 @@ from collections import deque
 from collections.abc import AsyncGenerator, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any
 
 from agent.events import Asked, Step, TaskEnded, TaskEvent, Thinking
 from agent.questions import QuestionOrigin
-from bot.domain.address import Person
 from bot.domain.right import API_PLATFORM
-from bot.domain.task import Task, TaskError, TaskState
+from bot.domain.task import Task, TaskState
 from bot.domain.task_events import LogEvent, ServiceEvent
 from bot.store.task_events import AT_ONCE, TaskEvents
 from bot.tasks.service import TaskService
@@ -34,21 +33,6 @@ class Heard:
     def last(self) -> bool:
         """Whether it is the end of the task, not only of one phone's part."""
         return isinstance(self.event, TaskEnded) and not self.part
-
-
-class Runs(Protocol):
-    """The work on tasks, as the command line follows it."""
-
-    def events(self, task: str) -> AsyncGenerator[Heard, None]:
-        """The task's events from its very first one on, also those before this call; ends after TaskEnded, or
-        without it when the service shuts down. Closing it changes nothing for the task. Where several phones work,
-        the events of all come as they happen, and the TaskEnded of each before that of the task.
-        """
-        ...
-
-    async def answer(self, person: Person, question: str, text: str | None) -> str:
-        """Answer an open question; None says that nobody will. "" when that was taken, else why not."""
-        ...
 
 
 def line_of(heard: Heard) -> dict[str, Any]:
@@ -147,7 +131,11 @@ class TaskFollowers:
         return len(self._readers.get(log, ()))
 
     async def events(self, task: str) -> AsyncGenerator[Heard, None]:
-        """See Runs; the events of a task that is not known, or whose log was removed, are none."""
+        """The task's events from its very first one on, also those before this call; ends after TaskEnded, or without
+        it when the service shuts down. Closing it changes nothing for the task. Where several phones work, the events
+        of all come as they happen, and the TaskEnded of each before that of the task. Those of a task that is not
+        known, or whose log was removed, are none.
+        """
         parts = {part.id: part for part in await self._task_service.parts(task)}
 
         def heard(event: TaskEvent, part: str) -> Heard:
@@ -175,17 +163,6 @@ class TaskFollowers:
                     return
                 if len(found) < AT_ONCE:
                     await reader.news.wait()
-
-    async def answer(self, person: Person, question: str, text: str | None) -> str:
-        """Answer an open question; None says that nobody will. "" when that was taken, else why not."""
-        try:
-            if text is None:
-                await self._task_service.give_up(question)
-                return ""
-            answered = await self._task_service.answer(question, text, person)
-        except TaskError as error:
-            return str(error)
-        return "" if answered.won else say("desk.answered_before")
 
     def _appended(self, task: Task, _: LogEvent) -> None:
         logs = (task.parent or task.id, task.origin.thread if task.origin.platform == API_PLATFORM else "")

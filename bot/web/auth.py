@@ -99,10 +99,14 @@ class ConsoleGate:
         self._own: frozenset[str] = frozenset()
         self._origin = ""
         self._cookies: dict[Way, str] = {}
+        self._serves: Callable[[Request], bool] = lambda _: True
         self.sessions = sessions
 
-    def opened(self, port: int) -> None:
-        """The port is known now; before this every request is refused."""
+    def opened(self, port: int, serves: Callable[[Request], bool]) -> None:
+        """The port is known now; before this every request is refused. `serves` says whether there is anything at an
+        address.
+        """
+        self._serves = serves
         names = LOOPBACK_NAMES | ({url_host(self._door.host)} if self._door.local else set())
         self._local = frozenset().union(*(hosts(f"http://{name}:{port}") for name in names))
         self._origin = self._door.origin(port)
@@ -195,7 +199,7 @@ class ConsoleGate:
             if caller is None and not path.startswith(FOR_TOKENS_ALONE):
                 caller = await self.caller(request)
             if caller is None:
-                return self._unknown(programs=programs)
+                return self._unknown(programs=programs) if self._serves(request) else _not_found(programs=programs)
             if caller.session and request.method not in SAFE_METHODS and "Origin" not in request.headers:
                 return _refused(403, say("refusal.other_page"), "other_page", programs=programs)
             request.state.caller = caller
@@ -261,6 +265,11 @@ FOR_TOKENS_ALONE = ("/v1", "/mcp")
 
 def _refused(status: int, sentence: str, code: str, *, programs: bool) -> Response:
     return refuse(status, sentence, code if programs else "")
+
+
+def _not_found(*, programs: bool) -> Response:
+    """The answer at an address where there is nothing."""
+    return _refused(404, say("api.no_path"), "not_found", programs=programs)
 
 
 def _carries_token(request: Request) -> bool:

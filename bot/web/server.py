@@ -18,19 +18,18 @@ from starlette.datastructures import MutableHeaders
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response
-from starlette.routing import BaseRoute, Route
+from starlette.routing import BaseRoute, Match, Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from bot.domain.finding import Finding
 from bot.people.access import Policy
 from bot.people.rights import Rights
-from bot.tasks.follow import Runs
-from bot.texts import speaking
+from bot.texts import say, speaking
 from bot.views.tasks import Json
 from bot.web import handover
 from bot.web.api import Api, ConsoleServices
 from bot.web.auth import ConsoleGate
-from bot.web.cli_endpoint import CliCommands, CliTasks
+from bot.web.cli_endpoint import CliCommands
 from bot.web.connections import IDLE_WITHIN, Connections, HttpServer
 from bot.web.dashboard import Dashboard
 from bot.web.errors import ConsoleError, ConsolePortInUse
@@ -63,7 +62,6 @@ class Console:
         door: Exposure,
         port: int,
         behind: ConsoleServices,
-        runs: Runs,
         kept: Kept,
         *,
         data_dir: Path | None = None,
@@ -104,7 +102,6 @@ class Console:
             ),
             SettingsCheck(behind.checks),
             CliCommands(behind.intake, behind.commands),
-            CliTasks(behind.intake, runs, behind.frames, self._stopping),
         )
         self._idle = idle
         self._connections = connections
@@ -146,7 +143,9 @@ class Console:
                 f"The console was not started on {self._door.host}, port {self._port}: {reason}. "
                 "Check CONSOLE_HOST and CONSOLE_PORT."
             ) from error
-        self._gate.opened(port)
+        self._gate.opened(
+            port, lambda request: any(route.matches(request.scope)[0] is not Match.NONE for route in app.router.routes)
+        )
         url = self._door.own_url(port)
         if self._data_dir is not None:
             self._note = handover.Handover(url=url, token=self._token, pid=os.getpid())
@@ -234,7 +233,8 @@ class Guarded:
 async def _not_served(_: Request, error: Exception) -> Response:
     """No such address, or not this way."""
     assert isinstance(error, HTTPException)
-    response = refuse(error.status_code, error.detail)
+    words = {404: say("api.no_path"), 405: say("api.no_method")}.get(error.status_code, error.detail)
+    response = refuse(error.status_code, words)
     response.headers.update(error.headers or {})
     return response
 

@@ -276,7 +276,6 @@ async def _console(
             await asyncio.to_thread(Exposure.of, settings.console_host, settings.console_url, password),
             settings.console_port,
             behind,
-            following,
             core.store.sessions,
             data_dir=settings.data_dir,
             language=settings.language,

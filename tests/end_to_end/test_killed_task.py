@@ -13,6 +13,7 @@ from pathlib import Path
 
 from bot.cli.exits import ServiceGone
 from bot.cli.remote import Remote, running_service
+from bot.domain.task_request import TaskDraft
 from tests.chaos.records import damage, rows, tasks
 from tests.end_to_end.brain import brain
 from tests.end_to_end.killed_task import NOTE, STORIES, Story, a_phone, left_to_do, mind
@@ -50,9 +51,9 @@ class Found:
         answered: set[str] = set()
         async with asyncio.timeout(LIMIT):
             while set(self.states) != {"ended"}:
-                for number, text in self._open():
+                for task_number, number, text in self._open():
                     kind = json.loads(text)["kind"]
-                    if number not in answered and not await remote.answer(number, ANSWERS[kind]):
+                    if number not in answered and not await remote.answer(task_number, number, ANSWERS[kind]):
                         answered.add(number)
                         self.asked[kind] += 1
                         assert self.asked[kind] <= MOST_ASKED
@@ -62,9 +63,9 @@ class Found:
                         await remote.command("resume", task=str(task.number))
                 await asyncio.sleep(0.1)
 
-    def _open(self) -> list[tuple[str, str]]:
-        sql = "SELECT id, question FROM questions WHERE answer IS NULL AND expired = 0"
-        return [(str(number), str(text)) for number, text in rows(self.place.data, sql)]
+    def _open(self) -> list[tuple[str, str, str]]:
+        sql = "SELECT task, id, question FROM questions WHERE answer IS NULL AND expired = 0"
+        return [(str(task), str(number), str(text)) for task, number, text in rows(self.place.data, sql)]
 
     def judge(self) -> None:
         """Everything succeeded, and nothing reached the phone twice, before the kill and after it taken together."""
@@ -92,7 +93,7 @@ async def left_behind(place: Place, service: Service, story: Story) -> None:
 
 
 async def given(remote: Remote, text: str) -> AsyncGenerator[dict[str, str], None]:
-    async for line in remote.lines(text, "", quick=False):
+    async for line in remote.events(await remote.start(TaskDraft(text))):
         yield line
 
 

@@ -19,6 +19,7 @@ import aiohttp
 
 from bot.cli.exits import Refused, ServiceGone
 from bot.cli.remote import Remote, running_service
+from bot.domain.task_request import TaskDraft
 from bot.fleet.keys import HubKeys
 from tests.chaos.agent import restless
 from tests.chaos.records import damage, rows, tasks
@@ -119,11 +120,11 @@ class Person:
     async def _look(self, remote: Remote) -> None:
         found = tasks(self._data)
         if self.given < self.most and sum(task.state != "ended" for task in found) < LIVE:
-            await remote.command("do", f"look around {self.given + 1}")
+            await remote.start(TaskDraft(f"look around {self.given + 1}"))
             self.given += 1
-        asked = "SELECT id, question ->> 'kind' FROM questions WHERE answer IS NULL AND expired = 0"
-        for question, kind in rows(self._data, asked):
-            await remote.answer(str(question), "done" if kind == "take over" else "blue")
+        asked = "SELECT task, id, question ->> 'kind' FROM questions WHERE answer IS NULL AND expired = 0"
+        for asker, question, kind in rows(self._data, asked):
+            await remote.answer(str(asker), str(question), "done" if kind == "take over" else "blue")
         for task in found:
             if task.state == "interrupted":
                 await remote.command("resume", str(task.number))

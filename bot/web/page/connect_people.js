@@ -43,7 +43,7 @@ class Listed {
 
   async command(name, text, options = {}) {
     try {
-      this.tell((await send("/api/command", { name, options, text })).text);
+      this.tell((await send(`/api/console/commands/${name}`, { options, text })).text);
       await this.way.reload();
       return true;
     } catch (error) {

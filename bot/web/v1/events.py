@@ -7,6 +7,8 @@ import json
 import logging
 import re
 from collections.abc import Iterator
+from contextlib import aclosing
+from functools import partial
 from typing import Annotated, Any, Final
 
 from fastapi import APIRouter, Header, Request, Response
@@ -19,13 +21,14 @@ from bot.application.access import Refused
 from bot.domain.task import Task
 from bot.domain.task_events import LogEvent, LoggedEvent, StepDone, ToolReturned, names_in_conversation
 from bot.store.task_events import AT_ONCE
+from bot.tasks.follow import encoded, interrupted, line_of
 from bot.texts import say
 from bot.views.tasks import effect_words, tokens_json
 from bot.web.auth import caller_of
 from bot.web.http import STREAM_HEADERS, Streamed, Write, server_sent
 from bot.web.v1.asking import Caller, Id
 from bot.web.v1.calls import Calls
-from bot.web.wakeup import any_of
+from bot.web.wakeup import any_of, ends_before
 from devices.app_titles import readable
 
 HEARTBEAT_EVERY: Final = 15.0
@@ -35,6 +38,7 @@ PATIENCE_S: Final = 5.0
 RESPONSES: Final[dict[int | str, dict[str, Any]]] = {
     200: {"content": {"text/event-stream": {}}, "description": "Server-sent events."}
 }
+LINES: Final = "application/x-ndjson"
 NUMBER: Final = re.compile(r"[0-9]{1,18}")
 
 LastEventId = Annotated[str, Header(max_length=18, pattern="^[0-9]*$")]
@@ -42,13 +46,29 @@ logger = logging.getLogger(__name__)
 router = APIRouter()
 
 
-@router.get("/tasks/{task}/events", tags=["tasks"], response_class=Response, responses=RESPONSES)
-async def stream_task(request: Request, task: Id, calls: Caller, last_event_id: LastEventId = "") -> Response:
+@router.get(
+    "/tasks/{task}/events",
+    tags=["tasks"],
+    response_class=Response,
+    responses={200: {"content": {"text/event-stream": {}, LINES: {}}, "description": "The events."}},
+)
+async def stream_task(
+    request: Request,
+    task: Id,
+    calls: Caller,
+    last_event_id: LastEventId = "",
+    accept: Annotated[str, Header(max_length=1000)] = "",
+) -> Response:
     """What happens to a task, from the beginning or behind `Last-Event-ID`, until its end: the events of conversations,
     and `state`, `planned`, `skill_chosen`, `waiting`, `started`, `resumed`, `question_closed`, `note`, `file` and
-    `part_end`.
+    `part_end`. With `Accept: application/x-ndjson` it is told from the beginning, in the lines of JSON that
+    `opengui do --json` prints.
     """
-    return _streamed(request, calls, await calls.task(task), "", last_event_id)
+    found = await calls.task(task)
+    if LINES in accept:
+        headers = {"Content-Type": LINES, "Cache-Control": "no-store"}
+        return Streamed(partial(_tell_lines, request, calls, found), headers)
+    return _streamed(request, calls, found, "", last_event_id)
 
 
 @router.get(
@@ -70,6 +90,40 @@ def _streamed(request: Request, calls: Calls, task: Task | None, conversation: s
         await LogStream(request, calls, task, conversation, int(last or 0)).tell(write)
 
     return Streamed(tell, STREAM_HEADERS)
+
+
+async def _tell_lines(request: Request, calls: Calls, task: Task, write: Write) -> None:
+    """The events as lines, until the end of the task, of the right to read it, or of the service: the last line says so
+    then. A reader that takes nothing is waited for: nothing is kept for it in memory.
+    """
+    stopping: asyncio.Event = request.app.state.stopping
+    revoked = asyncio.Event()
+    forget = calls.services.rights.tokens.on_change(revoked.set)
+    ended = False
+
+    async def tell() -> None:
+        nonlocal ended
+        async with aclosing(calls.behind.following.events(task.id)) as events:
+            async for heard in events:
+                await write(encoded(line_of(heard)))
+                ended = ended or heard.last
+
+    async def no_longer_read() -> None:
+        while not stopping.is_set() and _may_read(request, calls, task):
+            revoked.clear()
+            await any_of(revoked, stopping, seconds=HEARTBEAT_EVERY)
+
+    try:
+        await ends_before(no_longer_read(), tell())
+        if not ended and _may_read(request, calls, task):
+            await write(encoded(interrupted()))
+    finally:
+        forget()
+
+
+def _may_read(request: Request, calls: Calls, task: Task | None) -> bool:
+    holds: bool = request.state.still()
+    return holds and (task is None or calls.may_see(task))
 
 
 class LogStream:
@@ -97,7 +151,7 @@ class LogStream:
         try:
             with self._calls.behind.following.reading(self._task.id if self._task else self._conversation) as reader:
                 await send(b"retry: 1000\n\n")
-                while not stopping.is_set() and self._may_read():
+                while not stopping.is_set() and _may_read(self._request, self._calls, self._task):
                     reader.news.clear()
                     revoked.clear()
                     found = await self._read()
@@ -123,10 +177,6 @@ class LogStream:
             self._request.state.drop()
         finally:
             forget()
-
-    def _may_read(self) -> bool:
-        holds: bool = self._request.state.still()
-        return holds and (self._task is None or self._calls.may_see(self._task))
 
     async def _read(self) -> tuple[LoggedEvent, ...]:
         log = self._calls.services.store.task_events

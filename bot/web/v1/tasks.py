@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from typing import Annotated
 
 from fastapi import APIRouter, Query, Request, Response
@@ -96,7 +97,7 @@ async def create_task(wish: NewTask, calls: Caller, response: Response) -> TaskI
     conversation = await calls.conversation(wish.conversation) if wish.conversation else None
     files = await calls.files([(file.name, file.content) for file in wish.files])
     here, guidance = ("", AS_SET) if conversation is None else (conversation.id, conversation.guidance)
-    draft = wish.draft(wish.text)
+    draft = replace(wish.draft(wish.text), follows=wish.follows)
     if wish.skill:
         draft = draft_of_skill(draft, SkillCall(wish.skill, wish.arguments), calls.services)
     started = await calls.commands(here).start(draft, files, guidance=guidance)
@@ -158,14 +159,16 @@ async def steer_task(task: Id, note: Note, calls: Caller) -> TaskInfo:
 
 @router.post("/tasks/{task}/answer")
 async def answer_task(task: Id, answer: AnswerTo, calls: Caller) -> TaskInfo:
-    """Answer its open question; to allow something takes the right to approve."""
-    found = await calls.task(task)
-    questions = await calls.services.task_service.open_questions(task=found.id)
+    """Answer its open question, or give it up; to allow something takes the right to approve."""
+    found, commands = await calls.task(task), calls.commands()
     if answer.question:
-        questions = tuple(one for one in questions if one.question.id == answer.question)
-        if not questions:
-            raise Unknown(say("desk.no_question", question=answer.question[:40]))
-    await calls.commands().answer(await sole(questions, calls.services), answer.text)
+        asked = await commands.question(found, answer.question)
+    else:
+        asked = await sole(await calls.services.task_service.open_questions(task=found.id), calls.services)
+    if answer.text is None:
+        await commands.give_up(asked)
+    else:
+        await commands.answer(asked, answer.text)
     return await task_info(calls, await calls.services.task_service.known(found.id))
 
 

@@ -91,7 +91,7 @@ async def watched(tmp_path: Path) -> AsyncIterator[Watched]:
     app.router.routes += WatchPages(pulse, metrics, waits, {"discord"}).routes()
     server = HttpServer(Guarded(app, gate, PageTexts("en")))
     port = await server.listen("127.0.0.1", 0)
-    gate.opened(port)
+    gate.opened(port, lambda _: True)
     yield Watched(store, task_service, metrics, waits, waiting, f"http://127.0.0.1:{port}")
     await server.close()
     await store.close()

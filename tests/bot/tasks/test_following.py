@@ -7,12 +7,14 @@ from collections.abc import AsyncIterator, Iterator
 from contextlib import aclosing, contextmanager
 from pathlib import Path
 
+import pytest
+
 from agent.events import Asked, Started, TaskEnded, TaskEvent, Thinking
 from agent.outcome import Outcome
 from agent.ports.agent import TaskOrder
 from agent.questions import Answer, Question, QuestionKind
 from agent.run_id import RunId
-from bot.domain.task import TaskState
+from bot.domain.task import BadText, TaskState, UnknownQuestion
 from bot.domain.task_request import Origin, TaskRequest, WishedPhone
 from bot.tasks.follow import TaskFollowers, line_of
 from bot.tasks.limits import ServiceLimits
@@ -152,12 +154,15 @@ async def test_answers_and_why_not(tmp_path: Path) -> None:
             task = await one.accept()
             async with asyncio.timeout(PATIENCE), aclosing(followed.events(task.id)) as events:
                 assert [(await anext(events)).event.type for _ in range(2)] == ["started", "asked"]
-                assert "allow or deny" in await followed.answer(ANNA, "q0", "perhaps")
-                assert await followed.answer(ANNA, "q0", "Yes.") == ""
-                assert "already" in await followed.answer(ANNA, "q0", "deny")
-                assert "nobody" not in await followed.answer(ANNA, "unknown", "x")
+                service = one.task_service
+                with pytest.raises(BadText, match="allow or deny"):
+                    await service.answer("q0", "perhaps", ANNA)
+                assert (await service.answer("q0", "Yes.", ANNA)).won
+                assert not (await service.answer("q0", "deny", ANNA)).won
+                with pytest.raises(UnknownQuestion):
+                    await service.answer("unknown", "x", ANNA)
                 assert (await anext(events)).event.type == "asked"
-                assert await followed.answer(ANNA, "q1", None) == ""
+                await service.give_up("q1")
                 assert (await anext(events)).event.type == "final"
             assert [(answer.text, answer.expired) for answer in heard] == [("allow", False), ("", True)]
 

@@ -5,13 +5,12 @@ from __future__ import annotations
 import asyncio
 import io
 import time
-from collections.abc import AsyncGenerator, Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 
 from PIL import Image
 from pydantic import SecretStr
 
-from agent.events import TaskEvent
 from agent.models.base import Usage
 from agent.outcome import Outcome
 from agent.questions import Question, QuestionKind
@@ -24,7 +23,6 @@ from bot.domain.incoming import Incoming, Invocation, Press
 from bot.domain.outgoing import Reply
 from bot.domain.task import OpenQuestion, StepRow, Task, TaskState
 from bot.store.search import Choices, TaskFilter
-from bot.tasks.follow import Heard
 from bot.web.chat import OPERATOR, address
 from devices.errors import PhoneError
 from devices.geometry import Size
@@ -250,30 +248,6 @@ class TinyIntake:
     def _answer(self, what: Incoming | Invocation | Press) -> Reply:
         self.came.set()
         return self.reply(what)
-
-
-class ScriptedRuns:
-    """Events that a test puts in; None ends the stream as a shutdown does."""
-
-    def __init__(self) -> None:
-        self.queue: asyncio.Queue[TaskEvent | None] = asyncio.Queue()
-        self.followed: list[str] = []
-        self.answers: list[tuple[str, str | None]] = []
-        self.refusal = ""
-        self.closed = asyncio.Event()
-
-    async def events(self, task: str) -> AsyncGenerator[Heard, None]:
-        self.followed.append(task)
-        try:
-            while (event := await self.queue.get()) is not None:
-                yield Heard(event)
-        finally:
-            self.closed.set()
-
-    async def answer(self, person: Person, question: str, text: str | None) -> str:
-        assert person == OPERATOR
-        self.answers.append((question, text))
-        return self.refusal
 
 
 def ended(number: str, outcome: Outcome, **changes: object) -> Task:

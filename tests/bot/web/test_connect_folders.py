@@ -184,3 +184,10 @@ async def test_what_is_no_folder_of_ones_own_is_not_deleted(tmp_path: Path) -> N
         for name in ("../precious", "link", ".", "..", "compare-prices", str(tmp_path / "precious")):
             assert (await page.post("/delete", kind="skills", name=name))[0] == 409
         assert (tmp_path / "precious").is_dir()
+
+
+async def test_nothing_comes_or_goes_without_the_token(tmp_path: Path) -> None:
+    async with folders(tmp_path) as page:
+        for path in ("/api/connect/folders", "/api/connect/folders/delete"):
+            async with page.session.post(path, json={}, headers={"Authorization": ""}) as response:
+                assert response.status == 401, path

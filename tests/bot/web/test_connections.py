@@ -31,7 +31,7 @@ def opened(world: World) -> Opened:
     @asynccontextmanager
     async def open_console(connections: Connections) -> AsyncIterator[URL]:
         door = Exposure("127.0.0.1", None, quick(PASSWORD))
-        console = Console(door, 0, world.behind, world.runs, world.sessions, connections=connections)
+        console = Console(door, 0, world.behind, world.sessions, connections=connections)
         try:
             async with asyncio.timeout(30):
                 yield URL(await console.start())

@@ -93,7 +93,7 @@ async def test_the_command_line_comes_by_the_address_where_it_listens(
     """
 
     gate = ConsoleGate(Exposure("192.168.1.4", URL(ORIGIN), quick(PASSWORD)), "start", Sessions(Full(), time.time, {}))
-    gate.opened(8765)
+    gate.opened(8765, lambda _: True)
     request = asked("/api/state", {"Host": host, **headers}, client=caller, server="192.168.1.4")
     refusal = await gate.refusal(request)
     assert (200 if refusal is None else refusal.status_code) == status

@@ -8,6 +8,7 @@ import aiohttp
 import pytest
 from yarl import URL
 
+from bot.texts import say
 from bot.web.exposure import Exposure
 from bot.web.http import HEADERS
 from bot.web.server import Console
@@ -24,13 +25,17 @@ ENDPOINTS = [
     ("POST", "/api/check"),
     ("POST", "/api/say"),
     ("POST", "/api/press"),
-    ("POST", "/api/do"),
-    ("POST", "/api/answer"),
     ("POST", "/api/sign-out"),
     ("GET", "/api/sessions"),
-    ("POST", "/api/connect/folders"),
-    ("POST", "/api/connect/folders/delete"),
+]
+WRONG = [
+    ("GET", "/api"),
+    ("GET", "/api/"),
     ("GET", "/api/unknown"),
+    ("GET", "/api/tasks"),
+    ("POST", "/api/tasks/1/cancel"),
+    ("DELETE", "/api/state/1"),
+    ("GET", "/api/v2/tasks"),
 ]
 
 SERVED = [
@@ -52,7 +57,7 @@ def session(world: World) -> aiohttp.ClientSession:
 @pytest.mark.parametrize("said", [b"", b"GET / HTTP/1.1\r\nHost: 127"], ids=["nothing", "half a head"])
 async def test_who_says_nothing_is_let_go(world: World, said: bytes) -> None:
     """Seen failing with the library's own limit, an hour."""
-    console = Console(Exposure("127.0.0.1"), 0, world.behind, world.runs, world.sessions, idle=0.1)
+    console = Console(Exposure("127.0.0.1"), 0, world.behind, world.sessions, idle=0.1)
     address = URL(await console.start())
     try:
         reader, writer = await asyncio.open_connection("127.0.0.1", address.port)
@@ -71,6 +76,33 @@ async def test_without_the_token_nothing_is_answered(world: World, method: str, 
         assert response.status == 401
         assert "printed" in (await response.json())["error"]
     assert not world.intake.messages + world.intake.calls
+
+
+@pytest.mark.parametrize(("method", "path"), WRONG)
+async def test_a_wrong_path_is_not_found_by_anybody(
+    world: World, client: aiohttp.ClientSession, method: str, path: str
+) -> None:
+    async with session(world) as stranger, session(world) as page:
+        async with page.get(world.entry):
+            pass
+        token = {"Authorization": "Bearer og_" + "x" * 40}
+        own_page = {"Origin": world.url}
+        for caller, headers in ((stranger, {}), (stranger, token), (page, own_page), (client, {})):
+            async with caller.request(method, path, json={}, headers=headers) as response:
+                assert (response.status, await response.json()) == (404, {"error": say("api.no_path")})
+
+
+async def test_a_wrong_method_is_told(client: aiohttp.ClientSession) -> None:
+    async with client.delete("/api/state") as response:
+        assert (response.status, await response.json()) == (405, {"error": say("api.no_method")})
+
+
+@pytest.mark.parametrize("path", ["/api/v1/", "/api/v1/unknown", "/api/v1/tasks/1/unknown"])
+async def test_a_wrong_path_of_the_api_is_not_found(world: World, client: aiohttp.ClientSession, path: str) -> None:
+    async with client.get(path) as response:
+        assert (response.status, (await response.json())["code"]) == (404, "not_found")
+    async with session(world) as stranger, stranger.get(path) as response:
+        assert (response.status, (await response.json())["code"]) == (401, "no_token")
 
 
 @pytest.mark.parametrize(("method", "path"), SERVED)

@@ -48,16 +48,14 @@ async def test_a_port_in_use_is_told_by_its_setting(tmp_path: Path) -> None:
             taken.bind(("127.0.0.1", 0))
             taken.listen()
             port = taken.getsockname()[1]
-            console = Console(Exposure("127.0.0.1"), port, world.behind, world.runs, world.sessions)
+            console = Console(Exposure("127.0.0.1"), port, world.behind, world.sessions)
             with pytest.raises(ConsolePortInUse, match="CONSOLE_PORT"):
                 await console.start()
         await console.stop()
 
 
 async def test_a_directory_that_cannot_be_written_is_told(world: World) -> None:
-    console = Console(
-        Exposure("127.0.0.1"), 0, world.behind, world.runs, world.sessions, data_dir=world.directory / "missing"
-    )
+    console = Console(Exposure("127.0.0.1"), 0, world.behind, world.sessions, data_dir=world.directory / "missing")
     with pytest.raises(ConsoleError, match="DATA_DIR"):
         await console.start()
 

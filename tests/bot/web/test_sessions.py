@@ -171,7 +171,7 @@ async def test_the_token_ends_with_the_service_and_its_session_does_not(world: W
     cookies = await cookies_of(world)
     port = URL(world.url).port or 0
     await world.console.stop()
-    another = Console(Exposure("127.0.0.1"), port, world.behind, world.runs, world.sessions)
+    another = Console(Exposure("127.0.0.1"), port, world.behind, world.sessions)
     entry = await another.start()
     try:
         assert world.token not in entry

@@ -105,7 +105,7 @@ async def test_nothing_is_lost_and_nothing_comes_twice(world: World, seed: int) 
             await writer.change()
         if cut == CUTS // 2:
             await console.stop()
-            console = Console(Exposure("127.0.0.1"), 0, world.behind, world.runs, world.sessions)
+            console = Console(Exposure("127.0.0.1"), 0, world.behind, world.sessions)
             entry = await console.start()
         missed = await world.log.changes(int(reader.last), 1000)
         certain = STATE_BYTES + sum(len(entry.model_dump_json()) for entry in missed)

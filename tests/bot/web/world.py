@@ -35,7 +35,6 @@ from tests.bot.web.standins import (
     Checks,
     PhoneList,
     QuestionTable,
-    ScriptedRuns,
     ServedTasks,
     Tables,
     TaskFinder,
@@ -55,7 +54,6 @@ class World:
     log: ConsoleMessages
     frames: FrameFiles
     intake: TinyIntake
-    runs: ScriptedRuns
     tables: Tables
     database: Database
     directory: Path
@@ -75,7 +73,7 @@ async def open_world(
         log = ConsoleMessages(database, time.time)
         frames = FrameFiles(directory / "frames", time.time)
         chat = WebChat(log, frames)
-        intake, runs = TinyIntake(), ScriptedRuns()
+        intake = TinyIntake()
         behind = ConsoleServices(
             chat=chat,
             log=log,
@@ -93,7 +91,6 @@ async def open_world(
             door or Exposure("127.0.0.1"),
             0,
             behind,
-            runs,
             sessions,
             data_dir=directory,
             beside=lambda stopping: [*beside, *ApiMount(served(behind, database, tables), stopping).routes()],
@@ -111,7 +108,6 @@ async def open_world(
                 log,
                 frames,
                 intake,
-                runs,
                 tables,
                 database,
                 directory,

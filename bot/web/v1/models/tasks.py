@@ -31,6 +31,7 @@ class NewTask(HowTo):
     text: str = Field(default="", max_length=TEXT_LIMIT, description="Left out where a recorded skill is named.")
     skill: Name = Field(default="", description="The name of the skill that is to be followed.")
     arguments: Arguments = Field(default_factory=dict, description="What the skill is to be done with, by parameter.")
+    follows: Name = Field(default="", description="The task that it follows up, with whose result it begins.")
     conversation: Name = Field(default="", description="Where it is given, so that its events are told there.")
     files: list[GivenFile] = Field(default_factory=list, max_length=MAX_FILES, description="What POST /files gave.")
 
@@ -117,7 +118,7 @@ class MaybeNote(Sent):
 class AnswerTo(Sent):
     """An answer. `allow` and `deny` answer an approval."""
 
-    text: Text = Field(repr=False)
+    text: Text | None = Field(repr=False, description="null: nobody will answer, and the task ends as blocked.")
     question: Name = Field(default="", description="Which one; needed where several are open.")
 
 

@@ -28,6 +28,15 @@ async def test_a_task_is_given_and_looked_at(api: ApiWorld) -> None:
     assert (await api.ask(secret, "GET", f"/tasks/{made.body['id']}")).body["text"] == "open settings"
 
 
+async def test_a_task_that_follows_up_another(api: ApiWorld) -> None:
+    secret, other = await api.token("ci", owner=ANNA), await api.token("other", owner=BEN)
+    first = (await api.ask(secret, "POST", "/tasks", {"text": "look up the weather"})).body["id"]
+    body = {"text": "and tomorrow?", "follows": first}
+    assert (await api.ask(secret, "POST", "/tasks", body)).body["follows"] == first
+    refused = await api.ask(other, "POST", "/tasks", body)
+    assert (refused.status, refused.body["code"]) == (404, "unknown")
+
+
 async def test_what_belongs_to_a_person_is_one_persons_over_all_their_tokens(api: ApiWorld) -> None:
     one, two = await api.token("one", owner=ANNA), await api.token("two", owner=ANNA)
     other = await api.token("other", owner=BEN)

@@ -185,7 +185,6 @@ async def open_api(
             Exposure("127.0.0.1"),
             0,
             behind,
-            following,
             store.sessions,
             beside=lambda stopping: [
                 *TokenMaking(world.services).routes(),
