@@ -134,7 +134,7 @@ async def test_the_second_of_a_pair_begins_before_the_first_has_come() -> None:
     rest = await settle(slow(B), Probe.of(A), first_change=5, patience=9, paired=True, clock=loop.time)
     assert rest.settled
     assert loop.time() - began < 0.4
-    assert begun[1] - begun[0] >= 0.1
+    assert begun[1] - begun[0] > 0.099  # the loop wakes a timer early by up to the resolution of its clock
     begun.clear()
     rest = await settle(slow(B, C), Probe.of(A), first_change=5, patience=9, paired=True, clock=loop.time)
     assert rest.settled
