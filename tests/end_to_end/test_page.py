@@ -102,7 +102,7 @@ async def test_a_phone_that_does_not_trust_the_computer_says_what_to_do(place: P
 async def test_a_question_is_answered_on_the_page(place: Place) -> None:
     async with workshop_at(place) as workshop, place.service() as service, opened(service.console) as page:
         workshop.brain.acts(call("ask_user", question="Which tea do you like?", choices=["green", "black"]), FINISH)
-        await type_command(page, "do order tea")
+        await type_command(page, "do tea for two")
         await page.get_by_label("Your answer").fill("the green one")
         await page.get_by_role("button", name="Answer", exact=True).click()
         await expect(page.locator(".message", has_text="It is done.").last).to_contain_text("42", timeout=LIMIT_MS)
