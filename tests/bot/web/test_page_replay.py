@@ -102,6 +102,7 @@ async def test_a_long_effect_is_shown_whole_on_demand(world: World, page: Page) 
     facts, all_of_it = page.locator("#view .facts"), page.get_by_role("button", name="Show all")
     last = facts.get_by_text("number 19")
     await expect(last).to_be_visible()
+    await expect(all_of_it).to_be_visible()  # it comes once the page has measured the text
     cut = await last.evaluate("value => value.scrollHeight - value.clientHeight")
     assert cut > 0
     await all_of_it.click()
