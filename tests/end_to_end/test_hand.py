@@ -167,7 +167,12 @@ async def test_an_idle_phone_is_touched_in_the_page(place: Place) -> None:
 @pytest.mark.page
 async def test_a_task_is_taken_over_and_goes_on_in_the_page(place: Place) -> None:
     """No picture is kept and no model is asked while a person holds the phone."""
-    acts = [call("open_app", name="Settings"), call("wait", seconds=10), call("open_app", name="Clock"), FINISH]
+    acts = [
+        call("open_app", name="Settings"),
+        call("wait_for", what="text", text="Never there", seconds=30),
+        call("open_app", name="Clock"),
+        FINISH,
+    ]
     async with workshop_at(place) as workshop, place.service() as service, opened(service.console) as page:
         workshop.brain.acts(*acts)
         await type_command(page, "do look around")
