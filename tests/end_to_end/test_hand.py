@@ -169,7 +169,7 @@ async def test_a_task_is_taken_over_and_goes_on_in_the_page(place: Place) -> Non
     """No picture is kept and no model is asked while a person holds the phone."""
     acts = [
         call("open_app", name="Settings"),
-        call("wait_for", what="text", text="Never there", seconds=30),
+        call("wait_for", what="text", text="Never there", seconds=20),
         call("open_app", name="Clock"),
         FINISH,
     ]
