@@ -36,12 +36,6 @@ def is_of_keyboard(element: Element, spot: TouchTarget) -> bool:
     return bool(element.package) and element.package != spot.package and fits(element.package, _PACKAGES)
 
 
-def is_on_keyboard(spot: TouchTarget) -> bool:
-    """Whether a touch reaches the keyboard, as far as its window or its keys are told."""
-    finger, box = _finger(spot), _window(spot)
-    return finger is not None and box is not None and box.holds(finger)
-
-
 def presses_enter(spot: TouchTarget) -> bool:
     """Whether a touch reaches the key that ends the line: by its id, or by its place, the same in all languages.
 
