@@ -122,7 +122,7 @@ class Link(Protocol):
         ...
 
     async def put(self, bucket: str, key: str, value: bytes) -> None:
-        """Keep the value of a key."""
+        """Keep the value of a key. It is not awaited: who reads the key at once may get the value before."""
         ...
 
     async def get(self, bucket: str, key: str) -> bytes:
