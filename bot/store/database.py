@@ -13,8 +13,9 @@ from pathlib import Path
 from typing import Final, TypeVar
 
 import aiosqlite
+from sqlalchemy import Executable
 
-from bot.store.connection import Connection, Source, Statements, Transaction, Value, to_its_end
+from bot.store.connection import Connection, Source, Statements, Transaction, Values, sql_of, to_its_end
 from bot.store.errors import StoreAway, StoreCorrupt, StoreError
 from bot.store.schema import Migrations, migrate, migrations, shrink
 from bot.store.waiting import Writable, patiently
@@ -90,10 +91,10 @@ class Database:
         await self._reader.close()
         await self._writer.close()
 
-    async def fetch(self, sql: str, values: tuple[Value, ...] = ()) -> list[sqlite3.Row]:
+    async def fetch(self, statement: str | Executable, values: Values = ()) -> list[sqlite3.Row]:
         """Read what is committed. Raises StoreError."""
         with explained(self._path):
-            return list(await self._reader.execute_fetchall(sql, values))
+            return list(await self._reader.execute_fetchall(sql_of(statement), values))
 
     async def read(self, work: Callable[[Source], Awaitable[Result]]) -> Result:
         """Several reads on one way to SQLite's thread: `work` waits for nothing else. Raises StoreError."""

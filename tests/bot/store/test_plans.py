@@ -7,8 +7,9 @@ from pathlib import Path
 from sqlite3 import Row
 
 import pytest
+from sqlalchemy import Executable
 
-from bot.store.connection import Value
+from bot.store.connection import Values, sql_of
 from bot.store.database import Database
 from bot.store.outbox import Outbox
 from bot.store.pruning import Pruning
@@ -21,11 +22,11 @@ Asking = Callable[[Database], Awaitable[object]]
 class Overheard(Database):
     """Remembers what was asked."""
 
-    asked: tuple[str, tuple[Value, ...]] = ("", ())
+    asked: tuple[str, Values] = ("", ())
 
-    async def fetch(self, sql: str, values: tuple[Value, ...] = ()) -> list[Row]:
-        self.asked = sql, values
-        return await super().fetch(sql, values)
+    async def fetch(self, statement: str | Executable, values: Values = ()) -> list[Row]:
+        self.asked = sql_of(statement), values
+        return await super().fetch(statement, values)
 
     async def plan(self) -> list[str]:
         """How SQLite answers what was asked last, a line for each table."""

@@ -1,0 +1,80 @@
+"""What all tables are made of: their columns' types, and short forms for the definitions beside this module.
+
+Each table is defined once, for SQLite and for PostgreSQL. A type is PostgreSQL's, with a variant for SQLite, whose
+STRICT tables know five. An account of a person is its platform, its id there, and how it is called. Addresses,
+references to messages and what else has fields is JSON text.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from sqlalchemy import (
+    BigInteger,
+    Boolean,
+    CheckConstraint,
+    Column,
+    ColumnElement,
+    Double,
+    Index,
+    Integer,
+    MetaData,
+    Table,
+    Text,
+)
+from sqlalchemy.dialects.sqlite import REAL
+from sqlalchemy.sql.base import SchemaEventTarget
+
+metadata: Final = MetaData()
+
+Number: Final = BigInteger().with_variant(Integer(), "sqlite")
+"""A whole number of 64 bits."""
+Real: Final = Double().with_variant(REAL(), "sqlite")
+"""A number of 64 bits; durations are seconds."""
+Time: Final = Real
+"""A moment in Unix seconds."""
+Flag: Final = Boolean().with_variant(Integer(), "sqlite")
+"""Yes or no; 1 and 0 in SQLite."""
+
+
+def table(name: str, *parts: SchemaEventTarget, rowid: bool = True, numbered: bool = False) -> Table:
+    """A table of the store. `numbered` ids are never given again; without a `rowid` SQLite keeps the rows in the order
+    of their primary key, which takes less room where that is made of texts.
+    """
+    return Table(
+        name,
+        metadata,
+        *parts,  # type: ignore[arg-type]  # columns and constraints, which share no other class
+        sqlite_strict=True,
+        sqlite_with_rowid=rowid,
+        sqlite_autoincrement=numbered,
+    )
+
+
+def required(name: str, kind: Any, *parts: Any, **options: Any) -> Column[Any]:  # noqa: ANN401 - as Column has them
+    """A column that is never NULL."""
+    return Column(name, kind, *parts, nullable=False, **options)
+
+
+def optional(name: str, kind: Any, *parts: Any) -> Column[Any]:  # noqa: ANN401 - as Column has them
+    """A column that may be NULL."""
+    return Column(name, kind, *parts)
+
+
+def account(*fields: str) -> tuple[Column[Any], ...]:
+    """An account: `person_platform`, `person_id`, and the other fields of `Person` that are kept of it."""
+    return tuple(required(f"person_{field}", Text) for field in ("platform", "id", *fields))
+
+
+def one_of(column: str, *values: str) -> CheckConstraint:
+    """The column has one of these texts."""
+    return CheckConstraint(f"{column} IN ({', '.join(repr(value) for value in values)})")
+
+
+def index(
+    name: str, *columns: ColumnElement[Any], where: ColumnElement[bool] | None = None, unique: bool = False
+) -> Index:
+    """An index, of the rows alone for which `where` is true. SQLite uses such a one for a statement that has the same
+    condition in the same words.
+    """
+    return Index(name, *columns, unique=unique, sqlite_where=where, postgresql_where=where)
