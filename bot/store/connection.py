@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable
 from contextvars import copy_context
 from functools import partial
 from pathlib import Path
 from typing import Protocol, TypeVar
 
 import aiosqlite
-from sqlalchemy import Executable
 
-from bot.store.sqlite import text_of
+from bot.store.engine import Statement
+from bot.store.sqlite import SQLITE
 
 Value = str | int | float | bytes | None
-Values = tuple[Value, ...] | Mapping[str, Value]
+Parameters = dict[str, Value]
+Values = tuple[Value, ...] | Parameters
 """The parameters of a statement: in order for SQL that is written out, by name for SQLAlchemy's."""
 Result = TypeVar("Result")
 
@@ -23,15 +24,15 @@ _ROWS_AT_ONCE = 64
 """What `aiosqlite.connect` takes for rows that are read one by one; here they never are."""
 
 
-def sql_of(statement: str | Executable) -> str:
+def sql_of(statement: str | Statement) -> str:
     """A statement as SQLite reads it."""
-    return statement if isinstance(statement, str) else text_of(statement)
+    return statement if isinstance(statement, str) else SQLITE.text(statement)
 
 
 class Source(Protocol):
     """Where statements can be run: the database itself for reading, one of its reads, or an open transaction."""
 
-    async def fetch(self, statement: str | Executable, values: Values = ()) -> list[sqlite3.Row]:
+    async def fetch(self, statement: str | Statement, values: Values = ()) -> list[sqlite3.Row]:
         """Run one statement and return all its rows."""
         ...
 
@@ -42,7 +43,7 @@ class Statements:
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
 
-    async def fetch(self, statement: str | Executable, values: Values = ()) -> list[sqlite3.Row]:
+    async def fetch(self, statement: str | Statement, values: Values = ()) -> list[sqlite3.Row]:
         """Run one statement and return all its rows. Raises sqlite3.IntegrityError when a constraint forbids it."""
         return self._connection.execute(sql_of(statement), values).fetchall()
 

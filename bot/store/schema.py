@@ -11,7 +11,7 @@ from typing import Final
 import aiosqlite
 
 from bot.store.errors import StoreTooNew, StoreTooOld
-from bot.store.sqlite import schema
+from bot.store.sqlite import SQLITE
 from bot.texts import words
 
 APPLICATION_ID: Final = 0x4F477569
@@ -36,10 +36,10 @@ process leaves one schema or the next, and the version is in the file itself, wh
 def migrations() -> Migrations:
     """Those of this program. The first is made of the tables as they are defined.
 
-    Before a table is changed for a second one, what `schema` gives is kept as a file, which is the first from then on:
-    a new database goes the way of those that are there, and both are the same.
+    Before a table is changed for a second one, what `Engine.schema` gives is kept as a file, which is the first from
+    then on: a new database goes the way of those that are there, and both are the same.
     """
-    return ((1, schema()),)
+    return ((1, SQLITE.schema()),)
 
 
 def migrate(connection: sqlite3.Connection, path: Path, known: Migrations) -> None:

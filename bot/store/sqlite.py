@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from functools import cache, lru_cache
 from typing import Any, Final
 
-from sqlalchemy import BindParameter, Executable
+from sqlalchemy import BindParameter
 from sqlalchemy.dialects.sqlite.base import SQLiteCompiler, SQLiteDialect
 from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.schema import CreateIndex, CreateTable
 
-from bot.store.expressions import FactsWith, JsonField, Listed
+from bot.store.engine import FactsWith, JsonField, Listed, Statement
 from bot.store.tables import metadata
 
 _WORDS_OF_FACTS: Final = (
@@ -33,7 +34,7 @@ class _Compiler(SQLiteCompiler):
     def visit_bindparam(self, bindparam: BindParameter[Any], *args: Any, **options: Any) -> str:  # noqa: ANN401
         if not bindparam.required:
             options["literal_binds"] = True
-        return str(super().visit_bindparam(bindparam, *args, **options))
+        return str(super().visit_bindparam(bindparam, *args, **options))  # type: ignore[no-untyped-call]  # SQLAlchemy's
 
 
 class _Dialect(SQLiteDialect):
@@ -44,37 +45,43 @@ class _Dialect(SQLiteDialect):
 _DIALECT: Final = _Dialect(paramstyle="named")
 
 
-@lru_cache(maxsize=1024)
-def text_of(statement: Executable) -> str:
-    """The statement as SQL with named parameters. It is written once for each statement: those of the store are
-    constants of their modules.
-    """
-    return str(statement.compile(dialect=_DIALECT))
+class SQLite:
+    """Implements `bot.store.engine.Engine`."""
+
+    @lru_cache(maxsize=1024)  # noqa: B019 - there is one
+    def text(self, statement: Statement) -> str:
+        """See Engine."""
+        return str(statement.compile(dialect=_DIALECT))
+
+    @cache  # noqa: B019 - the same
+    def schema(self) -> str:
+        """See Engine."""
+        made: list[str] = []
+        for table in metadata.sorted_tables:
+            made.append(str(CreateTable(table).compile(dialect=_DIALECT)).strip())
+            made += sorted(str(CreateIndex(index).compile(dialect=_DIALECT)) for index in table.indexes)
+        return "".join(f"{statement};\n" for statement in (*made, *_WORDS_OF_FACTS))
+
+    def any_of(self, words: Collection[str]) -> str:
+        """See Engine."""
+        return " OR ".join(f'"{word}"' for word in words) or '""'
+
+    def forget_words(self) -> str:
+        """See Engine. Otherwise the index keeps the letters of what is gone until it is put in order some day."""
+        return "INSERT INTO facts_words (facts_words) VALUES ('optimize')"
 
 
-@cache
-def schema() -> str:
-    """The script that makes the whole schema in an empty database."""
-    made: list[str] = []
-    for table in metadata.sorted_tables:
-        made.append(str(CreateTable(table).compile(dialect=_DIALECT)).strip())
-        made += sorted(str(CreateIndex(index).compile(dialect=_DIALECT)) for index in table.indexes)
-    return "".join(f"{statement};\n" for statement in (*made, *_WORDS_OF_FACTS))
-
-
-def any_of(words: list[str]) -> str:
-    """The parameter of `FactsWith`: each word is looked for as it is; without words nothing is found."""
-    return " OR ".join(f'"{word}"' for word in words) or '""'
+SQLITE: Final = SQLite()
 
 
 @compiles(Listed, "sqlite")
 def _listed(element: Listed, compiler: SQLiteCompiler, **options: Any) -> str:  # noqa: ANN401
-    return f"(SELECT value FROM json_each({compiler.process(element.clauses, **options)}))"  # noqa: S608 - a parameter
+    return f"json_each({compiler.process(element.clauses, **options)})"
 
 
 @compiles(JsonField, "sqlite")
 def _json_field(element: JsonField, compiler: SQLiteCompiler, **options: Any) -> str:  # noqa: ANN401
-    return f"({compiler.process(element.clauses, **options)} ->> '$.{element.path}')"
+    return f"({compiler.process(element.clauses, **options)} ->> '$.{element.field}')"
 
 
 @compiles(FactsWith, "sqlite")

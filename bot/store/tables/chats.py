@@ -66,38 +66,38 @@ cards = table(
 missed = table(
     "missed",
     Column("id", Number, primary_key=True),
-    *account("name", "language"),
-    required("place", Text),
-    required("private", Flag),
+    *account("person", "name", "language"),
+    required("place_address", Text),
+    required("place_private", Flag),
     required("event", Text),
-    # The id of the message there; '' when it is not known.
-    required("message", Text),
+    # NULL when it is not known.
+    optional("message", Text),
     # As it was typed, for people; what it means follows: a command with its options.
     required("text", Text),
     required("prefix", Text),
-    required("command", Text),
-    required("options", Text),
-    required("rest", Text),
+    required("call_name", Text),
+    required("call_options", Text),
+    required("call_rest", Text),
     required("files", Text),
     required("written", Time),
     # The message that lists it; NULL until there is one.
     optional("listed", Text),
     required("done", Flag, server_default=false()),
-    UniqueConstraint("place", "event"),
+    UniqueConstraint("place_address", "event"),
     numbered=True,
 )
-index("missed_unlisted", missed.c.place, where=missed.c.listed.is_(None))
+index("missed_unlisted", missed.c.place_address, where=missed.c.listed.is_(None))
 
 # Texts in private chats that are a task only once their writer has pressed for it, with the files that came along.
 offers = table(
     "offers",
     Column("id", Text, primary_key=True),
-    *account("name", "language"),
-    required("place", Text),
-    required("private", Flag),
+    *account("person", "name", "language"),
+    required("place_address", Text),
+    required("place_private", Flag),
     required("event", Text),
-    # The id of the message there; '' when it is not known.
-    required("message", Text),
+    # NULL when it is not known.
+    optional("message", Text),
     required("text", Text),
     required("files", Text),
     required("made", Time),
@@ -107,7 +107,7 @@ offers = table(
 voice_notes = table(
     "voice_notes",
     Column("id", Number, primary_key=True),
-    *account("name"),
+    *account("person", "name"),
     required("model", Text),
     required("seconds", Real),
     # In the currency of the prices; NULL where there was none.

@@ -23,13 +23,14 @@ from sqlalchemy import (
     Text,
 )
 from sqlalchemy.dialects.sqlite import REAL
-from sqlalchemy.sql.base import SchemaEventTarget
+from sqlalchemy.schema import SchemaItem
+from sqlalchemy.types import TypeEngine
 
 metadata: Final = MetaData()
 
 Number: Final = BigInteger().with_variant(Integer(), "sqlite")
 """A whole number of 64 bits."""
-Real: Final = Double().with_variant(REAL(), "sqlite")
+Real: Final[TypeEngine[Any]] = Double().with_variant(REAL(), "sqlite")
 """A number of 64 bits; durations are seconds."""
 Time: Final = Real
 """A moment in Unix seconds."""
@@ -37,14 +38,14 @@ Flag: Final = Boolean().with_variant(Integer(), "sqlite")
 """Yes or no; 1 and 0 in SQLite."""
 
 
-def table(name: str, *parts: SchemaEventTarget, rowid: bool = True, numbered: bool = False) -> Table:
+def table(name: str, *parts: SchemaItem, rowid: bool = True, numbered: bool = False) -> Table:
     """A table of the store. `numbered` ids are never given again; without a `rowid` SQLite keeps the rows in the order
     of their primary key, which takes less room where that is made of texts.
     """
     return Table(
         name,
         metadata,
-        *parts,  # type: ignore[arg-type]  # columns and constraints, which share no other class
+        *parts,
         sqlite_strict=True,
         sqlite_with_rowid=rowid,
         sqlite_autoincrement=numbered,
@@ -61,9 +62,11 @@ def optional(name: str, kind: Any, *parts: Any) -> Column[Any]:  # noqa: ANN401 
     return Column(name, kind, *parts)
 
 
-def account(*fields: str) -> tuple[Column[Any], ...]:
-    """An account: `person_platform`, `person_id`, and the other fields of `Person` that are kept of it."""
-    return tuple(required(f"person_{field}", Text) for field in ("platform", "id", *fields))
+def account(field: str, *known: str) -> tuple[Column[Any], ...]:
+    """An account of a person: the platform, the id there, and what else of `Person` is kept, each behind the field's
+    name.
+    """
+    return tuple(required(f"{field}_{each}", Text) for each in ("platform", "id", *known))
 
 
 def one_of(column: str, *values: str) -> CheckConstraint:

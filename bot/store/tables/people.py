@@ -12,11 +12,12 @@ grants = table(
     required("platform", Text),
     # The server whose role it is; '' for a person.
     required("guild", Text),
-    required("subject", Text),
+    # Of the person, or of the role.
+    required("id", Text),
     # '' for every phone.
     required("phone", Text),
-    required("may", Text, one_of("may", "use", "approve", "operate", "admin")),
-    PrimaryKeyConstraint("platform", "guild", "subject", "phone", "may"),
+    required("right", Text, one_of('"right"', "use", "approve", "operate", "admin")),
+    PrimaryKeyConstraint("platform", "guild", "id", "phone", "right"),
     rowid=False,
 )
 
@@ -26,9 +27,10 @@ person_tiers = table(
     required("platform", Text),
     # The server whose role it is; '' for a person.
     required("guild", Text),
-    required("subject", Text),
+    # Of the person, or of the role.
+    required("id", Text),
     required("tier", Text),
-    PrimaryKeyConstraint("platform", "guild", "subject"),
+    PrimaryKeyConstraint("platform", "guild", "id"),
     rowid=False,
 )
 
@@ -36,10 +38,10 @@ person_tiers = table(
 links = table(
     "links",
     required("platform", Text),
-    required("account", Text),
+    required("id", Text),
     required("name", Text),
     required("person", Number),
-    PrimaryKeyConstraint("platform", "account"),
+    PrimaryKeyConstraint("platform", "id"),
     UniqueConstraint("person", "platform"),
     rowid=False,
 )
@@ -47,11 +49,12 @@ links = table(
 # What people did with their rights. Entries are added and never changed.
 audit = table(
     "audit",
-    Column("id", Number, primary_key=True),
+    Column("number", Number, primary_key=True),
     required("at", Time),
     required("kind", Text),
-    *account("name"),
+    *account("person", "name"),
     optional("task", Number, ForeignKey("tasks.id")),
+    # A text, or an object with fields, as JSON.
     required("detail", Text),
     numbered=True,
 )
@@ -73,7 +76,7 @@ settings = table(
     Column("name", Text, primary_key=True),
     # As it was typed.
     required("value", Text),
-    *account("name"),
+    *account("by", "name"),
     required("at", Time),
     rowid=False,
 )
@@ -109,7 +112,7 @@ forgettings = table(
 handed_in = table(
     "handed_in",
     required("content", Text),
-    *account(),
+    *account("person"),
     required("at", Time),
     PrimaryKeyConstraint("content", "person_platform", "person_id"),
     rowid=False,
@@ -123,9 +126,7 @@ tokens = table(
     # It stands for the secret, which is shown once and not kept.
     required("digest", Text, unique=True),
     # Whose it is: an account on another platform, or platform 'api' and its own name for a service account.
-    required("platform", Text),
-    required("person", Text),
-    required("person_name", Text),
+    *account("owner", "name"),
     # A list of rights, and one of the ids of the only phones that they are for; '[]' for every phone.
     required("rights", Text),
     required("phones", Text),

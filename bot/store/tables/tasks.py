@@ -21,7 +21,7 @@ tasks = table(
     "tasks",
     Column("id", Number, primary_key=True),
     required("text", Text),
-    *account("name"),
+    *account("person", "name"),
     # In which language its messages are written; '' is English.
     required("person_language", Text, server_default=""),
     # Where it was asked; the id of the asking message there, '' for none; where its card and messages go.
@@ -117,14 +117,14 @@ task_tiers = table(
 schedules = table(
     "schedules",
     Column("id", Number, primary_key=True),
-    *account("name", "language"),
-    required("origin", Text),
-    required("private", Flag),
+    *account("person", "name", "language"),
+    required("place_address", Text),
+    required("place_private", Flag),
     # The command that made it: the same one makes no second.
     required("event", Text),
-    required("kind", Text, one_of("kind", "at", "every", "cron")),
-    required("rule", Text),
-    required("zone", Text),
+    required("rule_kind", Text, one_of("rule_kind", "at", "every", "cron")),
+    required("rule_text", Text),
+    required("rule_zone", Text),
     # The times as they were written.
     required("words", Text),
     # The options of `do`, and the task.
@@ -136,12 +136,12 @@ schedules = table(
     # The run that was begun last, and how many were left out since because that one still worked.
     optional("task", Number, ForeignKey("tasks.id")),
     required("skipped", Number, server_default=text("0")),
-    # What a person has allowed ahead (agent.standing_yes.StandingYes); '' for nothing.
-    required("standing", Text, server_default=""),
-    # What it watches, and what it remembers of its readings; '' for a schedule that watches nothing.
-    required("watch", Text, server_default=""),
-    required("readings", Text, server_default=""),
-    UniqueConstraint("origin", "event"),
+    # What a person has allowed ahead (agent.standing_yes.StandingYes); NULL for nothing.
+    optional("standing", Text),
+    # What it watches, NULL for a schedule that watches nothing; and what it remembers of its readings.
+    optional("watch", Text),
+    required("readings", Text, server_default="{}"),
+    UniqueConstraint("place_address", "event"),
     numbered=True,
 )
 index("schedules_due", schedules.c.due, where=~schedules.c.paused)
@@ -253,7 +253,7 @@ tickets = table(
 saved_skills = table(
     "saved_skills",
     Column("name", Text, primary_key=True),
-    *account(),
+    *account("person"),
     required("task", Number),
     required("saved", Time),
     # What the gate's reader said of the presses that it was recorded with. It is kept here and not in the skill's
@@ -265,7 +265,7 @@ saved_skills = table(
 skill_drafts = table(
     "skill_drafts",
     Column("id", Text, primary_key=True),
-    *account(),
+    *account("person"),
     required("name", Text),
     required("task", Number),
     required("skill", Text),

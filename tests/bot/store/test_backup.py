@@ -380,8 +380,8 @@ async def test_nobody_is_signed_in_and_no_press_waits_after_a_restore(store: Sto
         DATABASE_NAME,
         "INSERT INTO console_sessions VALUES ('digest', 'token', '203.0.113.7', 9e9, 9e9, '')",
         f"INSERT INTO offers VALUES {offer}",
-        "INSERT INTO missed (person_platform, person_id, person_name, person_language, place, private, event, message,"
-        f" text, prefix, command, options, rest, files, written) VALUES {missed}",
+        "INSERT INTO missed (person_platform, person_id, person_name, person_language, place_address, place_private,"
+        f" event, message, text, prefix, call_name, call_options, call_rest, files, written) VALUES {missed}",
     )
     restore(tmp_path / "other", file)
     with closing(sqlite3.connect(tmp_path / "other" / DATABASE_NAME)) as database:

@@ -7,10 +7,10 @@ from pathlib import Path
 from sqlite3 import Row
 
 import pytest
-from sqlalchemy import Executable
 
 from bot.store.connection import Values, sql_of
 from bot.store.database import Database
+from bot.store.engine import Statement
 from bot.store.outbox import Outbox
 from bot.store.pruning import Pruning
 from bot.store.steps import Steps
@@ -24,7 +24,7 @@ class Overheard(Database):
 
     asked: tuple[str, Values] = ("", ())
 
-    async def fetch(self, statement: str | Executable, values: Values = ()) -> list[Row]:
+    async def fetch(self, statement: str | Statement, values: Values = ()) -> list[Row]:
         self.asked = sql_of(statement), values
         return await super().fetch(statement, values)
 
