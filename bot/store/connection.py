@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from contextvars import copy_context
 from functools import partial
 from pathlib import Path
@@ -16,7 +16,7 @@ from bot.store.sqlite import SQLITE
 
 Value = str | int | float | bytes | None
 Parameters = dict[str, Value]
-Values = tuple[Value, ...] | Parameters
+Values = tuple[Value, ...] | Mapping[str, Value]
 """The parameters of a statement: in order for SQL that is written out, by name for SQLAlchemy's."""
 Result = TypeVar("Result")
 

@@ -7,11 +7,13 @@ Besides them statements use two functions that each database has by these names:
 
 from __future__ import annotations
 
+import json
 from collections.abc import Collection
 from typing import Any, Protocol
 
 from sqlalchemy import (
     ColumnElement,
+    FromClause,
     FunctionElement,
     Select,
     Table,
@@ -20,9 +22,12 @@ from sqlalchemy import (
     UpdateBase,
     bindparam,
     select,
+    tuple_,
 )
 from sqlalchemy.dialects.sqlite import Insert
-from sqlalchemy.sql.type_api import TypeEngine
+from sqlalchemy.types import TypeEngine
+
+from bot.domain.address import Person
 
 Statement = Select[Any] | UpdateBase
 """A statement of SQLAlchemy's."""
@@ -67,6 +72,12 @@ class JsonField(FunctionElement[str]):
         self.field = name
 
 
+class JsonPart(JsonField):
+    """A field of a column with a JSON object, as JSON."""
+
+    inherit_cache = True
+
+
 class FactsWith(FunctionElement[int]):
     """The ids of the facts in which a word occurs that is asked for in a parameter (`Engine.any_of`), as a query."""
 
@@ -86,6 +97,19 @@ def listed(parameter: str) -> TableValuedAlias:
 def is_listed(value: ColumnElement[Any], parameter: str) -> ColumnElement[bool]:
     """Whether a value is in the JSON list that is handed over under this name."""
     return value.in_(select(listed(parameter).c.value))
+
+
+def is_of(table: FromClause, parameter: str) -> ColumnElement[bool]:
+    """Whether a row is of a person with one of the accounts in a list (`accounts_text`)."""
+    account = listed(parameter).c.value
+    return tuple_(table.c.person_platform, table.c.person_id).in_(
+        select(JsonField(account, "platform"), JsonField(account, "id"))
+    )
+
+
+def accounts_text(accounts: Collection[Person]) -> str:
+    """Accounts as a parameter."""
+    return json.dumps([{"platform": account.platform, "id": account.id} for account in accounts])
 
 
 def has_words(fact: ColumnElement[int], parameter: str) -> ColumnElement[bool]:

@@ -9,7 +9,7 @@ from sqlalchemy import bindparam, select, update
 
 from agent.ports.journal import ActionKey, ActionState, LeaseLost
 from agent.run_id import RunId
-from bot.store.connection import Parameters, Transaction, Value
+from bot.store.connection import Parameters, Transaction
 from bot.store.database import Database
 from bot.store.engine import JsonField, given, insert, is_listed
 from bot.store.json_columns import json_text
@@ -85,5 +85,5 @@ class ActionJournal:
         )
 
 
-def _key(key: ActionKey) -> dict[str, Value]:
+def _key(key: ActionKey) -> Parameters:
     return {"run": str(key.run), "subtask": key.subtask, "step": key.step, "part": key.index}

@@ -34,13 +34,19 @@ _TAKE: Final = (
 )
 _ADOPT: Final = upsert(leases, leases.c.keys())
 _OPEN: Final = select(leases).where(_IS_OPEN).order_by(leases.c.taken)
-_TICKET: Final = insert(tickets, ("run",)).returning(tickets.c.rank)
-_TICKET_AT_END: Final = _TICKET.values(
-    rank=select(func.coalesce(func.max(tickets.c.rank), 0) + 1).correlate(None).scalar_subquery()
-).on_conflict_do_update(index_elements=[tickets.c.run], set_={"rank": tickets.c.rank})
-_TICKET_AT_HEAD: Final = _TICKET.values(
-    rank=select(func.coalesce(func.min(tickets.c.rank), 0) - 1).correlate(None).scalar_subquery()
-).on_conflict_do_update(index_elements=[tickets.c.run], set_={"rank": _TICKET.excluded.rank})
+_TICKET: Final = insert(tickets, ("run",))
+_AT_END: Final = select(func.coalesce(func.max(tickets.c.rank), 0) + 1).correlate(None).scalar_subquery()
+_AT_HEAD: Final = select(func.coalesce(func.min(tickets.c.rank), 0) - 1).correlate(None).scalar_subquery()
+_TICKET_AT_END: Final = (
+    _TICKET.values(rank=_AT_END)
+    .on_conflict_do_update(index_elements=[tickets.c.run], set_={"rank": tickets.c.rank})
+    .returning(tickets.c.rank)
+)
+_TICKET_AT_HEAD: Final = (
+    _TICKET.values(rank=_AT_HEAD)
+    .on_conflict_do_update(index_elements=[tickets.c.run], set_={"rank": _TICKET.excluded.rank})
+    .returning(tickets.c.rank)
+)
 _FORGET_TICKET: Final = delete(tickets).where(given(tickets.c.run))
 _SHOW: Final = insert(hand_pictures, hand_pictures.c.keys()).on_conflict_do_nothing()
 _SHOWN: Final = select(hand_pictures.c.sent).where(given(hand_pictures.c.place), given(hand_pictures.c.message))

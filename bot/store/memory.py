@@ -93,14 +93,8 @@ class MemoryTable:
                 return known
             if len(there) >= MAX_FACTS:
                 raise MemoryFull
-            values: Parameters = {
-                "person": person,
-                "text": text,
-                "phone": phone,
-                "source": source,
-                "created": self._clock(),
-            }
-            return _FACT.read((await transaction.fetch(_ADD, values))[0])
+            fact = Fact(0, text, person, phone, source, self._clock())
+            return _FACT.read((await transaction.fetch(_ADD, _FACT.values(fact)))[0])
 
         return await self._database.write(work)
 

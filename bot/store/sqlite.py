@@ -11,7 +11,7 @@ from sqlalchemy.dialects.sqlite.base import SQLiteCompiler, SQLiteDialect
 from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.schema import CreateIndex, CreateTable
 
-from bot.store.engine import FactsWith, JsonField, Listed, Statement
+from bot.store.engine import FactsWith, JsonField, JsonPart, Listed, Statement
 from bot.store.tables import metadata
 
 _WORDS_OF_FACTS: Final = (
@@ -81,7 +81,13 @@ def _listed(element: Listed, compiler: SQLiteCompiler, **options: Any) -> str:  
 
 @compiles(JsonField, "sqlite")
 def _json_field(element: JsonField, compiler: SQLiteCompiler, **options: Any) -> str:  # noqa: ANN401
-    return f"({compiler.process(element.clauses, **options)} ->> '$.{element.field}')"
+    # ->> gives a number for a number.
+    return f"CAST({compiler.process(element.clauses, **options)} ->> '$.{element.field}' AS TEXT)"
+
+
+@compiles(JsonPart, "sqlite")
+def _json_part(element: JsonPart, compiler: SQLiteCompiler, **options: Any) -> str:  # noqa: ANN401
+    return f"({compiler.process(element.clauses, **options)} -> '$.{element.field}')"
 
 
 @compiles(FactsWith, "sqlite")

@@ -253,7 +253,7 @@ tickets = table(
 saved_skills = table(
     "saved_skills",
     Column("name", Text, primary_key=True),
-    *account("person"),
+    *account("person", "name"),
     required("task", Number),
     required("saved", Time),
     # What the gate's reader said of the presses that it was recorded with. It is kept here and not in the skill's
@@ -265,7 +265,7 @@ saved_skills = table(
 skill_drafts = table(
     "skill_drafts",
     Column("id", Text, primary_key=True),
-    *account("person"),
+    *account("person", "name"),
     required("name", Text),
     required("task", Number),
     required("skill", Text),
