@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
-from sqlalchemy import ColumnElement, bindparam, delete, func, select, update
+from sqlalchemy import ColumnElement, Integer, bindparam, delete, func, select, update
 
 from bot.domain.address import Address
 from bot.store.connection import Parameters, Transaction
@@ -14,7 +14,6 @@ from bot.store.database import Database
 from bot.store.engine import Statement, insert
 from bot.store.json_columns import address_of, address_text, json_text
 from bot.store.tables.chats import cards, missed, moved_chats, outbox, questions
-from bot.store.tables.metadata import Number
 from bot.store.tables.tasks import schedules, tasks
 
 _MOVED: Final = select(moved_chats.c.platform, moved_chats.c.old, moved_chats.c.new)
@@ -23,7 +22,7 @@ _MOVE: Final = insert(moved_chats, moved_chats.c.keys()).on_conflict_do_nothing(
 
 def _is_there(address: ColumnElement[str]) -> ColumnElement[bool]:
     """Whether an address, as it is kept, begins as those in the chat do."""
-    return func.substr(address, 1, bindparam("length", type_=Number)) == bindparam("beginning")
+    return func.substr(address, 1, bindparam("length", type_=Integer())) == bindparam("beginning")
 
 
 _TASK_IS_THERE: Final = _is_there(func.coalesce(tasks.c.place, tasks.c.origin))

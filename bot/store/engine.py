@@ -16,11 +16,13 @@ from sqlalchemy import (
     FromClause,
     FunctionElement,
     Select,
+    String,
     Table,
     TableValuedAlias,
     Text,
     UpdateBase,
     bindparam,
+    cast,
     select,
     tuple_,
 )
@@ -96,7 +98,8 @@ def listed(parameter: str) -> TableValuedAlias:
 
 def is_listed(value: ColumnElement[Any], parameter: str) -> ColumnElement[bool]:
     """Whether a value is in the JSON list that is handed over under this name."""
-    return value.in_(select(listed(parameter).c.value))
+    element = listed(parameter).c.value
+    return value.in_(select(element if isinstance(value.type, String) else cast(element, value.type)))
 
 
 def is_of(table: FromClause, parameter: str) -> ColumnElement[bool]:
