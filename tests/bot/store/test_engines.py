@@ -12,8 +12,7 @@ from typing import Any
 
 import pytest
 from sqlalchemy import Select, UpdateBase
-from sqlalchemy.dialects.postgresql.base import PGCompiler
-from sqlalchemy.dialects.postgresql.psycopg import PGDialect_psycopg
+from sqlalchemy.dialects.postgresql.psycopg import PGCompiler_psycopg, PGDialect_psycopg
 from sqlalchemy.schema import CreateIndex, CreateTable
 from sqlalchemy.sql.visitors import iterate
 
@@ -23,7 +22,7 @@ from bot.store.sqlite import SQLITE
 from bot.store.tables import metadata
 
 
-class _Compiler(PGCompiler):
+class _Compiler(PGCompiler_psycopg):
     """PostgreSQL's, for inserts that are SQLite's by their class."""
 
     def _on_conflict_target(self, clause: Any, **options: Any) -> str:
