@@ -22,9 +22,8 @@ questions = table(
     required("expired", Flag, server_default=false()),
     # When it was closed, and why without an answer: 'expired', 'cancelled', 'ended', 'went_on' or 'given_up'.
     optional("closed", Time),
-    required("closing", Text, server_default=""),
+    optional("closing", Text),
     CheckConstraint("NOT expired OR answer IS NULL"),
-    rowid=False,
 )
 index("questions_task", questions.c.task)
 index("questions_message", questions.c.message)
@@ -47,7 +46,6 @@ outbox = table(
     # As what it arrived, and why it was given up.
     optional("message", Text),
     required("why", Text, server_default=""),
-    numbered=True,
 )
 index("outbox_one_final_per_task", outbox.c.task, where=outbox.c.kind == "final", unique=True)
 index("outbox_one_message_per_question", outbox.c.subject, where=outbox.c.kind == "question", unique=True)
@@ -84,7 +82,6 @@ missed = table(
     optional("listed", Text),
     required("done", Flag, server_default=false()),
     UniqueConstraint("place_address", "event"),
-    numbered=True,
 )
 index("missed_unlisted", missed.c.place_address, where=missed.c.listed.is_(None))
 
@@ -113,7 +110,6 @@ voice_notes = table(
     # In the currency of the prices; NULL where there was none.
     optional("cost", Real),
     required("created", Time),
-    numbered=True,
 )
 index("voice_notes_created", voice_notes.c.created)
 
@@ -125,7 +121,6 @@ hand_pictures = table(
     required("message", Text),
     required("sent", Time),
     PrimaryKeyConstraint("place", "message"),
-    rowid=False,
 )
 index("hand_pictures_by_age", hand_pictures.c.sent)
 
@@ -137,5 +132,4 @@ moved_chats = table(
     required("new", Text),
     required("moved", Time),
     PrimaryKeyConstraint("platform", "old"),
-    rowid=False,
 )

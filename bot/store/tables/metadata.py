@@ -38,18 +38,16 @@ Flag: Final = Boolean().with_variant(Integer(), "sqlite")
 """Yes or no; 1 and 0 in SQLite."""
 
 
-def table(name: str, *parts: SchemaItem, rowid: bool = True, numbered: bool = False) -> Table:
-    """A table of the store. `numbered` ids are never given again; without a `rowid` SQLite keeps the rows in the order
-    of their primary key, which takes less room where that is made of texts.
+def table(name: str, *parts: SchemaItem) -> Table:
+    """A table of the store. Where its key is a number, one is never given again; SQLite keeps rows with another key in
+    the order of that, without a number beside it.
     """
-    return Table(
-        name,
-        metadata,
-        *parts,
-        sqlite_strict=True,
-        sqlite_with_rowid=rowid,
-        sqlite_autoincrement=numbered,
-    )
+    made = Table(name, metadata, *parts, sqlite_strict=True)
+    (first, *more) = made.primary_key.columns
+    has_number = not more and first.type is Number
+    made.dialect_options["sqlite"]["with_rowid"] = has_number
+    made.dialect_options["sqlite"]["autoincrement"] = has_number and not first.foreign_keys
+    return made
 
 
 def required(name: str, kind: Any, *parts: Any, **options: Any) -> Column[Any]:  # noqa: ANN401 - as Column has them

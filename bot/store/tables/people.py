@@ -18,7 +18,6 @@ grants = table(
     required("phone", Text),
     required("right", Text, one_of('"right"', "use", "approve", "operate", "admin")),
     PrimaryKeyConstraint("platform", "guild", "id", "phone", "right"),
-    rowid=False,
 )
 
 # How much somebody may use in a day: the name of a tier, which the settings define.
@@ -31,7 +30,6 @@ person_tiers = table(
     required("id", Text),
     required("tier", Text),
     PrimaryKeyConstraint("platform", "guild", "id"),
-    rowid=False,
 )
 
 # Accounts on several platforms that belong to one person: the same number is the same person.
@@ -43,7 +41,6 @@ links = table(
     required("person", Number),
     PrimaryKeyConstraint("platform", "id"),
     UniqueConstraint("person", "platform"),
-    rowid=False,
 )
 
 # What people did with their rights. Entries are added and never changed.
@@ -56,7 +53,6 @@ audit = table(
     optional("task", Number, ForeignKey("tasks.id")),
     # A text, or an object with fields, as JSON.
     required("detail", Text),
-    numbered=True,
 )
 
 # How often strangers were refused. Counts only: nothing is kept about them.
@@ -67,7 +63,6 @@ refusals = table(
     required("day", Text),
     required("count", Number),
     PrimaryKeyConstraint("platform", "kind", "day"),
-    rowid=False,
 )
 
 # Settings that admins have changed while the service ran, which win over the environment.
@@ -78,7 +73,6 @@ settings = table(
     required("value", Text),
     *account("by", "name"),
     required("at", Time),
-    rowid=False,
 )
 
 # What people have told the service to remember.
@@ -96,7 +90,6 @@ facts = table(
     # What made the vector, and the vector as 32-bit floats, little-endian; '' and NULL for none.
     required("embedder", Text, server_default=""),
     optional("vector", LargeBinary),
-    numbered=True,
 )
 index("facts_of_person", facts.c.person)
 
@@ -105,7 +98,6 @@ forgettings = table(
     "forgettings",
     Column("person", Text, primary_key=True),
     required("at", Time),
-    rowid=False,
 )
 
 # Who has handed in which file: it is taken for a task of theirs, not of somebody else who knows its reference.
@@ -115,7 +107,6 @@ handed_in = table(
     *account("person"),
     required("at", Time),
     PrimaryKeyConstraint("content", "person_platform", "person_id"),
-    rowid=False,
 )
 index("handed_in_by_age", handed_in.c.at)
 
@@ -136,7 +127,6 @@ tokens = table(
     required("expires", Time),
     # NULL until the first use.
     optional("used", Time),
-    rowid=False,
 )
 
 # Who is signed in to the console.
@@ -152,7 +142,6 @@ console_sessions = table(
     required("used", Time),
     # The token with which it was begun, and with which it ends; '' for one of the operator.
     required("token", Text, server_default=""),
-    rowid=False,
 )
 
 # What the console has shown. A deleted message stays as an empty row, so that a page that was away hears of it.
@@ -169,7 +158,6 @@ console_messages = table(
     required("sent", Time),
     optional("edited", Time),
     required("deleted", Flag, server_default=false()),
-    numbered=True,
 )
 index("console_messages_thread", console_messages.c.owner, console_messages.c.thread, console_messages.c.id)
 index("console_messages_owner", console_messages.c.owner, console_messages.c.revision)
@@ -202,7 +190,6 @@ conversation_messages = table(
     required("key", Text),
     required("sent", Time),
     UniqueConstraint("conversation", "key"),
-    numbered=True,
 )
 
 # What happened in them.
@@ -217,7 +204,6 @@ conversation_events = table(
     required("data", Text),
     PrimaryKeyConstraint("conversation", "number"),
     UniqueConstraint("conversation", "key"),
-    rowid=False,
 )
 
 # Requests that carried an Idempotency-Key, by whose token: what was answered is answered again.
@@ -231,6 +217,5 @@ api_requests = table(
     required("body", Text),
     required("at", Time),
     PrimaryKeyConstraint("person", "key"),
-    rowid=False,
 )
 index("api_requests_by_age", api_requests.c.at)

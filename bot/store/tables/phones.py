@@ -21,7 +21,6 @@ usual_phone_names = table(
     "usual_phone_names",
     Column("phone", Text, primary_key=True),
     required("name", Text),
-    rowid=False,
 )
 
 # Hosts: other machines whose phones this service uses. The tables of a fleet serve the hub and each host, which leaves
@@ -37,7 +36,6 @@ fleet_hosts = table(
     optional("revoked", Time),
     # Since when its key is not let in, because two machines used it. A new invitation ends it.
     optional("blocked", Time),
-    rowid=False,
 )
 
 # Which machine a phone belongs to: the one that had it first, until an admin moves it.
@@ -46,7 +44,6 @@ phone_hosts = table(
     Column("phone", Text, primary_key=True),
     # The host's name, '' for the machine of the service itself.
     required("host", Text),
-    rowid=False,
 )
 
 # What a host is let in with once. Only digests are kept.
@@ -55,7 +52,6 @@ fleet_invites = table(
     Column("digest", Text, primary_key=True),
     required("name", Text),
     required("expires", Time),
-    rowid=False,
 )
 
 # Runs that are done by hosts: with the hub, each with its host; with a host, those that it was given.
@@ -67,7 +63,6 @@ fleet_runs = table(
     required("person", Text),
     # The last event that the record has taken in, or a host has written.
     required("taken", Number, server_default=text("0")),
-    rowid=False,
 )
 
 # Events on their way: with a host those that are not known to have arrived, with the hub those that are not in the
@@ -78,7 +73,6 @@ fleet_events = table(
     required("n", Number),
     required("body", Text),
     PrimaryKeyConstraint("run", "n"),
-    rowid=False,
 )
 
 # How often a hub was started, so that what an earlier start has said is known as such.

@@ -85,7 +85,6 @@ tasks = table(
     required("pruned", Number, server_default=text("0")),
     CheckConstraint("(state = 'ended') = (outcome IS NOT NULL)"),
     CheckConstraint("(state = 'ended') = (ended IS NOT NULL)"),
-    numbered=True,
 )
 index("tasks_live", tasks.c.state, where=tasks.c.state != "ended")
 index("tasks_place", tasks.c.place)
@@ -103,7 +102,6 @@ events = table(
     required("task", Number, ForeignKey("tasks.id")),
     required("seen", Time),
     PrimaryKeyConstraint("source", "event"),
-    rowid=False,
 )
 
 # The tier of each task's person when it was accepted; roles are known only then.
@@ -142,7 +140,6 @@ schedules = table(
     optional("watch", Text),
     required("readings", Text, server_default="{}"),
     UniqueConstraint("place_address", "event"),
-    numbered=True,
 )
 index("schedules_due", schedules.c.due, where=~schedules.c.paused)
 
@@ -173,7 +170,6 @@ steps = table(
     required("seconds", Real),
     required("at", Time),
     UniqueConstraint("task", "run", "subtask", "step"),
-    numbered=True,
 )
 # Whose steps show a picture. Twelve of 64 digits find the row, in a fifth of the room.
 index("steps_frame", func.substr(steps.c.frame, 1, 12), where=steps.c.frame.is_not(None))
@@ -192,7 +188,6 @@ actions = table(
     required("begun", Time),
     optional("finished", Time),
     PrimaryKeyConstraint("run", "subtask", "step", "part"),
-    rowid=False,
 )
 
 # Calls of tools that need no phone, each written before it runs; arguments and result are without secrets.
@@ -203,7 +198,7 @@ tool_calls = table(
     required("member", Text),
     required("number", Number),
     required("turn", Number),
-    required("part", Number),
+    required("index", Number),
     required("name", Text),
     required("arguments", Text),
     # Whether it may be run again when its end is unknown.
@@ -215,8 +210,7 @@ tool_calls = table(
     required("cached", Flag, server_default=false()),
     required("begun", Time),
     required("seconds", Real, server_default=text("0")),
-    UniqueConstraint("task", "member", "number", "turn", "part"),
-    numbered=True,
+    UniqueConstraint("task", "member", "number", "turn", "index"),
 )
 index(
     "tool_calls_same",
@@ -235,7 +229,6 @@ leases = table(
     required("expires", Time),
     optional("released", Time),
     PrimaryKeyConstraint("phone", "fence"),
-    rowid=False,
 )
 # Two runs can never hold one phone, whatever the program does.
 index("leases_one_run_per_phone", leases.c.phone, where=leases.c.released.is_(None), unique=True)
@@ -246,7 +239,6 @@ tickets = table(
     "tickets",
     Column("run", Text, primary_key=True),
     required("rank", Number),
-    rowid=False,
 )
 
 # Who has saved a recorded skill, and of which task.
