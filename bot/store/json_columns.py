@@ -12,7 +12,7 @@ from agent.models.base import Usage
 from agent.standing_yes import StandingYes
 from bot.domain.address import Address, MessageRef
 from bot.domain.task import Entitlement
-from bot.domain.watch import TaskWatch, Watch, WatchState
+from bot.domain.watch import TaskWatch
 
 LONGEST_NUMBER = 18
 """Digits of a row's number: SQLite counts to 2^63, and Python reads no number of thousands of digits."""
@@ -113,19 +113,10 @@ def entitlement_of(text: str) -> Entitlement | None:
     return Entitlement(tuple(found["phones"]), found["private"], found["by_role"])
 
 
-def watch_text(watch: Watch | WatchState | TaskWatch | None) -> str:
-    """A watch, its memory or a reading of it, as text."""
+def watch_text(watch: TaskWatch | None) -> str:
+    """The reading of a watch as text."""
     return "" if watch is None else watch.model_dump_json()
 
-
-def watch_of(text: str) -> Watch | None:
-    """The watch in such a text."""
-    return Watch.model_validate_json(text) if text else None
-
-
-def readings_of(text: str) -> WatchState:
-    """What a watch remembers, in such a text; of "" nothing."""
-    return WatchState.model_validate_json(text) if text else WatchState()
 
 
 def task_watch_of(text: str) -> TaskWatch | None:

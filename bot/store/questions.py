@@ -10,7 +10,7 @@ from agent.questions import Question, QuestionKind
 from bot.domain.address import Address, MessageRef
 from bot.domain.task import Closing, OpenQuestion
 from bot.store.codec import Codec
-from bot.store.connection import Source, Transaction
+from bot.store.connection import Parameters, Source, Transaction
 from bot.store.database import Database
 from bot.store.engine import JsonField, given, insert
 from bot.store.json_columns import address_text, message_text
@@ -79,7 +79,7 @@ class Questions:
 
     async def add(self, transaction: Transaction, task: str, question: Question, *, now: float, expires: float) -> bool:
         """Keep a question. False when it was asked before: then nothing changes."""
-        values = {
+        values: Parameters = {
             "id": question.id,
             "task": int(task),
             "question": question.model_dump_json(),
@@ -90,7 +90,7 @@ class Questions:
 
     async def answer(self, question: str, text: str, *, by: str, now: float) -> bool:
         """Keep the answer when the question is still open and in time: the first one wins. False otherwise."""
-        values = {"id": question, "answer": text, "by": by, "now": now}
+        values: Parameters = {"id": question, "answer": text, "by": by, "now": now}
         return bool(await self._database.execute(_ANSWER, values))
 
     async def due(self, now: float) -> bool:

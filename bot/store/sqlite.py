@@ -39,7 +39,6 @@ class _Compiler(SQLiteCompiler):
 
 class _Dialect(SQLiteDialect):
     statement_compiler = _Compiler
-    supports_statement_cache = True
 
 
 _DIALECT: Final = _Dialect(paramstyle="named")
