@@ -118,7 +118,6 @@ def watch_text(watch: TaskWatch | None) -> str:
     return "" if watch is None else watch.model_dump_json()
 
 
-
 def task_watch_of(text: str) -> TaskWatch | None:
     """The reading in such a text."""
     return TaskWatch.model_validate_json(text) if text else None

@@ -42,7 +42,7 @@ _GET: Final = select(offers).where(given(offers.c.id), offers.c.made >= bindpara
 _TAKE: Final = delete(offers).where(given(offers.c.id)).returning(offers.c.id)
 _FORGET_OLD: Final = delete(offers).where(offers.c.made < bindparam("oldest"))
 _FORGET_MOST: Final = delete(offers).where(
-    offers.c.id.not_in(select(offers.c.id).order_by(offers.c.made.desc(), offers.c.id).limit(KEPT))
+    offers.c.number.not_in(select(offers.c.number).order_by(offers.c.made.desc(), offers.c.number.desc()).limit(KEPT))
 )
 
 

@@ -88,7 +88,9 @@ index("missed_unlisted", missed.c.place_address, where=missed.c.listed.is_(None)
 # Texts in private chats that are a task only once their writer has pressed for it, with the files that came along.
 offers = table(
     "offers",
-    Column("id", Text, primary_key=True),
+    # In the order in which they were made.
+    Column("number", Number, primary_key=True),
+    required("id", Text, unique=True),
     *account("person", "name", "language"),
     required("place_address", Text),
     required("place_private", Flag),

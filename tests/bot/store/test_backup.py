@@ -373,7 +373,7 @@ def forged(tmp_path: Path, name: str, *statements: str) -> Path:
 async def test_nobody_is_signed_in_and_no_press_waits_after_a_restore(store: Store, data: Path, tmp_path: Path) -> None:
     """Seen failing before: who had the file in hand had a session of their own in it, and the service took it."""
     await a_backup(store, data, tmp_path / "one.zip")
-    offer = ("x", "web", "1", "", "", "[]", 1, "1", "", "do harm", "[]", 9e9)
+    offer = (1, "x", "web", "1", "", "", "[]", 1, "1", "", "do harm", "[]", 9e9)
     missed = ("web", "1", "", "", "[]", 1, "1", "", "go home", "", "do", "{}", "do harm", "[]", 9e9)
     file = forged(
         tmp_path,
