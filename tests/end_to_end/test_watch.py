@@ -31,7 +31,7 @@ async def read(place: Place, times: int) -> list[str]:
         while True:
             with closing(sqlite3.connect(place.data / "opengui.sqlite3")) as database:
                 found = database.execute(
-                    "SELECT json_extract(watch, '$.verdict.finding') FROM tasks WHERE state = 'ended' ORDER BY id"
+                    "SELECT json_extract(verdict, '$.finding') FROM tasks WHERE state = 'ended' ORDER BY id"
                 ).fetchall()
             if len(found) == times:
                 return [str(row[0]) for row in found]

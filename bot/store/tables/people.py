@@ -170,9 +170,8 @@ conversations = table(
     required("owner", Text),
     required("title", Text),
     required("made", Time),
-    # How its tasks are to be thought about; '' for what is set.
-    required("model", Text, server_default=""),
-    required("system_prompt", Text, server_default=""),
+    # How its tasks are to be thought about, as JSON.
+    required("guidance", Text),
     # How many events of its tasks were told in it.
     required("told", Number, server_default=text("0")),
 )
