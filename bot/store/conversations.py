@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from sqlalchemy import and_, bindparam, delete, or_, select, update
+from sqlalchemy import bindparam, delete, select, tuple_, update
 
 from agent.events import Asked, TaskEnded
 from agent.ports.agent import AS_SET, Guidance
@@ -58,10 +58,7 @@ _OF: Final = (
 )
 _BEGUN: Final = conversations.alias("begun")
 _EARLIER: Final = _OF.join(_BEGUN, _BEGUN.c.id == bindparam("before")).where(
-    or_(
-        conversations.c.made < _BEGUN.c.made,
-        and_(conversations.c.made == _BEGUN.c.made, conversations.c.id < _BEGUN.c.id),
-    )
+    tuple_(conversations.c.made, conversations.c.id) < tuple_(_BEGUN.c.made, _BEGUN.c.id)
 )
 _CHANGE: Final = update(conversations).where(_THAT).values(title=bindparam("title"), guidance=bindparam("guidance"))
 _REMOVE: Final = delete(conversations).where(_THAT)
