@@ -5,17 +5,21 @@ Strangers are not in it; they are only counted (`bot.store.counters`). A secret'
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Literal
+from typing import Final, Literal
 
 from pydantic import BaseModel, ConfigDict
+from sqlalchemy import bindparam, delete, select
 
 from bot.domain.address import Person
+from bot.store.codec import Codec
 from bot.store.connection import Transaction
 from bot.store.database import Database
+from bot.store.engine import insert
+from bot.store.tables.metadata import Number
+from bot.store.tables.people import audit
 
 KEPT = 100_000
 """Entries that are kept; the oldest go first, so that nobody can fill the disk by being refused."""
@@ -77,6 +81,7 @@ class YesDetail(BaseModel):
 
 
 _TEXT_KEPT = 200
+_LAST_NUMBER = 2**63 - 1
 Detail = str | FileDetail | YesDetail
 
 
@@ -92,6 +97,17 @@ class AuditEntry:
     person: Person
     task: str
     detail: Detail
+
+
+_ENTRY: Final = Codec(AuditEntry, audit, lean={"detail"})
+_ADD: Final = insert(audit, [column for column in _ENTRY.columns if column != "number"]).returning(audit.c.number)
+_FORGET: Final = delete(audit).where(audit.c.number <= bindparam("last"))
+_PAGE: Final = (
+    select(audit)
+    .where(audit.c.number < bindparam("before"))
+    .order_by(audit.c.number.desc())
+    .limit(bindparam("limit", type_=Number))
+)
 
 
 class Audit:
@@ -111,20 +127,9 @@ class Audit:
         detail: Detail = "",
     ) -> None:
         """One more, together with what it tells of."""
-        rows = await transaction.fetch(
-            "INSERT INTO audit (at, kind, person_platform, person_id, person_name, task, detail)"
-            " VALUES (?, ?, ?, ?, ?, ?, ?) RETURNING id",
-            (
-                self._clock(),
-                kind.value,
-                person.platform,
-                person.id,
-                person.name,
-                int(task) if task else None,
-                _kept(detail),
-            ),
-        )
-        await transaction.fetch("DELETE FROM audit WHERE id <= ?", (int(rows[0]["id"]) - KEPT,))
+        entry = AuditEntry(0, self._clock(), kind, person, task, _cut(detail))
+        rows = await transaction.fetch(_ADD, _ENTRY.values(entry))
+        await transaction.fetch(_FORGET, {"last": rows[0]["number"] - KEPT})
 
     async def note(self, kind: AuditKind, person: Person, *, task: str = "", detail: Detail = "") -> None:
         """One more, by itself. Raises StoreError."""
@@ -132,36 +137,13 @@ class Audit:
 
     async def page(self, limit: int, before: int | None = None) -> tuple[AuditEntry, ...]:
         """The latest entries first, those older than the entry `before` when it is given."""
-        rows = await self._database.fetch(
-            "SELECT * FROM audit WHERE (?1 IS NULL OR id < ?1) ORDER BY id DESC LIMIT ?2", (before, limit)
-        )
-        return tuple(_entry(row) for row in rows)
+        last = _LAST_NUMBER if before is None else before
+        return _ENTRY.read_all(await self._database.fetch(_PAGE, {"before": last, "limit": limit}))
 
 
-def _kept(detail: Detail) -> str:
+def _cut(detail: Detail) -> Detail:
     if isinstance(detail, str):
         return detail[:DETAIL_LIMIT]
     if isinstance(detail, YesDetail):
-        short = {} if detail.text is None else {"text": detail.text[:_TEXT_KEPT]}
-        return detail.model_copy(update=short).model_dump_json(exclude_defaults=True)
-    return detail.model_copy(update={"file": detail.file[:DETAIL_LIMIT]}).model_dump_json(exclude_defaults=True)
-
-
-def _detail(kind: AuditKind, text: str) -> Detail:
-    if kind in {AuditKind.ALLOWED_AHEAD, AuditKind.REVOKED, AuditKind.PASSED}:
-        return YesDetail.model_validate_json(text)
-    if kind in {AuditKind.FETCHED, AuditKind.NOT_FETCHED}:
-        return FileDetail.model_validate_json(text)
-    return text
-
-
-def _entry(row: sqlite3.Row) -> AuditEntry:
-    kind = AuditKind(row["kind"])
-    return AuditEntry(
-        row["id"],
-        row["at"],
-        kind,
-        Person(row["person_platform"], row["person_id"], row["person_name"]),
-        "" if row["task"] is None else str(row["task"]),
-        _detail(kind, row["detail"]),
-    )
+        return detail.model_copy(update={} if detail.text is None else {"text": detail.text[:_TEXT_KEPT]})
+    return detail.model_copy(update={"file": detail.file[:DETAIL_LIMIT]})

@@ -2,27 +2,42 @@
 
 from __future__ import annotations
 
-import json
-import sqlite3
+from typing import Final
 
-from bot.domain.address import Address, MessageRef, Person, Place
+from sqlalchemy import bindparam, delete, func, select, update
+
+from bot.domain.address import Address, MessageRef
 from bot.domain.backlog import Late, Missed
-from bot.domain.incoming import CommandCall
+from bot.store.codec import Codec
 from bot.store.connection import Transaction, Value
 from bot.store.database import Database
-from bot.store.json_columns import (
-    address_of,
-    address_text,
-    files_of,
-    files_text,
-    json_text,
-    message_of,
-    message_text,
-    row_number,
-)
+from bot.store.engine import Statement, given, insert
+from bot.store.json_columns import address_of, address_text, message_text, row_number
+from bot.store.tables.chats import missed
 
 KEEP_SECONDS = 7 * 86400.0
 """How long something can still be pressed for; ours."""
+
+_LATE: Final = Codec(Late, missed)
+_MISSED: Final = Codec(Missed, missed)
+_ADD: Final = insert(missed, _LATE.columns).on_conflict_do_nothing().returning(missed.c.id)
+_FORGET_OLD: Final = delete(missed).where(missed.c.written < bindparam("oldest"))
+_THAT: Final = given(missed.c.id)
+_GET: Final = select(missed).where(_THAT)
+_UNLISTED: Final = (
+    select(missed.c.place_address)
+    .where(missed.c.listed.is_(None))
+    .group_by(missed.c.place_address)
+    .order_by(func.min(missed.c.id))
+)
+_TO_LIST: Final = (
+    select(missed).where(missed.c.listed.is_(None), missed.c.place_address == bindparam("place")).order_by(missed.c.id)
+)
+_LISTED_IN: Final = select(missed).where(missed.c.listed == bindparam("message")).order_by(missed.c.id)
+_LIST: Final = update(missed).where(_THAT).values(listed=bindparam("message"))
+_FORGET: Final = delete(missed).where(_THAT)
+_CLAIM: Final = update(missed).where(_THAT, ~missed.c.done).values(done=True).returning(missed.c.id)
+_RELEASE: Final = update(missed).where(_THAT).values(done=False)
 
 
 class MissedTable:
@@ -35,112 +50,47 @@ class MissedTable:
         """Keep it, and forget what is too old. False when its event is kept already."""
 
         async def work(transaction: Transaction) -> bool:
-            await transaction.fetch("DELETE FROM missed WHERE written < ?", (now - KEEP_SECONDS,))
-            return bool(
-                await transaction.fetch(
-                    "INSERT INTO missed (person_platform, person_id, person_name, person_language, place, private,"
-                    " event, message, text, prefix, command, options, rest, files, written)"
-                    " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING RETURNING 1",
-                    (
-                        late.person.platform,
-                        late.person.id,
-                        late.person.name,
-                        late.person.language,
-                        address_text(late.place.address),
-                        int(late.place.private),
-                        late.event,
-                        "" if late.message is None else late.message.message,
-                        late.text,
-                        late.prefix,
-                        late.call.name,
-                        json_text(dict(late.call.options)),
-                        late.call.rest,
-                        files_text(late.files),
-                        late.written,
-                    ),
-                )
-            )
+            await transaction.fetch(_FORGET_OLD, {"oldest": now - KEEP_SECONDS})
+            return bool(await transaction.fetch(_ADD, _LATE.values(late)))
 
         return await self._database.write(work)
 
     async def get(self, missed: str) -> Missed | None:
         """The one with this number, None when there is none (any more)."""
         number = row_number(missed)
-        if number is None:
-            return None
-        found = await self._all("SELECT * FROM missed WHERE id = ?", number)
-        return found[0] if found else None
+        return None if number is None else _MISSED.first(await self._database.fetch(_GET, {"id": number}))
 
     async def unlisted(self) -> tuple[Address, ...]:
         """The places where something is still to be listed."""
-        rows = await self._database.fetch(
-            "SELECT place FROM missed WHERE listed IS NULL GROUP BY place ORDER BY MIN(id)"
-        )
-        return tuple(address_of(row["place"]) for row in rows)
+        return tuple(address_of(row["place_address"]) for row in await self._database.fetch(_UNLISTED))
 
     async def to_list(self, place: Address) -> tuple[Missed, ...]:
         """What is to be listed there."""
-        return await self._all(
-            "SELECT * FROM missed WHERE listed IS NULL AND place = ? ORDER BY id", address_text(place)
-        )
+        return _MISSED.read_all(await self._database.fetch(_TO_LIST, {"place": address_text(place)}))
 
     async def listed_in(self, message: MessageRef) -> tuple[Missed, ...]:
         """What that message lists."""
-        return await self._all("SELECT * FROM missed WHERE listed = ? ORDER BY id", message_text(message))
+        return _MISSED.read_all(await self._database.fetch(_LISTED_IN, {"message": message_text(message)}))
 
     async def list_in(self, missed: tuple[Missed, ...], message: MessageRef) -> None:
         """Keep that these stand in that message now."""
-
-        async def work(transaction: Transaction) -> None:
-            for one in missed:
-                await transaction.fetch(
-                    "UPDATE missed SET listed = ? WHERE id = ?", (message_text(message), int(one.id))
-                )
-
-        await self._database.write(work)
+        await self._each(_LIST, missed, message=message_text(message))
 
     async def forget(self, missed: tuple[Missed, ...]) -> None:
         """There is no place to list them any more."""
-
-        async def work(transaction: Transaction) -> None:
-            for one in missed:
-                await transaction.fetch("DELETE FROM missed WHERE id = ?", (int(one.id),))
-
-        await self._database.write(work)
+        await self._each(_FORGET, missed)
 
     async def claim(self, missed: str) -> bool:
         """Mark one as being done; False when somebody was faster."""
-        return await self._change("UPDATE missed SET done = 1 WHERE id = ? AND done = 0 RETURNING 1", int(missed))
+        return bool(await self._database.execute(_CLAIM, {"id": int(missed)}))
 
     async def release(self, missed: str) -> None:
         """Mark one that could not be done after all: it may be pressed for again."""
-        await self._change("UPDATE missed SET done = 0 WHERE id = ?", int(missed))
+        await self._database.execute(_RELEASE, {"id": int(missed)})
 
-    async def _all(self, sql: str, *values: Value) -> tuple[Missed, ...]:
-        return tuple(_missed(row) for row in await self._database.fetch(sql, values))
+    async def _each(self, statement: Statement, missed: tuple[Missed, ...], **values: Value) -> None:
+        async def work(transaction: Transaction) -> None:
+            for one in missed:
+                await transaction.fetch(statement, {"id": int(one.id), **values})
 
-    async def _change(self, sql: str, *values: Value) -> bool:
-        async def work(transaction: Transaction) -> bool:
-            return bool(await transaction.fetch(sql, values))
-
-        return await self._database.write(work)
-
-
-def _missed(row: sqlite3.Row) -> Missed:
-    place = Place(address_of(row["place"]), private=bool(row["private"]))
-    return Missed(
-        id=str(row["id"]),
-        late=Late(
-            person=Person(row["person_platform"], row["person_id"], row["person_name"], row["person_language"]),
-            place=place,
-            event=row["event"],
-            message=MessageRef(place.address, row["message"]) if row["message"] else None,
-            text=row["text"],
-            prefix=row["prefix"],
-            call=CommandCall(row["command"], json.loads(row["options"]), row["rest"]),
-            files=files_of(row["files"]),
-            written=row["written"],
-        ),
-        listed=None if row["listed"] is None else message_of(row["listed"]),
-        done=bool(row["done"]),
-    )
+        await self._database.write(work)

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from bot.domain.address import Person
-from bot.domain.right import Grant, Right, TierGift
+from bot.domain.right import Grant, TierGift
+from bot.store.people import GIFT, GRANT, LINKED
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,21 +53,15 @@ def brought(store: Path) -> Brought:
 
         linked: dict[int, list[Person]] = {}
         for row in rows("links", "ORDER BY person, platform"):
-            linked.setdefault(row["person"], []).append(Person(row["platform"], row["account"], row["name"]))
+            linked.setdefault(row["person"], []).append(LINKED.read(row))
         tasks = rows("tasks", "ORDER BY id")
         going = [row for row in tasks if row["state"] != "ended" and row["parent"] is None]
         return Brought(
             people=tuple(dict.fromkeys(map(_person, tasks))),
-            grants=tuple(
-                Grant(row["platform"], row["subject"], Right(row["may"]), guild=row["guild"], phone=row["phone"])
-                for row in rows("grants")
-            ),
+            grants=GRANT.read_all(rows("grants")),
             links=tuple(map(tuple, linked.values())),
             moves=tuple((row["platform"], row["old"], row["new"]) for row in rows("moved_chats")),
-            tiers=tuple(
-                TierGift(row["platform"], row["subject"], row["tier"], guild=row["guild"])
-                for row in rows("person_tiers")
-            ),
+            tiers=GIFT.read_all(rows("person_tiers")),
             settings=tuple((row["name"], row["value"]) for row in rows("settings")),
             schedules=tuple(
                 Waiting(str(row["id"]), _person(row), row["words"], json.loads(row["draft"])["text"])

@@ -2,47 +2,54 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
-from bot.domain.address import Address
-from bot.store.connection import Transaction
-from bot.store.database import Database
-from bot.store.json_columns import address_of, address_text, json_text
+from sqlalchemy import ColumnElement, Integer, bindparam, delete, func, select, update
 
-_FORGET: Final = (
-    "UPDATE tasks SET anchor = '' WHERE substr(COALESCE(place, origin), 1, ?2) = ?1",
-    (
-        "DELETE FROM cards WHERE task IN"
-        " (SELECT id FROM tasks WHERE state <> 'ended' AND substr(COALESCE(place, origin), 1, ?2) = ?1)"
-    ),
-    (
-        "UPDATE outbox SET state = 'pending', not_before = 0 WHERE kind = 'question' AND state = 'sent' AND subject IN"
-        " (SELECT questions.id FROM questions JOIN tasks ON tasks.id = questions.task"
-        " WHERE answer IS NULL AND expired = 0 AND substr(COALESCE(place, origin), 1, ?2) = ?1)"
-    ),
-    (
-        "UPDATE questions SET message = NULL WHERE answer IS NULL AND expired = 0 AND task IN"
-        " (SELECT id FROM tasks WHERE substr(COALESCE(place, origin), 1, ?2) = ?1)"
-    ),
-    "DELETE FROM missed WHERE done = 1 AND substr(place, 1, ?2) = ?1",
-    "UPDATE missed SET listed = NULL, message = '' WHERE substr(place, 1, ?2) = ?1",
+from bot.domain.address import Address
+from bot.store.connection import Parameters, Transaction
+from bot.store.database import Database
+from bot.store.engine import Statement, insert
+from bot.store.json_columns import address_of, address_text, json_text
+from bot.store.tables.chats import cards, missed, moved_chats, outbox, questions
+from bot.store.tables.tasks import schedules, tasks
+
+_MOVED: Final = select(moved_chats.c.platform, moved_chats.c.old, moved_chats.c.new)
+_MOVE: Final = insert(moved_chats, moved_chats.c.keys()).on_conflict_do_nothing().returning(moved_chats.c.old)
+
+
+def _is_there(address: ColumnElement[str]) -> ColumnElement[bool]:
+    """Whether an address, as it is kept, begins as those in the chat do."""
+    return func.substr(address, 1, bindparam("length", type_=Integer())) == bindparam("beginning")
+
+
+_TASK_IS_THERE: Final = _is_there(func.coalesce(tasks.c.place, tasks.c.origin))
+_IS_OPEN: Final = questions.c.answer.is_(None) & ~questions.c.expired
+_FORGET: Final[Sequence[Statement]] = (
+    update(tasks).where(_TASK_IS_THERE).values(anchor=""),
+    delete(cards).where(cards.c.task.in_(select(tasks.c.id).where(tasks.c.state != "ended", _TASK_IS_THERE))),
+    update(outbox)
+    .where(
+        outbox.c.kind == "question",
+        outbox.c.state == "sent",
+        outbox.c.subject.in_(select(questions.c.id).join(tasks).where(_IS_OPEN, _TASK_IS_THERE)),
+    )
+    .values(state="pending", not_before=0.0),
+    update(questions)
+    .where(_IS_OPEN, questions.c.task.in_(select(tasks.c.id).where(_TASK_IS_THERE)))
+    .values(message=None),
+    delete(missed).where(missed.c.done, _is_there(missed.c.place_address)),
+    update(missed).where(_is_there(missed.c.place_address)).values(listed=None, message=None),
 )
-_REWRITE: Final = (
+_ADDRESSES: Final = (tasks.c.origin, tasks.c.place, schedules.c.place_address, missed.c.place_address)
+_REWRITE: Final[Sequence[tuple[Statement, Statement]]] = tuple(
     (
-        "SELECT DISTINCT origin FROM tasks WHERE substr(origin, 1, ?2) = ?1",
-        "UPDATE tasks SET origin = ? WHERE origin = ?",
-    ),
-    ("SELECT DISTINCT place FROM tasks WHERE substr(place, 1, ?2) = ?1", "UPDATE tasks SET place = ? WHERE place = ?"),
-    (
-        "SELECT DISTINCT origin FROM schedules WHERE substr(origin, 1, ?2) = ?1",
-        "UPDATE schedules SET origin = ? WHERE origin = ?",
-    ),
-    (
-        "SELECT DISTINCT place FROM missed WHERE substr(place, 1, ?2) = ?1",
-        "UPDATE missed SET place = ? WHERE place = ?",
-    ),
+        select(address).distinct().where(_is_there(address)),
+        update(address.table).where(address == bindparam("address")).values({address: bindparam("moved")}),
+    )
+    for address in _ADDRESSES
 )
 
 
@@ -54,8 +61,7 @@ class Moves:
 
     async def all(self) -> Mapping[tuple[str, str], str]:
         """(platform, old id) → new id."""
-        rows = await self._database.fetch("SELECT platform, old, new FROM moved_chats")
-        return {(row["platform"], row["old"]): row["new"] for row in rows}
+        return {(row["platform"], row["old"]): row["new"] for row in await self._database.fetch(_MOVED)}
 
     async def move(self, old: Address, new: str, *, now: float) -> bool:
         """What lives in the chat lives at its new id. False when that is known already.
@@ -64,20 +70,17 @@ class Moves:
         """
 
         async def work(transaction: Transaction) -> bool:
-            if not await transaction.fetch(
-                "INSERT INTO moved_chats (platform, old, new, moved) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING"
-                " RETURNING 1",
-                (old.platform, old.chat, new, now),
-            ):
+            values: Parameters = {"platform": old.platform, "old": old.chat, "new": new, "moved": now}
+            if not await transaction.fetch(_MOVE, values):
                 return False
             beginning = _beginning(old)
-            here = (beginning, len(beginning))
-            for sql in _FORGET:
-                await transaction.fetch(sql, here)
-            for found, change in _REWRITE:
-                for row in await transaction.fetch(found, here):
-                    moved = address_text(replace(address_of(row[0]), chat=new))
-                    await transaction.fetch(change, (moved, row[0]))
+            here: Parameters = {"beginning": beginning, "length": len(beginning)}
+            for statement in _FORGET:
+                await transaction.fetch(statement, here)
+            for find, change in _REWRITE:
+                for (found,) in await transaction.fetch(find, here):
+                    moved = address_text(replace(address_of(found), chat=new))
+                    await transaction.fetch(change, {"address": found, "moved": moved})
             return True
 
         return await self._database.write(work)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from contextvars import copy_context
 from functools import partial
 from pathlib import Path
@@ -11,17 +11,28 @@ from typing import Protocol, TypeVar
 
 import aiosqlite
 
+from bot.store.engine import Statement
+from bot.store.sqlite import SQLITE
+
 Value = str | int | float | bytes | None
+Parameters = dict[str, Value]
+Values = tuple[Value, ...] | Mapping[str, Value]
+"""The parameters of a statement: in order for SQL that is written out, by name for SQLAlchemy's."""
 Result = TypeVar("Result")
 
 _ROWS_AT_ONCE = 64
 """What `aiosqlite.connect` takes for rows that are read one by one; here they never are."""
 
 
+def sql_of(statement: str | Statement) -> str:
+    """A statement as SQLite reads it."""
+    return statement if isinstance(statement, str) else SQLITE.text(statement)
+
+
 class Source(Protocol):
     """Where statements can be run: the database itself for reading, one of its reads, or an open transaction."""
 
-    async def fetch(self, sql: str, values: tuple[Value, ...] = ()) -> list[sqlite3.Row]:
+    async def fetch(self, statement: str | Statement, values: Values = ()) -> list[sqlite3.Row]:
         """Run one statement and return all its rows."""
         ...
 
@@ -32,9 +43,9 @@ class Statements:
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
 
-    async def fetch(self, sql: str, values: tuple[Value, ...] = ()) -> list[sqlite3.Row]:
+    async def fetch(self, statement: str | Statement, values: Values = ()) -> list[sqlite3.Row]:
         """Run one statement and return all its rows. Raises sqlite3.IntegrityError when a constraint forbids it."""
-        return self._connection.execute(sql, values).fetchall()
+        return self._connection.execute(sql_of(statement), values).fetchall()
 
 
 class Transaction(Statements):

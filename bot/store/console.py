@@ -2,14 +2,50 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Callable
+from typing import Final
+
+from sqlalchemy import bindparam, func, select, update
 
 from bot.domain.console_log import Author, Content, Entry
-from bot.store.connection import Transaction, Value
+from bot.store.codec import Codec
+from bot.store.connection import Parameters, Transaction
 from bot.store.database import Database
+from bot.store.engine import Statement, given, insert
+from bot.store.tables.metadata import Number
+from bot.store.tables.people import console_messages as messages
 
 _LAST_ID = 2**63 - 1
+_ENTRY: Final = Codec(Entry, messages, lean={"content"})
+_IS_OWN: Final = given(messages.c.owner)
+_NEXT: Final = (
+    select(func.coalesce(func.max(messages.c.revision), 0) + 1).select_from(messages).correlate(None).scalar_subquery()
+)
+_ADD: Final = (
+    insert(messages, ("thread", "author", "content", "nonce", "sent", "owner"))
+    .values(revision=_NEXT)
+    .on_conflict_do_nothing(index_elements=[messages.c.nonce])
+    .returning(messages)
+)
+_WITH_NONCE: Final = select(messages).where(given(messages.c.nonce))
+_CHANGE: Final = (
+    update(messages)
+    .where(given(messages.c.id), _IS_OWN)
+    .values(revision=_NEXT, content=bindparam("content"), edited=bindparam("edited"))
+    .returning(messages)
+)
+_REPLACE: Final = _CHANGE.where(~messages.c.deleted)
+_REMOVE: Final = _CHANGE.values(deleted=True)
+_AFTER: Final = (_IS_OWN, messages.c.revision > bindparam("after"))
+_CHANGES: Final = select(messages).where(*_AFTER).order_by(messages.c.revision).limit(bindparam("limit", type_=Number))
+_MISSED: Final = select(func.count()).select_from(messages).where(*_AFTER)
+_PAGE: Final = (
+    select(messages)
+    .where(_IS_OWN, given(messages.c.thread), messages.c.id < bindparam("before"), ~messages.c.deleted)
+    .order_by(messages.c.id.desc())
+    .limit(bindparam("limit", type_=Number))
+)
+_REVISION: Final = select(func.coalesce(func.max(messages.c.revision), 0)).where(_IS_OWN)
 
 
 class ConsoleMessages:
@@ -29,89 +65,57 @@ class ConsoleMessages:
         # Pages make nonces, so those of one person must not meet another's.
         own = f"{self._owner} {nonce}" if self._owner else nonce
 
+        values: Parameters = {
+            "thread": thread,
+            "author": author,
+            "content": content.model_dump_json(exclude_defaults=True),
+            "nonce": own,
+            "sent": self._clock(),
+            "owner": self._owner,
+        }
+
         async def work(transaction: Transaction) -> Entry:
-            rows = await transaction.fetch(
-                "INSERT INTO console_messages (revision, thread, author, content, nonce, sent, owner)"
-                " VALUES ((SELECT COALESCE(MAX(revision), 0) + 1 FROM console_messages), ?, ?, ?, ?, ?, ?)"
-                " ON CONFLICT (nonce) DO NOTHING RETURNING *",
-                (thread, author, content.model_dump_json(exclude_defaults=True), own, self._clock(), self._owner),
-            )
-            return _entry(rows or await transaction.fetch("SELECT * FROM console_messages WHERE nonce = ?", (own,)))
+            rows = await transaction.fetch(_ADD, values)
+            return _ENTRY.read((rows or await transaction.fetch(_WITH_NONCE, values))[0])
 
         return await self._database.write(work)
 
     async def replace(self, entry: int, content: Content) -> Entry:
         """Change a message in place. Raises KeyError when it is not there or was deleted."""
-        return await self._change(
-            "UPDATE console_messages SET revision = (SELECT COALESCE(MAX(revision), 0) + 1 FROM console_messages),"
-            " content = ?, edited = ? WHERE id = ? AND deleted = 0 AND owner = ? RETURNING *",
-            content.model_dump_json(exclude_defaults=True),
-            self._clock(),
-            entry,
-            self._owner,
-        )
+        return await self._change(_REPLACE, entry, content)
 
     async def remove(self, entry: int) -> Entry:
         """Empty a message for good. Raises KeyError when it never was there."""
-        return await self._change(
-            "UPDATE console_messages SET revision = (SELECT COALESCE(MAX(revision), 0) + 1 FROM console_messages),"
-            " content = '{}', edited = ?, deleted = 1 WHERE id = ? AND owner = ? RETURNING *",
-            self._clock(),
-            entry,
-            self._owner,
-        )
+        return await self._change(_REMOVE, entry, Content())
 
     async def changes(self, revision: int, limit: int) -> tuple[Entry, ...]:
         """The entries whose latest change is after `revision`, by revision, at most `limit`."""
-        rows = await self._database.fetch(
-            "SELECT * FROM console_messages WHERE owner = ? AND revision > ? ORDER BY revision LIMIT ?",
-            (self._owner, min(revision, _LAST_ID), limit),
-        )
-        return tuple(_entry([row]) for row in rows)
+        values: Parameters = {"owner": self._owner, "after": min(revision, _LAST_ID), "limit": limit}
+        return _ENTRY.read_all(await self._database.fetch(_CHANGES, values))
 
     async def missed(self, revision: int) -> int:
         """How many entries have changed after `revision`."""
-        rows = await self._database.fetch(
-            "SELECT COUNT(*) FROM console_messages WHERE owner = ? AND revision > ?",
-            (self._owner, min(revision, _LAST_ID)),
-        )
-        return int(rows[0][0])
+        values: Parameters = {"owner": self._owner, "after": min(revision, _LAST_ID)}
+        return int((await self._database.fetch(_MISSED, values))[0][0])
 
     async def page(self, thread: str, *, before: int | None, limit: int) -> tuple[Entry, ...]:
         """The last `limit` messages of a thread that are not deleted (those before id `before`), oldest first."""
-        rows = await self._database.fetch(
-            "SELECT * FROM console_messages WHERE owner = ? AND thread = ? AND id < ? AND deleted = 0"
-            " ORDER BY id DESC LIMIT ?",
-            (self._owner, thread, _LAST_ID if before is None else min(before, _LAST_ID), limit),
-        )
-        return tuple(_entry([row]) for row in reversed(rows))
+        last = _LAST_ID if before is None else min(before, _LAST_ID)
+        values: Parameters = {"owner": self._owner, "thread": thread, "before": last, "limit": limit}
+        return _ENTRY.read_all(await self._database.fetch(_PAGE, values))[::-1]
 
     async def revision(self) -> int:
         """The latest revision; 0 while nothing was ever shown."""
-        rows = await self._database.fetch(
-            "SELECT COALESCE(MAX(revision), 0) FROM console_messages WHERE owner = ?", (self._owner,)
-        )
-        return int(rows[0][0])
+        return int((await self._database.fetch(_REVISION, {"owner": self._owner}))[0][0])
 
-    async def _change(self, sql: str, *values: Value) -> Entry:
-        async def work(transaction: Transaction) -> Entry:
-            return _entry(await transaction.fetch(sql, values))
-
-        return await self._database.write(work)
-
-
-def _entry(rows: list[sqlite3.Row]) -> Entry:
-    """The one row as an entry. Raises KeyError when there is none."""
-    if not rows:
-        raise KeyError("no such message")
-    row = rows[0]
-    return Entry(
-        id=row["id"],
-        revision=row["revision"],
-        thread=row["thread"],
-        author=row["author"],
-        content=Content.model_validate_json(row["content"]),
-        sent=row["sent"],
-        edited=row["edited"],
-        deleted=bool(row["deleted"]),
-    )
+    async def _change(self, statement: Statement, entry: int, content: Content) -> Entry:
+        values: Parameters = {
+            "id": entry,
+            "owner": self._owner,
+            "content": content.model_dump_json(exclude_defaults=True),
+            "edited": self._clock(),
+        }
+        rows = await self._database.execute(statement, values)
+        if not rows:
+            raise KeyError("no such message")
+        return _ENTRY.read(rows[0])

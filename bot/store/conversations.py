@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Final, Literal
+
+from sqlalchemy import bindparam, delete, select, tuple_, update
 
 from agent.events import Asked, TaskEnded
 from agent.ports.agent import AS_SET, Guidance
 from bot.domain.task import Task
 from bot.domain.task_events import Accepted, LogEvent
-from bot.store.connection import Transaction
+from bot.store.codec import Codec
+from bot.store.connection import Parameters, Transaction
 from bot.store.database import Database
+from bot.store.engine import given, insert, is_listed
 from bot.store.json_columns import json_text
+from bot.store.tables.people import api_requests, conversation_messages, conversations
 
 Role = Literal["user", "assistant"]
 
@@ -42,6 +46,42 @@ class Said:
     sent: float
 
 
+_CONVERSATION: Final = Codec(Conversation, conversations, lean={"guidance"})
+_ADD: Final = insert(conversations, _CONVERSATION.columns).on_conflict_do_nothing()
+_THAT: Final = given(conversations.c.id)
+_GET: Final = select(conversations).where(_THAT)
+_OF: Final = (
+    select(conversations)
+    .where(is_listed(conversations.c.owner, "owners"))
+    .order_by(conversations.c.made.desc(), conversations.c.id.desc())
+    .limit(bindparam("limit"))
+)
+_BEGUN: Final = conversations.alias("begun")
+_EARLIER: Final = _OF.join(_BEGUN, _BEGUN.c.id == bindparam("before")).where(
+    tuple_(conversations.c.made, conversations.c.id) < tuple_(_BEGUN.c.made, _BEGUN.c.id)
+)
+_CHANGE: Final = update(conversations).where(_THAT).values(title=bindparam("title"), guidance=bindparam("guidance"))
+_REMOVE: Final = delete(conversations).where(_THAT)
+_COUNT: Final = (
+    update(conversations)
+    .where(_THAT)
+    .values(told=conversations.c.told + bindparam("events"))
+    .returning(conversations.c.told)
+)
+
+_SAID: Final = Codec(Said, conversation_messages)
+_SAY: Final = insert(
+    conversation_messages, ("conversation", "role", "text", "task", "question", "key", "sent")
+).on_conflict_do_nothing()
+_OF_CONVERSATION: Final = select(conversation_messages).where(given(conversation_messages.c.conversation))
+_OF_KEY: Final = _OF_CONVERSATION.where(given(conversation_messages.c.key))
+_BEHIND: Final = (
+    _OF_CONVERSATION.where(conversation_messages.c.id > bindparam("after"))
+    .order_by(conversation_messages.c.id)
+    .limit(bindparam("limit"))
+)
+
+
 class Conversations:
     """The tables of conversations. `clock` gives Unix seconds."""
 
@@ -53,70 +93,46 @@ class Conversations:
         """Begin one; the one that is there already under this id stays as it is."""
 
         async def work(transaction: Transaction) -> Conversation:
-            await transaction.fetch(
-                "INSERT INTO conversations (id, owner, title, made, model, system_prompt) VALUES (?, ?, ?, ?, ?, ?)"
-                " ON CONFLICT DO NOTHING",
-                (number, owner, title, self._clock(), guidance.model, guidance.instructions),
-            )
-            return _conversation((await transaction.fetch("SELECT * FROM conversations WHERE id = ?", (number,)))[0])
+            values = _CONVERSATION.values(Conversation(number, owner, title, self._clock(), guidance))
+            await transaction.fetch(_ADD, values)
+            return _CONVERSATION.read((await transaction.fetch(_GET, {"id": number}))[0])
 
         return await self._database.write(work)
 
     async def get(self, number: str) -> Conversation | None:
         """The conversation with this id, None when there is none."""
-        rows = await self._database.fetch("SELECT * FROM conversations WHERE id = ?", (number,))
-        return _conversation(rows[0]) if rows else None
+        return _CONVERSATION.first(await self._database.fetch(_GET, {"id": number}))
 
     async def of(self, owners: Sequence[str], limit: int, *, before: str = "") -> tuple[Conversation, ...]:
         """Those of these owners, the latest first; with `before`, those that were begun earlier than that one."""
-        rows = await self._database.fetch(
-            "SELECT * FROM conversations WHERE owner IN (SELECT value FROM json_each(?1))"
-            " AND (?2 = '' OR (made, id) < (SELECT made, id FROM conversations WHERE id = ?2))"
-            " ORDER BY made DESC, id DESC LIMIT ?3",
-            (json_text(list(owners)), before, limit),
-        )
-        return tuple(_conversation(row) for row in rows)
+        values: Parameters = {"owners": json_text(list(owners)), "before": before, "limit": limit}
+        return _CONVERSATION.read_all(await self._database.fetch(_EARLIER if before else _OF, values))
 
     async def change(self, number: str, title: str, guidance: Guidance) -> None:
         """Call it so, and have its later tasks thought about so. Raises StoreError."""
-
-        async def work(transaction: Transaction) -> None:
-            await transaction.fetch(
-                "UPDATE conversations SET title = ?, model = ?, system_prompt = ? WHERE id = ?",
-                (title, guidance.model, guidance.instructions, number),
-            )
-
-        await self._database.write(work)
+        values = {"id": number, "title": title, "guidance": guidance.model_dump_json(exclude_defaults=True)}
+        await self._database.execute(_CHANGE, values)
 
     async def remove(self, number: str) -> None:
         """Forget it, with all that was said; its tasks stay, with their logs."""
-
-        async def work(transaction: Transaction) -> None:
-            await transaction.fetch("DELETE FROM conversations WHERE id = ?", (number,))
-
-        await self._database.write(work)
+        await self._database.execute(_REMOVE, {"id": number})
 
     async def say(self, conversation: str, text: str, *, key: str) -> Said:
         """A person's words; the same key is kept once."""
 
         async def work(transaction: Transaction) -> Said:
-            return _said((await self._message(transaction, conversation, "user", text, None, "", key))[0])
+            return await self._message(transaction, conversation, "user", text, None, "", key)
 
         return await self._database.write(work)
 
     async def messages(self, conversation: str, limit: int, *, after: int = 0) -> tuple[Said, ...]:
         """What was said behind the message `after`, in order."""
-        rows = await self._database.fetch(
-            "SELECT * FROM conversation_messages WHERE conversation = ? AND id > ? ORDER BY id LIMIT ?",
-            (conversation, after, limit),
-        )
-        return tuple(_said(row) for row in rows)
+        values: Parameters = {"conversation": conversation, "after": after, "limit": limit}
+        return _SAID.read_all(await self._database.fetch(_BEHIND, values))
 
     async def count(self, transaction: Transaction, conversation: str, events: int) -> int:
         """So many more events of its tasks happen in it: the number of the last one, 0 for one that is gone."""
-        rows = await transaction.fetch(
-            "UPDATE conversations SET told = told + ? WHERE id = ? RETURNING told", (events, conversation)
-        )
+        rows = await transaction.fetch(_COUNT, {"id": conversation, "events": events})
         return int(rows[0]["told"]) if rows else 0
 
     async def note(self, transaction: Transaction, task: Task, event: LogEvent) -> int | None:
@@ -132,8 +148,7 @@ class Conversations:
                 return None
         role, text, question, key = said
         number = int(task.parent or task.id)
-        rows = await self._message(transaction, task.origin.thread, role, text, number, question, key)
-        return int(rows[0]["id"])
+        return (await self._message(transaction, task.origin.thread, role, text, number, question, key)).id
 
     async def _message(
         self,
@@ -144,15 +159,18 @@ class Conversations:
         task: int | None,
         question: str,
         key: str,
-    ) -> list[sqlite3.Row]:
-        await transaction.fetch(
-            "INSERT INTO conversation_messages (conversation, role, text, task, question, key, sent)"
-            " VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
-            (conversation, role, text, task, question, key, self._clock()),
-        )
-        return await transaction.fetch(
-            "SELECT * FROM conversation_messages WHERE conversation = ? AND key = ?", (conversation, key)
-        )
+    ) -> Said:
+        values: Parameters = {
+            "conversation": conversation,
+            "role": role,
+            "text": text,
+            "task": task,
+            "question": question,
+            "key": key,
+            "sent": self._clock(),
+        }
+        await transaction.fetch(_SAY, values)
+        return _SAID.read((await transaction.fetch(_OF_KEY, values))[0])
 
 
 KEPT_S = 7 * 86400.0
@@ -168,6 +186,15 @@ class Answered:
     body: str
 
 
+_ANSWERED: Final = Codec(Answered, api_requests)
+_FORGET_OLD: Final = delete(api_requests).where(api_requests.c.at < bindparam("oldest"))
+_BEGIN: Final = insert(api_requests, api_requests.c.keys()).on_conflict_do_nothing().returning(api_requests.c.person)
+_IS_REQUEST: Final = (given(api_requests.c.person), given(api_requests.c.key))
+_KNOWN: Final = select(api_requests).where(*_IS_REQUEST)
+_FINISH: Final = update(api_requests).where(*_IS_REQUEST).values(status=bindparam("status"), body=bindparam("body"))
+_FORGET: Final = delete(api_requests).where(*_IS_REQUEST)
+
+
 class ApiRequests:
     """The table of requests that carried an Idempotency-Key."""
 
@@ -180,43 +207,19 @@ class ApiRequests:
 
         async def work(transaction: Transaction) -> Answered | None:
             now = self._clock()
-            await transaction.fetch("DELETE FROM api_requests WHERE at < ?", (now - KEPT_S,))
-            added = await transaction.fetch(
-                "INSERT INTO api_requests (person, key, digest, status, body, at) VALUES (?, ?, ?, 0, '', ?)"
-                " ON CONFLICT DO NOTHING RETURNING 1",
-                (person, key, digest, now),
-            )
-            if added:
+            await transaction.fetch(_FORGET_OLD, {"oldest": now - KEPT_S})
+            values = _ANSWERED.values(Answered(digest, 0, "")) | {"person": person, "key": key, "at": now}
+            if await transaction.fetch(_BEGIN, values):
                 return None
-            rows = await transaction.fetch("SELECT * FROM api_requests WHERE person = ? AND key = ?", (person, key))
-            return Answered(rows[0]["digest"], rows[0]["status"], rows[0]["body"])
+            return _ANSWERED.first(await transaction.fetch(_KNOWN, values))
 
         return await self._database.write(work)
 
     async def finish(self, person: str, key: str, status: int, body: str) -> None:
         """Keep what was answered. Raises StoreError."""
-
-        async def work(transaction: Transaction) -> None:
-            await transaction.fetch(
-                "UPDATE api_requests SET status = ?, body = ? WHERE person = ? AND key = ?", (status, body, person, key)
-            )
-
-        await self._database.write(work)
+        values: Parameters = {"person": person, "key": key, "status": status, "body": body}
+        await self._database.execute(_FINISH, values)
 
     async def forget(self, person: str, key: str) -> None:
         """Nothing was done: the request may come again. Raises StoreError."""
-
-        async def work(transaction: Transaction) -> None:
-            await transaction.fetch("DELETE FROM api_requests WHERE person = ? AND key = ?", (person, key))
-
-        await self._database.write(work)
-
-
-def _conversation(row: sqlite3.Row) -> Conversation:
-    guidance = Guidance(model=row["model"], instructions=row["system_prompt"])
-    return Conversation(row["id"], row["owner"], row["title"], row["made"], guidance)
-
-
-def _said(row: sqlite3.Row) -> Said:
-    task = "" if row["task"] is None else str(row["task"])
-    return Said(row["id"], row["role"], row["text"], task, row["question"], row["sent"])
+        await self._database.execute(_FORGET, {"person": person, "key": key})

@@ -5,9 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from typing import Final
 
-from bot.store.connection import Transaction
+from sqlalchemy import func, select
+
+from bot.store.codec import Codec
 from bot.store.database import Database
+from bot.store.engine import insert
+from bot.store.tables.chats import outbox, questions
+from bot.store.tables.people import refusals
+from bot.store.tables.tasks import tasks
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +29,16 @@ class FiguresNow:
     refusals: Mapping[tuple[str, str], int]
 
 
+_COUNT: Final = func.count().label("count")
+_OUTCOME: Final = func.coalesce(tasks.c.outcome, "").label("outcome")
+_TASKS: Final = select(tasks.c.state, _OUTCOME, _COUNT).where(tasks.c.parts == 0).group_by(tasks.c.state, _OUTCOME)
+_QUESTIONS: Final = select(_COUNT).select_from(questions).where(questions.c.answer.is_(None), ~questions.c.expired)
+_OUTBOX: Final = select(outbox.c.state, _COUNT).where(outbox.c.state != "sent").group_by(outbox.c.state)
+_REFUSALS: Final = select(refusals.c.platform, refusals.c.kind, func.sum(refusals.c.count).label("count")).group_by(
+    refusals.c.platform, refusals.c.kind
+)
+
+
 class Figures:
     """Counts over the tables."""
 
@@ -30,16 +47,9 @@ class Figures:
 
     async def now(self) -> FiguresNow:
         """Count. Raises StoreError."""
-        tasks = await self._database.fetch(
-            "SELECT state, COALESCE(outcome, '') AS outcome, COUNT(*) AS count FROM tasks WHERE parts = 0 GROUP BY 1, 2"
-        )
-        questions = await self._database.fetch("SELECT COUNT(*) FROM questions WHERE answer IS NULL AND expired = 0")
-        outbox = await self._database.fetch(
-            "SELECT state, COUNT(*) AS count FROM outbox WHERE state <> 'sent' GROUP BY state"
-        )
-        refusals = await self._database.fetch(
-            "SELECT platform, kind, SUM(count) AS count FROM refusals GROUP BY platform, kind"
-        )
+        tasks, questions, outbox, refusals = [
+            await self._database.fetch(statement) for statement in (_TASKS, _QUESTIONS, _OUTBOX, _REFUSALS)
+        ]
         return FiguresNow(
             tasks={(row["state"], row["outcome"]): row["count"] for row in tasks},
             questions=int(questions[0][0]),
@@ -58,6 +68,13 @@ class RefusalCount:
     count: int
 
 
+_REFUSAL: Final = Codec(RefusalCount, refusals)
+_REFUSE: Final = insert(refusals, _REFUSAL.columns).on_conflict_do_update(
+    index_elements=list(refusals.primary_key), set_={"count": refusals.c.count + 1}
+)
+_ALL: Final = select(refusals).order_by(refusals.c.day.desc(), refusals.c.platform, refusals.c.kind)
+
+
 class Refusals:
     """The table of refusals."""
 
@@ -68,17 +85,8 @@ class Refusals:
     async def count(self, platform: str, kind: str) -> None:
         """One more."""
         day = datetime.fromtimestamp(self._clock(), UTC).date().isoformat()
-
-        async def work(transaction: Transaction) -> None:
-            await transaction.fetch(
-                "INSERT INTO refusals (platform, kind, day, count) VALUES (?, ?, ?, 1)"
-                " ON CONFLICT DO UPDATE SET count = count + 1",
-                (platform, kind, day),
-            )
-
-        await self._database.write(work)
+        await self._database.execute(_REFUSE, _REFUSAL.values(RefusalCount(platform, kind, day, 1)))
 
     async def totals(self) -> tuple[RefusalCount, ...]:
         """All counts, the latest day first."""
-        rows = await self._database.fetch("SELECT * FROM refusals ORDER BY day DESC, platform, kind")
-        return tuple(RefusalCount(row["platform"], row["kind"], row["day"], row["count"]) for row in rows)
+        return _REFUSAL.read_all(await self._database.fetch(_ALL))

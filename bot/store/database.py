@@ -13,10 +13,14 @@ from pathlib import Path
 from typing import Final, TypeVar
 
 import aiosqlite
+from sqlalchemy import bindparam, delete
 
-from bot.store.connection import Connection, Source, Statements, Transaction, Value, to_its_end
+from bot.store.connection import Connection, Parameters, Source, Statements, Transaction, Values, sql_of, to_its_end
+from bot.store.engine import Engine, Statement, insert
 from bot.store.errors import StoreAway, StoreCorrupt, StoreError
 from bot.store.schema import Migrations, migrate, migrations, shrink
+from bot.store.sqlite import SQLITE
+from bot.store.tables.people import refusals
 from bot.store.waiting import Writable, patiently
 from bot.texts import words
 from devices.measuring import measured
@@ -47,6 +51,8 @@ class Database:
     """The open file. Statements are always fetched to the end in one call, so that a cancelled caller leaves no
     statement open (which would lock everybody else out).
     """
+
+    engine: Engine = SQLITE
 
     def __init__(self, path: Path, writer: Connection, reader: Connection) -> None:
         self._path = path
@@ -90,10 +96,10 @@ class Database:
         await self._reader.close()
         await self._writer.close()
 
-    async def fetch(self, sql: str, values: tuple[Value, ...] = ()) -> list[sqlite3.Row]:
+    async def fetch(self, statement: str | Statement, values: Values = ()) -> list[sqlite3.Row]:
         """Read what is committed. Raises StoreError."""
         with explained(self._path):
-            return list(await self._reader.execute_fetchall(sql, values))
+            return list(await self._reader.execute_fetchall(sql_of(statement), values))
 
     async def read(self, work: Callable[[Source], Awaitable[Result]]) -> Result:
         """Several reads on one way to SQLite's thread: `work` waits for nothing else. Raises StoreError."""
@@ -111,12 +117,28 @@ class Database:
         """
         return await patiently(lambda: self._write(work), seconds=patience)
 
-    async def empty_log(self) -> None:
-        """Write what the log (-wal) holds into the file and empty it: what was overwritten there stands nowhere then.
-        While somebody reads an older state it stays for now. Raises StoreError.
+    async def execute(
+        self, statement: str | Statement, values: Values = (), *, patience: float = 0.0
+    ) -> list[sqlite3.Row]:
+        """Run one statement as a transaction of its own and return its rows: see `write`."""
+        return await self.write(lambda transaction: transaction.fetch(statement, values), patience=patience)
+
+    async def erase(self, work: Callable[[Transaction], Awaitable[list[Result]]]) -> list[Result]:
+        """As `write`, for `work` that returns what it removes: that is overwritten in the file, and in its log (-wal),
+        where it stays only while somebody reads an older state. Raises StoreError.
         """
-        with explained(self._path):
-            await self._writer.execute_fetchall("PRAGMA wal_checkpoint(TRUNCATE)")
+
+        async def overwriting(transaction: Transaction) -> list[Result]:
+            await transaction.fetch("PRAGMA secure_delete = ON")
+            gone = await work(transaction)
+            await transaction.fetch("PRAGMA secure_delete = OFF")
+            return gone
+
+        gone = await self.write(overwriting)
+        if gone:
+            with explained(self._path):
+                await self._writer.execute_fetchall("PRAGMA wal_checkpoint(TRUNCATE)")
+        return gone
 
     @property
     def trouble(self) -> str:
@@ -213,5 +235,12 @@ def _corrupt(path: Path, reason: str) -> StoreCorrupt:
 
 async def _come_and_go(transaction: Transaction) -> None:
     """A row of 64 KB that is gone again: there is room for a step or two, and nothing has changed."""
-    await transaction.fetch("INSERT OR REPLACE INTO refusals VALUES ('', 'probe', hex(zeroblob(32768)), 0)")
-    await transaction.fetch("DELETE FROM refusals WHERE platform = '' AND kind = 'probe'")
+    probe: Parameters = {"platform": "", "kind": "probe", "day": "0" * 65_536, "count": 0}
+    await transaction.fetch(_PROBE, probe)
+    await transaction.fetch(_PROBED, probe)
+
+
+_PROBE: Final = insert(refusals, refusals.c.keys())
+_PROBED: Final = delete(refusals).where(
+    refusals.c.platform == bindparam("platform"), refusals.c.kind == bindparam("kind")
+)

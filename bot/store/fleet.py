@@ -2,13 +2,29 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Final
+
+from sqlalchemy import Text, bindparam, delete, exists, func, literal, or_, select, true, union, update
 
 from agent.run_id import RunId
-from bot.store.connection import Transaction
+from bot.store.codec import Codec
+from bot.store.connection import Parameters, Transaction
 from bot.store.database import Database
+from bot.store.engine import given, insert, upsert
+from bot.store.tables.metadata import Number
+from bot.store.tables.phones import (
+    fleet_epochs,
+    fleet_events,
+    fleet_hosts,
+    fleet_invites,
+    fleet_runs,
+    phone_hosts,
+    phone_names,
+    usual_phone_names,
+)
+from bot.store.tables.tasks import leases
 from bot.store.waiting import PATIENCE_S
 
 
@@ -38,6 +54,76 @@ class KnownRun:
     taken: int = 0
 
 
+_HOST: Final = Codec(KnownHost, fleet_hosts)
+_RUN: Final = Codec(KnownRun, fleet_runs)
+
+_NEXT_EPOCH: Final = select(func.coalesce(func.max(fleet_epochs.c.epoch), 0) + 1).correlate(None).scalar_subquery()
+_BEGIN_EPOCH: Final = insert(fleet_epochs, ()).values(epoch=_NEXT_EPOCH).returning(fleet_epochs.c.epoch)
+_FORGET_EPOCHS: Final = delete(fleet_epochs).where(fleet_epochs.c.epoch < bindparam("now"))
+
+_HOSTS: Final = select(fleet_hosts).order_by(fleet_hosts.c.name)
+_JOIN: Final = upsert(fleet_hosts, _HOST.columns)
+_OTHER_HOST: Final = select(fleet_hosts.c.name).where(
+    given(fleet_hosts.c.nkey), fleet_hosts.c.name != bindparam("name")
+)
+_REVOKE: Final = (
+    update(fleet_hosts)
+    .where(given(fleet_hosts.c.name), fleet_hosts.c.revoked.is_(None))
+    .values(revoked=bindparam("now"))
+    .returning(fleet_hosts.c.name)
+)
+_BLOCK: Final = update(fleet_hosts).where(given(fleet_hosts.c.name)).values(blocked=bindparam("now"))
+
+_INVITE: Final = insert(fleet_invites, fleet_invites.c.keys())
+_FORGET_INVITES: Final = delete(fleet_invites).where(
+    or_(given(fleet_invites.c.name), fleet_invites.c.expires <= bindparam("now"))
+)
+_UNINVITE: Final = delete(fleet_invites).where(given(fleet_invites.c.name))
+_HOLDS: Final = (given(fleet_invites.c.digest), fleet_invites.c.expires > bindparam("now"))
+_INVITED: Final = select(fleet_invites.c.name).where(*_HOLDS)
+_USE_INVITE: Final = delete(fleet_invites).where(*_HOLDS).returning(fleet_invites.c.name)
+
+_KNOWN_PHONES: Final = union(
+    select(phone_names.c.phone), select(usual_phone_names.c.phone), select(leases.c.phone)
+).subquery()
+_HERE: Final = (
+    insert(phone_hosts, ())
+    .from_select(("phone", "host"), select(_KNOWN_PHONES.c.phone, literal("")).where(true()))
+    .on_conflict_do_nothing()
+)
+_PHONE_HOSTS: Final = select(phone_hosts).order_by(phone_hosts.c.phone)
+_KEEP_PHONE_HOST: Final = upsert(phone_hosts, phone_hosts.c.keys())
+
+_RUNS: Final = select(fleet_runs).order_by(fleet_runs.c.run)
+_KEEP_RUN: Final = (
+    insert(fleet_runs, _RUN.columns)
+    .on_conflict_do_update(index_elements=[fleet_runs.c.run], set_={"run": fleet_runs.c.run})
+    .returning(fleet_runs)
+)
+_THAT_RUN: Final = given(fleet_runs.c.run)
+_FORGET_RUN: Final = delete(fleet_runs).where(_THAT_RUN)
+_NEXT_EVENT: Final = (
+    update(fleet_runs).where(_THAT_RUN).values(taken=fleet_runs.c.taken + 1).returning(fleet_runs.c.taken)
+)
+_TAKEN: Final = update(fleet_runs).where(_THAT_RUN, fleet_runs.c.taken < bindparam("n")).values(taken=bindparam("n"))
+
+_WRITE_EVENT: Final = insert(fleet_events, fleet_events.c.keys())
+_RECEIVE_EVENT: Final = (
+    insert(fleet_events, ())
+    .from_select(
+        ("run", "n", "body"),
+        select(bindparam("run", type_=Text()), bindparam("n", type_=Number), bindparam("body", type_=Text())).where(
+            exists().where(_THAT_RUN, fleet_runs.c.taken < bindparam("n"))
+        ),
+    )
+    .on_conflict_do_nothing()
+)
+_FORGET_EVENTS: Final = delete(fleet_events).where(given(fleet_events.c.run))
+_DROP_EVENTS: Final = _FORGET_EVENTS.where(fleet_events.c.n <= bindparam("n"))
+_EVENTS: Final = select(fleet_events).order_by(fleet_events.c.run, fleet_events.c.n)
+_EVENTS_OF_RUN: Final = _EVENTS.where(given(fleet_events.c.run))
+
+
 class FleetTable:
     """The tables of a fleet."""
 
@@ -48,35 +134,28 @@ class FleetTable:
         """The number of this start, higher than that of every one before."""
 
         async def work(transaction: Transaction) -> int:
-            rows = await transaction.fetch("INSERT INTO fleet_epochs DEFAULT VALUES RETURNING epoch")
-            await transaction.fetch("DELETE FROM fleet_epochs WHERE epoch < ?", (rows[0]["epoch"],))
+            rows = await transaction.fetch(_BEGIN_EPOCH)
+            await transaction.fetch(_FORGET_EPOCHS, {"now": rows[0]["epoch"]})
             return int(rows[0]["epoch"])
 
         return await self._database.write(work)
 
     async def hosts(self) -> tuple[KnownHost, ...]:
         """Every host that ever joined, by name; one that joined anew under its name is there once."""
-        rows = await self._database.fetch(
-            "SELECT name, nkey, seal, joined, revoked, blocked FROM fleet_hosts ORDER BY name"
-        )
-        return tuple(_host(row) for row in rows)
+        return _HOST.read_all(await self._database.fetch(_HOSTS))
 
     async def invite(self, digest: str, name: str, *, expires: float, now: float) -> None:
         """Keep an invitation; one for the same name before it, and those that are over, count no more."""
 
         async def work(transaction: Transaction) -> None:
-            await transaction.fetch("DELETE FROM fleet_invites WHERE name = ? OR expires <= ?", (name, now))
-            await transaction.fetch(
-                "INSERT INTO fleet_invites (digest, name, expires) VALUES (?, ?, ?)", (digest, name, expires)
-            )
+            await transaction.fetch(_FORGET_INVITES, {"name": name, "now": now})
+            await transaction.fetch(_INVITE, {"digest": digest, "name": name, "expires": expires})
 
         await self._database.write(work)
 
     async def invited(self, digest: str, *, now: float) -> str:
         """The name for which this invitation still holds, "" for none."""
-        rows = await self._database.fetch(
-            "SELECT name FROM fleet_invites WHERE digest = ? AND expires > ?", (digest, now)
-        )
+        rows = await self._database.fetch(_INVITED, {"digest": digest, "now": now})
         return str(rows[0]["name"]) if rows else ""
 
     async def join(self, digest: str, nkey: str, seal: str, *, now: float) -> KnownHost | None:
@@ -85,17 +164,12 @@ class FleetTable:
         """
 
         async def work(transaction: Transaction) -> KnownHost | None:
-            rows = await transaction.fetch(
-                "DELETE FROM fleet_invites WHERE digest = ? AND expires > ? RETURNING name", (digest, now)
-            )
-            others = "SELECT 1 FROM fleet_hosts WHERE nkey = ? AND name <> ?"
-            if not rows or await transaction.fetch(others, (nkey, rows[0]["name"])):
+            rows = await transaction.fetch(_USE_INVITE, {"digest": digest, "now": now})
+            if not rows or await transaction.fetch(_OTHER_HOST, {"nkey": nkey, "name": rows[0]["name"]}):
                 return None
-            await transaction.fetch(
-                "INSERT OR REPLACE INTO fleet_hosts (name, nkey, seal, joined) VALUES (?, ?, ?, ?)",
-                (rows[0]["name"], nkey, seal, now),
-            )
-            return KnownHost(rows[0]["name"], nkey, seal, now)
+            host = KnownHost(rows[0]["name"], nkey, seal, now)
+            await transaction.fetch(_JOIN, _HOST.values(host))
+            return host
 
         return await self._database.write(work)
 
@@ -103,31 +177,21 @@ class FleetTable:
         """End a host, and what was kept to invite it. False when there is none of this name."""
 
         async def work(transaction: Transaction) -> bool:
-            await transaction.fetch("DELETE FROM fleet_invites WHERE name = ?", (name,))
-            rows = await transaction.fetch(
-                "UPDATE fleet_hosts SET revoked = ? WHERE name = ? AND revoked IS NULL RETURNING 1", (now, name)
-            )
-            return bool(rows)
+            await transaction.fetch(_UNINVITE, {"name": name})
+            return bool(await transaction.fetch(_REVOKE, {"name": name, "now": now}))
 
         return await self._database.write(work)
 
     async def block(self, name: str, *, now: float) -> None:
         """Let nobody in with the key of this host, until it is invited anew."""
-
-        async def work(transaction: Transaction) -> None:
-            await transaction.fetch("UPDATE fleet_hosts SET blocked = ? WHERE name = ?", (now, name))
-
-        await self._database.write(work, patience=PATIENCE_S)
+        await self._database.execute(_BLOCK, {"name": name, "now": now}, patience=PATIENCE_S)
 
     async def phone_hosts(self) -> dict[str, str]:
         """The host of each phone, "" for this machine, which has every phone that is known and that no host has."""
 
         async def work(transaction: Transaction) -> dict[str, str]:
-            await transaction.fetch(
-                "INSERT OR IGNORE INTO phone_hosts (phone, host) SELECT phone, '' FROM phone_names"
-                " UNION SELECT phone, '' FROM usual_phone_names UNION SELECT phone, '' FROM leases"
-            )
-            rows = await transaction.fetch("SELECT phone, host FROM phone_hosts ORDER BY phone")
+            await transaction.fetch(_HERE)
+            rows = await transaction.fetch(_PHONE_HOSTS)
             return {row["phone"]: row["host"] for row in rows}
 
         return await self._database.write(work)
@@ -137,38 +201,25 @@ class FleetTable:
 
         async def work(transaction: Transaction) -> None:
             for phone, host in hosts.items():
-                await transaction.fetch(
-                    "INSERT INTO phone_hosts (phone, host) VALUES (?, ?)"
-                    " ON CONFLICT (phone) DO UPDATE SET host = excluded.host",
-                    (phone, host),
-                )
+                await transaction.fetch(_KEEP_PHONE_HOST, {"phone": phone, "host": host})
 
         await self._database.write(work, patience=PATIENCE_S)
 
     async def runs(self) -> tuple[KnownRun, ...]:
         """Every run that is known."""
-        rows = await self._database.fetch("SELECT run, host, person, taken FROM fleet_runs ORDER BY run")
-        return tuple(KnownRun(RunId.parse(row["run"]), row["host"], row["person"], row["taken"]) for row in rows)
+        return _RUN.read_all(await self._database.fetch(_RUNS))
 
     async def keep_run(self, run: RunId, host: str, person: str) -> KnownRun:
         """Keep who does the run; one that is known stays with whom it is."""
-
-        async def work(transaction: Transaction) -> KnownRun:
-            rows = await transaction.fetch(
-                "INSERT INTO fleet_runs (run, host, person) VALUES (?, ?, ?)"
-                " ON CONFLICT (run) DO UPDATE SET run = run RETURNING host, person, taken",
-                (str(run), host, person),
-            )
-            return KnownRun(run, rows[0]["host"], rows[0]["person"], rows[0]["taken"])
-
-        return await self._database.write(work, patience=PATIENCE_S)
+        known = _RUN.values(KnownRun(run, host, person))
+        return _RUN.read((await self._database.execute(_KEEP_RUN, known, patience=PATIENCE_S))[0])
 
     async def forget_run(self, run: RunId) -> None:
         """The run is over, and whatever of it was on its way."""
 
         async def work(transaction: Transaction) -> None:
-            await transaction.fetch("DELETE FROM fleet_runs WHERE run = ?", (str(run),))
-            await transaction.fetch("DELETE FROM fleet_events WHERE run = ?", (str(run),))
+            await transaction.fetch(_FORGET_RUN, {"run": str(run)})
+            await transaction.fetch(_FORGET_EVENTS, {"run": str(run)})
 
         await self._database.write(work, patience=PATIENCE_S)
 
@@ -176,15 +227,11 @@ class FleetTable:
         """Keep an event of a run that this host does; its number, from 1. A full disk is waited for."""
 
         async def work(transaction: Transaction) -> int:
-            rows = await transaction.fetch(
-                "UPDATE fleet_runs SET taken = taken + 1 WHERE run = ? RETURNING taken", (str(run),)
-            )
+            rows = await transaction.fetch(_NEXT_EVENT, {"run": str(run)})
             if not rows:
                 return 0
             number = int(rows[0]["taken"])
-            await transaction.fetch(
-                "INSERT INTO fleet_events (run, n, body) VALUES (?, ?, ?)", (str(run), number, body)
-            )
+            await transaction.fetch(_WRITE_EVENT, {"run": str(run), "n": number, "body": body})
             return number
 
         return await self._database.write(work, patience=float("inf"))
@@ -194,11 +241,7 @@ class FleetTable:
 
         async def work(transaction: Transaction) -> None:
             for (run, number), body in events.items():
-                await transaction.fetch(
-                    "INSERT INTO fleet_events (run, n, body) SELECT ?1, ?2, ?3 WHERE EXISTS"
-                    " (SELECT 1 FROM fleet_runs WHERE run = ?1 AND taken < ?2) ON CONFLICT DO NOTHING",
-                    (str(run), number, body),
-                )
+                await transaction.fetch(_RECEIVE_EVENT, {"run": str(run), "n": number, "body": body})
 
         await self._database.write(work, patience=float("inf"))
 
@@ -207,8 +250,9 @@ class FleetTable:
 
         async def work(transaction: Transaction) -> None:
             for run, number in taken.items():
-                await transaction.fetch("UPDATE fleet_runs SET taken = MAX(taken, ?) WHERE run = ?", (number, str(run)))
-                await transaction.fetch("DELETE FROM fleet_events WHERE run = ? AND n <= ?", (str(run), number))
+                values: Parameters = {"run": str(run), "n": number}
+                await transaction.fetch(_TAKEN, values)
+                await transaction.fetch(_DROP_EVENTS, values)
 
         await self._database.write(work, patience=PATIENCE_S)
 
@@ -217,18 +261,14 @@ class FleetTable:
 
         async def work(transaction: Transaction) -> None:
             for run, number in arrived.items():
-                await transaction.fetch("DELETE FROM fleet_events WHERE run = ? AND n <= ?", (str(run), number))
+                await transaction.fetch(_DROP_EVENTS, {"run": str(run), "n": number})
 
         await self._database.write(work)
 
     async def events(self, run: RunId | None = None) -> tuple[tuple[RunId, int, str], ...]:
         """What is on its way, of one run or of all, in order."""
-        rows = await self._database.fetch(
-            "SELECT run, n, body FROM fleet_events WHERE ?1 IS NULL OR run = ?1 ORDER BY run, n",
-            (None if run is None else str(run),),
-        )
+        if run is None:
+            rows = await self._database.fetch(_EVENTS)
+        else:
+            rows = await self._database.fetch(_EVENTS_OF_RUN, {"run": str(run)})
         return tuple((RunId.parse(row["run"]), row["n"], row["body"]) for row in rows)
-
-
-def _host(row: sqlite3.Row) -> KnownHost:
-    return KnownHost(row["name"], row["nkey"], row["seal"], row["joined"], row["revoked"], row["blocked"])

@@ -3,14 +3,38 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
-from typing import Any
+from typing import Any, Final
+
+from sqlalchemy import bindparam, select, update
 
 from agent.ports.journal import ActionKey, ActionState, LeaseLost
 from agent.run_id import RunId
-from bot.store.connection import Transaction
+from bot.store.connection import Parameters, Transaction
 from bot.store.database import Database
+from bot.store.engine import JsonField, given, insert, is_listed
 from bot.store.json_columns import json_text
+from bot.store.tables.tasks import actions, leases
 from bot.store.waiting import PATIENCE_S
+
+_HELD: Final = select(leases.c.phone).where(given(leases.c.run), given(leases.c.fence), leases.c.released.is_(None))
+_BEGIN: Final = (
+    insert(actions, ("run", "subtask", "step", "part", "fence", "action", "state", "begun"))
+    .on_conflict_do_nothing()
+    .returning(actions.c.part)
+)
+_THAT: Final = tuple(map(given, actions.primary_key))
+_STATE: Final = select(actions.c.state).where(*_THAT)
+_FINISH: Final = (
+    update(actions)
+    .where(*_THAT)
+    .values(state=bindparam("state"), effect=bindparam("effect"), finished=bindparam("finished"))
+)
+_LAST: Final = (
+    select(actions.c.state, actions.c.finished)
+    .where(is_listed(actions.c.run, "runs"), JsonField(actions.c.action, "kind").is_distinct_from("send_file"))
+    .order_by(actions.c.begun.desc(), actions.c.subtask.desc(), actions.c.step.desc(), actions.c.part.desc())
+    .limit(1)
+)
 
 
 class ActionJournal:
@@ -28,51 +52,38 @@ class ActionJournal:
         """
 
         async def work(transaction: Transaction) -> bool:
-            held = await transaction.fetch(
-                "SELECT 1 FROM leases WHERE run = ? AND fence = ? AND released IS NULL", (str(key.run), fence)
-            )
-            if not held:
+            values: Parameters = _key(key) | {
+                "fence": fence,
+                "action": json_text(action),
+                "state": "begun",
+                "begun": self._clock(),
+            }
+            if not await transaction.fetch(_HELD, values):
                 raise LeaseLost(f"run {key.run} no longer holds the phone (fence {fence})")
-            added = await transaction.fetch(
-                "INSERT INTO actions (run, subtask, step, part, fence, action, state, begun)"
-                " VALUES (?, ?, ?, ?, ?, ?, 'begun', ?) ON CONFLICT DO NOTHING RETURNING 1",
-                (str(key.run), key.subtask, key.step, key.index, fence, json_text(action), self._clock()),
-            )
-            return bool(added)
+            return bool(await transaction.fetch(_BEGIN, values))
 
         # Nothing is sent meanwhile.
         return await self._database.write(work, patience=PATIENCE_S)
 
     async def state_of(self, key: ActionKey) -> ActionState | None:
         """What is written of this action, None where it was not begun."""
-        rows = await self._database.fetch(
-            "SELECT state FROM actions WHERE run = ? AND subtask = ? AND step = ? AND part = ?",
-            (str(key.run), key.subtask, key.step, key.index),
-        )
+        rows = await self._database.fetch(_STATE, _key(key))
         return rows[0]["state"] if rows else None
 
     async def finish(self, key: ActionKey, state: ActionState, effect: str) -> None:
         """Write what became of it."""
-
-        async def work(transaction: Transaction) -> None:
-            await transaction.fetch(
-                "UPDATE actions SET state = ?, effect = ?, finished = ?"
-                " WHERE run = ? AND subtask = ? AND step = ? AND part = ?",
-                (state, effect, self._clock(), str(key.run), key.subtask, key.step, key.index),
-            )
-
-        await self._database.write(work, patience=PATIENCE_S)
+        values: Parameters = _key(key) | {"state": state, "effect": effect, "finished": self._clock()}
+        await self._database.execute(_FINISH, values, patience=PATIENCE_S)
 
     async def in_flight(self, runs: Collection[RunId], *, since: float) -> bool:
         """Whether the last input of these runs may still reach its phone: it was begun and nothing is known of it, or
         it was cut off since then (Unix seconds). A file that leaves the phone is no input.
         """
-        rows = await self._database.fetch(
-            "SELECT state, finished FROM actions WHERE run IN (SELECT value FROM json_each(?))"
-            " AND json_extract(action, '$.kind') IS NOT 'send_file'"
-            " ORDER BY begun DESC, subtask DESC, step DESC, part DESC LIMIT 1",
-            (json_text(list(map(str, runs))),),
-        )
+        rows = await self._database.fetch(_LAST, {"runs": json_text(list(map(str, runs)))})
         return any(
             row["state"] == "begun" or (row["state"] == "uncertain" and row["finished"] >= since) for row in rows
         )
+
+
+def _key(key: ActionKey) -> Parameters:
+    return {"run": str(key.run), "subtask": key.subtask, "step": key.step, "part": key.index}

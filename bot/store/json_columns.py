@@ -6,10 +6,8 @@ import json
 from functools import lru_cache
 
 from agent.events import Source, Todo
-from agent.files import GivenFile
 from agent.models.base import Usage
 from bot.domain.address import Address, MessageRef
-from bot.domain.watch import Watch, WatchState
 
 LONGEST_NUMBER = 18
 """Digits of a row's number: SQLite counts to 2^63, and Python reads no number of thousands of digits."""
@@ -57,16 +55,6 @@ def usage_of(text: str) -> Usage:
     return Usage.of(json.loads(text))
 
 
-def files_text(files: tuple[GivenFile, ...]) -> str:
-    """The files of a task as text."""
-    return json_text([file.model_dump() for file in files])
-
-
-def files_of(text: str) -> tuple[GivenFile, ...]:
-    """The files in such a text."""
-    return tuple(GivenFile.model_validate(file) for file in json.loads(text)) if text != "[]" else ()
-
-
 def todos_text(todos: tuple[Todo, ...]) -> str:
     """A todo list as text."""
     return json_text([todo.model_dump() for todo in todos])
@@ -85,18 +73,3 @@ def sources_text(sources: tuple[Source, ...]) -> str:
 def sources_of(text: str) -> tuple[Source, ...]:
     """The pages in such a text."""
     return tuple(Source.model_validate(source) for source in json.loads(text)) if text != "[]" else ()
-
-
-def watch_text(watch: Watch | WatchState | None) -> str:
-    """A watch or its memory as text."""
-    return "" if watch is None else watch.model_dump_json()
-
-
-def watch_of(text: str) -> Watch | None:
-    """The watch in such a text."""
-    return Watch.model_validate_json(text) if text else None
-
-
-def readings_of(text: str) -> WatchState:
-    """What a watch remembers, in such a text; of "" nothing."""
-    return WatchState.model_validate_json(text) if text else WatchState()

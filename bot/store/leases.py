@@ -2,15 +2,54 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Callable, Iterable
+from typing import Final
+
+from sqlalchemy import bindparam, delete, func, or_, select, update
 
 from agent.ports.leases import Lease
 from agent.run_id import RunId
 from bot.domain.address import MessageRef
-from bot.store.connection import Transaction
+from bot.store.codec import Codec
+from bot.store.connection import Parameters, Transaction
 from bot.store.database import Database
-from bot.store.json_columns import address_text
+from bot.store.engine import given, insert, is_listed, upsert
+from bot.store.json_columns import address_text, json_text
+from bot.store.tables.chats import hand_pictures
+from bot.store.tables.tasks import leases, tickets
+
+_LEASE: Final = Codec(Lease, leases)
+_IS_OPEN: Final = leases.c.released.is_(None)
+_RENEW: Final = update(leases).where(_IS_OPEN, is_listed(leases.c.run, "runs")).values(expires=bindparam("expires"))
+_RELEASE_OPEN: Final = update(leases).where(_IS_OPEN).values(released=bindparam("now")).returning(leases)
+_EXPIRE: Final = _RELEASE_OPEN.where(leases.c.expires <= bindparam("now"))
+_RELEASE: Final = _RELEASE_OPEN.where(given(leases.c.run))
+_RELEASE_FOR: Final = _RELEASE_OPEN.where(or_(given(leases.c.phone), given(leases.c.run)))
+_NEXT_FENCE: Final = select(func.coalesce(func.max(leases.c.fence), 0) + 1).where(given(leases.c.phone))
+_TAKE: Final = (
+    insert(leases, ("phone", "run", "taken", "expires"))
+    .values(fence=_NEXT_FENCE.correlate(None).scalar_subquery())
+    .on_conflict_do_nothing()
+    .returning(leases.c.fence)
+)
+_ADOPT: Final = upsert(leases, leases.c.keys())
+_OPEN: Final = select(leases).where(_IS_OPEN).order_by(leases.c.taken)
+_TICKET: Final = insert(tickets, ("run",))
+_AT_END: Final = select(func.coalesce(func.max(tickets.c.rank), 0) + 1).correlate(None).scalar_subquery()
+_AT_HEAD: Final = select(func.coalesce(func.min(tickets.c.rank), 0) - 1).correlate(None).scalar_subquery()
+_TICKET_AT_END: Final = (
+    _TICKET.values(rank=_AT_END)
+    .on_conflict_do_update(index_elements=[tickets.c.run], set_={"rank": tickets.c.rank})
+    .returning(tickets.c.rank)
+)
+_TICKET_AT_HEAD: Final = (
+    _TICKET.values(rank=_AT_HEAD)
+    .on_conflict_do_update(index_elements=[tickets.c.run], set_={"rank": _TICKET.excluded.rank})
+    .returning(tickets.c.rank)
+)
+_FORGET_TICKET: Final = delete(tickets).where(given(tickets.c.run))
+_SHOW: Final = insert(hand_pictures, hand_pictures.c.keys()).on_conflict_do_nothing()
+_SHOWN: Final = select(hand_pictures.c.sent).where(given(hand_pictures.c.place), given(hand_pictures.c.message))
 
 
 class LeaseTable:
@@ -28,18 +67,12 @@ class LeaseTable:
 
         async def work(transaction: Transaction) -> Lease | None:
             await _renew(transaction, runs, expires)
-            await transaction.fetch(
-                "UPDATE leases SET released = ? WHERE released IS NULL AND expires <= ?", (now, now)
-            )
-            rows = await transaction.fetch(
-                "INSERT INTO leases (phone, fence, run, taken, expires)"
-                " SELECT ?1, 1 + (SELECT COALESCE(MAX(fence), 0) FROM leases WHERE phone = ?1), ?2, ?3, ?4"
-                " ON CONFLICT DO NOTHING RETURNING fence",
-                (phone, str(run), now, expires),
-            )
+            await transaction.fetch(_EXPIRE, {"now": now})
+            values: Parameters = {"phone": phone, "run": str(run), "taken": now, "expires": expires}
+            rows = await transaction.fetch(_TAKE, values)
             if not rows:
                 return None
-            await transaction.fetch("DELETE FROM tickets WHERE run = ?", (str(run),))
+            await transaction.fetch(_FORGET_TICKET, values)
             return Lease(phone, run, rows[0]["fence"])
 
         return await self._database.write(work)
@@ -48,14 +81,9 @@ class LeaseTable:
         """Take over a lease that another record has given; whoever held the phone or a phone by this run is out."""
 
         async def work(transaction: Transaction) -> None:
-            await transaction.fetch(
-                "UPDATE leases SET released = ? WHERE released IS NULL AND (phone = ? OR run = ?)",
-                (now, lease.phone, str(lease.run)),
-            )
-            await transaction.fetch(
-                "INSERT OR REPLACE INTO leases (phone, fence, run, taken, expires) VALUES (?, ?, ?, ?, ?)",
-                (lease.phone, lease.fence, str(lease.run), now, now),
-            )
+            values: Parameters = _LEASE.values(lease) | {"taken": now, "expires": now, "released": None}
+            await transaction.fetch(_RELEASE_FOR, values | {"now": now})
+            await transaction.fetch(_ADOPT, values)
 
         await self._database.write(work)
 
@@ -68,23 +96,15 @@ class LeaseTable:
         """The run's lease and ticket are over, where it has them."""
 
         async def work(transaction: Transaction) -> None:
-            await transaction.fetch(
-                "UPDATE leases SET released = ? WHERE run = ? AND released IS NULL", (now, str(run))
-            )
-            await transaction.fetch("DELETE FROM tickets WHERE run = ?", (str(run),))
+            values: Parameters = {"run": str(run), "now": now}
+            await transaction.fetch(_RELEASE, values)
+            await transaction.fetch(_FORGET_TICKET, values)
 
         await self._database.write(work)
 
     async def release_all(self, *, now: float) -> tuple[Lease, ...]:
         """Every lease is over, as the process that held them is proven dead: these are the leases that it held."""
-
-        async def work(transaction: Transaction) -> tuple[Lease, ...]:
-            rows = await transaction.fetch(
-                "UPDATE leases SET released = ? WHERE released IS NULL RETURNING phone, run, fence", (now,)
-            )
-            return tuple(_lease(row) for row in rows)
-
-        return await self._database.write(work)
+        return _LEASE.read_all(await self._database.execute(_RELEASE_OPEN, {"now": now}))
 
     async def ticket(self, run: RunId, *, first: bool, patience: float = 0.0) -> int:
         """The run's rank in the queues, low before high: the one it has, else a new one at the end or the head.
@@ -92,25 +112,13 @@ class LeaseTable:
         It outlives the process, so that everybody finds the old place after a restart. See `Database.write` for
         `patience`.
         """
-        last = (
-            "INSERT INTO tickets (run, rank) VALUES (?, (SELECT COALESCE(MAX(rank), 0) + 1 FROM tickets))"
-            " ON CONFLICT (run) DO UPDATE SET rank = rank RETURNING rank"
-        )
-        head = (
-            "INSERT INTO tickets (run, rank) VALUES (?, (SELECT COALESCE(MIN(rank), 0) - 1 FROM tickets))"
-            " ON CONFLICT (run) DO UPDATE SET rank = excluded.rank RETURNING rank"
-        )
-
-        async def work(transaction: Transaction) -> int:
-            rows = await transaction.fetch(head if first else last, (str(run),))
-            return int(rows[0]["rank"])
-
-        return await self._database.write(work, patience=patience)
+        statement = _TICKET_AT_HEAD if first else _TICKET_AT_END
+        rows = await self._database.execute(statement, {"run": str(run)}, patience=patience)
+        return int(rows[0]["rank"])
 
     async def open_leases(self) -> tuple[Lease, ...]:
         """Every open lease."""
-        rows = await self._database.fetch("SELECT phone, run, fence FROM leases WHERE released IS NULL ORDER BY taken")
-        return tuple(_lease(row) for row in rows)
+        return _LEASE.read_all(await self._database.fetch(_OPEN))
 
 
 class HandPictures:
@@ -122,28 +130,16 @@ class HandPictures:
 
     async def add(self, message: MessageRef) -> None:
         """A phone is shown there now."""
-
-        async def work(transaction: Transaction) -> None:
-            await transaction.fetch(
-                "INSERT INTO hand_pictures (place, message, sent) VALUES (?, ?, ?) ON CONFLICT DO NOTHING",
-                (address_text(message.address), message.message, self._clock()),
-            )
-
-        await self._database.write(work)
+        await self._database.execute(_SHOW, {**_message(message), "sent": self._clock()})
 
     async def has(self, message: MessageRef) -> bool:
         """Whether one was ever shown there."""
-        rows = await self._database.fetch(
-            "SELECT 1 FROM hand_pictures WHERE place = ? AND message = ?",
-            (address_text(message.address), message.message),
-        )
-        return bool(rows)
+        return bool(await self._database.fetch(_SHOWN, _message(message)))
 
 
-def _lease(row: sqlite3.Row) -> Lease:
-    return Lease(row["phone"], RunId.parse(row["run"]), row["fence"])
+def _message(message: MessageRef) -> Parameters:
+    return {"place": address_text(message.address), "message": message.message}
 
 
-async def _renew(transaction: Transaction, runs: tuple[RunId, ...], expires: float) -> None:
-    for run in runs:
-        await transaction.fetch("UPDATE leases SET expires = ? WHERE run = ? AND released IS NULL", (expires, str(run)))
+async def _renew(transaction: Transaction, runs: Iterable[RunId], expires: float) -> None:
+    await transaction.fetch(_RENEW, {"runs": json_text(list(map(str, runs))), "expires": expires})

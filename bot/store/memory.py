@@ -13,6 +13,8 @@ from collections.abc import Callable, Collection, Sequence
 from operator import mul
 from typing import Final
 
+from sqlalchemy import Text, bindparam, delete, exists, func, or_, select, update
+
 from agent.models.embedding import Embedder, EmbeddingFailed, Vector
 from agent.ports.memory import (
     MAX_FACTS,
@@ -25,9 +27,12 @@ from agent.ports.memory import (
     only_that,
 )
 from agent.relevance import MAX_TERMS, ranked, terms
-from bot.store.connection import Transaction
+from bot.store.codec import Codec
+from bot.store.connection import Parameters, Transaction
 from bot.store.database import Database
+from bot.store.engine import given, has_words, insert, is_listed, listed, upsert
 from bot.store.json_columns import json_text
+from bot.store.tables.people import facts, forgettings
 
 logger = logging.getLogger(__name__)
 
@@ -39,7 +44,24 @@ _RANKS: Final = 10.0
 """How little the first places count more than the next when two rankings are put together
 (https://doi.org/10.1145/1571941.1572114 has 60, for lists of a thousand)."""
 
-_OWN: Final = "person IN (SELECT value FROM json_each(?1)) AND phone IN ('', ?2)"
+_FACT: Final = Codec(Fact, facts)
+_OF_ACCOUNTS: Final = is_listed(facts.c.person, "own")
+_ALL: Final = select(facts).where(_OF_ACCOUNTS).order_by(facts.c.id)
+_OWN: Final = _OF_ACCOUNTS & facts.c.phone.in_(("", bindparam("phone", type_=Text())))
+_SHORT: Final = listed("short")
+_THERE: Final = select(func.count()).select_from(facts).where(_OWN).correlate(None).scalar_subquery().label("there")
+_HERE: Final = select(facts).where(_OWN).order_by(facts.c.id)
+_BY_WORDS: Final = _HERE.add_columns(_THERE).where(
+    or_(
+        has_words(facts.c.id, "words"),
+        exists().select_from(_SHORT).where(func.instr(func.folded(facts.c.text), _SHORT.c.value) > 0),
+    )
+)
+_ADD: Final = insert(facts, ("person", "text", "phone", "source", "created")).returning(facts)
+_USED: Final = update(facts).where(is_listed(facts.c.id, "facts")).values(used=bindparam("used"))
+_FORGET: Final = delete(facts).where(_OF_ACCOUNTS, is_listed(facts.c.id, "facts")).returning(facts)
+_FORGOTTEN: Final = upsert(forgettings, forgettings.c.keys())
+_KEEP: Final = update(facts).where(given(facts.c.id)).values(embedder=bindparam("embedder"), vector=bindparam("vector"))
 
 
 class MemoryTable:
@@ -65,19 +87,14 @@ class MemoryTable:
         text, own = fact_text(person, text), self._own(person)
 
         async def work(transaction: Transaction) -> Fact:
-            there = await transaction.fetch(
-                "SELECT * FROM facts WHERE person IN (SELECT value FROM json_each(?)) ORDER BY id", (own,)
-            )
-            known = next((row for row in there if (row["text"], row["phone"]) == (text, phone)), None)
+            there = _FACT.read_all(await transaction.fetch(_ALL, {"own": own}))
+            known = next((fact for fact in there if (fact.text, fact.phone) == (text, phone)), None)
             if known is not None:
-                return _fact(known)
+                return known
             if len(there) >= MAX_FACTS:
                 raise MemoryFull
-            rows = await transaction.fetch(
-                "INSERT INTO facts (person, text, phone, source, created) VALUES (?, ?, ?, ?, ?) RETURNING *",
-                (person, text, phone, source, self._clock()),
-            )
-            return _fact(rows[0])
+            fact = Fact(0, text, person, phone, source, self._clock())
+            return _FACT.read((await transaction.fetch(_ADD, _FACT.values(fact)))[0])
 
         return await self._database.write(work)
 
@@ -94,45 +111,28 @@ class MemoryTable:
                 logger.warning("facts are recalled by words alone: %s", error)
         found = _together(rankings)[:limit]
         if found:
-            used = (self._clock(), json_text([fact.id for fact in found]))
-            await self._database.write(
-                lambda transaction: transaction.fetch(
-                    "UPDATE facts SET used = ? WHERE id IN (SELECT value FROM json_each(?))", used
-                )
-            )
+            ids = json_text([fact.id for fact in found])
+            await self._database.execute(_USED, {"used": self._clock(), "facts": ids})
         return tuple(found)
 
     async def all(self, person: str) -> tuple[Fact, ...]:
         """See Memory. Raises StoreError."""
-        rows = await self._database.fetch(
-            "SELECT * FROM facts WHERE person IN (SELECT value FROM json_each(?)) ORDER BY id", (self._own(person),)
-        )
-        return tuple(map(_fact, rows))
+        return _FACT.read_all(await self._database.fetch(_ALL, {"own": self._own(person)}))
 
     async def forget(self, person: str, facts: Collection[int]) -> tuple[Fact, ...]:
         """See Memory. What is removed is overwritten in the file, and in its log. Raises StoreError."""
-        own, now = self._own(person), self._clock()
+        own = sorted(self._accounts(person)) if person else []
+        values: Parameters = {"own": json_text(own), "facts": json_text(sorted(facts))}
 
         async def work(transaction: Transaction) -> list[sqlite3.Row]:
-            await transaction.fetch("PRAGMA secure_delete = ON")
-            gone = await transaction.fetch(
-                "DELETE FROM facts WHERE person IN (SELECT value FROM json_each(?))"
-                " AND id IN (SELECT value FROM json_each(?)) RETURNING *",
-                (own, json_text(sorted(facts))),
-            )
+            gone = await transaction.fetch(_FORGET, values)
             if gone:
-                # Without that the index would keep the letters of what is gone until it is put in order some day.
-                await transaction.fetch("INSERT INTO facts_words (facts_words) VALUES ('optimize')")
-                await transaction.fetch(
-                    "INSERT OR REPLACE INTO forgettings (person, at) SELECT value, ? FROM json_each(?)", (now, own)
-                )
-            await transaction.fetch("PRAGMA secure_delete = OFF")
+                await transaction.fetch(self._database.engine.forget_words())
+                for account in own:
+                    await transaction.fetch(_FORGOTTEN, {"person": account, "at": self._clock()})
             return gone
 
-        gone = await self._database.write(work)
-        if gone:
-            await self._database.empty_log()
-        return tuple(map(_fact, gone))
+        return _FACT.read_all(await self._database.erase(work))
 
     def _own(self, person: str) -> str:
         return json_text(sorted(self._accounts(person)) if person else [])
@@ -142,22 +142,21 @@ class MemoryTable:
         if not wanted:
             return []
         long = [term for term in wanted if len(term) >= TRIGRAM]
-        match = " OR ".join(f'"{term}"' for term in long)
-        rows = await self._database.fetch(
-            f"SELECT *, (SELECT COUNT(*) FROM facts WHERE {_OWN}) AS there FROM facts WHERE {_OWN}"  # noqa: S608 - fixed words
-            " AND (id IN (SELECT rowid FROM facts_words WHERE facts_words MATCH ?3)"
-            " OR EXISTS (SELECT 1 FROM json_each(?4) AS word WHERE instr(folded(facts.text), word.value) > 0))"
-            " ORDER BY id",
-            (own, phone, match or '""', json_text([term for term in wanted if len(term) < TRIGRAM])),
-        )
+        values: Parameters = {
+            "own": own,
+            "phone": phone,
+            "words": self._database.engine.any_of(long),
+            "short": json_text([term for term in wanted if len(term) < TRIGRAM]),
+        }
+        rows = await self._database.fetch(_BY_WORDS, values)
         if not rows:
             return []
         places = ranked(about, [row["text"] for row in rows], rows[0]["there"])
-        return [_fact(rows[place]) for place in places]
+        return [_FACT.read(rows[place]) for place in places]
 
     async def _by_meaning(self, own: str, about: str, phone: str, embedder: Embedder, limit: int) -> list[Fact]:
         """The nearest facts. Raises EmbeddingFailed."""
-        rows = await self._database.fetch(f"SELECT * FROM facts WHERE {_OWN} ORDER BY id", (own, phone))  # noqa: S608 - fixed words
+        rows = await self._database.fetch(_HERE, {"own": own, "phone": phone})
         if not rows:
             return []
         vectors = {row["id"]: _vector(row["vector"]) for row in rows if row["embedder"] == embedder.name}
@@ -169,14 +168,13 @@ class MemoryTable:
             vectors |= made_now
         near = await asyncio.to_thread(_nearest, wanted, vectors, limit)
         by_id = {row["id"]: row for row in rows}
-        return [_fact(by_id[fact]) for fact in near]
+        return [_FACT.read(by_id[fact]) for fact in near]
 
     async def _keep(self, vectors: dict[int, Vector], embedder: str) -> None:
         async def work(transaction: Transaction) -> None:
             for fact, vector in vectors.items():
-                await transaction.fetch(
-                    "UPDATE facts SET embedder = ?, vector = ? WHERE id = ?", (embedder, _blob(vector), fact)
-                )
+                values: Parameters = {"id": fact, "embedder": embedder, "vector": _blob(vector)}
+                await transaction.fetch(_KEEP, values)
 
         await self._database.write(work)
 
@@ -210,7 +208,3 @@ def _little_endian(numbers: array[float]) -> array[float]:
     if sys.byteorder == "big":
         numbers.byteswap()
     return numbers
-
-
-def _fact(row: sqlite3.Row) -> Fact:
-    return Fact(row["id"], row["text"], row["person"], row["phone"], row["source"], row["created"], row["used"])

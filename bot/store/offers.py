@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-import sqlite3
 from dataclasses import dataclass
 from typing import Final
 
+from sqlalchemy import bindparam, delete, select
+
 from agent.files import GivenFile
 from bot.domain.address import MessageRef, Person, Place
+from bot.store.codec import Codec
 from bot.store.connection import Transaction
 from bot.store.database import Database
-from bot.store.json_columns import address_of, address_text, files_of, files_text
+from bot.store.engine import given, insert
+from bot.store.tables.chats import offers
 
 KEEP_SECONDS: Final = 86400.0
 """How long an offer can be pressed for; ours."""
@@ -33,6 +36,16 @@ class Offer:
     made: float
 
 
+_OFFER: Final = Codec(Offer, offers)
+_ADD: Final = insert(offers, _OFFER.columns)
+_GET: Final = select(offers).where(given(offers.c.id), offers.c.made >= bindparam("oldest"))
+_TAKE: Final = delete(offers).where(given(offers.c.id)).returning(offers.c.id)
+_FORGET_OLD: Final = delete(offers).where(offers.c.made < bindparam("oldest"))
+_FORGET_MOST: Final = delete(offers).where(
+    offers.c.number.not_in(select(offers.c.number).order_by(offers.c.made.desc(), offers.c.number.desc()).limit(KEPT))
+)
+
+
 class Offers:
     """What waits for a press."""
 
@@ -43,65 +56,20 @@ class Offers:
         """Keep it, or keep it again; what is too old or too much is forgotten."""
 
         async def work(transaction: Transaction) -> None:
-            await transaction.fetch("DELETE FROM offers WHERE made < ?", (offer.made - KEEP_SECONDS,))
-            await transaction.fetch(
-                "INSERT INTO offers (id, person_platform, person_id, person_name, person_language, place, private,"
-                " event, message, text, files, made) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-                (
-                    offer.id,
-                    offer.person.platform,
-                    offer.person.id,
-                    offer.person.name,
-                    offer.person.language,
-                    address_text(offer.place.address),
-                    int(offer.place.private),
-                    offer.event,
-                    "" if offer.message is None else offer.message.message,
-                    offer.text,
-                    files_text(offer.files),
-                    offer.made,
-                ),
-            )
-            await transaction.fetch(
-                "DELETE FROM offers WHERE id NOT IN (SELECT id FROM offers ORDER BY made DESC, rowid DESC LIMIT ?)",
-                (KEPT,),
-            )
+            await transaction.fetch(_FORGET_OLD, {"oldest": offer.made - KEEP_SECONDS})
+            await transaction.fetch(_ADD, _OFFER.values(offer))
+            await transaction.fetch(_FORGET_MOST)
 
         await self._database.write(work)
 
     async def get(self, offer: str, *, now: float) -> Offer | None:
         """The one with this id, None when there is none (any more)."""
-        rows = await self._database.fetch(
-            "SELECT * FROM offers WHERE id = ? AND made >= ?", (offer, now - KEEP_SECONDS)
-        )
-        return _offer(rows[0]) if rows else None
+        return _OFFER.first(await self._database.fetch(_GET, {"id": offer, "oldest": now - KEEP_SECONDS}))
 
     async def take(self, offer: str) -> bool:
         """Forget an offer because it is being done; False when somebody was faster."""
-
-        async def work(transaction: Transaction) -> bool:
-            return bool(await transaction.fetch("DELETE FROM offers WHERE id = ? RETURNING 1", (offer,)))
-
-        return await self._database.write(work)
+        return bool(await self._database.execute(_TAKE, {"id": offer}))
 
     async def forget_old(self, *, now: float) -> None:
         """Nobody presses for these any more."""
-
-        async def work(transaction: Transaction) -> None:
-            await transaction.fetch("DELETE FROM offers WHERE made < ?", (now - KEEP_SECONDS,))
-
-        await self._database.write(work)
-
-
-def _offer(row: sqlite3.Row) -> Offer:
-    place = Place(address_of(row["place"]), private=bool(row["private"]))
-    return Offer(
-        id=row["id"],
-        person=Person(row["person_platform"], row["person_id"], row["person_name"], row["person_language"]),
-        place=place,
-        event=row["event"],
-        message=MessageRef(place.address, row["message"]) if row["message"] else None,
-        text=row["text"],
-        files=files_of(row["files"]),
-        made=row["made"],
-    )
+        await self._database.execute(_FORGET_OLD, {"oldest": now - KEEP_SECONDS})

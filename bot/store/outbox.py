@@ -7,12 +7,17 @@ from __future__ import annotations
 import sqlite3
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Literal, assert_never
+from typing import Final, Literal, assert_never
+
+from sqlalchemy import bindparam, delete, exists, or_, select, update
 
 from bot.domain.address import MessageRef
-from bot.store.connection import Source, Transaction, Value
+from bot.store.codec import Codec
+from bot.store.connection import Source, Transaction
 from bot.store.database import Database
+from bot.store.engine import given, insert, upsert
 from bot.store.json_columns import message_of, message_text
+from bot.store.tables.chats import cards, outbox, questions
 from bot.store.waiting import PATIENCE_S
 
 OutboxKind = Literal["final", "question", "notice", "file"]
@@ -94,6 +99,64 @@ LONGEST_SILENCE = 3 * 3600.0
 """Seconds; the longest that a platform was reported to ask for is 10,323."""
 
 
+_THAT: Final = given(outbox.c.id)
+_IS_OPEN: Final = outbox.c.state.in_(("pending", "sending"))
+_EARLIER: Final = outbox.alias("earlier")
+_UNCERTAIN: Final = update(outbox).where(outbox.c.state == "sending").values(state="pending", uncertain=True)
+_NO_LATER: Final = (
+    update(outbox)
+    .where(outbox.c.state == "pending", outbox.c.not_before > bindparam("latest"))
+    .values(not_before=bindparam("latest"))
+)
+_ADD: Final = insert(outbox, ("task", "kind", "subject", "name", "created"))
+_PENDING: Final = (
+    select(outbox)
+    .where(
+        # The first condition and id + 0 make SQLite use the index of what is open: all that was ever sent is more.
+        _IS_OPEN,
+        outbox.c.state == "pending",
+        ~exists().where(
+            _EARLIER.c.task == outbox.c.task,
+            _EARLIER.c.id <= outbox.c.id,
+            or_(
+                _EARLIER.c.state == "sending",
+                (_EARLIER.c.state == "pending") & (_EARLIER.c.not_before > bindparam("now")),
+            ),
+        ),
+    )
+    .order_by(outbox.c.id + 0)
+)
+_SENDING: Final = (
+    update(outbox)
+    .where(
+        _THAT,
+        outbox.c.state == "pending",
+        ~exists().where(
+            _EARLIER.c.task == outbox.c.task,
+            _EARLIER.c.id < outbox.c.id,
+            _EARLIER.c.state.in_(("pending", "sending")),
+        ),
+    )
+    .values(state="sending", attempts=outbox.c.attempts + 1)
+    .returning(outbox.c.id)
+)
+_SENT: Final = update(outbox).where(_THAT).values(state="sent", message=bindparam("message"))
+_RETRY: Final = update(outbox).where(_THAT).values(state="pending", not_before=bindparam("not_before"))
+_DEAD: Final = update(outbox).where(_THAT).values(state="dead", why=bindparam("why"))
+_IS_QUESTION: Final = given(outbox.c.task) & (outbox.c.kind == "question")
+_UNASK: Final = (
+    delete(outbox)
+    .where(
+        _IS_QUESTION,
+        outbox.c.state == "sent",
+        outbox.c.subject.in_(select(questions.c.id).where(questions.c.answer.is_(None), ~questions.c.expired)),
+    )
+    .returning(outbox.c.subject)
+)
+_OF: Final = select(outbox).where(given(outbox.c.task)).order_by(outbox.c.id)
+_ASKED: Final = _OF.where(outbox.c.kind == "question", outbox.c.state == "pending")
+
+
 class Outbox:
     """The table of messages to send. Those of one task are sent in the order in which they were written."""
 
@@ -108,97 +171,55 @@ class Outbox:
         """
 
         async def work(transaction: Transaction) -> None:
-            await transaction.fetch("UPDATE outbox SET state = 'pending', uncertain = 1 WHERE state = 'sending'")
-            await transaction.fetch(
-                "UPDATE outbox SET not_before = ?1 WHERE state = 'pending' AND not_before > ?1",
-                (now + LONGEST_SILENCE,),
-            )
+            await transaction.fetch(_UNCERTAIN)
+            await transaction.fetch(_NO_LATER, {"latest": now + LONGEST_SILENCE})
 
         await self._database.write(work, patience=patience)
 
     async def add(self, transaction: Transaction, task: str, payload: Payload, *, now: float) -> None:
         """A message becomes due with this transaction. Raises sqlite3.IntegrityError for a second final message."""
         kind, subject, name = _columns(payload)
-        await transaction.fetch(
-            "INSERT INTO outbox (task, kind, subject, name, created) VALUES (?, ?, ?, ?, ?)",
-            (int(task), kind, subject, name, now),
-        )
+        values = {"task": int(task), "kind": kind, "subject": subject, "name": name, "created": now}
+        await transaction.fetch(_ADD, values)
 
     async def pending(self, now: float, source: Source | None = None) -> tuple[OutboxRow, ...]:
         """What may be sent now, oldest first. A row behind one of its task that is being sent, or that has to
         wait, is not among them.
         """
-        rows = await (source or self._database).fetch(
-            # The first condition and +id make SQLite use the index of what is open: all that was ever sent is more.
-            "SELECT * FROM outbox WHERE state IN ('pending', 'sending') AND state = 'pending'"
-            " AND NOT EXISTS (SELECT 1 FROM outbox AS earlier"
-            " WHERE earlier.task = outbox.task AND earlier.id <= outbox.id AND (earlier.state = 'sending'"
-            " OR (earlier.state = 'pending' AND earlier.not_before > ?))) ORDER BY +id",
-            (now,),
-        )
+        rows = await (source or self._database).fetch(_PENDING, {"now": now})
         return tuple(_row(row) for row in rows)
 
     async def sending(self, row: int) -> bool:
         """Before a send. False when it may not be sent now: it is not pending any more, or an earlier message of its
         task is still to be sent (it was put off after `pending` was read).
         """
-        return await self._change(
-            "UPDATE outbox SET state = 'sending', attempts = attempts + 1 WHERE id = ? AND state = 'pending'"
-            " AND NOT EXISTS (SELECT 1 FROM outbox AS earlier WHERE earlier.task = outbox.task"
-            " AND earlier.id < outbox.id AND earlier.state IN ('pending', 'sending')) RETURNING 1",
-            row,
-        )
+        return bool(await self._database.execute(_SENDING, {"id": row}))
 
     async def sent(self, row: int, message: MessageRef) -> None:
         """Mark a row that arrived as this message: a store that is away is waited for, or it would be sent again."""
-        await self._change(
-            "UPDATE outbox SET state = 'sent', message = ? WHERE id = ?",
-            message_text(message),
-            row,
-            patience=PATIENCE_S,
-        )
+        await self._database.execute(_SENT, {"id": row, "message": message_text(message)}, patience=PATIENCE_S)
 
     async def retry(self, row: int, not_before: float) -> None:
         """Mark a row that did not arrive: it is sent again, not before that time."""
-        await self._change(
-            "UPDATE outbox SET state = 'pending', not_before = ? WHERE id = ?", not_before, row, patience=PATIENCE_S
-        )
+        await self._database.execute(_RETRY, {"id": row, "not_before": not_before}, patience=PATIENCE_S)
 
     async def dead(self, row: int, why: str) -> None:
         """Mark a row that can never arrive."""
-        await self._change("UPDATE outbox SET state = 'dead', why = ? WHERE id = ?", why, row)
+        await self._database.execute(_DEAD, {"id": row, "why": why})
 
     async def ask_again(self, task: str, *, now: float) -> tuple[OutboxRow, ...]:
         """The open questions of the task that were sent are due once more, as new messages."""
 
         async def work(transaction: Transaction) -> tuple[OutboxRow, ...]:
-            gone = await transaction.fetch(
-                "DELETE FROM outbox WHERE task = ? AND kind = 'question' AND state = 'sent' AND subject IN"
-                " (SELECT id FROM questions WHERE answer IS NULL AND expired = 0) RETURNING subject",
-                (int(task),),
-            )
-            for row in gone:
+            for row in await transaction.fetch(_UNASK, {"task": int(task)}):
                 await self.add(transaction, task, QuestionPayload(row["subject"]), now=now)
-            return tuple(
-                _row(row)
-                for row in await transaction.fetch(
-                    "SELECT * FROM outbox WHERE task = ? AND kind = 'question' AND state = 'pending' ORDER BY id",
-                    (int(task),),
-                )
-            )
+            return tuple(_row(row) for row in await transaction.fetch(_ASKED, {"task": int(task)}))
 
         return await self._database.write(work)
 
     async def of(self, task: str) -> tuple[OutboxRow, ...]:
         """All messages of a task, in order."""
-        rows = await self._database.fetch("SELECT * FROM outbox WHERE task = ? ORDER BY id", (int(task),))
-        return tuple(_row(row) for row in rows)
-
-    async def _change(self, sql: str, *values: Value, patience: float = 0.0) -> bool:
-        async def work(transaction: Transaction) -> bool:
-            return bool(await transaction.fetch(sql, values))
-
-        return await self._database.write(work, patience=patience)
+        return tuple(_row(row) for row in await self._database.fetch(_OF, {"task": int(task)}))
 
 
 def _columns(payload: Payload) -> tuple[OutboxKind, str, str]:
@@ -256,6 +277,11 @@ class CardRef:
     made: float
 
 
+_CARD: Final = Codec(CardRef, cards)
+_GET_CARD: Final = select(cards).where(given(cards.c.task))
+_PUT_CARD: Final = upsert(cards, cards.c.keys())
+
+
 class Cards:
     """The table of cards."""
 
@@ -264,17 +290,8 @@ class Cards:
 
     async def get(self, task: str) -> CardRef | None:
         """The task's card, None while it has none."""
-        rows = await self._database.fetch("SELECT message, made FROM cards WHERE task = ?", (int(task),))
-        return CardRef(message_of(rows[0]["message"]), rows[0]["made"]) if rows else None
+        return _CARD.first(await self._database.fetch(_GET_CARD, {"task": int(task)}))
 
     async def put(self, task: str, message: MessageRef, made: float) -> None:
         """The card is this message from now on."""
-
-        async def work(transaction: Transaction) -> None:
-            await transaction.fetch(
-                "INSERT INTO cards (task, message, made) VALUES (?, ?, ?)"
-                " ON CONFLICT (task) DO UPDATE SET message = excluded.message, made = excluded.made",
-                (int(task), message_text(message), made),
-            )
-
-        await self._database.write(work)
+        await self._database.execute(_PUT_CARD, {**_CARD.values(CardRef(message, made)), "task": int(task)})

@@ -5,30 +5,56 @@ from __future__ import annotations
 from collections.abc import Callable, Collection
 from typing import Final
 
+from sqlalchemy import Text, bindparam, delete, exists, func, or_, select
+
 from bot.domain.address import Address, Person
-from bot.store.connection import Transaction
+from bot.store.connection import Parameters, Transaction
 from bot.store.database import Database
-from bot.store.json_columns import json_text
+from bot.store.engine import JsonField, JsonPart, Listed, accounts_text, given, is_of, upsert
+from bot.store.tables.chats import questions
+from bot.store.tables.people import console_messages, handed_in
+from bot.store.tables.tasks import steps, tasks
 
 KEPT_S: Final = 14 * 86400.0
 """Seconds for which it is known who has handed in a file; ours, as long as files are kept (`KEEP_DAYS`)."""
 
-# CROSS JOIN and the plus keep SQLite at reading the steps by the index of their pictures' first digits.
-_HAS: Final = """WITH theirs AS (SELECT value ->> 0 AS platform, value ->> 1 AS id FROM json_each(?2))
-SELECT EXISTS (SELECT 1 FROM handed_in WHERE content = ?1 AND (person_platform, person_id) IN theirs)
-OR EXISTS (
-    SELECT 1 FROM steps CROSS JOIN tasks ON tasks.id = steps.task
-    WHERE steps.frame IS NOT NULL AND substr(steps.frame, 1, 12) = substr(?1, 1, 12) AND +steps.frame = ?1
-    AND (person_platform, person_id) IN theirs)
-OR EXISTS (SELECT 1 FROM tasks WHERE (person_platform, person_id) IN theirs AND frame = ?1)
-OR EXISTS (
-    SELECT 1 FROM tasks JOIN questions ON questions.task = tasks.id
-    WHERE (person_platform, person_id) IN theirs AND ?1 IN (question ->> '$.frame', question ->> '$.before'))
-OR EXISTS (
-    SELECT 1 FROM console_messages
-    WHERE owner = ?3 AND instr(content, ?1) AND (content ->> '$.picture' = ?1
-        OR EXISTS (SELECT 1 FROM json_each(content, '$.files') WHERE value ->> '$.reference' = ?1)))
-"""
+_CONTENT: Final = bindparam("content", type_=Text())
+
+
+_STEP: Final = select(steps.c.task).where(
+    # As in the index.
+    steps.c.frame.is_not(None),
+    func.substr(steps.c.frame, 1, 12) == func.substr(_CONTENT, 1, 12),
+    # Not the bare column: SQLite would then go through the index from its beginning to its end.
+    steps.c.frame + "" == _CONTENT,
+)
+_SHOWN_FILES: Final = Listed(JsonPart(console_messages.c.content, "files")).table_valued("value")
+_HAS: Final = select(
+    or_(
+        exists().where(handed_in.c.content == _CONTENT, is_of(handed_in, "people")),
+        exists().where(tasks.c.id.in_(_STEP), is_of(tasks, "people")),
+        exists().where(is_of(tasks, "people"), tasks.c.frame == _CONTENT),
+        exists()
+        .select_from(tasks.join(questions))
+        .where(
+            is_of(tasks, "people"),
+            or_(
+                JsonField(questions.c.question, "frame") == _CONTENT,
+                JsonField(questions.c.question, "before") == _CONTENT,
+            ),
+        ),
+        exists().where(
+            given(console_messages.c.owner),
+            func.instr(console_messages.c.content, _CONTENT) > 0,
+            or_(
+                JsonField(console_messages.c.content, "picture") == _CONTENT,
+                exists().select_from(_SHOWN_FILES).where(JsonField(_SHOWN_FILES.c.value, "reference") == _CONTENT),
+            ),
+        ),
+    )
+)
+_HANDED_IN: Final = upsert(handed_in, handed_in.c.keys())
+_FORGET: Final = delete(handed_in).where(handed_in.c.at < bindparam("oldest"))
 
 
 class OwnFiles:
@@ -43,12 +69,14 @@ class OwnFiles:
 
         async def work(transaction: Transaction) -> None:
             now = self._clock()
-            await transaction.fetch("DELETE FROM handed_in WHERE at < ?", (now - KEPT_S,))
-            await transaction.fetch(
-                "INSERT INTO handed_in (content, person_platform, person_id, at) VALUES (?1, ?2, ?3, ?4)"
-                " ON CONFLICT DO UPDATE SET at = ?4",
-                (content, person.platform, person.id, now),
-            )
+            await transaction.fetch(_FORGET, {"oldest": now - KEPT_S})
+            values: Parameters = {
+                "content": content,
+                "person_platform": person.platform,
+                "person_id": person.id,
+                "at": now,
+            }
+            await transaction.fetch(_HANDED_IN, values)
 
         await self._database.write(work)
 
@@ -56,6 +84,6 @@ class OwnFiles:
         """Whether a person with these accounts has handed it in, or was shown it: in a task of theirs, or in the chat
         of their own at `home`. Raises StoreError.
         """
-        whose = json_text([[account.platform, account.id] for account in accounts])
-        rows = await self._database.fetch(_HAS, (content, whose, home.chat))
+        people = accounts_text(accounts)
+        rows = await self._database.fetch(_HAS, {"content": content, "people": people, "owner": home.chat})
         return bool(rows[0][0])

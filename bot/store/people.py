@@ -3,11 +3,50 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from typing import Final
+
+from sqlalchemy import bindparam, delete, func, select
 
 from bot.domain.address import Person
 from bot.domain.right import Grant, Right, TierGift
-from bot.store.connection import Source, Transaction
+from bot.store.codec import Codec
+from bot.store.connection import Parameters, Source, Transaction
 from bot.store.database import Database
+from bot.store.engine import given, insert, upsert
+from bot.store.tables.people import grants, links, person_tiers
+from bot.store.tables.tasks import task_tiers, tasks
+
+GRANT: Final = Codec(Grant, grants)
+GIFT: Final = Codec(TierGift, person_tiers)
+LINKED: Final = Codec(Person, links)
+
+_GRANTS: Final = select(grants).order_by(*grants.primary_key)
+_WHOSE: Final = (given(grants.c.platform), given(grants.c.guild), given(grants.c.id), given(grants.c.phone))
+_GRANT: Final = insert(grants, GRANT.columns)
+_TAKE_OTHERS: Final = delete(grants).where(*_WHOSE, grants.c.right != bindparam("stays"))
+_TAKE: Final = delete(grants).where(*_WHOSE, given(grants.c.right))
+
+_TIERS: Final = select(person_tiers).order_by(*person_tiers.primary_key)
+_GIVE_TIER: Final = upsert(person_tiers, GIFT.columns)
+_TAKE_TIER: Final = (
+    delete(person_tiers)
+    .where(given(person_tiers.c.platform), given(person_tiers.c.guild), given(person_tiers.c.id))
+    .returning(person_tiers.c.tier)
+)
+_ACCEPT: Final = insert(task_tiers, ("task", "tier"))
+_WHOLE: Final = select(func.coalesce(tasks.c.parent, tasks.c.id)).where(tasks.c.id == bindparam("task"))
+_IS_OF_WHOLE: Final = task_tiers.c.task == _WHOLE.scalar_subquery()
+_FORGET_TIER: Final = delete(task_tiers).where(_IS_OF_WHOLE)
+_TIER_OF: Final = select(task_tiers.c.tier).where(_IS_OF_WHOLE)
+_NOW_WITH: Final = insert(task_tiers, ()).from_select(
+    ("task", "tier"), _WHOLE.add_columns(bindparam("tier", type_=task_tiers.c.tier.type))
+)
+
+_LINKS: Final = select(links).order_by(links.c.person, links.c.platform)
+_PERSON_OF: Final = select(links.c.person).where(given(links.c.platform), given(links.c.id))
+_LINK: Final = insert(links, links.c.keys())
+_NEXT: Final = select(func.coalesce(func.max(links.c.person), 0) + 1)
+_UNLINK: Final = delete(links).where(given(links.c.platform), given(links.c.id))
 
 
 class Grants:
@@ -18,13 +57,7 @@ class Grants:
 
     async def all(self, source: Source | None = None) -> tuple[Grant, ...]:
         """Everything that was given. With `source`, as an open transaction sees it."""
-        rows = await (source or self._database).fetch(
-            "SELECT * FROM grants ORDER BY platform, guild, subject, phone, may"
-        )
-        return tuple(
-            Grant(row["platform"], row["subject"], Right(row["may"]), guild=row["guild"], phone=row["phone"])
-            for row in rows
-        )
+        return GRANT.read_all(await (source or self._database).fetch(_GRANTS))
 
     async def give(self, transaction: Transaction, grant: Grant) -> None:
         """Keep a right in the place of those that were given to the same for the same phone; to approve and to operate
@@ -32,21 +65,13 @@ class Grants:
         """
         beside = {Right.APPROVE, Right.OPERATE}
         stays = (beside - {grant.right}).pop() if grant.right in beside else ""
-        await transaction.fetch(
-            "DELETE FROM grants WHERE platform = ? AND guild = ? AND subject = ? AND phone = ? AND may <> ?",
-            (grant.platform, grant.guild, grant.id, grant.phone, stays),
-        )
-        await transaction.fetch(
-            "INSERT INTO grants (platform, guild, subject, phone, may) VALUES (?, ?, ?, ?, ?)",
-            (grant.platform, grant.guild, grant.id, grant.phone, grant.right.value),
-        )
+        values: Parameters = GRANT.values(grant)
+        await transaction.fetch(_TAKE_OTHERS, {**values, "stays": stays})
+        await transaction.fetch(_GRANT, values)
 
     async def take(self, transaction: Transaction, grant: Grant) -> None:
         """Forget a right."""
-        await transaction.fetch(
-            "DELETE FROM grants WHERE platform = ? AND guild = ? AND subject = ? AND phone = ? AND may = ?",
-            (grant.platform, grant.guild, grant.id, grant.phone, grant.right.value),
-        )
+        await transaction.fetch(_TAKE, GRANT.values(grant))
 
 
 class Tiers:
@@ -57,51 +82,35 @@ class Tiers:
 
     async def all(self) -> tuple[TierGift, ...]:
         """Everything that was given."""
-        rows = await self._database.fetch("SELECT * FROM person_tiers ORDER BY platform, guild, subject")
-        return tuple(TierGift(row["platform"], row["subject"], row["tier"], guild=row["guild"]) for row in rows)
+        return GIFT.read_all(await self._database.fetch(_TIERS))
 
     async def give(self, transaction: Transaction, gift: TierGift) -> None:
         """Keep a tier in the place of the one that the same had."""
-        await transaction.fetch(
-            "INSERT INTO person_tiers (platform, guild, subject, tier) VALUES (?, ?, ?, ?)"
-            " ON CONFLICT DO UPDATE SET tier = excluded.tier",
-            (gift.platform, gift.guild, gift.id, gift.tier),
-        )
+        await transaction.fetch(_GIVE_TIER, GIFT.values(gift))
 
     async def take(self, transaction: Transaction, platform: str, guild: str, subject: str) -> str:
         """Forget whoever's tier; returns its name, "" when there was none."""
-        rows = await transaction.fetch(
-            "DELETE FROM person_tiers WHERE platform = ? AND guild = ? AND subject = ? RETURNING tier",
-            (platform, guild, subject),
-        )
+        rows = await transaction.fetch(_TAKE_TIER, {"platform": platform, "guild": guild, "id": subject})
         return str(rows[0]["tier"]) if rows else ""
 
     async def accepted_with(self, transaction: Transaction, task: str, tier: str) -> None:
         """The task was accepted within this tier."""
-        await transaction.fetch("INSERT INTO task_tiers (task, tier) VALUES (?, ?)", (int(task), tier))
+        await transaction.fetch(_ACCEPT, {"task": int(task), "tier": tier})
 
     async def now_with(self, task: str, tier: str) -> None:
         """The task (or what it is a part of) is within this tier from now on; "" for none. Raises StoreError."""
 
         async def work(transaction: Transaction) -> None:
-            await transaction.fetch(
-                "DELETE FROM task_tiers WHERE task = (SELECT COALESCE(parent, id) FROM tasks WHERE id = ?)",
-                (int(task),),
-            )
+            values: Parameters = {"task": int(task), "tier": tier}
+            await transaction.fetch(_FORGET_TIER, values)
             if tier:
-                await transaction.fetch(
-                    "INSERT INTO task_tiers (task, tier) SELECT COALESCE(parent, id), ? FROM tasks WHERE id = ?",
-                    (tier, int(task)),
-                )
+                await transaction.fetch(_NOW_WITH, values)
 
         await self._database.write(work)
 
     async def of_task(self, task: str, source: Source | None = None) -> str:
         """The tier within which the task (or what it is a part of) was accepted, "" when nothing limited it."""
-        rows = await (source or self._database).fetch(
-            "SELECT tier FROM task_tiers WHERE task = (SELECT COALESCE(parent, id) FROM tasks WHERE id = ?)",
-            (int(task),),
-        )
+        rows = await (source or self._database).fetch(_TIER_OF, {"task": int(task)})
         return str(rows[0]["tier"]) if rows else ""
 
 
@@ -114,8 +123,8 @@ class Links:
     async def all(self, source: Source | None = None) -> tuple[tuple[Person, ...], ...]:
         """The accounts of each person who has several. With `source`, as an open transaction sees it."""
         people: dict[int, list[Person]] = defaultdict(list)
-        for row in await (source or self._database).fetch("SELECT * FROM links ORDER BY person, platform"):
-            people[row["person"]].append(Person(row["platform"], row["account"], row["name"]))
+        for row in await (source or self._database).fetch(_LINKS):
+            people[row["person"]].append(LINKED.read(row))
         return tuple(tuple(accounts) for accounts in people.values())
 
     async def join(self, transaction: Transaction, known: Person, other: Person) -> bool:
@@ -127,28 +136,20 @@ class Links:
         accounts = next((accounts for accounts in people if _among(known, accounts)), (known,))
         if of_other or any(account.platform == other.platform for account in accounts):
             return False
-        await transaction.fetch(
-            "INSERT INTO links (platform, account, name, person)"
-            " SELECT ?, ?, ?, COALESCE(MAX(person), 0) + 1 FROM links WHERE true ON CONFLICT DO NOTHING",
-            (known.platform, known.id, known.name),
-        )
-        await transaction.fetch(
-            "INSERT INTO links (platform, account, name, person)"
-            " SELECT ?, ?, ?, person FROM links WHERE platform = ? AND account = ?",
-            (other.platform, other.id, other.name, known.platform, known.id),
-        )
+        of_known = await transaction.fetch(_PERSON_OF, LINKED.values(known))
+        ((person,),) = of_known or await transaction.fetch(_NEXT)
+        for one in (known, other)[len(of_known) :]:
+            await transaction.fetch(_LINK, {**LINKED.values(one), "person": person})
         return True
 
     async def leave(self, transaction: Transaction, platform: str, account: str) -> tuple[Person, ...]:
         """The account stands for itself again. Returns those that it was linked with."""
         people = await self.all(transaction)
         accounts = next((found for found in people if _among(Person(platform, account), found)), ())
-        await transaction.fetch("DELETE FROM links WHERE platform = ? AND account = ?", (platform, account))
+        await transaction.fetch(_UNLINK, {"platform": platform, "id": account})
         others = tuple(one for one in accounts if (one.platform, one.id) != (platform, account))
         if len(others) == 1:
-            await transaction.fetch(
-                "DELETE FROM links WHERE platform = ? AND account = ?", (others[0].platform, others[0].id)
-            )
+            await transaction.fetch(_UNLINK, LINKED.values(others[0]))
         return others
 
 

@@ -3,9 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from typing import Final
 
-from bot.store.connection import Transaction
+from sqlalchemy import select
+
+from bot.store.connection import Parameters
 from bot.store.database import Database
+from bot.store.engine import upsert
+from bot.store.tables.phones import phone_names, usual_phone_names
+
+_NAMES: Final = select(phone_names.c.phone, phone_names.c.name).order_by(phone_names.c.phone)
+_KEEP: Final = upsert(phone_names, phone_names.c.keys())
+_USUAL: Final = select(usual_phone_names).order_by(usual_phone_names.c.phone)
+_KEEP_USUAL: Final = upsert(usual_phone_names, usual_phone_names.c.keys())
 
 
 class PhoneNameTable:
@@ -17,35 +27,17 @@ class PhoneNameTable:
 
     async def names(self) -> Mapping[str, str]:
         """Every name, by the phone's id."""
-        rows = await self._database.fetch("SELECT phone, name FROM phone_names ORDER BY phone")
-        return {row["phone"]: row["name"] for row in rows}
+        return {row["phone"]: row["name"] for row in await self._database.fetch(_NAMES)}
 
     async def keep(self, phone_id: str, name: str) -> None:
         """The phone has this name from now on. Raises sqlite3.IntegrityError when another phone has it."""
-
-        async def work(transaction: Transaction) -> None:
-            await transaction.fetch(
-                "INSERT INTO phone_names (phone, name, folded, changed) VALUES (?, ?, ?, ?)"
-                " ON CONFLICT (phone) DO UPDATE SET name = excluded.name, folded = excluded.folded,"
-                " changed = excluded.changed",
-                (phone_id, name, name.casefold(), self._clock()),
-            )
-
-        await self._database.write(work)
+        values: Parameters = {"phone": phone_id, "name": name, "folded": name.casefold(), "changed": self._clock()}
+        await self._database.execute(_KEEP, values)
 
     async def usual(self) -> Mapping[str, str]:
         """What phones are called that have no given name, by their id."""
-        rows = await self._database.fetch("SELECT phone, name FROM usual_phone_names ORDER BY phone")
-        return {row["phone"]: row["name"] for row in rows}
+        return {row["phone"]: row["name"] for row in await self._database.fetch(_USUAL)}
 
     async def keep_usual(self, phone_id: str, name: str) -> None:
         """The phone is called so for as long as nobody gives it a name."""
-
-        async def work(transaction: Transaction) -> None:
-            await transaction.fetch(
-                "INSERT INTO usual_phone_names (phone, name) VALUES (?, ?)"
-                " ON CONFLICT (phone) DO UPDATE SET name = excluded.name",
-                (phone_id, name),
-            )
-
-        await self._database.write(work)
+        await self._database.execute(_KEEP_USUAL, {"phone": phone_id, "name": name})

@@ -2,67 +2,149 @@
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Sequence
 from typing import Final
 
+from sqlalchemy import (
+    ColumnElement,
+    Table,
+    Text,
+    bindparam,
+    cast,
+    delete,
+    exists,
+    func,
+    select,
+    tuple_,
+    update,
+)
+
 from bot.store.connection import Transaction
 from bot.store.database import Database
+from bot.store.engine import Statement, given, listed
 from bot.store.json_columns import json_text
+from bot.store.tables.chats import cards, hand_pictures, missed, outbox, questions
+from bot.store.tables.metadata import Number, Time
+from bot.store.tables.people import console_messages, forgettings
+from bot.store.tables.tasks import actions, leases, steps, task_events, tasks, tickets, tool_calls
 
 BATCH: Final = 500
 """Rows that one transaction removes at most where they belong to no task: it takes some milliseconds."""
 
-_OF_TASK: Final = (
-    "DELETE FROM task_events WHERE task = ?1",
-    "DELETE FROM steps WHERE task = ?1",
-    "DELETE FROM questions WHERE task = ?1",
-    "DELETE FROM outbox WHERE task = ?1",
-    "DELETE FROM cards WHERE task = ?1",
-    # Runs are called "<task>-<number>"; "." is the character behind "-".
-    "DELETE FROM actions WHERE run >= ?1 || '-' AND run < ?1 || '.'",
-    "DELETE FROM tickets WHERE run >= ?1 || '-' AND run < ?1 || '.'",
-    "DELETE FROM tool_calls WHERE task = CAST(?1 AS TEXT)",
-    "UPDATE tasks SET pruned = 2, data = NULL, todos = '[]' WHERE id = ?1",
+_TASK: Final = bindparam("task", type_=Number)
+_FIRST_RUN: Final = cast(_TASK, Text) + "-"
+_AFTER_RUNS: Final = cast(_TASK, Text) + "."
+"""Runs are called "<task>-<number>"; "." is the character behind "-"."""
+_OF_TASK: Final[Sequence[Statement]] = (
+    delete(task_events).where(task_events.c.task == _TASK),
+    delete(steps).where(steps.c.task == _TASK),
+    delete(questions).where(questions.c.task == _TASK),
+    delete(outbox).where(outbox.c.task == _TASK),
+    delete(cards).where(cards.c.task == _TASK),
+    delete(actions).where(actions.c.run >= _FIRST_RUN, actions.c.run < _AFTER_RUNS),
+    delete(tickets).where(tickets.c.run >= _FIRST_RUN, tickets.c.run < _AFTER_RUNS),
+    delete(tool_calls).where(tool_calls.c.task == cast(_TASK, Text)),
+    update(tasks).where(tasks.c.id == _TASK).values(pruned=2, data=None, todos="[]"),
 )
 """What a task leaves behind beside its own row. That row stays: usage, audit, schedules and `tasks` read it."""
 
-_LEASES: Final = (
-    "DELETE FROM leases WHERE (phone, fence) IN (SELECT phone, fence FROM leases AS old WHERE released < ?1"
+_IS_PRUNABLE: Final = (tasks.c.state == "ended") & (tasks.c.pruned < 2)
+"""In the words of the index."""
+_FORGOTTEN: Final = exists().where(
+    forgettings.c.person == tasks.c.person_platform + ":" + tasks.c.person_id, forgettings.c.at >= tasks.c.created
+)
+"""Whether a task's person has had something forgotten since it began."""
+_BEFORE: Final = bindparam("before", type_=Time)
+_LIMIT: Final = bindparam("limit", type_=Number)
+_WITH_CHECKPOINTS: Final = (
+    select(tasks.c.id)
+    .where(_IS_PRUNABLE, tasks.c.pruned < 1, (tasks.c.ended < _BEFORE) | _FORGOTTEN)
+    .order_by(tasks.c.ended)
+    .limit(_LIMIT)
+)
+_PART: Final = tasks.alias("part")
+_TELLER: Final = tasks.alias("teller")
+_IS_TELLING: Final = (
+    exists()
+    .select_from(outbox.join(_TELLER, _TELLER.c.id == outbox.c.task))
+    .where((_TELLER.c.id == tasks.c.id) | (_TELLER.c.parent == tasks.c.id), outbox.c.state.in_(("pending", "sending")))
+)
+_OLD_TASKS: Final = (
+    select(tasks.c.id)
+    .where(
+        _IS_PRUNABLE,
+        tasks.c.pruned == 1,
+        tasks.c.ended < _BEFORE,
+        tasks.c.parent.is_(None),
+        ~exists().where(_PART.c.parent == tasks.c.id, _PART.c.pruned != 1),
+        ~_IS_TELLING,
+    )
+    .order_by(tasks.c.ended)
+    .limit(_LIMIT)
+)
+_FORGOT_CHECKPOINTS: Final = update(tasks).where(given(tasks.c.id), tasks.c.pruned == 0).values(pruned=1)
+_WITH_PARTS: Final = select(tasks.c.id).where((tasks.c.id == _TASK) | (tasks.c.parent == _TASK))
+_FORGET_MENTIONS: Final[Sequence[Statement]] = (
+    delete(tool_calls)
+    .where(
+        tool_calls.c.id.in_(
+            select(tool_calls.c.id)
+            .join(tasks, tool_calls.c.task == cast(tasks.c.id, Text))
+            .where(_IS_PRUNABLE, _FORGOTTEN)
+            .limit(_LIMIT)
+        )
+    )
+    .returning(tool_calls.c.id),
+    delete(task_events)
+    .where(
+        tuple_(task_events.c.task, task_events.c.number).in_(
+            select(task_events.c.task, task_events.c.number)
+            .join(tasks)
+            .where(_IS_PRUNABLE, _FORGOTTEN, task_events.c.kind.in_(("planned", "tool call", "tool result")))
+            .limit(_LIMIT)
+        )
+    )
+    .returning(task_events.c.number),
+)
+_ASKED: Final = listed("tasks")
+_WITHOUT_RECORD: Final = select(_ASKED.c.value.label("id")).where(
+    ~exists().where(tasks.c.id == cast(_ASKED.c.value, Number), tasks.c.pruned < 2)
+)
+
+
+def _some(table: Table, *conditions: ColumnElement[bool]) -> Statement:
+    """Removes as many rows as the limit says of those for which this holds."""
+    key = tuple_(*table.primary_key)
+    return (
+        delete(table)
+        .where(key.in_(select(*table.primary_key).where(*conditions).limit(_LIMIT)))
+        .returning(*table.primary_key)
+    )
+
+
+_LATER: Final = leases.alias("later")
+_LATEST: Final = console_messages.alias("latest")
+_OLD: Final[Sequence[Statement]] = (
     # The last one of each phone stays: the next must have a higher number, for ever.
-    " AND fence < (SELECT MAX(fence) FROM leases WHERE phone = old.phone) LIMIT ?2) RETURNING 1"
-)
-_CONSOLE: Final = (
-    "DELETE FROM console_messages WHERE id IN (SELECT id FROM console_messages WHERE sent < ?1"
+    _some(
+        leases,
+        leases.c.released < _BEFORE,
+        exists().where(_LATER.c.phone == leases.c.phone, _LATER.c.fence > leases.c.fence),
+    ),
     # The last revision stays: the next must be higher. What a living task has shown may still be changed.
-    " AND revision < (SELECT MAX(revision) FROM console_messages)"
-    " AND sent < (SELECT COALESCE(MIN(created), ?1) FROM tasks WHERE state <> 'ended') LIMIT ?2) RETURNING 1"
-)
-_FORGOTTEN_CALLS: Final = (
-    "DELETE FROM tool_calls WHERE id IN (SELECT tool_calls.id FROM forgettings"
-    " JOIN tasks ON forgettings.person = person_platform || ':' || person_id AND forgettings.at >= tasks.created"
-    " JOIN tool_calls ON tool_calls.task = CAST(tasks.id AS TEXT)"
-    " WHERE tasks.state = 'ended' AND pruned < 2 LIMIT ?) RETURNING 1"
-)
-_FORGOTTEN_IN_LOGS: Final = (
-    "DELETE FROM task_events WHERE (task, number) IN (SELECT task_events.task, number FROM forgettings"
-    " JOIN tasks ON forgettings.person = person_platform || ':' || person_id AND forgettings.at >= tasks.created"
-    " JOIN task_events ON task_events.task = tasks.id"
-    " WHERE tasks.state = 'ended' AND pruned < 2 AND kind IN ('planned', 'tool call', 'tool result') LIMIT ?)"
-    " RETURNING 1"
-)
-_BY_HAND: Final = (
+    _some(
+        console_messages,
+        console_messages.c.sent < _BEFORE,
+        console_messages.c.revision < select(func.max(_LATEST.c.revision)).scalar_subquery(),
+        console_messages.c.sent
+        < select(func.coalesce(func.min(tasks.c.created), _BEFORE)).where(tasks.c.state != "ended").scalar_subquery(),
+    ),
     # Touches of phones that no task worked on: their runs are called "hand-…".
-    "DELETE FROM actions WHERE (run, subtask, step, part) IN (SELECT run, subtask, step, part FROM actions"
-    " WHERE run >= 'hand-' AND run < 'hand.' AND begun < ?1 LIMIT ?2) RETURNING 1"
+    _some(actions, actions.c.run >= "hand-", actions.c.run < "hand.", actions.c.begun < _BEFORE),
+    _some(hand_pictures, hand_pictures.c.sent < _BEFORE),
+    _some(missed, missed.c.written < _BEFORE),
 )
-_MISSED: Final = "DELETE FROM missed WHERE id IN (SELECT id FROM missed WHERE written < ?1 LIMIT ?2) RETURNING 1"
-
-
-_HAND_PICTURES: Final = (
-    "DELETE FROM hand_pictures WHERE (place, message) IN"
-    " (SELECT place, message FROM hand_pictures WHERE sent < ?1 LIMIT ?2) RETURNING 1"
-)
-_OLD: Final = (_LEASES, _CONSOLE, _BY_HAND, _HAND_PICTURES, _MISSED)
 
 
 class Pruning:
@@ -75,43 +157,23 @@ class Pruning:
         """Tasks that ended before that time and whose checkpoints were not removed yet, the oldest first; and those
         whose person has had something forgotten since they began.
         """
-        return await self._ids(
-            # An index of a part of the rows is used when that part is named as in the index: `pruned < 2`.
-            "SELECT id FROM tasks WHERE state = 'ended' AND pruned < 2 AND pruned < 1 AND (ended < ?1"
-            " OR EXISTS (SELECT 1 FROM forgettings WHERE person = person_platform || ':' || person_id"
-            " AND at >= tasks.created)) ORDER BY ended LIMIT ?2",
-            before,
-            limit,
-        )
+        return await self._ids(_WITH_CHECKPOINTS, before, limit)
 
     async def forgot_checkpoints(self, task: str) -> None:
         """Mark a task whose checkpoints are gone."""
-        await self._database.write(
-            lambda transaction: transaction.fetch(
-                "UPDATE tasks SET pruned = 1 WHERE id = ? AND pruned = 0", (int(task),)
-            )
-        )
+        await self._database.execute(_FORGOT_CHECKPOINTS, {"id": int(task)})
 
     async def old_tasks(self, before: float, limit: int) -> tuple[str, ...]:
         """Tasks that ended before that time, with all that was to be told told, and are kept whole yet."""
-        return await self._ids(
-            "SELECT id FROM tasks WHERE state = 'ended' AND pruned < 2 AND pruned = 1 AND ended < ?1"
-            " AND parent IS NULL"
-            " AND NOT EXISTS (SELECT 1 FROM tasks AS part WHERE part.parent = tasks.id AND part.pruned <> 1)"
-            " AND NOT EXISTS (SELECT 1 FROM outbox JOIN tasks AS teller ON teller.id = outbox.task"
-            " WHERE (teller.id = tasks.id OR teller.parent = tasks.id) AND outbox.state IN ('pending', 'sending'))"
-            " ORDER BY ended LIMIT ?2",
-            before,
-            limit,
-        )
+        return await self._ids(_OLD_TASKS, before, limit)
 
     async def forget(self, task: str) -> None:
         """Remove what the task and its parts left behind, in one transaction."""
 
         async def work(transaction: Transaction) -> None:
-            for row in await transaction.fetch("SELECT id FROM tasks WHERE id = ?1 OR parent = ?1", (int(task),)):
+            for row in await transaction.fetch(_WITH_PARTS, {"task": int(task)}):
                 for statement in _OF_TASK:
-                    await transaction.fetch(statement, (row["id"],))
+                    await transaction.fetch(statement, {"task": row["id"]})
 
         await self._database.write(work)
 
@@ -121,25 +183,15 @@ class Pruning:
         overwritten in the file.
         """
 
-        async def work(transaction: Transaction) -> int:
-            await transaction.fetch("PRAGMA secure_delete = ON")
-            gone = await transaction.fetch(_FORGOTTEN_CALLS, (BATCH,))
-            gone += await transaction.fetch(_FORGOTTEN_IN_LOGS, (BATCH,))
-            await transaction.fetch("PRAGMA secure_delete = OFF")
-            return len(gone)
+        async def work(transaction: Transaction) -> list[sqlite3.Row]:
+            gone = [await transaction.fetch(statement, {"limit": BATCH}) for statement in _FORGET_MENTIONS]
+            return [row for rows in gone for row in rows]
 
-        gone = await self._database.write(work)
-        if gone:
-            await self._database.empty_log()
-        return gone
+        return len(await self._database.erase(work))
 
     async def without_record(self, tasks: Sequence[str]) -> tuple[str, ...]:
         """Those of these tasks that are not known, or whose record was removed."""
-        rows = await self._database.fetch(
-            "SELECT value AS id FROM json_each(?) WHERE NOT EXISTS"
-            " (SELECT 1 FROM tasks WHERE tasks.id = CAST(value AS INTEGER) AND pruned < 2)",
-            (json_text(list(tasks)),),
-        )
+        rows = await self._database.fetch(_WITHOUT_RECORD, {"tasks": json_text(list(tasks))})
         return tuple(str(row["id"]) for row in rows)
 
     async def batch(self, before: float) -> int:
@@ -149,9 +201,12 @@ class Pruning:
         """
 
         async def work(transaction: Transaction) -> int:
-            return sum([len(await transaction.fetch(sql, (before, BATCH))) for sql in _OLD])
+            return sum(
+                [len(await transaction.fetch(statement, {"before": before, "limit": BATCH})) for statement in _OLD]
+            )
 
         return await self._database.write(work)
 
-    async def _ids(self, sql: str, before: float, limit: int) -> tuple[str, ...]:
-        return tuple(str(row["id"]) for row in await self._database.fetch(sql, (before, limit)))
+    async def _ids(self, statement: Statement, before: float, limit: int) -> tuple[str, ...]:
+        rows = await self._database.fetch(statement, {"before": before, "limit": limit})
+        return tuple(str(row["id"]) for row in rows)

@@ -2,14 +2,73 @@
 
 from __future__ import annotations
 
-import sqlite3
+from typing import Final
+
+from sqlalchemy import bindparam, func, or_, select, update
 
 from agent.questions import Question, QuestionKind
 from bot.domain.address import Address, MessageRef
 from bot.domain.task import Closing, OpenQuestion
-from bot.store.connection import Source, Transaction
+from bot.store.codec import Codec
+from bot.store.connection import Parameters, Source, Transaction
 from bot.store.database import Database
-from bot.store.json_columns import address_text, message_of, message_text
+from bot.store.engine import JsonField, given, insert
+from bot.store.json_columns import address_text, message_text
+from bot.store.tables.chats import questions
+from bot.store.tables.metadata import Number
+from bot.store.tables.tasks import tasks
+
+_QUESTION: Final = Codec(OpenQuestion, questions)
+_IS_OPEN: Final = questions.c.answer.is_(None) & ~questions.c.expired
+_THAT: Final = given(questions.c.id)
+_ADD: Final = (
+    insert(questions, ("id", "task", "question", "asked", "expires")).on_conflict_do_nothing().returning(questions.c.id)
+)
+_ANSWER: Final = (
+    update(questions)
+    .where(_THAT, _IS_OPEN, questions.c.expires > bindparam("now"))
+    .values(answer=bindparam("answer"), answered_by=bindparam("by"), closed=bindparam("now"))
+    .returning(questions.c.id)
+)
+_IS_DUE: Final = _IS_OPEN & (questions.c.expires <= bindparam("now"))
+_DUE: Final = select(questions.c.id).where(_IS_DUE).limit(1)
+_CLOSE: Final = (
+    update(questions).values(expired=True, closed=bindparam("now"), closing=bindparam("why")).returning(questions)
+)
+_EXPIRE: Final = _CLOSE.where(_IS_DUE)
+_CLOSE_OF_TASK: Final = _CLOSE.where(_IS_OPEN, given(questions.c.task))
+_CLOSE_ONE: Final = _CLOSE_OF_TASK.where(_THAT)
+_GET: Final = select(questions).where(_THAT)
+_ALL: Final = select(questions).order_by(questions.c.asked, questions.c.id)
+_TASK: Final = bindparam("task", type_=Number)
+_OF: Final = _ALL.join(tasks).where(or_(tasks.c.id == _TASK, tasks.c.parent == _TASK))
+_OPEN: Final = _ALL.where(_IS_OPEN)
+_OPEN_OF: Final = _OF.where(_IS_OPEN)
+_WHOLE: Final = tasks.alias("whole")
+_IS_WHOLE: Final = _WHOLE.c.id == func.coalesce(tasks.c.parent, tasks.c.id)
+_OPEN_IN: Final = _OPEN.select_from(questions.join(tasks).join(_WHOLE, _IS_WHOLE)).where(
+    func.coalesce(_WHOLE.c.place, _WHOLE.c.origin) == bindparam("place")
+)
+_CLOSED: Final = (
+    select(questions)
+    .where(
+        or_(questions.c.answer.is_not(None), questions.c.expired),
+        questions.c.asked <= bindparam("asked_by"),
+        questions.c.expires >= bindparam("ends_from"),
+        JsonField(questions.c.question, "kind") == bindparam("kind"),
+    )
+    .order_by(questions.c.asked.desc(), questions.c.id)
+)
+_BY_MESSAGE: Final = select(questions).where(given(questions.c.message))
+_SHOWN: Final = update(questions).where(_THAT).values(message=bindparam("message"))
+_MOVE_QUESTIONS: Final = (
+    update(questions)
+    .where(_IS_OPEN)
+    .values(asked=questions.c.asked + bindparam("by"), expires=questions.c.expires + bindparam("by"))
+)
+_MOVE_TASKS: Final = (
+    update(tasks).where(tasks.c.state == "interrupted").values(changed=tasks.c.changed + bindparam("by"))
+)
 
 
 class Questions:
@@ -20,112 +79,72 @@ class Questions:
 
     async def add(self, transaction: Transaction, task: str, question: Question, *, now: float, expires: float) -> bool:
         """Keep a question. False when it was asked before: then nothing changes."""
-        added = await transaction.fetch(
-            "INSERT INTO questions (id, task, question, asked, expires) VALUES (?, ?, ?, ?, ?)"
-            " ON CONFLICT DO NOTHING RETURNING 1",
-            (question.id, int(task), question.model_dump_json(), now, expires),
-        )
-        return bool(added)
+        values: Parameters = {
+            "id": question.id,
+            "task": int(task),
+            "question": question.model_dump_json(),
+            "asked": now,
+            "expires": expires,
+        }
+        return bool(await transaction.fetch(_ADD, values))
 
     async def answer(self, transaction: Transaction, question: str, text: str, *, by: str, now: float) -> bool:
         """Keep the answer when the question is still open and in time: the first one wins. False otherwise."""
-        won = await transaction.fetch(
-            "UPDATE questions SET answer = ?1, answered_by = ?2, closed = ?4"
-            " WHERE id = ?3 AND answer IS NULL AND expired = 0 AND expires > ?4 RETURNING 1",
-            (text, by, question, now),
-        )
-        return bool(won)
+        values: Parameters = {"id": question, "answer": text, "by": by, "now": now}
+        return bool(await transaction.fetch(_ANSWER, values))
 
     async def due(self, now: float) -> bool:
         """Whether there are open questions whose time is over."""
-        sql = "SELECT 1 FROM questions WHERE answer IS NULL AND expired = 0 AND expires <= ? LIMIT 1"
-        return bool(await self._database.fetch(sql, (now,)))
+        return bool(await self._database.fetch(_DUE, {"now": now}))
 
     async def expire(self, transaction: Transaction, *, now: float) -> tuple[OpenQuestion, ...]:
         """Close the open questions whose time is over, and return them."""
-        rows = await transaction.fetch(
-            "UPDATE questions SET expired = 1, closed = ?1, closing = ?2"
-            " WHERE answer IS NULL AND expired = 0 AND expires <= ?1 RETURNING *",
-            (now, Closing.EXPIRED.value),
-        )
-        return tuple(_question(row) for row in rows)
+        rows = await transaction.fetch(_EXPIRE, {"now": now, "why": Closing.EXPIRED.value})
+        return _QUESTION.read_all(rows)
 
     async def close(
         self, transaction: Transaction, task: str, question: str | None = None, *, why: Closing, now: float
     ) -> tuple[OpenQuestion, ...]:
         """Close the task's open questions, or only that one, and return them: nobody needs to answer any more."""
-        rows = await transaction.fetch(
-            "UPDATE questions SET expired = 1, closed = ?3, closing = ?4"
-            " WHERE answer IS NULL AND expired = 0 AND task = ?1 AND (?2 IS NULL OR id = ?2) RETURNING *",
-            (int(task), question, now, why.value),
-        )
-        return tuple(_question(row) for row in rows)
+        values = {"task": int(task), "id": question, "now": now, "why": why.value}
+        statement = _CLOSE_OF_TASK if question is None else _CLOSE_ONE
+        return _QUESTION.read_all(await transaction.fetch(statement, values))
 
     async def get(self, question: str, source: Source | None = None) -> OpenQuestion | None:
         """The question with this id, None when there is none."""
-        rows = await (source or self._database).fetch("SELECT * FROM questions WHERE id = ?", (question,))
-        return _question(rows[0]) if rows else None
+        return _QUESTION.first(await (source or self._database).fetch(_GET, {"id": question}))
 
     async def open(
         self, task: str | None = None, place: Address | None = None, source: Source | None = None
     ) -> tuple[OpenQuestion, ...]:
         """The open questions, oldest first: all, those of a task (with its parts), or those shown in a place."""
-        rows = await (source or self._database).fetch(
-            "SELECT questions.* FROM questions JOIN tasks ON tasks.id = questions.task"
-            " JOIN tasks AS known ON known.id = COALESCE(tasks.parent, tasks.id)"
-            " WHERE answer IS NULL AND expired = 0 AND (?1 IS NULL OR ?1 IN (tasks.id, tasks.parent))"
-            " AND (?2 IS NULL OR COALESCE(known.place, known.origin) = ?2) ORDER BY questions.asked, questions.id",
-            (None if task is None else int(task), None if place is None else address_text(place)),
-        )
-        return tuple(_question(row) for row in rows)
+        source = source or self._database
+        if task is not None:
+            rows = await source.fetch(_OPEN_OF, {"task": int(task)})
+        elif place is not None:
+            rows = await source.fetch(_OPEN_IN, {"place": address_text(place)})
+        else:
+            rows = await source.fetch(_OPEN)
+        return _QUESTION.read_all(rows)
 
     async def of(self, task: str) -> tuple[OpenQuestion, ...]:
         """All questions of a task and of its parts, open or closed, in the order in which they were asked."""
-        rows = await self._database.fetch(
-            "SELECT questions.* FROM questions JOIN tasks ON tasks.id = questions.task"
-            " WHERE ?1 IN (tasks.id, tasks.parent) ORDER BY questions.asked, questions.id",
-            (int(task),),
-        )
-        return tuple(_question(row) for row in rows)
+        return _QUESTION.read_all(await self._database.fetch(_OF, {"task": int(task)}))
 
     async def closed(self, kind: QuestionKind, *, asked_by: float, ends_from: float) -> tuple[OpenQuestion, ...]:
         """Closed questions of a kind, the latest first: asked at this Unix time at the latest, and whose time is over
         at that one or later.
         """
-        rows = await self._database.fetch(
-            "SELECT * FROM questions WHERE (answer IS NOT NULL OR expired = 1) AND asked <= ? AND expires >= ?"
-            " AND json_extract(question, '$.kind') = ? ORDER BY asked DESC, id",
-            (asked_by, ends_from, kind.value),
-        )
-        return tuple(_question(row) for row in rows)
+        values = {"asked_by": asked_by, "ends_from": ends_from, "kind": kind.value}
+        return _QUESTION.read_all(await self._database.fetch(_CLOSED, values))
 
     async def by_message(self, message: MessageRef) -> OpenQuestion | None:
         """The question that was shown as this message."""
-        rows = await self._database.fetch("SELECT * FROM questions WHERE message = ?", (message_text(message),))
-        return _question(rows[0]) if rows else None
+        return _QUESTION.first(await self._database.fetch(_BY_MESSAGE, {"message": message_text(message)}))
 
     async def shown(self, question: str, message: MessageRef) -> None:
         """The question was sent as this message."""
-
-        async def work(transaction: Transaction) -> None:
-            await transaction.fetch("UPDATE questions SET message = ? WHERE id = ?", (message_text(message), question))
-
-        await self._database.write(work)
-
-
-def _question(row: sqlite3.Row) -> OpenQuestion:
-    return OpenQuestion(
-        task=str(row["task"]),
-        question=Question.model_validate_json(row["question"]),
-        asked=row["asked"],
-        expires=row["expires"],
-        message=None if row["message"] is None else message_of(row["message"]),
-        answer=row["answer"],
-        answered_by=row["answered_by"],
-        expired=bool(row["expired"]),
-        closed=row["closed"],
-        closing=Closing(row["closing"]) if row["closing"] else None,
-    )
+        await self._database.execute(_SHOWN, {"id": question, "message": message_text(message)})
 
 
 class Deadlines:
@@ -138,10 +157,7 @@ class Deadlines:
         """The clock was set by so many seconds: everybody still has as long as they were told."""
 
         async def work(transaction: Transaction) -> None:
-            await transaction.fetch(
-                "UPDATE questions SET asked = asked + ?1, expires = expires + ?1 WHERE answer IS NULL AND expired = 0",
-                (seconds,),
-            )
-            await transaction.fetch("UPDATE tasks SET changed = changed + ? WHERE state = 'interrupted'", (seconds,))
+            await transaction.fetch(_MOVE_QUESTIONS, {"by": seconds})
+            await transaction.fetch(_MOVE_TASKS, {"by": seconds})
 
         await self._database.write(work)

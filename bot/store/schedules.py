@@ -3,20 +3,50 @@
 from __future__ import annotations
 
 import sqlite3
+from dataclasses import replace
 from typing import Final
 
-from pydantic import TypeAdapter
+from sqlalchemy import bindparam, delete, func, select, update
 
-from agent.standing_yes import StandingYes
-from bot.domain.address import Person, Place
-from bot.domain.schedule import Plan, Rule, RuleKind, Schedule
-from bot.domain.task_request import TaskDraft
+from bot.domain.address import Person
+from bot.domain.schedule import Plan, Schedule
 from bot.domain.watch import WatchState
-from bot.store.connection import Transaction, Value
+from bot.store.codec import Codec
+from bot.store.connection import Parameters, Transaction, Value
 from bot.store.database import Database
-from bot.store.json_columns import address_of, address_text, readings_of, row_number, watch_of, watch_text
+from bot.store.engine import given, insert
+from bot.store.json_columns import row_number
+from bot.store.tables.tasks import schedules
 
-_DRAFTS: Final = TypeAdapter(TaskDraft)
+_PLAN: Final = Codec(Plan, schedules, lean={"draft"})
+_SCHEDULE: Final = Codec(Schedule, schedules, lean={"draft"})
+
+_ADD: Final = (
+    insert(schedules, (*_PLAN.columns, "paused", "created", "due")).on_conflict_do_nothing().returning(schedules)
+)
+_OF_EVENT: Final = select(schedules).where(given(schedules.c.place_address), given(schedules.c.event))
+_THAT: Final = given(schedules.c.id)
+_GET: Final = select(schedules).where(_THAT)
+_ALL: Final = select(schedules).order_by(schedules.c.paused, schedules.c.due, schedules.c.id)
+_OF_PERSON: Final = _ALL.where(given(schedules.c.person_platform), given(schedules.c.person_id))
+_READINGS: Final = select(schedules.c.readings).where(_THAT)
+_REMEMBER: Final = update(schedules).where(_THAT).values(readings=bindparam("readings"))
+_DUE: Final = (
+    select(schedules)
+    .where(~schedules.c.paused, schedules.c.due <= bindparam("now"))
+    .order_by(schedules.c.due, schedules.c.id)
+)
+_FIRST_DUE: Final = select(func.min(schedules.c.due)).where(~schedules.c.paused)
+_BEGUN: Final = update(schedules).where(_THAT).values(task=bindparam("task"), skipped=0)
+_SKIPPED: Final = update(schedules).where(_THAT).values(skipped=schedules.c.skipped + 1)
+# One that was changed meanwhile (paused, resumed) keeps the time that it has now.
+_WAS_DUE: Final = schedules.c.due == bindparam("was")
+_OVER: Final = delete(schedules).where(_THAT, _WAS_DUE)
+_ADVANCE: Final = update(schedules).where(_THAT, _WAS_DUE).values(due=bindparam("due"))
+_PAUSE: Final = update(schedules).where(_THAT).values(paused=True)
+_RESUME: Final = update(schedules).where(_THAT).values(paused=False, due=bindparam("due"), skipped=0)
+_REVOKE: Final = update(schedules).where(_THAT).values(standing=None)
+_REMOVE: Final = delete(schedules).where(_THAT).returning(schedules.c.id)
 
 
 class Schedules:
@@ -29,148 +59,80 @@ class Schedules:
         """Keep a plan; the same event gives the schedule that it gave before. A watch is paused until its person has
         seen what was understood and resumes it.
         """
+        values: Parameters = {**_PLAN.values(plan), "paused": plan.watch is not None, "created": now, "due": due}
 
         async def work(transaction: Transaction) -> Schedule:
-            origin = address_text(plan.place.address)
-            rows = await transaction.fetch(
-                "INSERT INTO schedules (person_platform, person_id, person_name, person_language, origin, private,"
-                " event, kind, rule, zone, words, draft, standing, watch, paused, created, due)"
-                " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING RETURNING *",
-                (
-                    plan.person.platform,
-                    plan.person.id,
-                    plan.person.name,
-                    plan.person.language,
-                    origin,
-                    int(plan.place.private),
-                    plan.event,
-                    plan.rule.kind.value,
-                    plan.rule.text,
-                    plan.rule.zone,
-                    plan.words,
-                    _DRAFTS.dump_json(plan.draft, exclude_defaults=True).decode(),
-                    "" if plan.standing is None else plan.standing.model_dump_json(),
-                    watch_text(plan.watch),
-                    int(plan.watch is not None),
-                    now,
-                    due,
-                ),
-            )
-            return _schedule(
-                rows[0]
-                if rows
-                else (
-                    await transaction.fetch(
-                        "SELECT * FROM schedules WHERE origin = ? AND event = ?", (origin, plan.event)
-                    )
-                )[0]
-            )
+            rows = await transaction.fetch(_ADD, values)
+            return _schedule((rows or await transaction.fetch(_OF_EVENT, values))[0])
 
         return await self._database.write(work)
 
     async def get(self, schedule: str) -> Schedule | None:
         """The schedule with this number, None when there is none."""
         number = row_number(schedule)
-        if number is None:
-            return None
-        found = await self._all("SELECT * FROM schedules WHERE id = ?", number)
-        return found[0] if found else None
+        rows = [] if number is None else await self._database.fetch(_GET, {"id": number})
+        return _schedule(rows[0]) if rows else None
 
     async def all(self, person: Person | None = None) -> tuple[Schedule, ...]:
         """All, or one person's; those that are due first come first, paused ones last."""
         if person is None:
-            return await self._all("SELECT * FROM schedules ORDER BY paused, due, id")
-        return await self._all(
-            "SELECT * FROM schedules WHERE person_platform = ? AND person_id = ? ORDER BY paused, due, id",
-            person.platform,
-            person.id,
-        )
+            rows = await self._database.fetch(_ALL)
+        else:
+            rows = await self._database.fetch(_OF_PERSON, {"person_platform": person.platform, "person_id": person.id})
+        return tuple(map(_schedule, rows))
 
     async def readings(self, transaction: Transaction, schedule: str) -> WatchState | None:
         """What a watch remembers of its readings; None when it is not there any more."""
-        rows = await transaction.fetch("SELECT readings FROM schedules WHERE id = ?", (int(schedule),))
-        return readings_of(rows[0]["readings"]) if rows else None
+        rows = await transaction.fetch(_READINGS, {"id": int(schedule)})
+        return WatchState.model_validate_json(rows[0]["readings"]) if rows else None
 
     async def remember(self, transaction: Transaction, schedule: str, readings: WatchState) -> None:
         """From now on the watch remembers this."""
-        await transaction.fetch("UPDATE schedules SET readings = ? WHERE id = ?", (watch_text(readings), int(schedule)))
+        await transaction.fetch(_REMEMBER, {"id": int(schedule), "readings": readings.model_dump_json()})
 
     async def due(self, now: float) -> tuple[Schedule, ...]:
         """The schedules whose time has come."""
-        return await self._all("SELECT * FROM schedules WHERE paused = 0 AND due <= ? ORDER BY due, id", now)
+        return tuple(map(_schedule, await self._database.fetch(_DUE, {"now": now})))
 
     async def first_due(self) -> float | None:
         """The first time at which something is due."""
-        rows = await self._database.fetch("SELECT MIN(due) FROM schedules WHERE paused = 0")
-        return None if rows[0][0] is None else float(rows[0][0])
+        due: float | None = (await self._database.fetch(_FIRST_DUE))[0][0]
+        return due
 
     async def begun(self, schedule: Schedule, task: str) -> None:
         """A run was begun as this task."""
-        await self._change("UPDATE schedules SET task = ?, skipped = 0 WHERE id = ?", int(task), int(schedule.id))
+        await self._database.execute(_BEGUN, {"id": int(schedule.id), "task": int(task)})
 
     async def skipped(self, schedule: Schedule) -> None:
         """A run was left out."""
-        await self._change("UPDATE schedules SET skipped = skipped + 1 WHERE id = ?", int(schedule.id))
+        await self._database.execute(_SKIPPED, {"id": int(schedule.id)})
 
     async def advance(self, schedule: Schedule, due: float | None) -> None:
         """What was due is dealt with; the next time is `due`. With None the schedule is over and goes."""
-        # One that was changed meanwhile (paused, resumed) keeps the time that it has now.
-        if due is None:
-            await self._change("DELETE FROM schedules WHERE id = ? AND due = ?", int(schedule.id), schedule.due)
-        else:
-            await self._change(
-                "UPDATE schedules SET due = ? WHERE id = ? AND due = ?", due, int(schedule.id), schedule.due
-            )
+        values: dict[str, Value] = {"id": int(schedule.id), "was": schedule.due, "due": due}
+        await self._database.execute(_OVER if due is None else _ADVANCE, values)
 
     async def pause(self, schedule: str) -> None:
         """Pause a schedule: it is not due until it is resumed."""
-        await self._change("UPDATE schedules SET paused = 1 WHERE id = ?", int(schedule))
+        await self._database.execute(_PAUSE, {"id": int(schedule)})
 
     async def resume(self, schedule: str, due: float) -> None:
         """Resume a schedule: it is due again, from then on."""
-        await self._change("UPDATE schedules SET paused = 0, due = ?, skipped = 0 WHERE id = ?", due, int(schedule))
+        await self._database.execute(_RESUME, {"id": int(schedule), "due": due})
 
     async def revoke(self, schedule: str) -> None:
         """Nothing of it is allowed ahead any more."""
-        await self._change("UPDATE schedules SET standing = '' WHERE id = ?", int(schedule))
+        await self._database.execute(_REVOKE, {"id": int(schedule)})
 
     async def remove(self, schedule: str) -> bool:
         """Remove a schedule; False when it was not there."""
-        return await self._change("DELETE FROM schedules WHERE id = ? RETURNING 1", int(schedule))
-
-    async def _all(self, sql: str, *values: Value) -> tuple[Schedule, ...]:
-        return tuple(_schedule(row) for row in await self._database.fetch(sql, values))
-
-    async def _change(self, sql: str, *values: Value) -> bool:
-        async def work(transaction: Transaction) -> bool:
-            return bool(await transaction.fetch(sql, values))
-
-        return await self._database.write(work)
-
-
-def _standing(row: sqlite3.Row) -> StandingYes | None:
-    if not row["standing"]:
-        return None
-    return StandingYes.model_validate_json(row["standing"]).model_copy(update={"schedule": str(row["id"])})
+        return bool(await self._database.execute(_REMOVE, {"id": int(schedule)}))
 
 
 def _schedule(row: sqlite3.Row) -> Schedule:
-    return Schedule(
-        id=str(row["id"]),
-        plan=Plan(
-            person=Person(row["person_platform"], row["person_id"], row["person_name"], row["person_language"]),
-            place=Place(address_of(row["origin"]), private=bool(row["private"])),
-            event=row["event"],
-            rule=Rule(RuleKind(row["kind"]), row["rule"], row["zone"]),
-            words=row["words"],
-            draft=_DRAFTS.validate_json(row["draft"]),
-            standing=_standing(row),
-            watch=watch_of(row["watch"]),
-        ),
-        created=row["created"],
-        due=row["due"],
-        paused=bool(row["paused"]),
-        task="" if row["task"] is None else str(row["task"]),
-        skipped=row["skipped"],
-        readings=readings_of(row["readings"]),
-    )
+    """What is allowed ahead is kept without the number of the schedule, which there was none of yet."""
+    schedule = _SCHEDULE.read(row)
+    if schedule.plan.standing is None:
+        return schedule
+    standing = schedule.plan.standing.model_copy(update={"schedule": schedule.id})
+    return replace(schedule, plan=replace(schedule.plan, standing=standing))

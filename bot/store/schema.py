@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import logging
-import re
 import sqlite3
 from collections.abc import Iterator
-from functools import cache
-from importlib import resources
 from pathlib import Path
 from typing import Final
 
 import aiosqlite
 
 from bot.store.errors import StoreTooNew, StoreTooOld
+from bot.store.sqlite import SQLITE
 from bot.texts import words
 
 APPLICATION_ID: Final = 0x4F477569
@@ -28,17 +26,20 @@ IS_OURS: Final = (
 """Asks whether a database is one of ours, or empty still."""
 
 Migrations = tuple[tuple[int, str], ...]
-"""Each as (number, SQL), in order. The first makes the whole schema; each of the others changes the one before it."""
+"""Each as (number, SQL), in order. The first makes the whole schema; each of the others changes the one before it.
 
-_NAME = re.compile(r"(\d{4})_\w+\.sql")
+They are run here and not by Alembic: all that are missing are one transaction with the version, so that a killed
+process leaves one schema or the next, and the version is in the file itself, where backups and their restoring read it.
+"""
 
 
-@cache
 def migrations() -> Migrations:
-    """Those of this program."""
-    files = resources.files("bot.store.migrations").iterdir()
-    found = [(int(match[1]), file.read_text("utf-8")) for file in files if (match := _NAME.fullmatch(file.name))]
-    return tuple(sorted(found))
+    """Those of this program. The first is made of the tables as they are defined.
+
+    Before a table is changed for a second one, what `Engine.schema` gives is kept as a file, which is the first from
+    then on: a new database goes the way of those that are there, and both are the same.
+    """
+    return ((1, SQLITE.schema()),)
 
 
 def migrate(connection: sqlite3.Connection, path: Path, known: Migrations) -> None:

@@ -4,11 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from typing import Final
+
+from sqlalchemy import Text, bindparam, cast, exists, func, or_, select
 
 from bot.domain.address import Person
 from bot.domain.task import Task
 from bot.store.database import Database
+from bot.store.engine import accounts_text, given, is_of, listed
 from bot.store.json_columns import json_text
+from bot.store.tables.metadata import Number
+from bot.store.tables.tasks import tasks
 from bot.store.tasks import task_of
 
 WORDS = 10
@@ -43,6 +49,59 @@ class Choices:
     people: Sequence[tuple[str, str, str]]
 
 
+_WORD: Final = listed("words")
+_PART: Final = tasks.alias("part")
+_PEOPLE: Final = bindparam("people", type_=Text())
+_IS_THEIRS: Final = or_(_PEOPLE.is_(None), is_of(tasks, "people"))
+_PHONE: Final = bindparam("phone", type_=Text())
+_STANDING: Final = bindparam("standing", type_=Text())
+_PLATFORM: Final = bindparam("person_platform", type_=Text())
+_FIND: Final = (
+    select(tasks)
+    .where(
+        tasks.c.id < bindparam("before"),
+        tasks.c.parent.is_(None),
+        or_(
+            cast(tasks.c.id, Text) == bindparam("number"),
+            ~exists()
+            .select_from(_WORD)
+            .where(
+                func.instr(func.folded(tasks.c.text), _WORD.c.value) == 0,
+                func.instr(func.folded(tasks.c.summary), _WORD.c.value) == 0,
+            ),
+        ),
+        or_(_STANDING == "", tasks.c.state == _STANDING, tasks.c.outcome == _STANDING),
+        or_(
+            _PHONE == "",
+            tasks.c.phone == _PHONE,
+            exists().where(_PART.c.parent == tasks.c.id, _PART.c.phone == _PHONE),
+        ),
+        or_(_PLATFORM == "", given(tasks.c.person_platform) & given(tasks.c.person_id)),
+        _IS_THEIRS,
+    )
+    .order_by(tasks.c.id.desc())
+    .limit(bindparam("limit", type_=Number))
+)
+_PHONES: Final = (
+    select(tasks.c.phone, tasks.c.phone_name)
+    .where(tasks.c.id.in_(select(func.max(tasks.c.id)).where(tasks.c.phone != "", _IS_THEIRS).group_by(tasks.c.phone)))
+    .order_by(tasks.c.id.desc())
+    .limit(CHOICES)
+)
+_PERSONS: Final = (
+    select(tasks.c.person_platform, tasks.c.person_id, tasks.c.person_name)
+    .where(
+        tasks.c.id.in_(
+            select(func.max(tasks.c.id))
+            .where(tasks.c.parent.is_(None), _IS_THEIRS)
+            .group_by(tasks.c.person_platform, tasks.c.person_id)
+        )
+    )
+    .order_by(tasks.c.id.desc())
+    .limit(CHOICES)
+)
+
+
 class TaskSearch:
     """Reads the table of tasks. Parts are found under the task that they are parts of."""
 
@@ -52,49 +111,28 @@ class TaskSearch:
     async def find(self, wanted: TaskFilter, limit: int, *, before: str | None = None) -> tuple[Task, ...]:
         """The latest first; with `before`, those accepted earlier than that task."""
         rows = await self._database.fetch(
-            "SELECT * FROM tasks WHERE id < ?1 AND parent IS NULL"
-            " AND (?2 = '[]' OR CAST(id AS TEXT) = ?3 OR NOT EXISTS (SELECT 1 FROM json_each(?2) AS word"
-            "      WHERE instr(folded(text), word.value) = 0 AND instr(folded(summary), word.value) = 0))"
-            " AND (?4 = '' OR state = ?4 OR outcome = ?4)"
-            " AND (?5 = '' OR phone = ?5 OR EXISTS"
-            "      (SELECT 1 FROM tasks AS part WHERE part.parent = tasks.id AND part.phone = ?5))"
-            " AND (?6 = '' OR (person_platform = ?6 AND person_id = ?7))"
-            " AND (?9 IS NULL OR person_platform || ':' || person_id IN (SELECT value FROM json_each(?9)))"
-            " ORDER BY id DESC LIMIT ?8",
-            (
-                _MAX_ID if before is None else int(before),
-                json_text(wanted.text.casefold().split()[:WORDS]),
-                wanted.text.strip().removeprefix("#"),
-                wanted.standing,
-                wanted.phone,
-                wanted.platform,
-                wanted.person,
-                limit,
-                _accounts_text(wanted.accounts),
-            ),
+            _FIND,
+            {
+                "before": _MAX_ID if before is None else int(before),
+                "words": json_text(wanted.text.casefold().split()[:WORDS]),
+                "number": wanted.text.strip().removeprefix("#"),
+                "standing": wanted.standing,
+                "phone": wanted.phone,
+                "person_platform": wanted.platform,
+                "person_id": wanted.person,
+                "people": _accounts(wanted.accounts),
+                "limit": limit,
+            },
         )
         return tuple(task_of(row) for row in rows)
 
     async def choices(self, accounts: Collection[Person] | None = None) -> Choices:
         """Phones and people of all tasks, or of those of these accounts, by the names that they had last."""
-        whose = _accounts_text(accounts)
-        phones = await self._database.fetch(
-            "SELECT phone, phone_name, MAX(id) AS last FROM tasks WHERE phone <> ''"
-            " AND (?2 IS NULL OR person_platform || ':' || person_id IN (SELECT value FROM json_each(?2)))"
-            " GROUP BY phone ORDER BY last DESC LIMIT ?1",
-            (CHOICES, whose),
-        )
-        people = await self._database.fetch(
-            "SELECT person_platform, person_id, person_name, MAX(id) AS last FROM tasks WHERE parent IS NULL"
-            " AND (?2 IS NULL OR person_platform || ':' || person_id IN (SELECT value FROM json_each(?2)))"
-            " GROUP BY person_platform, person_id ORDER BY last DESC LIMIT ?1",
-            (CHOICES, whose),
-        )
-        return Choices(
-            [(row["phone"], row["phone_name"]) for row in phones],
-            [(row["person_platform"], row["person_id"], row["person_name"]) for row in people],
-        )
+        whose = {"people": _accounts(accounts)}
+        phones = await self._database.fetch(_PHONES, whose)
+        people = await self._database.fetch(_PERSONS, whose)
+        return Choices([tuple(row) for row in phones], [tuple(row) for row in people])
 
 
-def _accounts_text(accounts: Collection[Person] | None) -> str | None:
-    return None if accounts is None else json_text([f"{account.platform}:{account.id}" for account in accounts])
+def _accounts(accounts: Collection[Person] | None) -> str | None:
+    return None if accounts is None else accounts_text(accounts)

@@ -4,10 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass
+from typing import Final
 
-from bot.store.connection import Transaction
+from sqlalchemy import bindparam, delete, select, update
+
+from bot.store.codec import Codec
 from bot.store.database import Database
+from bot.store.engine import given, insert, is_listed
 from bot.store.json_columns import json_text
+from bot.store.tables.people import console_sessions
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +28,13 @@ class Session:
     """The name of the token that it was begun with; "" for one of the operator."""
 
 
+_SESSION: Final = Codec(Session, console_sessions)
+_ALL: Final = select(console_sessions).order_by(console_sessions.c.used)
+_KEEP: Final = insert(console_sessions, _SESSION.columns)
+_TOUCH: Final = update(console_sessions).where(given(console_sessions.c.digest)).values(used=bindparam("used"))
+_FORGET: Final = delete(console_sessions).where(is_listed(console_sessions.c.digest, "digests"))
+
+
 class ConsoleSessions:
     """What is known of sessions. Which of them still hold is for the console to say."""
 
@@ -31,37 +43,16 @@ class ConsoleSessions:
 
     async def all(self) -> tuple[Session, ...]:
         """Every one that is kept, by its use."""
-        rows = await self._database.fetch("SELECT * FROM console_sessions ORDER BY used")
-        return tuple(
-            Session(row["digest"], row["way"], row["address"], row["begun"], row["used"], row["token"]) for row in rows
-        )
+        return _SESSION.read_all(await self._database.fetch(_ALL))
 
     async def keep(self, session: Session) -> None:
         """Add it. Raises StoreError."""
-
-        async def work(transaction: Transaction) -> None:
-            await transaction.fetch(
-                "INSERT INTO console_sessions (digest, way, address, begun, used, token) VALUES (?, ?, ?, ?, ?, ?)",
-                (session.digest, session.way, session.address, session.begun, session.used, session.token),
-            )
-
-        await self._database.write(work)
+        await self._database.execute(_KEEP, _SESSION.values(session))
 
     async def touch(self, digest: str, used: float) -> None:
         """Keep when a session was used, unless it has ended meanwhile. Raises StoreError."""
-
-        async def work(transaction: Transaction) -> None:
-            await transaction.fetch("UPDATE console_sessions SET used = ? WHERE digest = ?", (used, digest))
-
-        await self._database.write(work)
+        await self._database.execute(_TOUCH, {"digest": digest, "used": used})
 
     async def forget(self, digests: Collection[str]) -> None:
         """Forget sessions that have ended. Raises StoreError."""
-
-        async def work(transaction: Transaction) -> None:
-            await transaction.fetch(
-                "DELETE FROM console_sessions WHERE digest IN (SELECT value FROM json_each(?))",
-                (json_text(sorted(digests)),),
-            )
-
-        await self._database.write(work)
+        await self._database.execute(_FORGET, {"digests": json_text(sorted(digests))})

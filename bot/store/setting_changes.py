@@ -8,12 +8,18 @@ from collections.abc import Callable, Mapping
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Final
+
+from sqlalchemy import delete, select
 
 from bot.domain.address import Person
-from bot.store.connection import Transaction
+from bot.store.codec import Codec
+from bot.store.connection import Transaction, sql_of
 from bot.store.database import Database
+from bot.store.engine import given, upsert
 from bot.store.errors import StoreError, StoreTooOld
 from bot.store.schema import IS_OURS
+from bot.store.tables.people import settings
 from bot.texts import words
 
 
@@ -27,6 +33,12 @@ class Change:
     at: float
 
 
+_CHANGE: Final = Codec(Change, settings)
+_ALL: Final = select(settings).order_by(settings.c.name)
+_KEEP: Final = upsert(settings, _CHANGE.columns)
+_FORGET: Final = delete(settings).where(given(settings.c.name))
+
+
 class Changes:
     """The table of changed settings."""
 
@@ -36,20 +48,15 @@ class Changes:
 
     async def all(self) -> tuple[Change, ...]:
         """Everything that was set, by name."""
-        return tuple(_change(row) for row in await self._database.fetch(_ALL))
+        return _CHANGE.read_all(await self._database.fetch(_ALL))
 
     async def keep(self, transaction: Transaction, name: str, value: str, by: Person) -> None:
         """Keep a value in the place of the one that was set before."""
-        await transaction.fetch(
-            "INSERT INTO settings (name, value, person_platform, person_id, person_name, at) VALUES (?, ?, ?, ?, ?, ?)"
-            " ON CONFLICT DO UPDATE SET value = excluded.value, person_platform = excluded.person_platform,"
-            " person_id = excluded.person_id, person_name = excluded.person_name, at = excluded.at",
-            (name, value, by.platform, by.id, by.name, self._clock()),
-        )
+        await transaction.fetch(_KEEP, _CHANGE.values(Change(name, value, by, self._clock())))
 
     async def forget(self, transaction: Transaction, name: str) -> None:
         """Nothing is set for it any more."""
-        await transaction.fetch("DELETE FROM settings WHERE name = ?", (name,))
+        await transaction.fetch(_FORGET, {"name": name})
 
 
 async def changes_in(path: Path) -> Mapping[str, Change]:
@@ -58,9 +65,6 @@ async def changes_in(path: Path) -> Mapping[str, Change]:
     Raises StoreTooOld when another program made it, and StoreError when it cannot be read.
     """
     return await asyncio.to_thread(_read, path)
-
-
-_ALL = "SELECT * FROM settings ORDER BY name"
 
 
 def _read(path: Path) -> Mapping[str, Change]:
@@ -72,11 +76,7 @@ def _read(path: Path) -> Mapping[str, Change]:
             if not connection.execute(IS_OURS).fetchone()[0]:
                 raise StoreTooOld(words("store.too_old", path=path))
             known = connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'settings'").fetchone()
-            return {row["name"]: _change(row) for row in connection.execute(_ALL)} if known else {}
+            rows = connection.execute(sql_of(_ALL)).fetchall() if known else []
+            return {change.name: change for change in _CHANGE.read_all(rows)}
     except sqlite3.Error as error:
         raise StoreError(words("store.unread", path=path, reason=error)) from error
-
-
-def _change(row: sqlite3.Row) -> Change:
-    person = Person(row["person_platform"], row["person_id"], row["person_name"])
-    return Change(row["name"], row["value"], person, row["at"])

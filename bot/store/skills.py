@@ -2,26 +2,30 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from pydantic import TypeAdapter
+from sqlalchemy import bindparam, delete, select, update
 
 from agent.outcome import Outcome
 from agent.recorded_skills.skill_file import RecordedSkill
 from agent.recorded_skills.step_record import PressVerdict
 from bot.domain.address import Person
-from bot.store.connection import Transaction
+from bot.store.codec import Codec
+from bot.store.connection import Parameters, Transaction
 from bot.store.database import Database
-from bot.store.json_columns import usage_of
+from bot.store.engine import JsonField, JsonPart, given, insert, upsert
+from bot.store.json_columns import json_text, usage_of
+from bot.store.tables.tasks import saved_skills, schedules, skill_drafts, skill_names, tasks
 
 KEEP_SECONDS: Final = 86_400.0
 """How long a draft can be confirmed; ours."""
 RUNS: Final = 200
 """Latest runs of a skill that its figures are made of."""
 NAMES: Final = TypeAdapter(dict[str, str])
-VERDICTS: Final = TypeAdapter(tuple[PressVerdict, ...])
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +53,62 @@ class SkillRun:
     """As JSON."""
 
 
+@dataclass(frozen=True, slots=True)
+class _Saved:
+    """A skill that somebody has saved, with what the gate's reader said of the presses of its run."""
+
+    name: str
+    person: Person
+    task: int
+    saved: float
+    verdicts: tuple[PressVerdict, ...]
+
+
+_DRAFT: Final = Codec(Draft, skill_drafts, lean={"skill"})
+_SAVED: Final = Codec(_Saved, saved_skills)
+_FORGET_DRAFTS: Final = delete(skill_drafts).where(skill_drafts.c.made < bindparam("oldest"))
+_ADD_DRAFT: Final = insert(skill_drafts, _DRAFT.columns)
+_GET_DRAFT: Final = select(skill_drafts).where(given(skill_drafts.c.id), skill_drafts.c.made >= bindparam("oldest"))
+_FORGET_DRAFT: Final = delete(skill_drafts).where(given(skill_drafts.c.id))
+_ADD: Final = insert(saved_skills, _SAVED.columns)
+_SAVE: Final = _ADD.on_conflict_do_update(
+    index_elements=[saved_skills.c.name],
+    set_={name: _ADD.excluded[name] for name in ("task", "saved", "verdicts")},
+)
+_ALL: Final = select(saved_skills)
+_GET: Final = _ALL.where(given(saved_skills.c.name))
+_IN_LOCALE: Final = (given(skill_names.c.skill), given(skill_names.c.locale))
+_NAMES: Final = select(skill_names.c.names).where(*_IN_LOCALE)
+_FORGET_NAMES: Final = delete(skill_names).where(*_IN_LOCALE)
+_KEEP_NAMES: Final = upsert(skill_names, skill_names.c.keys())
+_FORGET: Final = (
+    delete(saved_skills).where(given(saved_skills.c.name)),
+    delete(skill_names).where(skill_names.c.skill == bindparam("name")),
+    update(tasks).where(tasks.c.skill == bindparam("name")).values(skill=""),
+)
+_RENAME: Final = tuple(
+    update(column.table).where(column == bindparam("old")).values({column: bindparam("new")})
+    for column in (saved_skills.c.name, tasks.c.skill, skill_names.c.skill)
+)
+_PLANNED: Final = select(schedules.c.id, schedules.c.draft).where(
+    JsonField(JsonPart(schedules.c.draft, "skill"), "name") == bindparam("old")
+)
+_PLAN: Final = update(schedules).where(given(schedules.c.id)).values(draft=bindparam("draft"))
+_RUNS: Final = (
+    select(tasks.c.id, tasks.c.outcome, tasks.c.started, tasks.c.ended, tasks.c.usage, tasks.c.arguments)
+    .where(
+        given(tasks.c.skill),
+        tasks.c.skill != "",  # as in the index
+        tasks.c.state == "ended",
+        tasks.c.parts == 0,
+        tasks.c.started.is_not(None),
+        tasks.c.outcome.not_in(("cancelled", "declined")),
+    )
+    .order_by(tasks.c.id.desc())
+    .limit(RUNS)
+)
+
+
 class SkillTable:
     """What the service knows of recorded skills besides their folders."""
 
@@ -59,86 +119,51 @@ class SkillTable:
         """Keep what a person is shown; drafts of before are forgotten after a day."""
 
         async def work(transaction: Transaction) -> None:
-            await transaction.fetch("DELETE FROM skill_drafts WHERE made < ?", (draft.made - KEEP_SECONDS,))
-            await transaction.fetch(
-                "INSERT INTO skill_drafts (id, person_platform, person_id, name, task, skill, made)"
-                " VALUES (?, ?, ?, ?, ?, ?, ?)",
-                (
-                    draft.id,
-                    draft.person.platform,
-                    draft.person.id,
-                    draft.name,
-                    int(draft.task),
-                    draft.skill.model_dump_json(exclude_defaults=True),
-                    draft.made,
-                ),
-            )
+            await transaction.fetch(_FORGET_DRAFTS, {"oldest": draft.made - KEEP_SECONDS})
+            await transaction.fetch(_ADD_DRAFT, _DRAFT.values(draft))
 
         await self._database.write(work)
 
     async def draft(self, number: str, *, now: float) -> Draft | None:
         """The draft with this id, None when there is none (any more)."""
-        rows = await self._database.fetch(
-            "SELECT * FROM skill_drafts WHERE id = ? AND made >= ?", (number, now - KEEP_SECONDS)
-        )
-        if not rows:
-            return None
-        row = rows[0]
-        person = Person(row["person_platform"], row["person_id"])
-        skill = RecordedSkill.model_validate_json(row["skill"])
-        return Draft(row["id"], person, row["name"], str(row["task"]), skill, row["made"])
+        return _DRAFT.first(await self._database.fetch(_GET_DRAFT, {"id": number, "oldest": now - KEEP_SECONDS}))
 
     async def saved(self, draft: Draft, verdicts: Sequence[PressVerdict], *, now: float) -> None:
         """The draft is a skill now, of the person who has confirmed it; `verdicts` are those of the gate's reader on
         the presses of its run.
         """
-        kept = VERDICTS.dump_json(tuple(verdicts)).decode()
+        saved = _Saved(draft.name, draft.person, int(draft.task), now, tuple(verdicts))
 
         async def work(transaction: Transaction) -> None:
-            await transaction.fetch("DELETE FROM skill_drafts WHERE id = ?", (draft.id,))
-            await transaction.fetch(
-                "INSERT INTO saved_skills (name, person_platform, person_id, task, saved, verdicts)"
-                " VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (name) DO UPDATE"
-                " SET task = excluded.task, saved = excluded.saved, verdicts = excluded.verdicts",
-                (draft.name, draft.person.platform, draft.person.id, int(draft.task), now, kept),
-            )
+            await transaction.fetch(_FORGET_DRAFT, {"id": draft.id})
+            await transaction.fetch(_SAVE, _SAVED.values(saved))
 
         await self._database.write(work)
 
     async def owner(self, name: str) -> Person | None:
         """Who has saved it first; None for one that nobody has saved here."""
-        rows = await self._database.fetch("SELECT * FROM saved_skills WHERE name = ?", (name,))
-        return Person(rows[0]["person_platform"], rows[0]["person_id"]) if rows else None
+        saved = _SAVED.first(await self._database.fetch(_GET, {"name": name}))
+        return None if saved is None else Person(saved.person.platform, saved.person.id)
 
     async def made_of(self, name: str) -> int:
         """The number of the task that its present version was saved from; 0 for one that nobody has saved here."""
-        rows = await self._database.fetch("SELECT task FROM saved_skills WHERE name = ?", (name,))
-        return int(rows[0]["task"]) if rows else 0
+        saved = _SAVED.first(await self._database.fetch(_GET, {"name": name}))
+        return 0 if saved is None else saved.task
 
     async def verdicts(self, name: str = "") -> tuple[PressVerdict, ...]:
         """What the gate's reader said of the presses of one skill that was saved here, without a name of all."""
-        rows = await self._database.fetch("SELECT verdicts FROM saved_skills WHERE ? IN ('', name)", (name,))
-        return tuple(each for row in rows for each in VERDICTS.validate_json(row["verdicts"]))
+        rows = await (self._database.fetch(_GET, {"name": name}) if name else self._database.fetch(_ALL))
+        return tuple(each for saved in _SAVED.read_all(rows) for each in saved.verdicts)
 
     async def names(self, skill: str, locale: str) -> dict[str, str]:
         """See agent.ports.skill_names.SkillNames."""
-        rows = await self._database.fetch(
-            "SELECT names FROM skill_names WHERE skill = ? AND locale = ?", (skill, locale)
-        )
+        rows = await self._database.fetch(_NAMES, {"skill": skill, "locale": locale})
         return NAMES.validate_json(rows[0]["names"]) if rows else {}
 
     async def keep_names(self, skill: str, locale: str, names: Mapping[str, str]) -> None:
         """See agent.ports.skill_names.SkillNames."""
-
-        async def work(transaction: Transaction) -> None:
-            await transaction.fetch("DELETE FROM skill_names WHERE skill = ? AND locale = ?", (skill, locale))
-            if names:
-                await transaction.fetch(
-                    "INSERT INTO skill_names (skill, locale, names) VALUES (?, ?, ?)",
-                    (skill, locale, NAMES.dump_json(dict(names)).decode()),
-                )
-
-        await self._database.write(work)
+        values: Parameters = {"skill": skill, "locale": locale, "names": NAMES.dump_json(dict(names)).decode()}
+        await self._database.execute(_KEEP_NAMES if names else _FORGET_NAMES, values)
 
     async def renamed(self, old: str, new: str) -> None:
         """It is called otherwise from now on: its runs of before count for it, and what is planned with it goes on.
@@ -147,14 +172,12 @@ class SkillTable:
 
         async def work(transaction: Transaction) -> None:
             await _forget(transaction, new)
-            await transaction.fetch("UPDATE saved_skills SET name = ? WHERE name = ?", (new, old))
-            await transaction.fetch("UPDATE tasks SET skill = ? WHERE skill = ?", (new, old))
-            await transaction.fetch("UPDATE skill_names SET skill = ? WHERE skill = ?", (new, old))
-            await transaction.fetch(
-                "UPDATE schedules SET draft = json_set(draft, '$.skill.name', ?)"
-                " WHERE json_extract(draft, '$.skill.name') = ?",
-                (new, old),
-            )
+            for statement in _RENAME:
+                await transaction.fetch(statement, {"old": old, "new": new})
+            for row in await transaction.fetch(_PLANNED, {"old": old}):
+                draft = json.loads(row["draft"])
+                draft["skill"]["name"] = new
+                await transaction.fetch(_PLAN, {"id": row["id"], "draft": json_text(draft)})
 
         await self._database.write(work)
 
@@ -164,13 +187,7 @@ class SkillTable:
 
     async def runs(self, name: str) -> tuple[SkillRun, ...]:
         """The latest runs of a skill that have not ended by a person's own will (a cancel, a no), the latest first."""
-        rows = await self._database.fetch(
-            "SELECT id, outcome, started, ended, usage, arguments FROM tasks"
-            " WHERE skill = ? AND state = 'ended' AND parts = 0 AND started IS NOT NULL"
-            " AND outcome NOT IN ('cancelled', 'declined')"
-            " ORDER BY id DESC LIMIT ?",
-            (name, RUNS),
-        )
+        rows = await self._database.fetch(_RUNS, {"skill": name})
         found = []
         for row in rows:
             usage = usage_of(row["usage"])
@@ -181,6 +198,5 @@ class SkillTable:
 
 
 async def _forget(transaction: Transaction, name: str) -> None:
-    await transaction.fetch("DELETE FROM saved_skills WHERE name = ?", (name,))
-    await transaction.fetch("DELETE FROM skill_names WHERE skill = ?", (name,))
-    await transaction.fetch("UPDATE tasks SET skill = '' WHERE skill = ?", (name,))
+    for statement in _FORGET:
+        await transaction.fetch(statement, {"name": name})

@@ -4,14 +4,35 @@ from __future__ import annotations
 
 import json
 import sqlite3
+from typing import Final
+
+from sqlalchemy import bindparam, or_, select
 
 from agent.effect_facts import effects_data, effects_of
 from agent.recorded_skills.step_record import StepRecord
 from agent.run_id import RunId
 from bot.domain.task import StepRow
-from bot.store.connection import Transaction
+from bot.store.connection import Parameters, Transaction
 from bot.store.database import Database
+from bot.store.engine import insert
 from bot.store.json_columns import json_text, usage_of, usage_text
+from bot.store.tables.metadata import Number
+from bot.store.tables.tasks import steps, tasks
+
+_ADD: Final = (
+    insert(steps, [column.key for column in steps.c if not column.primary_key])
+    .on_conflict_do_nothing()
+    .returning(steps.c.number)
+)
+_TASK: Final = bindparam("task", type_=Number)
+# By tasks alone: with `steps.task` in place of their id SQLite reads all steps that there are.
+_FOUND: Final = (
+    select(steps, tasks.c.parent, tasks.c.phone_name)
+    .join(tasks)
+    .where(or_(tasks.c.id == _TASK, tasks.c.parent == _TASK))
+)
+_OF: Final = _FOUND.order_by(steps.c.number).offset(bindparam("after"))
+_LAST: Final = _FOUND.order_by(steps.c.number.desc()).limit(1)
 
 
 class Steps:
@@ -22,52 +43,40 @@ class Steps:
 
     async def add(self, transaction: Transaction, row: StepRow) -> bool:
         """Keep a step. False when it was told before (after a restart): the first telling stays."""
-        mark = row.mark or (None, None)
-        added = await transaction.fetch(
-            "INSERT INTO steps (task, run, subtask, step, max_steps, summary, thought, action, effects, app,"
-            " app_name, frame, mark_x, mark_y, usage, seconds, at, record)"
-            " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
-            " ON CONFLICT DO NOTHING RETURNING 1",
-            (
-                int(row.part or row.task),
-                str(row.run),
-                row.subtask,
-                row.step,
-                row.max_steps,
-                row.summary,
-                row.thought,
-                json_text(row.action),
-                json_text(effects_data(row.effect)),
-                row.app,
-                row.app_name,
-                row.frame,
-                *mark,
-                usage_text(row.usage),
-                row.seconds,
-                row.at,
-                row.record.model_dump_json(exclude_defaults=True),
-            ),
-        )
-        return bool(added)
+        mark_x, mark_y = row.mark or (None, None)
+        values: Parameters = {
+            "task": int(row.part or row.task),
+            "run": str(row.run),
+            "subtask": row.subtask,
+            "step": row.step,
+            "max_steps": row.max_steps,
+            "summary": row.summary,
+            "thought": row.thought,
+            "action": json_text(row.action),
+            "effects": json_text(effects_data(row.effect)),
+            "app": row.app,
+            "app_name": row.app_name,
+            "frame": row.frame,
+            "mark_x": mark_x,
+            "mark_y": mark_y,
+            "record": row.record.model_dump_json(exclude_defaults=True),
+            "usage": usage_text(row.usage),
+            "seconds": row.seconds,
+            "at": row.at,
+        }
+        return bool(await transaction.fetch(_ADD, values))
 
     async def of(self, task: str, *, after: int = 0) -> tuple[StepRow, ...]:
         """The steps of a task, in order, but for the first `after`; of one for several phones those of all of them, as
         they were done.
         """
-        return await self._found("number LIMIT -1 OFFSET ?2", int(task), after)
+        rows = await self._database.fetch(_OF, {"task": int(task), "after": after})
+        return tuple(map(_step, rows))
 
     async def last(self, task: str) -> StepRow | None:
         """The last of them, None before the first."""
-        return next(iter(await self._found("number DESC LIMIT ?2", int(task), 1)), None)
-
-    async def _found(self, order: str, task: int, number: int) -> tuple[StepRow, ...]:
-        rows = await self._database.fetch(
-            "SELECT steps.*, tasks.parent, tasks.phone_name FROM steps JOIN tasks ON tasks.id = steps.task"  # noqa: S608 - two fixed orders
-            # By tasks alone: with `steps.task = ?1` in its place SQLite reads all steps that there are.
-            f" WHERE tasks.id = ?1 OR tasks.parent = ?1 ORDER BY {order}",
-            (task, number),
-        )
-        return tuple(_step(row) for row in rows)
+        rows = await self._database.fetch(_LAST, {"task": int(task)})
+        return _step(rows[0]) if rows else None
 
 
 def _step(row: sqlite3.Row) -> StepRow:

@@ -4,17 +4,32 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable
+from typing import Final
+
+from sqlalchemy import bindparam, func, select
 
 from bot.domain.right import API_PLATFORM
 from bot.domain.task import Task
 from bot.domain.task_events import KINDS, LogEvent, LoggedEvent, names_in_conversation
-from bot.store.connection import Transaction
+from bot.store.connection import Parameters, Transaction
 from bot.store.conversations import Conversations
 from bot.store.database import Database
+from bot.store.engine import given, insert
+from bot.store.tables.tasks import task_events
 
 AT_ONCE = 100
 """Events read in one go."""
 AppendListener = Callable[[Task, LogEvent], None]
+
+_NEXT: Final = select(func.coalesce(func.max(task_events.c.number), 0) + 1).where(given(task_events.c.task))
+_APPEND: Final = insert(task_events, task_events.c.keys()).values(number=_NEXT.scalar_subquery())
+_ALL: Final = select(task_events).limit(bindparam("limit"))
+_OF_TASK: Final = _ALL.where(given(task_events.c.task), task_events.c.number > bindparam("after")).order_by(
+    task_events.c.number
+)
+_OF_CONVERSATION: Final = _ALL.where(
+    given(task_events.c.conversation), task_events.c.told > bindparam("after")
+).order_by(task_events.c.told)
 
 
 class TaskEvents:
@@ -42,36 +57,29 @@ class TaskEvents:
             if told:
                 conversation = task.origin.thread
                 message = await self._conversations.note(transaction, task, event)
-        await transaction.fetch(
-            "INSERT INTO task_events (task, number, part, at, kind, data, conversation, told, message)"
-            " SELECT ?1, COALESCE(MAX(number), 0) + 1, ?2, ?3, ?4, ?5, ?6, ?7, ?8 FROM task_events WHERE task = ?1",
-            (
-                int(task.parent or task.id),
-                task.id if task.parent else "",
-                self._clock(),
-                event.type,
-                # What skills are made of is in the step's own row alone.
-                event.model_dump_json(exclude={"type", "record"}),
-                conversation,
-                told,
-                message,
-            ),
-        )
+        values: Parameters = {
+            "task": int(task.parent or task.id),
+            "part": task.id if task.parent else "",
+            "at": self._clock(),
+            "kind": event.type,
+            # What skills are made of is in the step's own row alone.
+            "data": event.model_dump_json(exclude={"type", "record"}),
+            "conversation": conversation,
+            "told": told,
+            "message": message,
+        }
+        await transaction.fetch(_APPEND, values)
         transaction.on_commit.append(lambda: self._appended(task, event))
 
     async def of_task(self, task: str, after: int = 0, limit: int = AT_ONCE) -> tuple[LoggedEvent, ...]:
         """What has happened to the task and its parts behind this number, in order."""
-        rows = await self._database.fetch(
-            "SELECT * FROM task_events WHERE task = ? AND number > ? ORDER BY number LIMIT ?", (int(task), after, limit)
-        )
+        rows = await self._database.fetch(_OF_TASK, {"task": int(task), "after": after, "limit": limit})
         return tuple(map(_logged, rows))
 
     async def of_conversation(self, conversation: str, after: int = 0, limit: int = AT_ONCE) -> tuple[LoggedEvent, ...]:
         """What has happened to the tasks of a conversation behind the event with this number in it, in order."""
-        rows = await self._database.fetch(
-            "SELECT * FROM task_events WHERE conversation = ? AND told > ? ORDER BY told LIMIT ?",
-            (conversation, after, limit),
-        )
+        values: Parameters = {"conversation": conversation, "after": after, "limit": limit}
+        rows = await self._database.fetch(_OF_CONVERSATION, values)
         return tuple(map(_logged, rows))
 
     def _appended(self, task: Task, event: LogEvent) -> None:

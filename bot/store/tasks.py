@@ -8,14 +8,16 @@ from collections.abc import Collection, Mapping
 from typing import Any, Final
 
 from pydantic import TypeAdapter
+from sqlalchemy import Text, and_, bindparam, case, delete, func, or_, select, update
 
 from agent.outcome import Outcome
 from bot.domain.address import Address, Person
 from bot.domain.task import Task, TaskState
 from bot.domain.task_request import Origin, SkillCall, TaskRequest
 from bot.domain.watch import Verdict
-from bot.store.connection import Source, Transaction
+from bot.store.connection import Parameters, Source, Transaction, Value
 from bot.store.database import Database
+from bot.store.engine import Statement, accounts_text, given, insert, is_of
 from bot.store.json_columns import (
     address_of,
     address_text,
@@ -28,6 +30,7 @@ from bot.store.json_columns import (
     usage_of,
     usage_text,
 )
+from bot.store.tables.tasks import events, tasks
 
 _MAX_ID = 2**63 - 1
 _REQUESTS: Final = TypeAdapter(TaskRequest)
@@ -38,6 +41,97 @@ _COLUMNS: Final[Mapping[str, bool | set[str]]] = {
     "origin": {"address", "anchor"},
 }
 """What of a request has columns of its own."""
+
+_ADD: Final = insert(
+    tasks,
+    (
+        "text",
+        "person_platform",
+        "person_id",
+        "person_name",
+        "person_language",
+        "origin",
+        "anchor",
+        "phone",
+        "skill",
+        "arguments",
+        "schedule",
+        "request",
+        "parent",
+        "parts",
+        "state",
+        "created",
+        "changed",
+        "phone_name",
+        "usage",
+    ),
+).returning(tasks)
+_THAT: Final = given(tasks.c.id)
+_GET: Final = select(tasks).where(_THAT)
+_WORKED_WITH: Final = update(tasks).where(_THAT).values(model=bindparam("model"))
+_FOLLOWS: Final = update(tasks).where(_THAT).values(skill=bindparam("skill"), arguments=bindparam("arguments"))
+_WAITS: Final = update(tasks).where(_THAT).values(waiting=func.coalesce(tasks.c.waiting, bindparam("now")))
+_WAITING: Final = select(tasks.c.waiting).where(_THAT)
+_OF_EVENT: Final = select(tasks).join(events).where(given(events.c.source), given(events.c.event))
+_REMEMBER_EVENT: Final = insert(events, events.c.keys())
+_FORGET_EVENTS: Final = delete(events).where(events.c.seen < bindparam("before"))
+_SAVED: Final = (
+    "state",
+    "place",
+    "outcome",
+    "summary",
+    "data",
+    "phone",
+    "phone_name",
+    "steps",
+    "usage",
+    "started",
+    "ended",
+    "frame",
+    "todos",
+    "sources",
+    "verdict",
+)
+_SAVE: Final = (
+    update(tasks)
+    .where(_THAT)
+    .values({column: bindparam(column) for column in _SAVED})
+    .values(changed=case((tasks.c.state == bindparam("state"), tasks.c.changed), else_=bindparam("now")))
+)
+_PARTS: Final = select(tasks).where(given(tasks.c.parent)).order_by(tasks.c.id)
+_TOLD: Final = select(tasks.c.told).where(_THAT)
+_TELL: Final = update(tasks).where(_THAT).values(told=bindparam("told"))
+
+_IS_LIVE: Final = tasks.c.state != "ended"
+# By the sum: otherwise SQLite saves itself the sorting and reads all tasks that there ever were.
+_ACTIVE: Final = select(tasks).where(_IS_LIVE).order_by(tasks.c.id + 0)
+_WORKING_ON: Final = _ACTIVE.where(tasks.c.state != "queued", given(tasks.c.phone)).limit(1)
+_INTERRUPTED: Final = _ACTIVE.where(
+    tasks.c.state == "interrupted", tasks.c.parts == 0, tasks.c.changed <= bindparam("time")
+)
+_RECENT: Final = (
+    select(tasks)
+    .where(tasks.c.id < bindparam("before"), tasks.c.parent.is_(None))
+    .order_by(tasks.c.id.desc())
+    .limit(bindparam("limit"))
+)
+_RECENT_OF: Final = _RECENT.where(is_of(tasks, "accounts"))
+
+_HERE: Final = bindparam("here", type_=Text())
+_IS_HOME: Final = or_(tasks.c.place == _HERE, and_(tasks.c.place.is_(None), tasks.c.origin == _HERE))
+_IN_PLACE: Final = select(tasks).where(_IS_HOME).order_by(_IS_LIVE.desc(), tasks.c.id.desc()).limit(1)
+_MADE_FOR_TASKS: Final = select(tasks.c.id).where(tasks.c.place == _HERE, tasks.c.origin != _HERE).limit(1)
+_MEANT: Final = (
+    _IS_LIVE.desc(),
+    tasks.c.schedule != "",
+    or_(tasks.c.origin == _HERE, tasks.c.place.is_not_distinct_from(_HERE)).desc(),
+    tasks.c.id.desc(),
+)
+_WHOLE: Final = select(tasks).where(tasks.c.parent.is_(None)).limit(1)
+_LATEST_FOR: Final = _WHOLE.where(is_of(tasks, "accounts")).order_by(*_MEANT)
+_LATEST_AT_HOME: Final = _WHOLE.where(or_(_IS_HOME, is_of(tasks, "accounts"))).order_by(
+    (func.coalesce(tasks.c.place, tasks.c.origin) == _HERE).desc(), *_MEANT
+)
 
 
 class Tasks:
@@ -59,137 +153,113 @@ class Tasks:
         many parts it has itself.
         """
         person, skill, phones = request.person, request.skill or SkillCall(""), request.phones
-        rows = await transaction.fetch(
-            "INSERT INTO tasks (text, person_platform, person_id, person_name, person_language, origin, anchor, phone,"
-            " skill, arguments, schedule, request, parent, parts, phone_name, usage, created, changed, state) VALUES"
-            " (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, '{}', ?, ?, 'queued') RETURNING *",
-            (
-                request.text,
-                person.platform,
-                person.id,
-                person.name,
-                person.language,
-                address_text(request.origin.address),
-                request.origin.anchor,
-                phones[0].id if len(phones) == 1 else "",
-                skill.name,
-                json_text(dict(skill.arguments)),
-                "" if request.watch is None else request.watch.schedule,
-                _request_text(request),
-                None if parent is None else int(parent),
-                parts,
-                "" if parent is None else phones[0].name,
-                now,
-                now,
-            ),
-        )
-        return task_of(rows[0])
+        values: Parameters = {
+            "text": request.text,
+            "person_platform": person.platform,
+            "person_id": person.id,
+            "person_name": person.name,
+            "person_language": person.language,
+            "origin": address_text(request.origin.address),
+            "anchor": request.origin.anchor,
+            "phone": phones[0].id if len(phones) == 1 else "",
+            "skill": skill.name,
+            "arguments": json_text(dict(skill.arguments)),
+            "schedule": "" if request.watch is None else request.watch.schedule,
+            "request": _request_text(request),
+            "parent": None if parent is None else int(parent),
+            "parts": parts,
+            "state": TaskState.QUEUED.value,
+            "created": now,
+            "changed": now,
+            "phone_name": "" if parent is None else phones[0].name,
+            "usage": "{}",
+        }
+        return task_of((await transaction.fetch(_ADD, values))[0])
 
     async def worked_with(self, transaction: Transaction, task: str, model: str) -> None:
         """Keep the name of the model that was set for acting."""
-        await transaction.fetch("UPDATE tasks SET model = ? WHERE id = ?", (model, int(task)))
+        await transaction.fetch(_WORKED_WITH, {"id": int(task), "model": model})
 
     async def follows(self, transaction: Transaction, task: str, skill: str, arguments: Mapping[str, str]) -> None:
         """The task follows a skill from now on."""
-        await transaction.fetch(
-            "UPDATE tasks SET skill = ?, arguments = ? WHERE id = ?", (skill, json_text(dict(arguments)), int(task))
-        )
+        values: Parameters = {"id": int(task), "skill": skill, "arguments": json_text(dict(arguments))}
+        await transaction.fetch(_FOLLOWS, values)
 
     async def waits(self, transaction: Transaction, task: str, *, now: float) -> None:
         """Keep that people were told that the task waits for a phone; the first time counts, also over a restart."""
-        await transaction.fetch("UPDATE tasks SET waiting = COALESCE(waiting, ?) WHERE id = ?", (now, int(task)))
+        await transaction.fetch(_WAITS, {"id": int(task), "now": now})
 
     async def waiting_since(self, transaction: Transaction, task: str) -> float | None:
         """When it was first told that the task waits for a phone, None when it never was."""
-        rows = await transaction.fetch("SELECT waiting FROM tasks WHERE id = ?", (int(task),))
+        rows = await transaction.fetch(_WAITING, {"id": int(task)})
         return None if rows[0]["waiting"] is None else float(rows[0]["waiting"])
 
     async def of_event(self, source: Source | None, origin: Origin) -> Task | None:
         """The task that was accepted from the same event, None when it is new."""
-        rows = await (source or self._database).fetch(
-            "SELECT tasks.* FROM tasks JOIN events ON events.task = tasks.id WHERE source = ? AND event = ?",
-            (_source(origin), origin.event),
-        )
+        values: Parameters = {"source": _source(origin), "event": origin.event}
+        rows = await (source or self._database).fetch(_OF_EVENT, values)
         return task_of(rows[0]) if rows else None
 
     async def remember_event(self, transaction: Transaction, origin: Origin, task: str, *, now: float) -> None:
         """From now on the event stands for this task."""
-        await transaction.fetch(
-            "INSERT INTO events (source, event, task, seen) VALUES (?, ?, ?, ?)",
-            (_source(origin), origin.event, int(task), now),
-        )
+        values: Parameters = {"source": _source(origin), "event": origin.event, "task": int(task), "seen": now}
+        await transaction.fetch(_REMEMBER_EVENT, values)
 
     async def forget_events(self, *, before: float) -> None:
         """Forget events seen before that time: no platform tells them again so late."""
-
-        async def work(transaction: Transaction) -> None:
-            await transaction.fetch("DELETE FROM events WHERE seen < ?", (before,))
-
-        await self._database.write(work)
+        await self._database.execute(_FORGET_EVENTS, {"before": before})
 
     async def save(self, transaction: Transaction, task: Task, *, now: float) -> None:
         """Keep what may change in a task; `now` counts as the time of the change when its state is another."""
-        await transaction.fetch(
-            "UPDATE tasks SET changed = CASE WHEN state = ? THEN changed ELSE ? END, state = ?, place = ?, outcome = ?,"
-            " summary = ?, data = ?, phone = ?, phone_name = ?, steps = ?, usage = ?, started = ?, ended = ?,"
-            " frame = ?, todos = ?, sources = ?, verdict = ? WHERE id = ?",
-            (
-                task.state.value,
-                now,
-                task.state.value,
-                None if task.place is None else address_text(task.place),
-                None if task.outcome is None else task.outcome.value,
-                task.summary,
-                task.data,
-                task.phone,
-                task.phone_name,
-                task.steps,
-                usage_text(task.usage),
-                task.started,
-                task.ended,
-                task.frame,
-                todos_text(task.todos),
-                sources_text(task.sources),
-                "" if task.verdict is None else task.verdict.model_dump_json(),
-                int(task.id),
-            ),
-        )
+        values: Parameters = {
+            "id": int(task.id),
+            "now": now,
+            "state": task.state.value,
+            "place": None if task.place is None else address_text(task.place),
+            "outcome": None if task.outcome is None else task.outcome.value,
+            "summary": task.summary,
+            "data": task.data,
+            "phone": task.phone,
+            "phone_name": task.phone_name,
+            "steps": task.steps,
+            "usage": usage_text(task.usage),
+            "started": task.started,
+            "ended": task.ended,
+            "frame": task.frame,
+            "todos": todos_text(task.todos),
+            "sources": sources_text(task.sources),
+            "verdict": "" if task.verdict is None else task.verdict.model_dump_json(),
+        }
+        await transaction.fetch(_SAVE, values)
 
     async def parts(self, task: str, source: Source | None = None) -> tuple[Task, ...]:
         """The parts of a task for several phones, in the order in which these were named; none for any other task."""
-        rows = await (source or self._database).fetch("SELECT * FROM tasks WHERE parent = ? ORDER BY id", (int(task),))
-        return tuple(task_of(row) for row in rows)
+        return tuple(map(task_of, await (source or self._database).fetch(_PARTS, {"parent": int(task)})))
 
     async def told(self, task: str) -> int:
         """How many of the task's steps were shown as messages."""
-        rows = await self._database.fetch("SELECT told FROM tasks WHERE id = ?", (int(task),))
+        rows = await self._database.fetch(_TOLD, {"id": int(task)})
         return int(rows[0]["told"]) if rows else 0
 
     async def tell(self, task: str, steps: int) -> None:
         """So many of its steps were shown as messages by now."""
-
-        async def work(transaction: Transaction) -> None:
-            await transaction.fetch("UPDATE tasks SET told = ? WHERE id = ?", (steps, int(task)))
-
-        await self._database.write(work)
+        await self._database.execute(_TELL, {"id": int(task), "told": steps})
 
     async def get(self, task: str, source: Source | None = None) -> Task | None:
         """The task with this number, None when there is none."""
         number = row_number(task)
         if number is None:
             return None
-        rows = await (source or self._database).fetch("SELECT * FROM tasks WHERE id = ?", (number,))
+        rows = await (source or self._database).fetch(_GET, {"id": number})
         return task_of(rows[0]) if rows else None
 
     async def active(self) -> tuple[Task, ...]:
         """All that have not ended, in order of acceptance; parts stand behind the task that they are parts of."""
-        # +id: otherwise SQLite saves itself the sorting and reads all tasks that there ever were.
-        return await self._all("SELECT * FROM tasks WHERE state <> 'ended' ORDER BY +id")
+        return await self._all(_ACTIVE)
 
     async def working_on(self, phone: str) -> Task | None:
         """The task that has begun and has this phone, None when there is none."""
-        sql = "SELECT * FROM tasks WHERE state <> 'ended' AND state <> 'queued' AND phone = ? ORDER BY +id LIMIT 1"
-        return next(iter(await self._all(sql, phone)), None)
+        return next(iter(await self._all(_WORKING_ON, phone=phone)), None)
 
     async def files_in_use(self) -> frozenset[str]:
         """References of the files that came with tasks that have not ended."""
@@ -197,12 +267,7 @@ class Tasks:
 
     async def interrupted_before(self, time: float) -> tuple[Task, ...]:
         """The tasks that have been interrupted since before that time; of a task with parts, its parts."""
-        return await self._all(
-            # Both conditions: an index of a part is used when the part is named as in the index.
-            "SELECT * FROM tasks WHERE state <> 'ended' AND state = 'interrupted' AND parts = 0 AND changed <= ?"
-            " ORDER BY +id",
-            time,
-        )
+        return await self._all(_INTERRUPTED, time=time)
 
     async def recent(
         self, limit: int, *, before: str | None = None, accounts: Collection[Person] | None = None
@@ -211,23 +276,14 @@ class Tasks:
 
         Parts are not told apart from the task that they are parts of.
         """
-        return await self._all(
-            "SELECT * FROM tasks WHERE id < ?1 AND parent IS NULL"
-            " AND (?2 IS NULL OR (person_platform, person_id) IN (SELECT value ->> 0, value ->> 1 FROM json_each(?2)))"
-            " ORDER BY id DESC LIMIT ?3",
-            int(before) if before is not None else _MAX_ID,
-            None if accounts is None else _accounts_text(accounts),
-            limit,
-        )
+        earlier = _MAX_ID if before is None else int(before)
+        if accounts is None:
+            return await self._all(_RECENT, before=earlier, limit=limit)
+        return await self._all(_RECENT_OF, before=earlier, limit=limit, accounts=accounts_text(accounts))
 
     async def in_place(self, address: Address) -> Task | None:
         """The task whose messages go there, or will: the latest that lives, else the latest."""
-        found = await self._all(
-            "SELECT * FROM tasks WHERE place = ?1 OR (place IS NULL AND origin = ?1)"
-            " ORDER BY state <> 'ended' DESC, id DESC LIMIT 1",
-            address_text(address),
-        )
-        return found[0] if found else None
+        return next(iter(await self._all(_IN_PLACE, here=address_text(address))), None)
 
     async def made_for_tasks(self, address: Address) -> bool:
         """Whether the place is a thread that was opened for a task; later ones that were given in it are at home there
@@ -235,37 +291,19 @@ class Tasks:
         """
         if not address.thread:
             return False
-        return bool(
-            await self._database.fetch(
-                "SELECT 1 FROM tasks WHERE place = ?1 AND origin <> ?1 LIMIT 1", (address_text(address),)
-            )
-        )
+        return bool(await self._database.fetch(_MADE_FOR_TASKS, {"here": address_text(address)}))
 
     async def latest_for(self, accounts: Collection[Person], address: Address) -> Task | None:
         """The task that somebody means who names none: one whose own place this is, else one of the person's; those
         that live before those that ended, those that were given before the readings of watches, which nobody is shown,
         those from here before those from elsewhere, the latest first.
         """
-        here = address_text(address)
-        at_home = await self.made_for_tasks(address)
-        found = await self._all(
-            "SELECT * FROM tasks"
-            " WHERE parent IS NULL AND ((?3 AND (place = ?1 OR (place IS NULL AND origin = ?1)))"
-            " OR (person_platform, person_id) IN (SELECT value ->> 0, value ->> 1 FROM json_each(?2)))"
-            " ORDER BY (?3 AND COALESCE(place, origin) = ?1) DESC, state <> 'ended' DESC,"
-            " schedule <> '', (origin = ?1 OR place IS ?1) DESC, id DESC LIMIT 1",
-            here,
-            _accounts_text(accounts),
-            at_home,
-        )
-        return found[0] if found else None
+        statement = _LATEST_AT_HOME if await self.made_for_tasks(address) else _LATEST_FOR
+        found = await self._all(statement, here=address_text(address), accounts=accounts_text(accounts))
+        return next(iter(found), None)
 
-    async def _all(self, sql: str, *values: str | float | None) -> tuple[Task, ...]:
-        return tuple(task_of(row) for row in await self._database.fetch(sql, values))
-
-
-def _accounts_text(accounts: Collection[Person]) -> str:
-    return json_text([[account.platform, account.id] for account in accounts])
+    async def _all(self, statement: Statement, **values: Value) -> tuple[Task, ...]:
+        return tuple(map(task_of, await self._database.fetch(statement, values)))
 
 
 def _source(origin: Origin) -> str:

@@ -3,24 +3,48 @@
 from __future__ import annotations
 
 import json
-import sqlite3
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any, Final
 
+from sqlalchemy import bindparam, func, select, update
+
 from agent.ports.tool_calls import ENDED, CallKey, CallState, NewCall, StoredCall
 from bot.domain.task_events import LogEvent, ToolCalled, ToolReturned
-from bot.store.connection import Transaction, Value
+from bot.store.codec import Codec
+from bot.store.connection import Transaction
 from bot.store.database import Database
+from bot.store.engine import JsonPart, Statement, given, insert
 from bot.store.json_columns import json_text
+from bot.store.tables.tasks import tool_calls
 from bot.store.task_events import TaskEvents
 from bot.store.tasks import Tasks
 from bot.store.waiting import PATIENCE_S
 
-_AT: Final = "SELECT * FROM tool_calls WHERE task = ? AND member = ? AND number = ? AND turn = ? AND part = ?"
-_INSERT: Final = (
-    "INSERT INTO tool_calls (task, member, number, turn, part, name, arguments, repeatable, same, state, result,"
-    " cached, begun) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING RETURNING 1"
+_KEY: Final = Codec(CallKey, tool_calls)
+_CALL: Final = Codec(StoredCall, tool_calls)
+_ADD: Final = insert(tool_calls, _CALL.columns).on_conflict_do_nothing().returning(tool_calls.c.id)
+_OF_WORKER: Final = (given(tool_calls.c.task), given(tool_calls.c.member), given(tool_calls.c.number))
+_IS_AT: Final = (*_OF_WORKER, given(tool_calls.c.turn), given(tool_calls.c.index))
+_AT: Final = select(tool_calls).where(*_IS_AT)
+_EQUAL: Final = (
+    select(tool_calls)
+    .where(given(tool_calls.c.task), given(tool_calls.c.same), tool_calls.c.same != "", tool_calls.c.state == "done")
+    .limit(1)
+)
+_FINISH: Final = (
+    update(tool_calls)
+    .where(*_IS_AT)
+    .values(state=bindparam("state"), result=bindparam("result"), seconds=bindparam("seconds"))
+    .returning(tool_calls)
+)
+_COUNT: Final = select(func.count()).where(*_OF_WORKER, tool_calls.c.turn < bindparam("turn"))
+_OF: Final = select(tool_calls).where(given(tool_calls.c.task)).order_by(tool_calls.c.id)
+_FOUND, _DOCUMENTS = (
+    select(texts.label("texts"))
+    .where(given(tool_calls.c.task), tool_calls.c.state == "done", texts.is_not(None))
+    .order_by(tool_calls.c.id)
+    for texts in (JsonPart(tool_calls.c.result, "found"), JsonPart(tool_calls.c.result, "documents"))
 )
 
 
@@ -37,20 +61,15 @@ class ToolCallTable:
         """See ToolCalls. The look for an equal call stands in the same transaction."""
 
         async def work(transaction: Transaction) -> StoredCall | None:
-            rows = await transaction.fetch(_AT, _values(key))
-            if rows:
-                known = _stored(rows[0])
+            known = _CALL.first(await transaction.fetch(_AT, _KEY.values(key)))
+            if known is not None:
                 return None if known.call.repeatable and known.state not in ENDED else known
-            equal = await transaction.fetch(
-                "SELECT * FROM tool_calls WHERE task = ? AND same = ? AND same <> '' AND state = 'done' LIMIT 1",
-                (key.task, call.same),
-            )
-            if not equal:
-                await self._add(transaction, StoredCall(key, call))
-                return None
-            cached = replace(_stored(equal[0]), key=key, call=call, cached=True, seconds=0.0)
-            await self._add(transaction, cached)
-            return cached
+            equal = _CALL.first(await transaction.fetch(_EQUAL, {"task": key.task, "same": call.same}))
+            new = StoredCall(key, call, begun=self._clock())
+            if equal is not None:
+                new = replace(new, state="done", result=equal.result, cached=True)
+            await self._add(transaction, new)
+            return None if equal is None else replace(new, begun=equal.begun)
 
         return await self._database.write(work, patience=PATIENCE_S)
 
@@ -58,66 +77,47 @@ class ToolCallTable:
         """See ToolCalls."""
 
         async def work(transaction: Transaction) -> None:
-            rows = await transaction.fetch(
-                "UPDATE tool_calls SET state = ?, result = ?, seconds = ?"
-                " WHERE task = ? AND member = ? AND number = ? AND turn = ? AND part = ? RETURNING *",
-                (state, json_text(result), seconds, *_values(key)),
-            )
-            for row in rows:
-                await self._tell(transaction, _stored(row))
+            values = _KEY.values(key) | {"state": state, "result": json_text(result), "seconds": seconds}
+            for call in _CALL.read_all(await transaction.fetch(_FINISH, values)):
+                await self._tell(transaction, call)
 
         await self._database.write(work, patience=PATIENCE_S)
 
     async def refuse(self, key: CallKey, call: NewCall, state: CallState, result: Mapping[str, Any]) -> None:
         """See ToolCalls."""
-        refused = StoredCall(key, call, state, result)
+        refused = StoredCall(key, call, state, result, begun=self._clock())
         await self._database.write(lambda transaction: self._add(transaction, refused), patience=PATIENCE_S)
 
     async def at(self, key: CallKey) -> StoredCall | None:
         """See ToolCalls."""
-        rows = await self._database.fetch(_AT, _values(key))
-        return _stored(rows[0]) if rows else None
+        return _CALL.first(await self._database.fetch(_AT, _KEY.values(key)))
 
     async def count(self, key: CallKey) -> int:
         """See ToolCalls."""
-        rows = await self._database.fetch(
-            "SELECT COUNT(*) AS calls FROM tool_calls WHERE task = ? AND member = ? AND number = ? AND turn < ?",
-            (key.task, key.member, key.number, key.turn),
-        )
-        return int(rows[0]["calls"])
+        return int((await self._database.fetch(_COUNT, _KEY.values(key)))[0][0])
 
     async def of_task(self, task: str) -> tuple[StoredCall, ...]:
         """See ToolCalls."""
-        return tuple(
-            map(_stored, await self._database.fetch("SELECT * FROM tool_calls WHERE task = ? ORDER BY id", (task,)))
-        )
+        return _CALL.read_all(await self._database.fetch(_OF, {"task": task}))
 
     async def found(self, task: str) -> tuple[str, ...]:
         """See ToolCalls."""
-        return await self._texts(task, "found")
+        return await self._texts(task, _FOUND)
 
     async def documents(self, task: str) -> tuple[str, ...]:
         """See ToolCalls."""
-        return await self._texts(task, "documents")
+        return await self._texts(task, _DOCUMENTS)
 
-    async def _texts(self, task: str, what: str) -> tuple[str, ...]:
-        rows = await self._database.fetch(
-            "SELECT each.value AS text FROM tool_calls, json_each(tool_calls.result, '$.' || ?) AS each"
-            " WHERE task = ? AND state = 'done' ORDER BY tool_calls.id, each.key",
-            (what, task),
-        )
-        return tuple(dict.fromkeys(str(row["text"]) for row in rows))
+    async def _texts(self, task: str, statement: Statement) -> tuple[str, ...]:
+        rows = await self._database.fetch(statement, {"task": task})
+        return tuple(dict.fromkeys(str(text) for row in rows for text in json.loads(row["texts"])))
 
     async def _add(self, transaction: Transaction, one: StoredCall) -> None:
-        call = one.call
-        told = (call.name, json_text(call.arguments), call.repeatable, call.same)
-        added = await transaction.fetch(
-            _INSERT, (*_values(one.key), *told, one.state, json_text(one.result), one.cached, self._clock())
-        )
-        if not added:
+        if not await transaction.fetch(_ADD, _CALL.values(one)):
             return
-        called = ToolCalled(call=_id(one.key), member=one.key.member, name=call.name, arguments=dict(call.arguments))
-        await self._log_of(transaction, one.key, called)
+        call, key = one.call, one.key
+        called = ToolCalled(call=_id(key), member=key.member, name=call.name, arguments=dict(call.arguments))
+        await self._log_of(transaction, key, called)
         await self._tell(transaction, one)
 
     async def _tell(self, transaction: Transaction, one: StoredCall) -> None:
@@ -141,19 +141,3 @@ class ToolCallTable:
 
 def _id(key: CallKey) -> str:
     return f"{key.task}-{key.member}-{key.number}-{key.turn}-{key.index}"
-
-
-def _values(key: CallKey) -> tuple[Value, ...]:
-    return (key.task, key.member, key.number, key.turn, key.index)
-
-
-def _stored(row: sqlite3.Row) -> StoredCall:
-    return StoredCall(
-        CallKey(row["task"], row["member"], row["number"], row["turn"], row["part"]),
-        NewCall(row["name"], json.loads(row["arguments"]), bool(row["repeatable"]), row["same"]),
-        row["state"],
-        json.loads(row["result"]),
-        bool(row["cached"]),
-        row["seconds"],
-        row["begun"],
-    )

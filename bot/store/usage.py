@@ -6,15 +6,22 @@ import sqlite3
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
+from typing import Final
 from zoneinfo import ZoneInfo
+
+from sqlalchemy import ColumnElement, Table, Text, bindparam, func, literal, or_, select
 
 from agent.models.base import Share, Usage
 from agent.models.transcription import Transcript
 from bot.domain.address import Person
 from bot.domain.zones import day_of
-from bot.store.connection import Source, Transaction
+from bot.store.connection import Source
 from bot.store.database import Database
-from bot.store.json_columns import json_text, usage_of
+from bot.store.engine import JsonField, accounts_text, insert, is_of
+from bot.store.json_columns import usage_of
+from bot.store.tables.chats import voice_notes
+from bot.store.tables.metadata import Number
+from bot.store.tables.tasks import tasks
 
 
 class UsageBy(StrEnum):
@@ -95,6 +102,39 @@ class UsageRow:
     totals: UsageTotals
 
 
+def _counts(table: Table) -> tuple[ColumnElement[bool], ...]:
+    """Whether something was in the time that is asked for, and of one of the people, or of anybody."""
+    return (
+        table.c.created >= bindparam("begin"),
+        table.c.created < bindparam("end"),
+        or_(bindparam("people", type_=Text()).is_(None), is_of(table, "people")),
+    )
+
+
+_BEFORE: Final = bindparam("before", type_=Number)
+_WITHOUT: Final = bindparam("without", type_=Number)
+_TASKS: Final = (
+    select(
+        *(tasks.c.person_platform, tasks.c.person_id, tasks.c.person_name, tasks.c.phone, tasks.c.model),
+        *(tasks.c.steps, tasks.c.usage, tasks.c.created, tasks.c.started, tasks.c.ended),
+    )
+    .where(
+        tasks.c.parts == 0,  # a task for several phones used what its parts did
+        *_counts(tasks),
+        ~(
+            (tasks.c.state == "ended")
+            & tasks.c.started.is_(None)
+            & (func.coalesce(JsonField(tasks.c.usage, "calls"), "0") == "0")
+        ),
+        or_(_BEFORE.is_(None), tasks.c.id < _BEFORE),
+        or_(_WITHOUT.is_(None), tasks.c.id != _WITHOUT),
+    )
+    .order_by(tasks.c.id)
+)
+_VOICES: Final = select(voice_notes, literal("").label("phone")).where(*_counts(voice_notes)).order_by(voice_notes.c.id)
+_HEAR: Final = insert(voice_notes, [column.key for column in voice_notes.c if column.key != "id"])
+
+
 class UsageTable:
     """Reads the table of tasks. A task counts, with all that it used, in the moment of its acceptance; a voice note
     when it was written down.
@@ -128,15 +168,18 @@ class UsageTable:
 
     async def heard(self, person: Person, said: Transcript) -> None:
         """Keep that a voice note of this person was written down; its words are not kept."""
-
-        async def work(transaction: Transaction) -> None:
-            await transaction.fetch(
-                "INSERT INTO voice_notes (person_platform, person_id, person_name, model, seconds, cost, created)"
-                " VALUES (?, ?, ?, ?, ?, ?, ?)",
-                (person.platform, person.id, person.name, said.model, said.seconds, said.cost, self._clock()),
-            )
-
-        await self._database.write(work)
+        await self._database.execute(
+            _HEAR,
+            {
+                "person_platform": person.platform,
+                "person_id": person.id,
+                "person_name": person.name,
+                "model": said.model,
+                "seconds": said.seconds,
+                "cost": said.cost,
+                "created": self._clock(),
+            },
+        )
 
     async def grouped(
         self, by: UsageBy, begin: float, end: float, zone: ZoneInfo, people: Collection[Person] | None = None
@@ -169,28 +212,24 @@ class UsageTable:
         without: str | None = None,
     ) -> list[sqlite3.Row]:
         return await source.fetch(
-            "SELECT person_platform, person_id, person_name, phone, model, steps, usage, created, started, ended"
-            # A task for several phones used what its parts did.
-            " FROM tasks WHERE parts = 0 AND created >= ?1 AND created < ?2"
-            " AND (?3 IS NULL OR person_platform || ':' || person_id IN (SELECT value FROM json_each(?3)))"
-            " AND NOT (state = 'ended' AND started IS NULL AND COALESCE(usage ->> 'calls', 0) = 0)"
-            " AND (?4 IS NULL OR id < ?4) AND (?5 IS NULL OR id <> ?5) ORDER BY id",
-            (begin, end, _accounts(people), before and int(before), without and int(without)),
+            _TASKS,
+            {
+                "begin": begin,
+                "end": end,
+                "people": _accounts(people),
+                "before": None if before is None else int(before),
+                "without": None if without is None else int(without),
+            },
         )
 
     async def _voices(
         self, begin: float, end: float, people: Collection[Person] | None, source: Source
     ) -> list[sqlite3.Row]:
-        return await source.fetch(
-            "SELECT person_platform, person_id, person_name, '' AS phone, model, seconds, cost, created"
-            " FROM voice_notes WHERE created >= ?1 AND created < ?2"
-            " AND (?3 IS NULL OR person_platform || ':' || person_id IN (SELECT value FROM json_each(?3))) ORDER BY id",
-            (begin, end, _accounts(people)),
-        )
+        return await source.fetch(_VOICES, {"begin": begin, "end": end, "people": _accounts(people)})
 
 
 def _accounts(people: Collection[Person] | None) -> str | None:
-    return None if people is None else json_text([f"{person.platform}:{person.id}" for person in people])
+    return None if people is None else accounts_text(people)
 
 
 def _spoken(row: sqlite3.Row) -> UsageTotals:

@@ -374,15 +374,15 @@ def forged(tmp_path: Path, name: str, *statements: str) -> Path:
 async def test_nobody_is_signed_in_and_no_press_waits_after_a_restore(store: Store, data: Path, tmp_path: Path) -> None:
     """Seen failing before: who had the file in hand had a session of their own in it, and the service took it."""
     await a_backup(store, data, tmp_path / "one.zip")
-    offer = ("x", "web", "1", "", "", "[]", 1, "1", "", "do harm", "[]", 9e9)
+    offer = (1, "x", "web", "1", "", "", "[]", 1, "1", "", "do harm", "[]", 9e9)
     missed = ("web", "1", "", "", "[]", 1, "1", "", "go home", "", "do", "{}", "do harm", "[]", 9e9)
     file = forged(
         tmp_path,
         DATABASE_NAME,
         "INSERT INTO console_sessions VALUES ('digest', 'token', '203.0.113.7', 9e9, 9e9, '')",
         f"INSERT INTO offers VALUES {offer}",
-        "INSERT INTO missed (person_platform, person_id, person_name, person_language, place, private, event, message,"
-        f" text, prefix, command, options, rest, files, written) VALUES {missed}",
+        "INSERT INTO missed (person_platform, person_id, person_name, person_language, place_address, place_private,"
+        f" event, message, text, prefix, call_name, call_options, call_rest, files, written) VALUES {missed}",
     )
     restore(tmp_path / "other", file)
     with closing(sqlite3.connect(tmp_path / "other" / DATABASE_NAME)) as database:

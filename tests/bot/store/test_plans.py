@@ -8,9 +8,10 @@ from sqlite3 import Row
 
 import pytest
 
-from bot.store.connection import Value
+from bot.store.connection import Values, sql_of
 from bot.store.conversations import Conversations
 from bot.store.database import Database
+from bot.store.engine import Statement
 from bot.store.outbox import Outbox
 from bot.store.pruning import Pruning
 from bot.store.steps import Steps
@@ -23,11 +24,11 @@ Asking = Callable[[Database], Awaitable[object]]
 class Overheard(Database):
     """Remembers what was asked."""
 
-    asked: tuple[str, tuple[Value, ...]] = ("", ())
+    asked: tuple[str, Values] = ("", ())
 
-    async def fetch(self, sql: str, values: tuple[Value, ...] = ()) -> list[Row]:
-        self.asked = sql, values
-        return await super().fetch(sql, values)
+    async def fetch(self, statement: str | Statement, values: Values = ()) -> list[Row]:
+        self.asked = sql_of(statement), values
+        return await super().fetch(statement, values)
 
     async def plan(self) -> list[str]:
         """How SQLite answers what was asked last, a line for each table."""

@@ -29,8 +29,9 @@ from bot.domain.task_events import (
     ToolReturned,
 )
 from bot.domain.task_request import Origin, TaskRequest, WishedPhone
-from bot.store.connection import Source, Transaction, Value
+from bot.store.connection import Source, Transaction, Values, sql_of
 from bot.store.database import Database, Result
+from bot.store.engine import Statement
 from bot.store.frames import FrameFiles
 from bot.store.store import DATABASE_NAME, Store
 from bot.tasks.follow import TaskFollowers
@@ -156,11 +157,11 @@ class Counted(Database):
     def __init__(self, *parts: object) -> None:
         super().__init__(*parts)  # type: ignore[arg-type]  # what `open` gives
         self.reads: list[tuple[str, int]] = []
-        """Each statement, and how many rows it brought; -1 for several as one."""
+        """Each statement on one line, and how many rows it brought; -1 for several as one."""
 
-    async def fetch(self, sql: str, values: tuple[Value, ...] = ()) -> list[Row]:
-        found = await super().fetch(sql, values)
-        self.reads.append((sql, len(found)))
+    async def fetch(self, statement: str | Statement, values: Values = ()) -> list[Row]:
+        found = await super().fetch(statement, values)
+        self.reads.append((" ".join(sql_of(statement).split()), len(found)))
         return found
 
     async def read(self, work: Callable[[Source], Awaitable[Result]]) -> Result:

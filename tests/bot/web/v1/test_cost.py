@@ -9,8 +9,9 @@ from typing import Any, TypeVar
 import pytest
 
 from bot.logs.context import ABOUT
-from bot.store.connection import Source, Transaction, Value
+from bot.store.connection import Source, Transaction, Values
 from bot.store.database import Database
+from bot.store.engine import Statement
 from bot.store.frames import FrameFiles
 from bot.store.store import DATABASE_NAME, Store
 from tests.bot.tasks.bench import Clock
@@ -25,9 +26,9 @@ class CountingDatabase(Database):
     reads = 0
     writes = 0
 
-    async def fetch(self, sql: str, values: tuple[Value, ...] = ()) -> list[Any]:
+    async def fetch(self, statement: str | Statement, values: Values = ()) -> list[Any]:
         CountingDatabase.reads += _is_for_the_request()
-        return await super().fetch(sql, values)
+        return await super().fetch(statement, values)
 
     async def read(self, work: Callable[[Source], Awaitable[Result]]) -> Result:
         CountingDatabase.reads += _is_for_the_request()

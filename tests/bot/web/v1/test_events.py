@@ -86,7 +86,7 @@ async def test_the_work_for_a_step_does_not_grow_with_the_run(tmp_path: Path) ->
                     told = (await stream.until("process_step"))[-1][2]
                     assert told["index"] == number - 1
                 # The test itself looks at the task.
-                others = [(sql, rows) for sql, rows in database.reads if "FROM tasks WHERE id" not in sql]
+                others = [(sql, rows) for sql, rows in database.reads if "FROM tasks WHERE tasks.id =" not in sql]
                 assert all("FROM task_events" in sql for sql, _ in others)
                 assert len(others) <= 4, "two for each stream"
                 assert sum(rows for _, rows in others) == 2

@@ -1,0 +1,143 @@
+"""Rows of tables as frozen dataclasses or models, and these as rows, by the types of their fields."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable, Collection, Iterator
+from dataclasses import fields, is_dataclass
+from enum import Enum
+from operator import attrgetter, itemgetter
+from types import NoneType
+from typing import Any, Final, Generic, Literal, NamedTuple, TypeVar, get_args, get_origin, get_type_hints
+
+from pydantic import BaseModel, TypeAdapter
+from sqlalchemy import Boolean, Column, String, Table
+
+from agent.run_id import RunId
+from bot.domain.address import Address, MessageRef
+from bot.store.connection import Parameters, Value
+from bot.store.json_columns import address_of, address_text, message_of, message_text
+
+Kind = TypeVar("Kind")
+
+
+class _Leaf(NamedTuple):
+    """How a field is read from its column, and written to it; None where it is kept as it is."""
+
+    read: Callable[[Any], Any] | None = None
+    write: Callable[[Any], Value] | None = None
+
+
+_TEXTS: Final[dict[Any, _Leaf]] = {
+    RunId: _Leaf(RunId.parse, str),
+    Address: _Leaf(address_of, address_text),
+    MessageRef: _Leaf(message_of, message_text),
+}
+"""Types with a text of their own, the same for equal values: rows are looked up by it."""
+_NUMBER: Final = _Leaf(lambda kept: "" if kept is None else str(kept), lambda text: int(text) if text else None)
+"""The id of a row, which is a text in the program; "" is NULL."""
+
+
+class Codec(Generic[Kind]):
+    """Reads and writes the rows of one table.
+
+    A field is kept in the column of its name. Where there is none and it is a dataclass, its own fields are, in columns
+    that begin with its name (`person_id`), or in columns with the names of these fields. A column holds a number, a
+    text, bytes, a flag, an enumeration's member, an id, an address or a reference to a message as such, and everything
+    else as JSON; in the columns in `lean` without what is a default. A field that does not count when values are
+    compared, such as a person's roles, may have no column; any other without one is a TypeError.
+    """
+
+    def __init__(self, kind: type[Kind], table: Table, *, lean: Collection[str] = ()) -> None:
+        self._kind: Callable[..., Kind] = kind
+        self._table = table
+        self._lean = lean
+        self._writers: dict[str, Callable[[Kind], Value]] = {}
+        self._readers = self._fields(kind, "", "")
+
+    @property
+    def columns(self) -> Collection[str]:
+        """The columns that it writes."""
+        return self._writers.keys()
+
+    def values(self, value: Kind) -> Parameters:
+        """The parameters of an insert or an update of these columns."""
+        return {column: write(value) for column, write in self._writers.items()}
+
+    def read(self, row: sqlite3.Row) -> Kind:
+        """The value that a row holds, which may have more columns."""
+        return self._kind(**{name: read(row) for name, read in self._readers})
+
+    def read_all(self, rows: Collection[sqlite3.Row]) -> tuple[Kind, ...]:
+        """The values that these rows hold."""
+        return tuple(map(self.read, rows))
+
+    def first(self, rows: list[sqlite3.Row]) -> Kind | None:
+        """The value that the first row holds, None without rows."""
+        return self.read(rows[0]) if rows else None
+
+    def _fields(self, kind: Any, prefix: str, path: str) -> list[tuple[str, Callable[[Any], Any]]]:  # noqa: ANN401
+        readers: list[tuple[str, Callable[[Any], Any]]] = []
+        names = self._table.columns.keys()
+        for name, hint, counts in _fields_of(kind):
+            column = prefix + name
+            if column in names:
+                leaf = _leaf(hint, self._table.columns[column], lean=column in self._lean)
+                readers.append((name, _after(itemgetter(column), leaf.read)))
+                self._writers[column] = _after(attrgetter(path + name), leaf.write)
+            elif is_dataclass(hint):
+                beginning = f"{column}_"
+                inner = beginning if any(each.startswith(beginning) for each in names) else prefix
+                readers.append((name, _nested(hint, self._fields(hint, inner, f"{path}{name}."))))
+            elif counts:
+                raise TypeError(f"the table {self._table.name} has no column for {kind.__name__}.{name}")
+        return readers
+
+
+def _fields_of(kind: Any) -> Iterator[tuple[str, Any, bool]]:  # noqa: ANN401 - a dataclass or a model
+    """Name, type, and whether it counts when two values are compared, of each field."""
+    hints = get_type_hints(kind)
+    if isinstance(kind, type) and issubclass(kind, BaseModel):
+        yield from ((name, hints[name], True) for name in kind.model_fields)
+    else:
+        yield from ((field.name, hints[field.name], field.compare) for field in fields(kind) if field.init)
+
+
+def _nested(kind: Any, readers: list[tuple[str, Callable[[Any], Any]]]) -> Callable[[Any], Any]:  # noqa: ANN401
+    return lambda row: kind(**{name: read(row) for name, read in readers})
+
+
+def _after(get: Callable[[Any], Any], convert: Callable[[Any], Any] | None) -> Callable[[Any], Any]:
+    return get if convert is None else lambda source: convert(get(source))
+
+
+def _leaf(hint: Any, column: Column[Any], *, lean: bool) -> _Leaf:  # noqa: ANN401 - a type as it is annotated
+    optional = NoneType in get_args(hint)
+    kinds = [each for each in get_args(hint) if each is not NoneType] if optional else [hint]
+    if optional and not column.nullable:
+        raise TypeError(f"{column} is never NULL, and its field may be None")
+    leaf = _leaf_of(kinds[0], column, lean=lean) if len(kinds) == 1 else _json(hint, lean=lean)
+    return _Leaf(_unless_none(leaf.read), _unless_none(leaf.write)) if optional else leaf
+
+
+def _leaf_of(kind: Any, column: Column[Any], *, lean: bool) -> _Leaf:  # noqa: ANN401 - a type as it is annotated
+    if kind in _TEXTS:
+        return _TEXTS[kind]
+    if kind is bool and isinstance(column.type, Boolean):
+        return _Leaf(bool)
+    if kind in {str, int, float, bytes}:
+        return _NUMBER if kind is str and not isinstance(column.type, String) else _Leaf()
+    if isinstance(kind, type) and issubclass(kind, Enum):
+        return _Leaf(kind, attrgetter("value"))
+    if get_origin(kind) is Literal:
+        return _Leaf()
+    return _json(kind, lean=lean)
+
+
+def _json(kind: Any, *, lean: bool) -> _Leaf:  # noqa: ANN401 - a type as it is annotated
+    adapter: TypeAdapter[Any] = TypeAdapter(kind)
+    return _Leaf(adapter.validate_json, lambda value: adapter.dump_json(value, exclude_defaults=lean).decode())
+
+
+def _unless_none(convert: Callable[[Any], Any] | None) -> Callable[[Any], Any] | None:
+    return None if convert is None else lambda value: None if value is None else convert(value)

@@ -1,0 +1,137 @@
+"""What the store needs of a database beyond the SQL that all have in common: a port with an implementation for each,
+and the parts of statements that each writes in its own way.
+
+Besides them statements use two functions that each database has by these names: `folded(text)`, as `str.casefold`, and
+`instr(text, part)`, the place of the part from 1 on, 0 where it does not occur.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection
+from typing import Any, Protocol
+
+from sqlalchemy import (
+    ColumnElement,
+    FromClause,
+    FunctionElement,
+    Select,
+    String,
+    Table,
+    TableValuedAlias,
+    Text,
+    UpdateBase,
+    bindparam,
+    cast,
+    select,
+    tuple_,
+)
+from sqlalchemy.dialects.sqlite import Insert
+from sqlalchemy.types import TypeEngine
+
+from bot.domain.address import Person
+
+Statement = Select[Any] | UpdateBase
+"""A statement of SQLAlchemy's."""
+
+
+class Engine(Protocol):
+    """A kind of database."""
+
+    def text(self, statement: Statement) -> str:
+        """The statement as the database reads it, with named parameters. It is written once for each statement: those
+        of the store are constants of their modules.
+        """
+        ...
+
+    def schema(self) -> str:
+        """The script that makes the whole schema in an empty database, with what finds facts by their words."""
+        ...
+
+    def any_of(self, words: Collection[str]) -> str:
+        """The parameter of `FactsWith`: one of these words, as they are; without words nothing is found."""
+        ...
+
+    def forget_words(self) -> str:
+        """The statement after which no letters of removed facts are left in what finds them by their words."""
+        ...
+
+
+class Listed(FunctionElement[str]):
+    """The elements of a JSON list, as rows with one column: `value`."""
+
+    inherit_cache = True
+
+
+class JsonField(FunctionElement[str]):
+    """A field of a column with a JSON object, as text; NULL where it has none."""
+
+    inherit_cache = True
+    type: TypeEngine[str] = Text()
+
+    def __init__(self, column: ColumnElement[Any], name: str) -> None:
+        super().__init__(column)
+        self.field = name
+
+
+class JsonPart(JsonField):
+    """A field of a column with a JSON object, as JSON."""
+
+    inherit_cache = True
+
+
+class FactsWith(FunctionElement[int]):
+    """The ids of the facts in which a word occurs that is asked for in a parameter (`Engine.any_of`), as a query."""
+
+    inherit_cache = True
+
+
+def given(column: ColumnElement[Any]) -> ColumnElement[bool]:
+    """Whether the column has the value that is handed over under its name."""
+    return column == bindparam(column.key)
+
+
+def listed(parameter: str) -> TableValuedAlias:
+    """The elements of the JSON list that is handed over under this name, as a table."""
+    return Listed(bindparam(parameter, type_=Text())).table_valued("value")
+
+
+def is_listed(value: ColumnElement[Any], parameter: str) -> ColumnElement[bool]:
+    """Whether a value is in the JSON list that is handed over under this name."""
+    element = listed(parameter).c.value
+    return value.in_(select(element if isinstance(value.type, String) else cast(element, value.type)))
+
+
+def is_of(table: FromClause, parameter: str) -> ColumnElement[bool]:
+    """Whether a row is of a person with one of the accounts in a list (`accounts_text`)."""
+    account = listed(parameter).c.value
+    return tuple_(table.c.person_platform, table.c.person_id).in_(
+        select(JsonField(account, "platform"), JsonField(account, "id"))
+    )
+
+
+def accounts_text(accounts: Collection[Person]) -> str:
+    """Accounts as a parameter."""
+    return json.dumps([{"platform": account.platform, "id": account.id} for account in accounts])
+
+
+def has_words(fact: ColumnElement[int], parameter: str) -> ColumnElement[bool]:
+    """Whether the fact with this id is among those of `FactsWith`."""
+    return fact.op("IN", is_comparison=True)(FactsWith(bindparam(parameter, type_=Text())))
+
+
+def insert(table: Table, columns: Collection[str]) -> Insert:
+    """An insert with a parameter for each of these columns. What it does at a conflict it is told by `on_conflict_…`,
+    which PostgreSQL's has by the same names.
+    """
+    return Insert(table).values({column: bindparam(column) for column in columns})
+
+
+def upsert(table: Table, columns: Collection[str]) -> Insert:
+    """An insert that takes the place of the row with the same primary key."""
+    statement = insert(table, columns)
+    key = set(table.primary_key.columns.keys())
+    return statement.on_conflict_do_update(
+        index_elements=list(table.primary_key.columns),
+        set_={column: statement.excluded[column] for column in columns if column not in key},
+    )

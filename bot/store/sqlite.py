@@ -1,0 +1,95 @@
+"""SQLite's own: the text of each statement, the whole schema, and what other databases write in another way."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from functools import cache, lru_cache
+from typing import Any, Final
+
+from sqlalchemy import BindParameter
+from sqlalchemy.dialects.sqlite.base import SQLiteCompiler, SQLiteDialect
+from sqlalchemy.ext.compiler import compiles
+from sqlalchemy.schema import CreateIndex, CreateTable
+
+from bot.store.engine import FactsWith, JsonField, JsonPart, Listed, Statement
+from bot.store.tables import metadata
+
+_WORDS_OF_FACTS: Final = (
+    # By three letters, so that Chinese is found; the texts themselves are in the table of facts alone.
+    "CREATE VIRTUAL TABLE facts_words USING fts5 (text, content = 'facts', content_rowid = 'id', tokenize = 'trigram')",
+    """CREATE TRIGGER facts_added AFTER INSERT ON facts BEGIN
+        INSERT INTO facts_words (rowid, text) VALUES (new.id, new.text);
+    END""",
+    """CREATE TRIGGER facts_removed AFTER DELETE ON facts BEGIN
+        INSERT INTO facts_words (facts_words, rowid, text) VALUES ('delete', old.id, old.text);
+    END""",
+)
+
+
+class _Compiler(SQLiteCompiler):
+    """Writes the constants of a statement into its text, by which SQLite finds the index of a part of the rows; only
+    parameters with a name are left open.
+    """
+
+    def visit_bindparam(self, bindparam: BindParameter[Any], *args: Any, **options: Any) -> str:  # noqa: ANN401
+        if not bindparam.required:
+            options["literal_binds"] = True
+        return str(super().visit_bindparam(bindparam, *args, **options))  # type: ignore[no-untyped-call]  # SQLAlchemy's
+
+
+class _Dialect(SQLiteDialect):
+    statement_compiler = _Compiler
+
+
+_DIALECT: Final = _Dialect(paramstyle="named")
+
+
+class SQLite:
+    """Implements `bot.store.engine.Engine`."""
+
+    @lru_cache(maxsize=1024)  # noqa: B019 - there is one
+    def text(self, statement: Statement) -> str:
+        """See Engine."""
+        return str(statement.compile(dialect=_DIALECT))
+
+    @cache  # noqa: B019 - the same
+    def schema(self) -> str:
+        """See Engine."""
+        made: list[str] = []
+        for table in metadata.sorted_tables:
+            made.append(str(CreateTable(table).compile(dialect=_DIALECT)).strip())
+            made += sorted(str(CreateIndex(index).compile(dialect=_DIALECT)) for index in table.indexes)
+        return "".join(f"{statement};\n" for statement in (*made, *_WORDS_OF_FACTS))
+
+    def any_of(self, words: Collection[str]) -> str:
+        """See Engine."""
+        return " OR ".join(f'"{word}"' for word in words) or '""'
+
+    def forget_words(self) -> str:
+        """See Engine. Otherwise the index keeps the letters of what is gone until it is put in order some day."""
+        return "INSERT INTO facts_words (facts_words) VALUES ('optimize')"
+
+
+SQLITE: Final = SQLite()
+
+
+@compiles(Listed, "sqlite")
+def _listed(element: Listed, compiler: SQLiteCompiler, **options: Any) -> str:  # noqa: ANN401
+    return f"json_each({compiler.process(element.clauses, **options)})"
+
+
+@compiles(JsonField, "sqlite")
+def _json_field(element: JsonField, compiler: SQLiteCompiler, **options: Any) -> str:  # noqa: ANN401
+    # ->> gives a number for a number.
+    return f"CAST({compiler.process(element.clauses, **options)} ->> '$.{element.field}' AS TEXT)"
+
+
+@compiles(JsonPart, "sqlite")
+def _json_part(element: JsonPart, compiler: SQLiteCompiler, **options: Any) -> str:  # noqa: ANN401
+    return f"({compiler.process(element.clauses, **options)} -> '$.{element.field}')"
+
+
+@compiles(FactsWith, "sqlite")
+def _facts_with(element: FactsWith, compiler: SQLiteCompiler, **options: Any) -> str:  # noqa: ANN401
+    words = compiler.process(element.clauses, **options)
+    return f"(SELECT rowid FROM facts_words WHERE facts_words MATCH {words})"  # noqa: S608 - a parameter

@@ -1,0 +1,82 @@
+"""Phones, and the hosts that have them."""
+
+from __future__ import annotations
+
+from sqlalchemy import Column, PrimaryKeyConstraint, Text, text
+
+from bot.store.tables.metadata import Number, Time, optional, required, table
+
+# What people call the phones. Names differ, in whatever case they are written.
+phone_names = table(
+    "phone_names",
+    Column("phone", Text, primary_key=True),
+    required("name", Text),
+    required("folded", Text, unique=True),
+    required("changed", Time),
+)
+
+# What phones are called without a name from people: their model, and a number behind it when another phone has that.
+# Kept, so that a name means the same phone after a restart, whichever is attached first.
+usual_phone_names = table(
+    "usual_phone_names",
+    Column("phone", Text, primary_key=True),
+    required("name", Text),
+)
+
+# Hosts: other machines whose phones this service uses. The tables of a fleet serve the hub and each host, which leaves
+# some of them empty.
+fleet_hosts = table(
+    "fleet_hosts",
+    Column("name", Text, primary_key=True),
+    # The public key that it signs in with, and the one that secrets are encrypted with for it.
+    required("nkey", Text, unique=True),
+    required("seal", Text),
+    required("joined", Time),
+    # NULL until somebody ends it.
+    optional("revoked", Time),
+    # Since when its key is not let in, because two machines used it. A new invitation ends it.
+    optional("blocked", Time),
+)
+
+# Which machine a phone belongs to: the one that had it first, until an admin moves it.
+phone_hosts = table(
+    "phone_hosts",
+    Column("phone", Text, primary_key=True),
+    # The host's name, '' for the machine of the service itself.
+    required("host", Text),
+)
+
+# What a host is let in with once. Only digests are kept.
+fleet_invites = table(
+    "fleet_invites",
+    Column("digest", Text, primary_key=True),
+    required("name", Text),
+    required("expires", Time),
+)
+
+# Runs that are done by hosts: with the hub, each with its host; with a host, those that it was given.
+fleet_runs = table(
+    "fleet_runs",
+    Column("run", Text, primary_key=True),
+    # '' for a run on a phone of the hub itself.
+    required("host", Text),
+    required("person", Text),
+    # The last event that the record has taken in, or a host has written.
+    required("taken", Number, server_default=text("0")),
+)
+
+# Events on their way: with a host those that are not known to have arrived, with the hub those that are not in the
+# record yet.
+fleet_events = table(
+    "fleet_events",
+    required("run", Text),
+    required("n", Number),
+    required("body", Text),
+    PrimaryKeyConstraint("run", "n"),
+)
+
+# How often a hub was started, so that what an earlier start has said is known as such.
+fleet_epochs = table(
+    "fleet_epochs",
+    Column("epoch", Number, primary_key=True),
+)
