@@ -1,7 +1,7 @@
 # syntax=docker/dockerfile:1
 FROM python:3.13-slim-bookworm AS build
 WORKDIR /opt/opengui
-COPY requirements.lock requirements.pins pyproject.toml README.md LICENSE ./
+COPY requirements.lock requirements.pins pyproject.toml README.md LICENSE THIRD_PARTY_NOTICES.md ./
 RUN python -m venv /opt/venv \
     && /opt/venv/bin/pip install --no-cache-dir --no-deps --require-hashes -r requirements.lock
 COPY bot ./bot
