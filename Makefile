@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 # Most tests wait for processes: five at a time keep two cores busy.
 WORKERS ?= 5
 
-.PHONY: run test test-fast test-fleet test-parts test-page gate attacks chaos fleet-chaos soak fuzz api-fuzz bench check format lock dist test-dist test-image audit sbom clean
+.PHONY: run test test-fast test-fleet test-parts test-page gate attacks chaos fleet-chaos soak fuzz api-fuzz bench check format lock dist test-dist test-image site audit sbom clean
 
 run: $(VENV)/.installed
 	@$(BIN)/opengui run
@@ -91,6 +91,7 @@ lock:
 	$(LOCK) --group runtime pyproject.toml -o requirements.pins
 	$(LOCK) --generate-hashes --group runtime $(EXTRAS) --group build pyproject.toml -o requirements.lock
 	$(LOCK) --generate-hashes --group runtime $(EXTRAS) --group build --group dev pyproject.toml -o requirements-dev.lock
+	$(LOCK) --generate-hashes --group site -o requirements-site.lock
 
 # A wheel and a source distribution to install elsewhere, in dist/. With RELEASE=v1.2.3 only if that is the version.
 dist: $(VENV)/.installed
@@ -112,6 +113,15 @@ test-image:
 	docker run --rm -d --name opengui-trial opengui
 	timeout 120 sh -c 'until [ "$$(docker inspect -f "{{.State.Health.Status}}" opengui-trial)" = healthy ]; do sleep 2; done'; \
 	well=$$?; docker logs opengui-trial; docker stop opengui-trial; exit $$well
+
+# The documents as a site with a search, in build/site, in an environment of its own. Fails at a link that leads nowhere.
+site: build/site-venv/.installed
+	NO_MKDOCS_2_WARNING=1 build/site-venv/bin/mkdocs build -q --strict
+
+build/site-venv/.installed: requirements-site.lock
+	@$(PYTHON) -m venv build/site-venv
+	@build/site-venv/bin/pip install -q --disable-pip-version-check --no-deps --require-hashes -r requirements-site.lock
+	@touch $@
 
 # Whether a package that is installed has a known weakness. Asks the Python Package Index; needs pipx.
 audit:
