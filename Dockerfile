@@ -1,7 +1,7 @@
 # syntax=docker/dockerfile:1
 FROM python:3.13-slim-bookworm AS build
 WORKDIR /opt/opengui
-COPY requirements.lock requirements.pins pyproject.toml README.md LICENSE ./
+COPY requirements.lock requirements.pins pyproject.toml README.md LICENSE THIRD_PARTY_NOTICES.md ./
 RUN python -m venv /opt/venv \
     && /opt/venv/bin/pip install --no-cache-dir --no-deps --require-hashes -r requirements.lock
 COPY bot ./bot
@@ -10,10 +10,10 @@ COPY devices ./devices
 RUN /opt/venv/bin/pip install --no-cache-dir --no-deps --no-build-isolation .
 
 FROM python:3.13-slim-bookworm
-# For the workshop's rooms.
-# hadolint ignore=DL3008
+# Bubblewrap is for the workshop's rooms. The adb that comes with adbutils runs on amd64 only.
+# hadolint ignore=DL3008,SC2046
 RUN apt-get update \
-    && apt-get install -y --no-install-recommends bubblewrap \
+    && apt-get install -y --no-install-recommends bubblewrap $([ "$(dpkg --print-architecture)" = amd64 ] || echo adb) \
     && rm -rf /var/lib/apt/lists/*
 # `plugdev` may open phones on USB where the host's udev rule gives them to that group.
 RUN useradd --create-home --uid 10001 --groups plugdev opengui \

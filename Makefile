@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 # Most tests wait for processes: five at a time keep two cores busy.
 WORKERS ?= 5
 
-.PHONY: run test test-fast test-fleet test-parts test-page gate attacks chaos fleet-chaos soak fuzz api-fuzz bench check format lock wheel clean
+.PHONY: run test test-fast test-fleet test-parts test-page gate attacks chaos fleet-chaos soak fuzz api-fuzz bench check format lock dist test-dist test-image site audit sbom clean
 
 run: $(VENV)/.installed
 	@$(BIN)/opengui run
@@ -91,10 +91,45 @@ lock:
 	$(LOCK) --group runtime pyproject.toml -o requirements.pins
 	$(LOCK) --generate-hashes --group runtime $(EXTRAS) --group build pyproject.toml -o requirements.lock
 	$(LOCK) --generate-hashes --group runtime $(EXTRAS) --group build --group dev pyproject.toml -o requirements-dev.lock
+	$(LOCK) --generate-hashes --group site -o requirements-site.lock
 
-# A wheel to install elsewhere, in dist/.
-wheel: $(VENV)/.installed
-	$(BIN)/python -m pip wheel -q --disable-pip-version-check --no-deps --no-build-isolation -w dist .
+# A wheel and a source distribution to install elsewhere, in dist/. With RELEASE=v1.2.3 only if that is the version.
+dist: $(VENV)/.installed
+	@test -z "$(RELEASE)" || grep -qx 'version = "$(RELEASE:v%=%)"' pyproject.toml || \
+		{ echo "The tag $(RELEASE) is not the version in pyproject.toml."; exit 1; }
+	rm -rf build dist
+	$(BIN)/python -c "from setuptools import build_meta; build_meta.build_sdist('dist'); build_meta.build_wheel('dist')"
+
+# What is in dist/, in environments of its own: the wheel, and the one that the source distribution makes.
+test-dist:
+	for file in dist/*.whl dist/*.tar.gz; do \
+		rm -rf build/trial && $(PYTHON) -m venv build/trial && \
+		build/trial/bin/pip install -q --disable-pip-version-check -c requirements.pins "$$file" && \
+		build/trial/bin/opengui --version && build/trial/bin/opengui graph >/dev/null || exit 1; \
+	done
+
+# The image that `docker build -t opengui .` has made, until it says that it is well.
+test-image:
+	docker run --rm -d --name opengui-trial opengui
+	timeout 120 sh -c 'until [ "$$(docker inspect -f "{{.State.Health.Status}}" opengui-trial)" = healthy ]; do sleep 2; done'; \
+	well=$$?; docker logs opengui-trial; docker stop opengui-trial; exit $$well
+
+# The documents as a site with a search, in build/site, in an environment of its own. Fails at a link that leads nowhere.
+site: build/site-venv/.installed
+	NO_MKDOCS_2_WARNING=1 build/site-venv/bin/mkdocs build -q --strict
+
+build/site-venv/.installed: requirements-site.lock
+	@$(PYTHON) -m venv build/site-venv
+	@build/site-venv/bin/pip install -q --disable-pip-version-check --no-deps --require-hashes -r requirements-site.lock
+	@touch $@
+
+# Whether a package that is installed has a known weakness. Asks the Python Package Index; needs pipx.
+audit:
+	pipx run --spec "pip-audit>=2.9,<3" pip-audit --disable-pip --require-hashes -r requirements.lock
+
+# What a release is made of, in CycloneDX's form. Needs pipx.
+sbom:
+	pipx run --spec "cyclonedx-bom>=7,<8" cyclonedx-py requirements requirements.lock -o sbom.cdx.json
 
 $(VENV)/bin/python:
 	@command -v $(PYTHON) >/dev/null || \

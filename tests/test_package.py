@@ -25,7 +25,7 @@ def _kept() -> set[str]:
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Built of copies, so that nothing is written into the checkout."""
     source, made = tmp_path_factory.mktemp("source"), tmp_path_factory.mktemp("wheel")
-    for name in (*_kept(), "pyproject.toml", "requirements.pins", "README.md", "LICENSE"):
+    for name in (*_kept(), "pyproject.toml", "requirements.pins", "README.md", "LICENSE", "THIRD_PARTY_NOTICES.md"):
         (source / name).parent.mkdir(parents=True, exist_ok=True)
         (source / name).write_bytes((ROOT / name).read_bytes())
     build = ["wheel", "-q", "--no-deps", "--no-build-isolation", "--disable-pip-version-check", "-w", str(made), "."]
