@@ -42,9 +42,7 @@ async def do(options: argparse.Namespace, settings: Settings) -> int:
     if not text:
         _complain(options.command, say("cli.do.empty", example=say("cli.do.example")))
         return USAGE
-    how = TaskOptions(
-        quick=options.quick, deep=options.deep, search=options.search, member=options.member.strip().lower()
-    )
+    how = TaskOptions(**{name: getattr(options, name) for name in TaskOptions.model_fields})
     return await give(TaskDraft(text, options.device, how), options, settings)
 
 

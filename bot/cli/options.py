@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, Final, NoReturn
 
 from bot.cli.exits import USAGE
+from bot.commands.spec import TASK_OPTIONS, OptionKind, OptionSpec
 from bot.config.places import PROJECT
 from bot.texts import say
 from bot.wiring.parts import NEEDED, installed_parts, lacking
@@ -114,16 +115,22 @@ def parser() -> argparse.ArgumentParser:
     def add_phone(command: argparse.ArgumentParser) -> None:
         command.add_argument("--device", default="", metavar="NAME", help=say("cli.option.do_device"))
 
+    def add_option(command: argparse.ArgumentParser, option: OptionSpec) -> None:
+        about = option.help[:1].lower() + option.help[1:]  # as all lines of the help begin
+        if option.kind is OptionKind.FLAG:
+            command.add_argument(f"--{option.name}", action="store_true", help=about)
+        else:
+            command.add_argument(f"--{option.name}", default="", metavar=option.name.upper(), help=about)
+
     add("run")
     one = add("do")
     one.set_defaults(command="do")
     one.add_argument("task", metavar="TASK", help=say("cli.option.do_task"))
     add_phone(one)
     one.add_argument("--file", action="append", default=[], type=Path, metavar="PATH", help=say("cli.option.do_file"))
-    one.add_argument("--quick", action="store_true", help=say("cli.option.do_quick"))
-    one.add_argument("--member", default="", metavar="NAME", help=say("cli.option.do_member"))
-    one.add_argument("--deep", action="store_true", help=say("cli.option.do_deep"))
-    one.add_argument("--search", action="store_true", help=say("cli.option.do_search"))
+    for option in TASK_OPTIONS:
+        add_option(one, option)
+    quick = next(option for option in TASK_OPTIONS if option.name == "quick")
     one.add_argument("--detach", action="store_true", help=say("cli.option.do_detach"))
     add_json(one)
     one.add_argument("--answer", action="append", default=[], metavar="TEXT", help=say("cli.option.do_answer"))
@@ -145,7 +152,7 @@ def parser() -> argparse.ArgumentParser:
     add_task(repeated)
     add_text(repeated, "CHANGES", "again_changes")
     add_phone(repeated)
-    repeated.add_argument("--quick", action="store_true", help=say("cli.option.do_quick"))
+    add_option(repeated, quick)
     answered = add("answer")
     add_task(answered, needed=True)
     add_text(answered, "TEXT", "answer_text")
@@ -164,14 +171,14 @@ def parser() -> argparse.ArgumentParser:
     planned = add("schedule")
     add_text(planned, "PLAN", "schedule_plan", needed=True)
     add_phone(planned)
-    planned.add_argument("--quick", action="store_true", help=say("cli.option.do_quick"))
+    add_option(planned, quick)
     planned = add("schedules")
     planned.add_argument("change", nargs="*", metavar="CHANGE", help=say("cli.option.schedules_change"))
     add_json(planned)
     watched = add("watch")
     add_text(watched, "PLAN", "watch_plan", needed=True)
     watched.add_argument("--device", default="", metavar="NAME", help=say("cli.option.watch_device"))
-    watched.add_argument("--quick", action="store_true", help=say("cli.option.do_quick"))
+    add_option(watched, quick)
     watched.add_argument("--yes", action="store_true", help=say("cli.option.watch_yes"))
     told = add("logs")
     told.add_argument("-n", "--lines", type=number, default=50, metavar="N", help=say("cli.option.logs_lines"))

@@ -157,11 +157,10 @@ _NAME = Field("name")
 _TASK = Field("task", OptionKind.TASK)
 _WHO = Field("who", OptionKind.SUBJECT)
 _SCHEDULE = Field("schedule")
-_OF_A_PLAN = ("device", "quick", "member", "deep", "search", "zone", "allow-to", "allow-text", "allow-in")
 _SETTING = Field("setting", OptionKind.SETTING)
 
-_NESTED: Mapping[str, tuple[tuple[str, str, tuple[str, ...], str | None, tuple[Field, ...]], ...]] = {
-    "schedule": (("schedule", "add", _OF_A_PLAN, None, ()),),
+_NESTED: Mapping[str, tuple[tuple[str, str, tuple[str, ...] | None, str | None, tuple[Field, ...]], ...]] = {
+    "schedule": (("schedule", "add", None, None, ()),),
     "schedules": (
         ("schedule", "list", (), "", ()),
         ("schedule", "pause", (), "pause {schedule}", (_SCHEDULE,)),
@@ -169,7 +168,7 @@ _NESTED: Mapping[str, tuple[tuple[str, str, tuple[str, ...], str | None, tuple[F
         ("schedule", "revoke", (), "revoke {schedule}", (_SCHEDULE,)),
         ("schedule", "remove", (), "remove {schedule}", (_SCHEDULE,)),
     ),
-    "watch": (("schedule", "watch", _OF_A_PLAN[:6], None, ()),),
+    "watch": (("schedule", "watch", None, None, ()),),
     "remember": (("memory", "remember", ("device",), None, ()),),
     "forget": (("memory", "forget", (), None, ()),),
     "memories": (("memory", "list", (), None, ()),),
@@ -201,14 +200,15 @@ _NESTED: Mapping[str, tuple[tuple[str, str, tuple[str, ...], str | None, tuple[F
     "name": (("admin", "name", ("device",), None, ()),),
     "audit": (("admin", "audit", ("before",), None, ()),),
 }
-"""Command → its deeds: group, name, options, words and fields. What is not here stands alone."""
+"""Command → its deeds: group, name, options (None for all), words and fields. What is not here stands alone."""
 
 
 def forms_of(command: CommandSpec) -> tuple[Form, ...]:
     """How this command is picked."""
+    every = frozenset(option.name for option in command.options)
     if command.name not in _NESTED:
-        return (Form(command, "", command.name, frozenset(option.name for option in command.options)),)
+        return (Form(command, "", command.name, every),)
     return tuple(
-        Form(command, group, name, frozenset(options), words, fields)
+        Form(command, group, name, every if options is None else frozenset(options), words, fields)
         for group, name, options, words, fields in _NESTED[command.name]
     )

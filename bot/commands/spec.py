@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Final
 
 from bot.domain.right import Right
+from bot.domain.task_request import TaskOptions
 from bot.texts import say
 
 
@@ -28,16 +30,23 @@ class OptionKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class OptionSpec:
-    """One option of one command."""
+    """One option of a command."""
 
-    command: str
+    section: str
+    """Where its words are: the command, or `task` for what every command has that gives a task."""
     name: str
     kind: OptionKind
 
     @property
     def help(self) -> str:
         """One line for help and for typed surfaces, at most 100 characters."""
-        return say(f"option.{self.command}.{self.name}")
+        return say(f"option.{self.section}.{self.name}")
+
+
+TASK_OPTIONS: Final = tuple(
+    OptionSpec("task", name, OptionKind.FLAG if field.annotation is bool else OptionKind.TEXT)
+    for name, field in TaskOptions.model_fields.items()
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +90,7 @@ class CommandSpec:
 
 def _command(
     name: str,
-    *options: tuple[str, OptionKind],
+    *options: OptionSpec | tuple[str, OptionKind],
     argument: str = "",
     text: str = "",
     text_required: bool = False,
@@ -89,7 +98,7 @@ def _command(
 ) -> CommandSpec:
     return CommandSpec(
         name,
-        tuple(OptionSpec(name, option, kind) for option, kind in options),
+        tuple(option if isinstance(option, OptionSpec) else OptionSpec(name, *option) for option in options),
         argument,
         TextSpec(name, text, text_required) if text else None,
         right,
@@ -102,10 +111,7 @@ COMMANDS: tuple[CommandSpec, ...] = (
     _command(
         "do",
         ("device", OptionKind.PHONE),
-        ("quick", OptionKind.FLAG),
-        ("member", OptionKind.TEXT),
-        ("deep", OptionKind.FLAG),
-        ("search", OptionKind.FLAG),
+        *TASK_OPTIONS,
         ("follows", OptionKind.TASK),
         text="task",
         text_required=True,
@@ -128,10 +134,7 @@ COMMANDS: tuple[CommandSpec, ...] = (
     _command(
         "schedule",
         ("device", OptionKind.PHONE),
-        ("quick", OptionKind.FLAG),
-        ("member", OptionKind.TEXT),
-        ("deep", OptionKind.FLAG),
-        ("search", OptionKind.FLAG),
+        *TASK_OPTIONS,
         ("zone", OptionKind.TEXT),
         ("allow-to", OptionKind.TEXT),
         ("allow-text", OptionKind.TEXT),
@@ -143,10 +146,7 @@ COMMANDS: tuple[CommandSpec, ...] = (
     _command(
         "watch",
         ("device", OptionKind.PHONE),
-        ("quick", OptionKind.FLAG),
-        ("member", OptionKind.TEXT),
-        ("deep", OptionKind.FLAG),
-        ("search", OptionKind.FLAG),
+        *TASK_OPTIONS,
         ("zone", OptionKind.TEXT),
         text="plan",
         text_required=True,

@@ -31,7 +31,7 @@ async def do(request: Request, services: Services) -> Reply:
 def draft_of(request: Request) -> TaskDraft:
     """The task that a `do` with these options and this text means."""
     given: dict[str, Any] = {
-        name: request.flag(name) if field.annotation is bool else request.option(name).lower()
+        name: request.flag(name) if field.annotation is bool else request.option(name)
         for name, field in TaskOptions.model_fields.items()
     }
     return TaskDraft(

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Annotated, Final
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
 from agent.files import GivenFile
 from agent.ports.agent import AS_SET, Guidance
@@ -26,7 +26,9 @@ class TaskOptions(BaseModel):
     quick: bool = Field(default=False, description="Go straight to the phone, without a plan.")
     deep: bool = Field(default=False, description="Weigh several plans first, also where that is not set.")
     search: bool = Field(default=False, description="Search the web before planning.")
-    member: str = Field(default="", description="Who of the team does it alone; empty for whoever fits.")
+    member: Annotated[str, StringConstraints(strip_whitespace=True, to_lower=True)] = Field(
+        default="", description="Who of the team does it alone; empty for whoever fits."
+    )
 
 
 PLAIN: Final = TaskOptions()
