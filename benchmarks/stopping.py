@@ -72,7 +72,7 @@ async def _stop(service: Service) -> float:
     task = await _working(service)
     press = {"data": f"1:stop:{task}", "message": "1", "event": f"bench-stop-{task}"}
     began = time.monotonic()
-    async with service.console.post("/api/press", json=press) as answer:
+    async with service.console.post("/api/console/presses", json=press) as answer:
         if answer.status != 200:
             raise RuntimeError(f"the task was not stopped: {await answer.text()}")
     return time.monotonic() - began

@@ -81,13 +81,11 @@ class _Body(BaseModel):
 
 
 class Said(_Body):
-    """A typed line. `event` is made by the page: the same one is heard once. `secret`: never keep the text."""
+    """What is typed into the page's box. `event` is made by the page: the same one is heard once."""
 
     text: str = Field(min_length=1, max_length=SAID_LIMIT)
     thread: str = Field(default="", max_length=ID_LIMIT)
     event: str = Field(min_length=8, max_length=ID_LIMIT)
-    reply_to: str = Field(default="", max_length=ID_LIMIT)
-    secret: bool = False
     device: str = Field(default="", max_length=ID_LIMIT)
     """The phone that was picked for it, by id; "" for any, or as the line says."""
     files: tuple[GivenFile, ...] = Field(default=(), max_length=MAX_FILES)
@@ -116,9 +114,9 @@ class Api:
         return [
             get("/api/state", self.state, Right.USE),
             get("/api/choices", self.choices, Right.USE),
-            get("/api/messages", self.messages, Right.USE),
-            post("/api/say", self.say, Right.USE),
-            post("/api/press", self.press, Right.USE),
+            get("/api/console/messages", self.messages, Right.USE),
+            post("/api/console/messages", self.say, Right.USE),
+            post("/api/console/presses", self.press, Right.USE),
         ]
 
     async def state(self, request: Request) -> Response:
@@ -160,7 +158,7 @@ class Api:
         )
 
     async def say(self, request: Request) -> Response:
-        """The person typed a line."""
+        """The person typed something: a command, an answer or a note to what stands there, or a task."""
         viewer = self._viewers.of(request)
         said = await body_of(request, Said)
         command = command_of(said.text, said.thread, self._behind.commands)
@@ -168,13 +166,11 @@ class Api:
             files = [await self._attached(file, viewer) for file in said.files]
         except KeyError:
             return refuse(409, say("refusal.file_missing"))
-        hidden = said.secret or may_be_secret(command, await self._behind.questions.open())
-        shown = NOT_KEPT if hidden else said.text
+        shown = NOT_KEPT if may_be_secret(command, await self._behind.questions.open()) else said.text
         ref = await viewer.chat.heard(
             viewer.address(said.thread),
             shown,
             nonce=said.event,
-            reply_to=said.reply_to,
             files=[file.name for file in files],
         )
         incoming = Incoming(
@@ -183,7 +179,6 @@ class Api:
             event=said.event,
             text=said.text,
             command=command,
-            reply_to=MessageRef(viewer.address(said.thread), said.reply_to) if said.reply_to else None,
             message=ref,
             attachments=tuple(files),
             carries=bool(files),

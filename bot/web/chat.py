@@ -134,11 +134,9 @@ class WebChat:
             raise _gone(ref) from error
         self._told(entry, ref.address)
 
-    async def heard(
-        self, place: Address, text: str, *, nonce: str, reply_to: str = "", files: Sequence[str] = ()
-    ) -> MessageRef:
+    async def heard(self, place: Address, text: str, *, nonce: str, files: Sequence[str] = ()) -> MessageRef:
         """Show what the person wrote there, with the names of the files that went along."""
-        content = Content(body=text, reply_to=reply_to, footer="\n".join(files))
+        content = Content(body=text, footer="\n".join(files))
         log = self._log_of(place)
         return self._told(await log.append(place.thread, "operator", content, nonce=f"operator:{nonce}"), place)
 

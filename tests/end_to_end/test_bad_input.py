@@ -48,10 +48,12 @@ class House:
     async def type(self, text: str) -> tuple[str, str]:
         """A line typed in the console: the task that it gave, and what the console answered."""
         self._events += 1
-        async with self.console.post("/api/say", json={"text": text, "event": f"event-{self._events:04}"}) as response:
+        async with self.console.post(
+            "/api/console/messages", json={"text": text, "event": f"event-{self._events:04}"}
+        ) as response:
             said = await response.json()
             assert response.status == 200, said
-        async with self.console.get("/api/messages") as response:
+        async with self.console.get("/api/console/messages") as response:
             last = (await response.json())["messages"][-1]
         return said["task"], f"{last['content']['heading']}\n{last['content']['body']}".strip()
 

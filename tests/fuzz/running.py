@@ -337,7 +337,7 @@ _lines = st.builds(lambda name, rest: " ".join([name, *rest]), _program, st.list
 )
 _console = st.tuples(
     st.just("POST"),
-    st.sampled_from(["/api/say", "/api/press"]),
+    st.sampled_from(["/api/console/messages", "/api/console/presses"]),
     json_with(
         **dict.fromkeys(
             ("text", "event", "thread", "reply_to", "data", "message", "question", "device"),
@@ -355,7 +355,7 @@ _console = st.tuples(
     st.builds(
         lambda path, query: f"{path}?{query}",
         st.sampled_from(
-            ["/api/messages", "/api/state", "/api/v1/tasks", "/api/v1/phones", "/api/v1/tasks/1/steps", "/"]
+            ["/api/console/messages", "/api/state", "/api/v1/tasks", "/api/v1/phones", "/api/v1/tasks/1/steps", "/"]
         ),
         st.sampled_from(
             [

@@ -4,7 +4,7 @@ import { returned } from "./again.js";
 import { Check } from "./check.js";
 import { Connect } from "./connect.js";
 import { Conversation, sides } from "./conversation.js";
-import { h, inOrder, setText, uniqueId } from "./dom.js";
+import { h, inOrder, setText } from "./dom.js";
 import { Entry } from "./entry.js";
 import { Fleet } from "./fleet.js";
 import { HandPage } from "./hand.js";
@@ -28,7 +28,7 @@ const TALK = new Set(["console", "task"]);
 const at = (id) => document.getElementById(id);
 translate(document);
 const model = new Model();
-const way = { post, toast, draw: () => draw(), say: (text, device) => post("/api/say", { text, thread: "", event: uniqueId(), files: [], device }) };
+const way = { post, toast, draw: () => draw() };
 const side = new Side({ places: at("places"), tasks: at("task-list"), phones: at("phone-list") });
 const headline = new Title({ title: at("title"), about: at("about"), whole: at("whole") });
 const conversation = new Conversation(model, at, way);
@@ -166,9 +166,9 @@ function toast(text) {
   toast.timer = setTimeout(() => box.classList.remove("on"), TOAST_MS);
 }
 
-async function post(path, body) {
+async function post(path, body, key) {
   try {
-    const reply = await send(path, body);
+    const reply = await send(path, body, key);
     if (reply.toast) toast(reply.toast);
     return reply;
   } catch (error) {

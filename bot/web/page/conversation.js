@@ -13,7 +13,7 @@ import { Stage } from "./stage.js";
 import { Talk } from "./talk.js";
 import { say } from "./words.js";
 
-// `way` has post(path, body), which tells when something was not sent, and toast(words).
+// `way` has post(path, body, key), which tells when something was not sent, and toast(words).
 export class Conversation {
   constructor(model, at, way) {
     this.model = model;
@@ -163,7 +163,7 @@ export class Conversation {
   async older(thread) {
     const first = this.model.thread(thread)[0];
     const before = this.model.more.has(thread) && first ? `&before=${first.id}` : "";
-    const page = await load(`/api/messages?thread=${encodeURIComponent(thread)}${before}`);
+    const page = await load(`/api/console/messages?thread=${encodeURIComponent(thread)}${before}`);
     page.messages.forEach((entry) => this.model.take(entry));
     this.model.more.set(thread, page.more);
   }
@@ -195,21 +195,25 @@ export class Conversation {
       this.way.toast(say("page.send.slash"));
       return false;
     }
-    // What follows up a task of another chat is asked for here.
-    const words = thread === null && !command ? `/do --follows ${task.task} -- ${text}` : text;
-    const reply = await this.way.post("/api/say", { text: words, thread: thread ?? "", event, files, device: command ? "" : device });
+    if (thread === null && !command) {
+      // What follows up a task of another chat is asked for here.
+      const made = await this.way.post("/api/v1/tasks", { text, follows: task.task, phone: device, files }, event);
+      if (made) go("task", made.id);
+      return made !== null;
+    }
+    const reply = await this.way.post("/api/console/messages", { text, thread: thread ?? "", event, files, device: command ? "" : device });
     if (reply?.task) go("task", reply.task);
     return reply !== null;
   }
 
-  async answer(entry, text, secret) {
-    const body = { text, thread: entry.thread, event: uniqueId(), reply_to: String(entry.id), secret };
-    return (await this.way.post("/api/say", body)) !== null;
+  async answer(entry, text) {
+    const asked = this.model.questionOf(entry.id);
+    return asked !== null && (await this.way.post(`/api/v1/tasks/${asked.task}/answer`, { text, question: asked.question })) !== null;
   }
 
   async press(entry, button) {
     const body = { data: button.data, message: String(entry.id), thread: entry.thread, event: uniqueId() };
-    const reply = await this.way.post("/api/press", body);
+    const reply = await this.way.post("/api/console/presses", body);
     if (reply?.task) go("task", reply.task);
   }
 

@@ -132,7 +132,7 @@ export class MessageView {
       if (!text || give.getAttribute("aria-disabled") === "true") return;
       // Not `disabled`: that would take the focus away.
       give.setAttribute("aria-disabled", "true");
-      if (await this.act.answer(this.entry, text, secret)) input.value = "";
+      if (await this.act.answer(this.entry, text)) input.value = "";
       give.removeAttribute("aria-disabled");
     };
   }

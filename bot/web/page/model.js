@@ -55,6 +55,12 @@ export class Model {
     return thread ? this.tasks.filter((task) => task.thread === thread).reverse() : [];
   }
 
+  // Whether it follows up a task in whose thread it is; one that does so from another chat has a thread of its own.
+  staysWithFollowed(task) {
+    const before = this.task(task.follows);
+    return task.follows && (before === null || before.thread === task.thread);
+  }
+
   // The task that a message of the console asked for.
   askedBy(message) {
     return this.tasks.find((task) => task.anchor === String(message)) ?? null;

@@ -31,8 +31,10 @@ export function load(path) {
   return request(path, {});
 }
 
-export function send(path, body) {
-  return request(path, { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) });
+// With a `key` the same request sent again is done once.
+export function send(path, body, key = "") {
+  const headers = { "Content-Type": "application/json", ...(key ? { "Idempotency-Key": key } : {}) };
+  return request(path, { method: "POST", headers, body: JSON.stringify(body) });
 }
 
 export function change(path, body) {

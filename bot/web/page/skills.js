@@ -94,10 +94,12 @@ export class SkillPage extends Looking {
       h("button", { class: "button primary", type: "submit" }, say("page.skills.run")));
     form.addEventListener("submit", async (event) => {
       event.preventDefault();
-      const values = skill.recording ? parameters.map((one) => `${one.name}=${quoted(form.elements[one.name].value.trim())}`) : [form.elements.with.value.trim()];
-      const reply = await this.way.say(["/skill", skill.name, ...values].join(" ").trim(), form.elements.phone?.value ?? "");
-      if (reply?.task) go("task", reply.task);
-      else if (reply) go("console");
+      const values = form.elements.with?.value.trim() ?? "";
+      const args = Object.fromEntries(parameters.map((one) => [one.name, form.elements[one.name].value.trim()]));
+      // What no parameter takes is for a model.
+      const text = values ? say("page.skills.wish_with", { name: skill.name, values }) : "";
+      const made = await this.way.post("/api/v1/tasks", { skill: skill.name, arguments: skill.recording ? args : {}, text, phone: form.elements.phone?.value ?? "" });
+      if (made) go("task", made.id);
     });
     return form;
   }
@@ -139,9 +141,3 @@ export class SkillPage extends Looking {
 }
 
 const at = (name) => `/api/v1/skills/${encodeURIComponent(name)}`;
-
-// A value as commands read it: in quotes that it does not have itself.
-function quoted(value) {
-  const [open, close] = [['"', '"'], ["'", "'"], ["“", "”"]].find(([, sign]) => !value.includes(sign)) ?? ['"', '"'];
-  return `${open}${close === '"' ? value.replaceAll('"', "”") : value}${close}`;
-}

@@ -52,7 +52,7 @@ export class Talk {
     const entries = model.thread("");
     const anchored = new Set(entries.map((entry) => String(entry.id)));
     const since = model.more.get("") ? entries[0]?.sent ?? 0 : 0;
-    const loose = model.tasks.filter((task) => task.platform === "web" && !task.follows && !anchored.has(task.anchor) && task.created >= since);
+    const loose = model.tasks.filter((task) => (task.platform === "web" || task.thread) && !model.staysWithFollowed(task) && !anchored.has(task.anchor) && task.created >= since);
     const rows = entries.flatMap((entry) => {
       const made = entry.author === "operator" ? model.askedBy(entry.id) : null;
       const row = { at: entry.sent, root: this.view(entry, model.questionOf(entry.id), "") };

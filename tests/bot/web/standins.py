@@ -21,7 +21,7 @@ from bot.domain.address import MessageRef, Person, Place
 from bot.domain.finding import Finding
 from bot.domain.incoming import Incoming, Invocation, Press
 from bot.domain.outgoing import Reply
-from bot.domain.task import OpenQuestion, StepRow, Task, TaskState
+from bot.domain.task import Answered, OpenQuestion, StepRow, Task, TaskState
 from bot.store.search import Choices, TaskFilter
 from bot.web.chat import OPERATOR, address
 from devices.errors import PhoneError
@@ -91,6 +91,8 @@ class Tables:
 
     tasks: list[Task] = field(default_factory=list)
     questions: list[OpenQuestion] = field(default_factory=list)
+    answers: list[tuple[str, str]] = field(default_factory=list)
+    """What was answered, by question."""
     steps: list[StepRow] = field(default_factory=list)
     parts: list[Task] = field(default_factory=list)
     places: dict[str, int] = field(default_factory=dict)
@@ -173,6 +175,13 @@ class ServedTasks(TaskTable):
 
     async def open_questions(self, *, task: str) -> Sequence[OpenQuestion]:
         return [one for one in self._tables.questions if one.task == task]
+
+    async def known(self, task: str) -> Task:
+        return next(one for one in self._tables.tasks if one.id == task)
+
+    async def answer(self, question: str, text: str, by: Person) -> Answered:  # noqa: ARG002 - as the service has it
+        self._tables.answers.append((question, text))
+        return Answered(won=True, question=next(one for one in self._tables.questions if one.question.id == question))
 
 
 class PhoneList:

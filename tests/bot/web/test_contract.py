@@ -26,7 +26,7 @@ class WebBench:
         self.person: Person = OPERATOR
 
     async def shown(self, place: Address) -> Sequence[Shown]:
-        async with self._client.get("/api/messages", params={"thread": place.thread}) as response:
+        async with self._client.get("/api/console/messages", params={"thread": place.thread}) as response:
             entries = (await response.json())["messages"]
         return [await self._seen(entry) for entry in entries]
 
@@ -59,7 +59,7 @@ class WebBench:
 
     async def press(self, ref: MessageRef, data: str) -> Press:
         said = {"data": data, "message": ref.message, "thread": ref.address.thread, "event": f"event-{data}"}
-        async with self._client.post("/api/press", json=said) as response:
+        async with self._client.post("/api/console/presses", json=said) as response:
             assert response.status == 200
         return self._world.intake.presses[-1]
 

@@ -16,15 +16,15 @@ from tests.bot.web.world import World
 
 ENDPOINTS = [
     ("GET", "/api/state"),
-    ("GET", "/api/messages"),
+    ("GET", "/api/console/messages"),
     ("GET", "/api/events"),
     ("GET", "/api/frames/" + "a" * 64 + ".png"),
     ("GET", "/api/devices/pixel/glance"),
     ("GET", "/api/choices"),
     ("GET", "/api/check"),
     ("POST", "/api/check"),
-    ("POST", "/api/say"),
-    ("POST", "/api/press"),
+    ("POST", "/api/console/messages"),
+    ("POST", "/api/console/presses"),
     ("POST", "/api/sign-out"),
     ("GET", "/api/sessions"),
 ]
@@ -184,14 +184,16 @@ async def test_another_pages_request_is_refused(world: World, client: aiohttp.Cl
     """Failed when `_misdirected` did not look at the origin."""
     headers = {"Origin": origin.format(own=URL(world.url).authority)}
     body = {"text": "do harm", "event": "event-0001"}
-    async with client.post("/api/say", headers=headers, json=body) as response:
+    async with client.post("/api/console/messages", headers=headers, json=body) as response:
         assert response.status == 403
     assert not world.intake.messages
 
 
 async def test_our_own_page_is_accepted(world: World, client: aiohttp.ClientSession) -> None:
     headers = {"Origin": world.url, "Sec-Fetch-Site": "same-origin"}
-    async with client.post("/api/say", headers=headers, json={"text": "help", "event": "event-0001"}) as response:
+    async with client.post(
+        "/api/console/messages", headers=headers, json={"text": "help", "event": "event-0001"}
+    ) as response:
         assert response.status == 200
 
 
@@ -206,7 +208,7 @@ async def test_a_picture_embedded_elsewhere_is_refused(client: aiohttp.ClientSes
 async def test_a_form_is_no_request(world: World, client: aiohttp.ClientSession, kind: str) -> None:
     """What a form on another page can send. Failed without the check of the content type."""
     body = b'{"text": "do harm", "event": "event-0001"}'
-    async with client.post("/api/say", data=body, headers={"Content-Type": kind}) as response:
+    async with client.post("/api/console/messages", data=body, headers={"Content-Type": kind}) as response:
         assert response.status == 415
     assert not world.intake.messages
 
@@ -247,7 +249,7 @@ async def test_what_is_no_request_is_answered_with_the_protecting_headers(world:
 
 async def test_too_much_is_refused(client: aiohttp.ClientSession) -> None:
     """Failed (400, after reading it all) without the limit."""
-    async with client.post("/api/say", json={"text": "x" * 600_000, "event": "event-0001"}) as response:
+    async with client.post("/api/console/messages", json={"text": "x" * 600_000, "event": "event-0001"}) as response:
         assert response.status == 413
 
 

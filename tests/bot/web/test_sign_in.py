@@ -145,7 +145,7 @@ async def test_another_page_cannot_use_a_session(opened: World, origin: str) -> 
     said = {"text": "do harm", "event": "event-0001"}
     async with (
         elsewhere(opened, Cookie=cookie, Origin=origin) as caller,
-        caller.post("/api/say", json=said) as response,
+        caller.post("/api/console/messages", json=said) as response,
     ):
         assert response.status == 403
     assert not opened.intake.messages
@@ -154,10 +154,10 @@ async def test_another_page_cannot_use_a_session(opened: World, origin: str) -> 
 async def test_a_session_does_nothing_without_naming_its_page(opened: World) -> None:
     cookie = await session_of(opened)
     async with elsewhere(opened, Cookie=cookie) as caller:
-        async with caller.post("/api/say", json={"text": "do harm", "event": "event-0001"}) as response:
+        async with caller.post("/api/console/messages", json={"text": "do harm", "event": "event-0001"}) as response:
             assert response.status == 403
         async with caller.post(
-            "/api/say", json={"text": "help", "event": "event-0002"}, headers={"Origin": ORIGIN}
+            "/api/console/messages", json={"text": "help", "event": "event-0002"}, headers={"Origin": ORIGIN}
         ) as response:
             assert response.status == 200
 

@@ -49,10 +49,10 @@ class Browser:
             )
 
     async def say(self, text: str, event: str) -> Answer:
-        return await self.ask("POST", "/api/say", {"text": text, "event": event})
+        return await self.ask("POST", "/api/console/messages", {"text": text, "event": event})
 
     async def messages(self, thread: str = "") -> list[dict[str, Any]]:
-        found: list[dict[str, Any]] = (await self.ask("GET", f"/api/messages?thread={thread}")).body["messages"]
+        found: list[dict[str, Any]] = (await self.ask("GET", f"/api/console/messages?thread={thread}")).body["messages"]
         return found
 
 
@@ -114,7 +114,7 @@ async def test_a_button_changes_no_message_of_anothers_page(api: ApiWorld) -> No
     before = await boss.messages()
     for message in before:
         pressed = {"data": "v1:nothing", "message": str(message["id"]), "event": "event-0002"}
-        await anna.ask("POST", "/api/press", pressed)
+        await anna.ask("POST", "/api/console/presses", pressed)
     assert await boss.messages() == before
 
 
@@ -182,12 +182,14 @@ async def test_a_picture_is_shown_to_who_may_see_its_task(api: ApiWorld) -> None
         statuses = [(await one.ask("GET", f"/api/frames/{reference}")).status for one in (anna, ben, boss)]
         assert statuses == [200, 404, 200], reference
         files = [{"name": "a.png", "content": reference}]
-        taken = await ben.ask("POST", "/api/say", {"text": "/do read it", "event": "event-0009", "files": files})
+        taken = await ben.ask(
+            "POST", "/api/console/messages", {"text": "/do read it", "event": "event-0009", "files": files}
+        )
         assert taken.status == 409
         refused = await api.ask(program, "POST", "/tasks", {"text": "read it", "files": files})
         assert (refused.status, refused.body["code"]) == (409, "refused")
     body = {"text": "/do read it", "event": "event-0010", "files": [{"name": "a", "content": handed}]}
-    assert (await anna.ask("POST", "/api/say", body)).status == 200
+    assert (await anna.ask("POST", "/api/console/messages", body)).status == 200
 
 
 async def test_a_phone_is_touched_by_who_may_operate_it(api: ApiWorld) -> None:
@@ -208,9 +210,9 @@ TAKEN: Mapping[Right, tuple[tuple[str, str], ...]] = {
     Right.USE: (
         ("GET", "/api/state"),
         ("GET", "/api/choices"),
-        ("GET", "/api/messages"),
-        ("POST", "/api/say"),
-        ("POST", "/api/press"),
+        ("GET", "/api/console/messages"),
+        ("POST", "/api/console/messages"),
+        ("POST", "/api/console/presses"),
         ("GET", "/api/frames/x.png"),
         ("GET", "/api/devices/pixel/glance"),
         ("GET", "/api/devices/pixel/glance/1"),
