@@ -6,6 +6,7 @@ import re
 
 from agent.models.base import ModelRequest
 from agent.models.call_failure import QUOTA_CODES, CallFailure, Kind
+from agent.models.cause import Cause
 from agent.models.endpoint import EndpointSettings
 from agent.models.errors import (
     InputTooLong,
@@ -39,7 +40,9 @@ def settings_problem(settings: EndpointSettings) -> ModelRefused | None:
 
 def too_slow(settings: EndpointSettings, limit: float) -> ModelUnreachable:
     """The total time limit of a call is over."""
-    return ModelUnreachable(words("model.too_slow", model=settings.model, host=settings.host, seconds=f"{limit:g}"))
+    return ModelUnreachable(
+        words("model.too_slow", model=settings.model, host=settings.host, seconds=f"{limit:g}"), cause=Cause.NO_ANSWER
+    )
 
 
 def error_of(failure: CallFailure, settings: EndpointSettings, request: ModelRequest) -> ModelError:
@@ -49,13 +52,13 @@ def error_of(failure: CallFailure, settings: EndpointSettings, request: ModelReq
         case Kind.NO_CONNECTION:
             return ModelUnreachable(words("model.no_connection", host=host))
         case Kind.NO_ANSWER:
-            return ModelUnreachable(words("model.no_answer", model=model, host=host))
+            return ModelUnreachable(words("model.no_answer", model=model, host=host), cause=Cause.NO_ANSWER)
         case Kind.NONSENSE:
-            return ModelUnreachable(words("model.nonsense", host=host))
+            return ModelUnreachable(words("model.nonsense", host=host), cause=Cause.NO_API)
         case Kind.TOO_MUCH:
             return ModelRefused(words("model.too_much", host=host))
     if 300 <= failure.status < 400:
-        return ModelRefused(words("model.moved", host=host, status=failure.status))
+        return ModelRefused(words("model.moved", host=host, status=failure.status), cause=Cause.MOVED)
     if failure.status in {401, 403}:
         if not settings.key:
             return ModelKeyRejected(words("model.wants_key", host=host))
@@ -69,16 +72,16 @@ def error_of(failure: CallFailure, settings: EndpointSettings, request: ModelReq
     if failure.status == 404:
         return UnknownModel(words("model.not_here", host=host, model=model))
     if failure.code in QUOTA_CODES:
-        return ModelRefused(words("model.no_credit", host=host))
+        return ModelRefused(words("model.no_credit", host=host), cause=Cause.NO_CREDIT)
     if failure.status == 429:
         wait = failure.retry_after
         why = words("model.busy", host=host)
         if wait is not None:
             why = words("model.busy_for", host=host, seconds=f"{wait:.0f}")
-        return ModelUnreachable(why, status=failure.status, retry_after=wait)
+        return ModelUnreachable(why, status=failure.status, retry_after=wait, cause=Cause.BUSY)
     if failure.transient:
         why = words("model.broken", host=host, status=failure.status)
-        return ModelUnreachable(why, status=failure.status, retry_after=failure.retry_after)
+        return ModelUnreachable(why, status=failure.status, retry_after=failure.retry_after, cause=Cause.BROKEN)
     if not reason:
         return ModelRefused(words("model.refused_silently", host=host, status=failure.status))
     return ModelRefused(words("model.refused", host=host, status=failure.status, reason=reason))
