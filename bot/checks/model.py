@@ -11,11 +11,12 @@ from typing import Literal
 
 from PIL import Image
 
+from agent.error_mapping import remedy
 from agent.model_roles import build_models, close_models
 from agent.models.base import Message, ModelRequest, Purpose
 from agent.models.embedding import EmbeddingFailed
 from agent.models.endpoint import EndpointSettings
-from agent.models.errors import ModelError, ModelKeyRejected
+from agent.models.errors import ModelError
 from agent.models.transcription import TranscriptionFailed
 from agent.picture import ImagePart
 from bot.checks.asking import json_at
@@ -54,7 +55,10 @@ async def findings(settings: Settings) -> list[Finding]:
         return [known]
     endpoints = model_settings(settings)
     listed = await _listed(endpoints.vision)
-    return [listed] if listed.verdict == "bad" else [listed, await _sees(settings, endpoints.vision)]
+    if listed is not None and listed.verdict == "bad":
+        return [listed]
+    seen = await _sees(settings, endpoints.vision)
+    return [seen] if listed is None else [listed, seen]
 
 
 async def embedding(settings: Settings) -> list[Finding]:
@@ -100,7 +104,7 @@ async def of_role(settings: Settings, role: Literal["basic", "reasoning"]) -> li
             await model.complete(request)
     except ModelError as error:
         text = say("check.model.no_role", model=model.name, why=said(sentence_of(error)))
-        return [Finding("model", "bad", text, say("check.model.own_fix"))]
+        return [Finding("model", "bad", text, remedy(error))]
     except TimeoutError:
         text = say("check.model.slow", model=model.name, seconds=f"{PICTURE_S:.0f}")
         return [Finding("model", "bad", text, say("check.model.slow_fix"))]
@@ -123,7 +127,8 @@ def _silence() -> bytes:
     return target.getvalue()
 
 
-async def _listed(endpoint: EndpointSettings) -> Finding:
+async def _listed(endpoint: EndpointSettings) -> Finding | None:
+    """What the endpoint's list of models says; None where it has said too little to call that an answer."""
     headers = {"Authorization": f"Bearer {endpoint.key}"} if endpoint.key else {}
     url = f"{endpoint.url.rstrip('/')}/models"
     status, body = await json_at(url, headers, seconds=PATIENCE_S)
@@ -137,6 +142,8 @@ async def _listed(endpoint: EndpointSettings) -> Finding:
         known = ", ".join(sorted(names)[:5])
         text = say("check.model.unlisted", host=endpoint.host, model=endpoint.model, known=known)
         return Finding("model", "note", text, say("check.model.unlisted_fix"))
+    if status not in {HTTPStatus.OK, HTTPStatus.NOT_FOUND, HTTPStatus.METHOD_NOT_ALLOWED, HTTPStatus.NOT_IMPLEMENTED}:
+        return None  # busy, broken, without credit: the call with a picture says it in full
     return Finding("model", "good", say("check.model.answers", host=endpoint.host, model=endpoint.model))
 
 
@@ -156,11 +163,8 @@ async def _sees(settings: Settings, endpoint: EndpointSettings) -> Finding:
     try:
         async with asyncio.timeout(PICTURE_S):
             await models.vision.complete(request)
-    except ModelKeyRejected as error:
-        return Finding("model", "bad", said(sentence_of(error)), say("check.model.refused_fix"))
     except ModelError as error:
-        text = say("check.model.blind", model=endpoint.model, why=said(sentence_of(error)))
-        return Finding("model", "bad", text, say("check.model.blind_fix"))
+        return Finding("model", "bad", said(sentence_of(error)), remedy(error))
     except TimeoutError:
         text = say("check.model.slow", model=endpoint.model, seconds=f"{PICTURE_S:.0f}")
         return Finding("model", "bad", text, say("check.model.slow_fix"))
