@@ -12,13 +12,14 @@ from typing import Literal
 
 from PIL import Image
 
+from agent.error_mapping import remedy
 from agent.model_roles import build_models, close_models
 from agent.models.base import Message, ModelRequest, Purpose
 from agent.models.cause import Cause
 from agent.models.embedding import EmbeddingFailed
 from agent.models.endpoint import EndpointSettings
 from agent.models.errors import ModelError
-from agent.models.state import ModelState, ModelStatus
+from agent.models.state import ModelState
 from agent.models.transcription import TranscriptionFailed
 from agent.picture import ImagePart
 from bot.checks.asking import json_at
@@ -26,7 +27,7 @@ from bot.config.endpoints import dialect_of, embedder_of, model_settings, transc
 from bot.config.settings import Settings, SettingsError
 from bot.domain.finding import Finding
 from bot.texts import say
-from bot.views.model import remedy, state_words
+from bot.views.model import state_words
 from devices.geometry import Size
 from devices.wording import said, sentence_of
 
@@ -48,7 +49,7 @@ def set_up(settings: Settings, state: ModelState | None = None) -> Finding:
         return Finding("model", "bad", said(sentence_of(error)))
     if not settings.vlm_model:
         return Finding("model", "bad", say("check.model.unnamed"), say("check.model.unnamed_fix"))
-    if state is not None and state.status is ModelStatus.FAILING:
+    if state is not None and state.cause is not None:
         text = say("model.finding.failing", model=state.model, state=state_words(state))
         return Finding("model", "bad", text, remedy(state.cause), state.cause)
     return Finding("model", "good", say("check.model.set", model=settings.vlm_model, dialect=dialect))
@@ -66,7 +67,10 @@ async def findings(settings: Settings) -> list[Finding]:
         return [known]
     endpoints = model_settings(settings)
     listed = await _listed(endpoints.vision)
-    return [listed] if listed.verdict == "bad" else [listed, await _sees(settings, endpoints.vision)]
+    if listed is not None and listed.verdict == "bad":
+        return [listed]
+    seen = await _sees(settings, endpoints.vision)
+    return [seen] if listed is None else [listed, seen]
 
 
 async def embedding(settings: Settings) -> list[Finding]:
@@ -135,7 +139,8 @@ def _silence() -> bytes:
     return target.getvalue()
 
 
-async def _listed(endpoint: EndpointSettings) -> Finding:
+async def _listed(endpoint: EndpointSettings) -> Finding | None:
+    """What the endpoint's list of models says; None where it has said too little to call that an answer."""
     headers = {"Authorization": f"Bearer {endpoint.key}"} if endpoint.key else {}
     url = f"{endpoint.url.rstrip('/')}/models"
     status, body = await json_at(url, headers, seconds=PATIENCE_S)
@@ -150,6 +155,8 @@ async def _listed(endpoint: EndpointSettings) -> Finding:
         known = ", ".join(sorted(names)[:5])
         text = say("check.model.unlisted", host=endpoint.host, model=endpoint.model, known=known)
         return Finding("model", "note", text, say("check.model.unlisted_fix"))
+    if status not in {HTTPStatus.OK, HTTPStatus.NOT_FOUND, HTTPStatus.METHOD_NOT_ALLOWED, HTTPStatus.NOT_IMPLEMENTED}:
+        return None  # busy, broken, without credit: the call with a picture says it in full
     return Finding("model", "good", say("check.model.answers", host=endpoint.host, model=endpoint.model))
 
 

@@ -5,12 +5,10 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 from typing import Final
 
-from agent.models.cause import Cause
+from agent.error_mapping import remedy
 from agent.models.state import ModelState, ModelStatus
-from agent.wording import sentence
 from bot.texts import say
 from bot.views.tasks import Json
-from devices.wording import said
 
 _TODAY: Final = timedelta(hours=20)
 """For so long the time of day says enough."""
@@ -23,11 +21,6 @@ def state_words(state: ModelState) -> str:
     return say(f"model.failing.{state.cause}", time=_time(state.since))
 
 
-def remedy(cause: Cause | None) -> str:
-    """What helps against a cause, in a sentence; "" where nothing is needed."""
-    return "" if cause is None else said(sentence(f"remedy.{cause}"))
-
-
 def model_json(state: ModelState) -> Json:
     """The state for programs: `text` and `remedy` are in the language that is spoken."""
     return {
@@ -36,7 +29,7 @@ def model_json(state: ModelState) -> Json:
         "cause": None if state.cause is None else state.cause.value,
         "since": state.since,
         "text": state_words(state),
-        "remedy": remedy(state.cause),
+        "remedy": "" if state.cause is None else remedy(state.cause),
     }
 
 
