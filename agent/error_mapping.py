@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from agent.files import FileLost
-from agent.models.errors import InputTooLong, ModelError, ModelKeyRejected, ModelUnreachable, NoVision, UnknownModel
+from agent.models.cause import Cause
+from agent.models.errors import ModelError
 from agent.outcome import Outcome
 from agent.ports.journal import LeaseLost
 from agent.ports.leases import NoPhone
@@ -75,20 +76,27 @@ _FORMS: tuple[tuple[type[BaseException], _Form], ...] = (
     (CaptureFailed, _Form("no_picture", FaultKind.PHONE)),
     (PhoneTimeout, _Form("phone_silent", FaultKind.PHONE)),
     (PhoneError, _Form("phone", FaultKind.PHONE)),
-    (ModelKeyRejected, _Form("model_key", FaultKind.MODEL, Outcome.BLOCKED)),
-    (UnknownModel, _Form("model_unknown", FaultKind.MODEL, Outcome.BLOCKED)),
-    (InputTooLong, _Form("model_too_long", FaultKind.MODEL)),
-    (NoVision, _Form("model_blind", FaultKind.MODEL, Outcome.BLOCKED)),
-    (ModelUnreachable, _Form("model_unreachable", FaultKind.MODEL)),
-    (ModelError, _Form("model", FaultKind.MODEL)),
     (OSError, _Form("storage", FaultKind.STORAGE)),
 )
 """The first that fits counts."""
 _BUG = _Form("bug", FaultKind.BUG)
+_SETTLED_BY_PEOPLE = {
+    Cause.MOVED,
+    Cause.NO_KEY,
+    Cause.KEY_REJECTED,
+    Cause.UNKNOWN_MODEL,
+    Cause.WRONG_ADDRESS,
+    Cause.NO_CREDIT,
+    Cause.NO_PICTURES,
+}
+"""Causes that nothing but a change of the settings or the account helps against."""
 
 
 def fault_of(error: BaseException) -> Fault:
     """The fault that an exception stands for. An unknown one is a bug, and says so without its message."""
+    if isinstance(error, ModelError):
+        outcome = Outcome.BLOCKED if error.cause in _SETTLED_BY_PEOPLE else Outcome.FAILED
+        return Fault(FaultKind.MODEL, said(sentence_of(error)), sentence("fault.stopped"), remedy(error.cause), outcome)
     form = next((form for sort, form in _FORMS if isinstance(error, sort)), _BUG)
     why = _why(error, form)
     if form.name == "storage" and isinstance(why, Words):
@@ -98,6 +106,11 @@ def fault_of(error: BaseException) -> Fault:
     not_done = sentence("fault.stopped") if form.begun else sentence(f"fault.{form.name}.not_done")
     then = "" if form.name == "no_phone" else sentence(f"fault.{form.name}.next")
     return Fault(form.kind, happened, not_done, then, form.outcome)
+
+
+def remedy(cause: Cause) -> str:
+    """What helps against this cause, in a sentence for a person."""
+    return sentence(f"remedy.{cause}")
 
 
 def _why(error: BaseException, form: _Form) -> str:

@@ -8,6 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from agent.effect_facts import Effects, is_denied
 from agent.models.base import Usage
+from agent.models.cause import Cause
 from agent.outcome import Outcome
 from agent.questions import Question
 from agent.recorded_skills.step_record import StepRecord
@@ -144,11 +145,11 @@ class SkillChosen(_Event):
 
 class ModelAway(_Event):
     """The model gives no answer for now. It is asked again until `until` (Unix seconds); None says that nobody waits
-    for it any more. `status` is the HTTP status with which its endpoint refuses, 0 when there is no answer at all.
+    for it any more. `cause` is why.
     """
 
     type: Literal["model away"] = "model away"
-    status: int = 0
+    cause: Cause = Cause.NO_CONNECTION
     until: float | None = None
 
 

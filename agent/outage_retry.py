@@ -15,8 +15,10 @@ from typing import Final
 
 from agent.context_window import window_of
 from agent.events import ModelAway
-from agent.models.base import Delta, Model, ModelReply, ModelRequest, Models, Purpose
-from agent.models.errors import ModelUnreachable
+from agent.models.base import PILOT, Delta, Model, ModelReply, ModelRequest, Models, Purpose
+from agent.models.cause import Cause
+from agent.models.errors import ModelError, ModelUnreachable
+from agent.models.state import ModelState, ModelStatus
 from agent.models.window import MOST_WINDOW
 from devices.measuring import measured
 
@@ -57,13 +59,18 @@ class PatientModel:
         self._clock = clock
         self._wall = wall
         self._answered = False
-        self.away = False
-        """Whether the last call got no answer."""
+        offline = model.name == PILOT
+        self.state = ModelState(ModelStatus.OFFLINE) if offline else ModelState(ModelStatus.NOT_TESTED, model.name)
+        """How it was at the last call."""
 
     @property
     def name(self) -> str:
         """The model's name as the endpoint knows it."""
         return self._model.name
+
+    def tested(self, cause: Cause | None) -> None:
+        """Take in how another request to the same endpoint ended: why it failed, None for an answer."""
+        self.state = self.state.after(cause, self._wall())
 
     async def window(self, sent: int = MOST_WINDOW) -> int:
         """Tokens that fit into the model's context window."""
@@ -80,8 +87,10 @@ class PatientModel:
             while True:
                 try:
                     reply = await self._model.complete(request, on_delta=streamed)
-                except ModelUnreachable as error:
-                    self.away = True
+                except ModelError as error:
+                    self.tested(error.cause)
+                    if not isinstance(error, ModelUnreachable):
+                        raise
                     end = self._clock() + self._patience if end is None else end
                     wait = max(pause, error.retry_after or 0.0)
                     waits = self._answered and request.purpose not in _AT_ONCE
@@ -89,12 +98,13 @@ class PatientModel:
                         raise
                     if streamed is not None and streamed.heard:
                         streamed = None  # what was streamed before a break is not streamed a second time
-                    if told is None or told.status != error.status:
+                    if told is None or told.cause is not error.cause:
                         logger.warning("%s The work waits for it.", error)
-                        told = ModelAway(status=error.status, until=self._wall() + end - self._clock())
+                        told = ModelAway(cause=error.cause, until=self._wall() + end - self._clock())
                         self._tell(request, told)
                 else:
-                    self.away, self._answered = False, True
+                    self.tested(None)
+                    self._answered = True
                     return reply if told is None else replace(reply, waited=self._clock() - began)
                 await self._sleep(wait)
                 pause = min(LONGEST_PAUSE_S, pause * 2)

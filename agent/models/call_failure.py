@@ -7,39 +7,27 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
-from enum import Enum, auto
 
 import aiohttp
 import httpx2
 from openai import APIConnectionError, APIError, APIStatusError, APITimeoutError
 
+from agent.models.cause import Cause, cause_of
 from agent.models.limits import TooMuch
 from agent.wording import shortened
 
 LONGEST_REASON = 300
 """Characters of an endpoint's own words that are kept."""
-KEY_LIKE = re.compile(r"\b(?:(?:sk|pk|rk|gsk|xai|nvapi|hf)[-_]|AIza)[\w*.-]{6,}")
-QUOTA_CODES = {"insufficient_quota", "billing_hard_limit_reached"}
-
-
-TOO_LONG_CODES = {
-    "context_length_exceeded",
-    "exceed_context_size_error",
-    "request_too_large",
-    "string_above_max_length",
-}
-TOO_LONG = re.compile(
-    r"context.{0,3}(?:length|window|size).{0,40}(?:exceed|only|overflow)|exceed\w*.{0,60}(?:context|token limit|max\w*"
-    r" (?:number of |message )?tokens|limit of [\d,]+ tokens)|maximum (?:context|prompt|model) length"
-    r"|(?:prompt|input|request|message)s?\b.{0,40}(?:is |are )?too long|longer than the (?:model'?s |maximum )"
-    r"|reduce (?:the )?length of (?:the |your )?(?:messages|prompt|input)|too (?:large|many tokens) for (?:the )?model"
-    r"|context the overflows|greater than the context length|max_new_tokens`? must be <=|range of input length"
-    r"|input tokens exceed|context limit|prompt exceeds max|超长|超过.{0,12}(?:长度|上下文)",
-    re.IGNORECASE,
-)
-"""How endpoints say that a request does not fit into the window: OpenAI, vLLM, SGLang, TGI, llama.cpp, LM Studio,
-Anthropic, Gemini, Bedrock, OpenRouter, xAI, Groq, Mistral, Moonshot, DashScope, Zhipu, Volcengine."""
-ABOUT_RATES = re.compile(r"rate.?limit|per (?:minute|day|hour|second)|\b[TR]P[MD]\b|quota", re.IGNORECASE)
+KEY_LIKE = re.compile(r"\b(?:(?:ak|sk|pk|rk|gsk|xai|nvapi|hf)[-_]|AIza)[\w*.-]{6,}")
+TOLD_AS = ("message", "error", "detail", "msg", "error_msg", "errors", "title")
+"""Names under which endpoints put what they say of an error, the first that is there counts."""
+TITLE = re.compile(r"<title[^>]*>(.*?)</title>", re.IGNORECASE | re.DOTALL)
+TAG = re.compile(r"<[^>]*>")
+LONGEST_PAGE = 4_000
+"""Characters of a page in which its title is looked for."""
+MOST_ERRORS = 3
+DEEPEST = 4
+"""Of several errors, and of errors inside errors, no more are read."""
 
 
 class CutShort(ValueError):
@@ -47,50 +35,38 @@ class CutShort(ValueError):
 
 
 class Broken(ValueError):
-    """The endpoint says inside an answer that it failed."""
+    """The endpoint says inside an answer that it failed; `body` is what it says."""
 
-    def __init__(self, code: str, reason: str) -> None:
-        super().__init__(code)
-        self.code = code
-        self.reason = reason
+    def __init__(self, body: object) -> None:
+        super().__init__()
+        self.body = body
+        self.code = code_in(body)
 
 
-class Kind(Enum):
-    """The ways to fail that differ in their sentence."""
+class NoAnswer(ValueError):
+    """What came is no answer of a model; `body` is its beginning."""
 
-    NO_CONNECTION = auto()
-    NO_ANSWER = auto()
-    NONSENSE = auto()
-    TOO_MUCH = auto()
-    STATUS = auto()
+    def __init__(self, body: str) -> None:
+        super().__init__()
+        self.body = body
 
 
 @dataclass(frozen=True, slots=True)
 class CallFailure:
-    """One failed attempt. `retry_after` is in seconds; `status` is 0 unless the kind is STATUS."""
+    """One failed attempt. `retry_after` is in seconds; `status` is 0 where the endpoint told none."""
 
-    kind: Kind
+    cause: Cause
     status: int = 0
     code: str = ""
     param: str = ""
     reason: str = ""
+    """The endpoint's own words, in one short line without secrets."""
     retry_after: float | None = None
 
     @property
     def transient(self) -> bool:
-        """Whether trying again may help: no 4xx but 408 and 429, no 501, no empty account."""
-        if self.kind is not Kind.STATUS:
-            return self.kind is not Kind.TOO_MUCH
-        if self.code in QUOTA_CODES or self.too_long:
-            return False
-        return self.status in {408, 429} or (self.status >= 500 and self.status != 501)
-
-    @property
-    def too_long(self) -> bool:
-        """Whether the request did not fit into the model's context window. How fast one may ask is another matter."""
-        if self.kind is not Kind.STATUS or self.status in {401, 403, 429} or ABOUT_RATES.search(self.reason):
-            return False
-        return self.status == 413 or self.code in TOO_LONG_CODES or TOO_LONG.search(self.reason) is not None
+        """Whether trying again may help."""
+        return self.cause.passing
 
 
 def call_failure_of(error: APIError | httpx2.HTTPError | ValueError | RecursionError, key: str) -> CallFailure:
@@ -101,28 +77,61 @@ def call_failure_of(error: APIError | httpx2.HTTPError | ValueError | RecursionE
     match error:
         # The SDK leaves errors of httpx2 as they are while it reads a body that is not streamed.
         case APITimeoutError() | httpx2.TimeoutException() if not _away(error):
-            return CallFailure(Kind.NO_ANSWER)
+            return CallFailure(Cause.NO_ANSWER)
         case APIConnectionError() | httpx2.TransportError() | CutShort():
-            return CallFailure(Kind.NO_CONNECTION)
+            return CallFailure(Cause.NO_CONNECTION)
         case TooMuch():
-            return CallFailure(Kind.TOO_MUCH)
+            return CallFailure(Cause.OVERSIZED)
         case APIStatusError():
-            return CallFailure(
-                Kind.STATUS,
-                error.status_code,
-                error.code or "",
-                error.param or "",
-                without_key(error.message, key),
-                _retry_after(error.response.headers),
-            )
+            wait = _retry_after(error.response.headers)
+            return _refusal(error.status_code, error.body, key, param=error.param or "", retry_after=wait)
         case APIError():
-            return CallFailure(
-                Kind.STATUS, _status_in(error.code), error.code or "", "", without_key(error.message, key)
-            )
+            return _refusal(_status_in(error.code), error.body, key)
         case Broken():
-            return CallFailure(Kind.STATUS, _status_in(error.code), error.code, "", without_key(error.reason, key))
+            return _refusal(_status_in(error.code), error.body, key)
+        case NoAnswer():
+            return CallFailure(Cause.NO_API, reason=without_key(told_in(error.body), key))
         case _:
-            return CallFailure(Kind.NONSENSE)
+            return CallFailure(Cause.NO_API)
+
+
+def _refusal(status: int, body: object, key: str, *, param: str = "", retry_after: float | None = None) -> CallFailure:
+    code, reason = code_in(body), told_in(body)
+    return CallFailure(
+        cause_of(status, f"{code} {_text(body, 'type')} {reason}"),
+        status,
+        code,
+        param,
+        without_key(reason, key),
+        retry_after,
+    )
+
+
+def code_in(body: object) -> str:
+    """The code of an error, as endpoints write it: a word, a number, or nothing."""
+    return _text(body, "code")
+
+
+def told_in(body: object, depth: int = DEEPEST) -> str:
+    """What an endpoint says of its error, wherever it puts that: OpenAI's `message`, FastAPI's `detail`, a text alone,
+    the title of a page. A router such as OpenRouter says beside it what the provider behind it has said.
+    """
+    if isinstance(body, str):
+        title = TITLE.search(body[:LONGEST_PAGE])
+        return (title[1] if title else TAG.sub(" ", body[:LONGEST_PAGE])).strip()
+    if isinstance(body, list):
+        return "; ".join(filter(None, (told_in(part, depth - 1) for part in body[:MOST_ERRORS] if depth)))
+    if not isinstance(body, Mapping) or not depth:
+        return ""
+    said = next((text for name in TOLD_AS if (text := told_in(body.get(name), depth - 1))), "")
+    behind = body.get("metadata")
+    raw = told_in(behind.get("raw"), 0) if isinstance(behind, Mapping) else ""
+    return f"{said} ({raw})" if said and raw else said or raw
+
+
+def _text(body: object, name: str) -> str:
+    value = body.get(name) if isinstance(body, Mapping) else None
+    return str(value)[:LONGEST_REASON] if isinstance(value, str | int) else ""
 
 
 def _away(error: BaseException | None) -> bool:

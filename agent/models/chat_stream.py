@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pydantic import AliasChoices, BaseModel, Field, field_validator
 
 from agent.models.base import Delta, ModelReply, ToolCall
-from agent.models.call_failure import CutShort
+from agent.models.call_failure import Broken, CutShort
 from agent.models.json_text import whole_signs
 from agent.models.limits import MAX_CALLS, MAX_LETTERS, MAX_SHOWN_ARGUMENTS, TooMuch
 from agent.models.tokens import ReportedUsage
@@ -83,7 +83,11 @@ class ChatReader:
         self._letters = 0
 
     def feed(self, value: object) -> None:
-        """Take one chunk, or a whole completion. Raises ValueError when it is neither, TooMuch when there is no end."""
+        """Take one chunk, or a whole completion. Raises ValueError when it is neither, Broken when it is an error (LM
+        Studio sends one with the status 200), TooMuch when there is no end.
+        """
+        if isinstance(value, dict) and value.get("error"):
+            raise Broken(value["error"])
         chunk = _Chunk.model_validate(value)
         self._model = chunk.model or self._model
         self.usage = chunk.usage or self.usage

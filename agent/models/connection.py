@@ -16,7 +16,7 @@ from typing import Protocol, TypeVar
 import httpx2
 from openai import APIError, AsyncOpenAI, AsyncStream, DefaultAioHttpClient
 
-from agent.models.call_failure import CallFailure, call_failure_of
+from agent.models.call_failure import CallFailure, NoAnswer, call_failure_of
 from agent.models.endpoint import NO_KEY, EndpointSettings
 from agent.models.limits import MAX_ANSWER_BYTES, TooMuch
 
@@ -138,9 +138,12 @@ class Connection:
 
 
 async def _values(stream: AsyncStream[object]) -> AsyncIterator[object]:
-    if stream.response.headers.get("content-type", "").startswith("application/json"):
+    kind = stream.response.headers.get("content-type", "")
+    if kind.startswith("application/json"):
         yield json.loads(await stream.response.aread())
         return
+    if kind.startswith("text/html"):
+        raise NoAnswer((await stream.response.aread()).decode(errors="replace"))
     async for value in stream:
         yield value
 

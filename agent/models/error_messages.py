@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
+from typing import Final
 
 from agent.models.base import ModelRequest
-from agent.models.call_failure import QUOTA_CODES, CallFailure, Kind
+from agent.models.call_failure import CallFailure
+from agent.models.cause import Cause
 from agent.models.endpoint import EndpointSettings
 from agent.models.errors import (
     InputTooLong,
@@ -18,12 +21,19 @@ from agent.models.errors import (
 )
 from agent.picture import ImagePart
 from agent.wording import words
+from devices.wording import Words
 
-ABOUT_IMAGES = re.compile(r"image|vision|multi-?modal|picture", re.IGNORECASE)
-ABOUT_THE_MODEL = re.compile(
-    r"\b(?:unknown|invalid) model\b|\bmodel\b.{0,120}\b(?:not (?:exist|found)|unknown)", re.IGNORECASE
-)
+ABOUT_IMAGES = re.compile(r"image|vision|multi-?modal|picture|图片|图像", re.IGNORECASE)
 ABOUT_IMAGE_LIMITS = re.compile(r"too large|exceed|size|resolution|too many|corrupt|decode|download", re.IGNORECASE)
+_ERRORS: Final[Mapping[Cause, type[ModelRefused]]] = {
+    Cause.KEY_REJECTED: ModelKeyRejected,
+    Cause.NO_KEY: ModelKeyRejected,
+    Cause.UNKNOWN_MODEL: UnknownModel,
+    Cause.WRONG_ADDRESS: UnknownModel,
+    Cause.TOO_LONG: InputTooLong,
+    Cause.NO_PICTURES: NoVision,
+}
+"""The errors that callers tell apart; any other that does not pass is a ModelRefused."""
 
 
 def settings_problem(settings: EndpointSettings) -> ModelRefused | None:
@@ -31,7 +41,7 @@ def settings_problem(settings: EndpointSettings) -> ModelRefused | None:
     if not settings.model:
         return UnknownModel(words("model.unset", host=settings.host))
     if not settings.key and not settings.base_url:
-        return ModelKeyRejected(words("model.no_key", host=settings.host))
+        return ModelKeyRejected(words("model.no_key", host=settings.host), cause=Cause.NO_KEY)
     if not all("!" <= sign <= "~" for sign in settings.key):
         return ModelKeyRejected(words("model.odd_key", host=settings.host))
     return None
@@ -39,59 +49,42 @@ def settings_problem(settings: EndpointSettings) -> ModelRefused | None:
 
 def too_slow(settings: EndpointSettings, limit: float) -> ModelUnreachable:
     """The total time limit of a call is over."""
-    return ModelUnreachable(words("model.too_slow", model=settings.model, host=settings.host, seconds=f"{limit:g}"))
+    why = words("model.too_slow", model=settings.model, host=settings.host, seconds=f"{limit:g}")
+    return ModelUnreachable(why, cause=Cause.NO_ANSWER)
 
 
 def error_of(failure: CallFailure, settings: EndpointSettings, request: ModelRequest) -> ModelError:
-    """The error to raise for the last failure of a call."""
-    host, model, reason = settings.host, settings.model, failure.reason
-    match failure.kind:
-        case Kind.NO_CONNECTION:
-            return ModelUnreachable(words("model.no_connection", host=host))
-        case Kind.NO_ANSWER:
-            return ModelUnreachable(words("model.no_answer", model=model, host=host))
-        case Kind.NONSENSE:
-            return ModelUnreachable(words("model.nonsense", host=host))
-        case Kind.TOO_MUCH:
-            return ModelRefused(words("model.too_much", host=host))
-    if 300 <= failure.status < 400:
-        return ModelRefused(words("model.moved", host=host, status=failure.status))
-    if failure.status in {401, 403}:
-        if not settings.key:
-            return ModelKeyRejected(words("model.wants_key", host=host))
-        return ModelKeyRejected(words("model.key_rejected", host=host, model=model, status=failure.status))
-    if failure.too_long:
-        return InputTooLong(words("model.too_long", host=host, model=model))
-    if is_unknown_model(failure):
-        return UnknownModel(words("model.unknown", host=host, model=model))
-    if _is_no_vision(failure, request):
-        return NoVision(words("model.blind", host=host, model=model))
-    if failure.status == 404:
-        return UnknownModel(words("model.not_here", host=host, model=model))
-    if failure.code in QUOTA_CODES:
-        return ModelRefused(words("model.no_credit", host=host))
-    if failure.status == 429:
-        wait = failure.retry_after
-        why = words("model.busy", host=host)
-        if wait is not None:
-            why = words("model.busy_for", host=host, seconds=f"{wait:.0f}")
-        return ModelUnreachable(why, status=failure.status, retry_after=wait)
-    if failure.transient:
-        why = words("model.broken", host=host, status=failure.status)
-        return ModelUnreachable(why, status=failure.status, retry_after=failure.retry_after)
-    if not reason:
-        return ModelRefused(words("model.refused_silently", host=host, status=failure.status))
-    return ModelRefused(words("model.refused", host=host, status=failure.status, reason=reason))
+    """The error to raise for the last failure of a call, with the endpoint's own words."""
+    cause = _cause_for(failure, settings, request)
+    why = _sentence(cause, failure, settings)
+    if failure.reason:
+        why = words("model.in_its_words", why=why, reason=failure.reason)
+    if cause.passing:
+        return ModelUnreachable(why, status=failure.status, retry_after=failure.retry_after, cause=cause)
+    return _ERRORS.get(cause, ModelRefused)(why, cause=cause)
 
 
-def is_unknown_model(failure: CallFailure) -> bool:
-    """Whether a refusal is about the model's name (and not about the address)."""
-    if failure.code == "model_not_found":
-        return True
-    return failure.status in {400, 404, 422} and ABOUT_THE_MODEL.search(failure.reason) is not None
+def _cause_for(failure: CallFailure, settings: EndpointSettings, request: ModelRequest) -> Cause:
+    """The cause, by what was sent, too: without a key none can be rejected, and without pictures none refused."""
+    cause = failure.cause
+    if cause is Cause.KEY_REJECTED and not settings.key:
+        return Cause.NO_KEY
+    if cause is Cause.NO_PICTURES and not has_images(request):
+        return Cause.REFUSED
+    if cause in {Cause.REFUSED, Cause.WRONG_ADDRESS} and _may_be_blind(failure, request):
+        return Cause.NO_PICTURES
+    return cause
 
 
-def _is_no_vision(failure: CallFailure, request: ModelRequest) -> bool:
+def _sentence(cause: Cause, failure: CallFailure, settings: EndpointSettings) -> Words:
+    if cause is Cause.BUSY and failure.retry_after is not None:
+        seconds = f"{failure.retry_after:.0f}"
+        return words("model.busy_for", host=settings.host, status=failure.status, seconds=seconds)
+    name = "wants_key" if cause is Cause.NO_KEY else cause
+    return words(f"model.{name}", host=settings.host, model=settings.model, status=failure.status)
+
+
+def _may_be_blind(failure: CallFailure, request: ModelRequest) -> bool:
     """A refusal that speaks of images (not of one image's size or bytes), of a request that had some."""
     if failure.status not in {400, 404, 415, 422} or not has_images(request):
         return False

@@ -13,10 +13,17 @@ ModelError
 from __future__ import annotations
 
 from agent.models.base import Usage
+from agent.models.cause import Cause
 
 
 class ModelError(Exception):
-    """A model call failed; nothing was done on the phone because of it."""
+    """A model call failed; nothing was done on the phone because of it. `cause` says why."""
+
+    cause = Cause.REFUSED
+
+    def __init__(self, message: str, *, cause: Cause | None = None) -> None:
+        super().__init__(message)
+        self.cause = cause or type(self).cause
 
 
 class ModelUnreachable(ModelError):
@@ -24,8 +31,12 @@ class ModelUnreachable(ModelError):
     many seconds the endpoint asked to be left alone, None when it asked for nothing.
     """
 
-    def __init__(self, message: str, *, status: int = 0, retry_after: float | None = None) -> None:
-        super().__init__(message)
+    cause = Cause.NO_CONNECTION
+
+    def __init__(
+        self, message: str, *, status: int = 0, retry_after: float | None = None, cause: Cause | None = None
+    ) -> None:
+        super().__init__(message, cause=cause)
         self.status = status
         self.retry_after = retry_after
 
@@ -37,23 +48,33 @@ class ModelRefused(ModelError):
 class ModelKeyRejected(ModelRefused):
     """The key is missing, wrong or not allowed."""
 
+    cause = Cause.KEY_REJECTED
+
 
 class UnknownModel(ModelRefused):
     """The endpoint does not know the model."""
+
+    cause = Cause.UNKNOWN_MODEL
 
 
 class InputTooLong(ModelRefused):
     """The request does not fit into the model's context window."""
 
+    cause = Cause.TOO_LONG
+
 
 class NoVision(ModelRefused):
     """The model does not accept pictures."""
+
+    cause = Cause.NO_PICTURES
 
 
 class ModelAnswerUnusable(ModelError):
     """The answer could not be read as what was asked for, even after a repair turn. `usage` is what it cost, `text`
     what the model has said instead.
     """
+
+    cause = Cause.UNUSABLE
 
     def __init__(self, message: str, usage: Usage | None = None, *, text: str = "") -> None:
         super().__init__(message)

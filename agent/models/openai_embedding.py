@@ -10,7 +10,8 @@ from typing import Any, Final
 import httpx2
 from openai import APIError, AsyncOpenAI
 
-from agent.models.call_failure import CallFailure, Kind, call_failure_of
+from agent.models.call_failure import CallFailure, call_failure_of
+from agent.models.cause import Cause
 from agent.models.connection import CONNECT_TIMEOUT, bounded_client
 from agent.models.embedding import EmbeddingFailed, Vector
 from agent.models.endpoint import NO_KEY, EndpointSettings
@@ -59,12 +60,12 @@ class OpenAIEmbedder:
 
     def _failed(self, failure: CallFailure) -> str:
         host = self._settings.host
-        match failure.kind:
-            case Kind.NO_CONNECTION:
+        match failure.cause:
+            case Cause.NO_CONNECTION:
                 return f"{host} cannot be reached"
-            case Kind.NO_ANSWER:
+            case Cause.NO_ANSWER:
                 return f"{host} did not answer in time"
-            case Kind.STATUS:
+            case _ if failure.status:
                 return f"{host}: {failure.reason or failure.status}"
         return f"{host} answered with something else than vectors"
 

@@ -9,12 +9,13 @@ from dataclasses import replace
 from enum import Enum, auto
 
 from agent.models.base import Delta, ModelReply, ModelRequest, Purpose, Usage
-from agent.models.call_failure import CallFailure, Kind
+from agent.models.call_failure import CallFailure
+from agent.models.cause import Cause
 from agent.models.chat import ChatApi
 from agent.models.connection import Connection, RetryPolicy
 from agent.models.endpoint import EndpointSettings
 from agent.models.endpoint_quirks import Adapting
-from agent.models.error_messages import error_of, is_unknown_model, settings_problem, too_slow
+from agent.models.error_messages import error_of, settings_problem, too_slow
 from agent.models.responses import Lost, ResponsesApi
 from agent.models.stream_dedup import Show, ShownOnce
 from agent.models.window import MOST_WINDOW, ContextWindow
@@ -93,16 +94,16 @@ class Router:
 
 
 def _says_no_such_api(failure: CallFailure) -> bool:
-    if failure.kind is Kind.NONSENSE:
+    if failure.cause is Cause.NO_API:
         return True
-    return failure.status in NO_SUCH_API and not is_unknown_model(failure)
+    return failure.status in NO_SUCH_API and failure.cause is not Cause.UNKNOWN_MODEL
 
 
 def _says_nothing_about_the_api(failure: CallFailure) -> bool:
-    """A busy or broken endpoint, a bad key, a wrong model name: to be told, and to be probed again."""
-    if failure.kind is Kind.NONSENSE:
+    """A busy or broken endpoint, a bad key, an empty account, a wrong model: to be told, and to be probed again."""
+    if failure.cause is Cause.NO_API:
         return False
-    return failure.transient or failure.status in {401, 403} or is_unknown_model(failure)
+    return failure.transient or failure.cause in {Cause.KEY_REJECTED, Cause.NO_CREDIT, Cause.UNKNOWN_MODEL}
 
 
 def _with(answer: ModelReply | CallFailure, spent: Usage) -> ModelReply | CallFailure:
@@ -136,7 +137,7 @@ class OpenAIModel:
         except TimeoutError:
             raise too_slow(self._settings, limit) from None
         if isinstance(outcome, CallFailure):
-            if outcome.too_long:
+            if outcome.cause is Cause.TOO_LONG:
                 self._window.refused(request, outcome)
             raise error_of(outcome, self._settings, request)
         logger.debug("%s for %s: %s", outcome.model, request.purpose, outcome.usage)

@@ -50,9 +50,9 @@ class OpenAITranscriber:
             raise TranscriptionFailed(f"{self._settings.host} did not answer in time") from None
         except (APIError, httpx2.HTTPError, ValueError, RecursionError) as error:
             # Cut off: an SDK error in the chain would carry the request with its key along.
-            raise TranscriptionFailed(
-                f"{self._settings.host}: {call_failure_of(error, self._settings.key).reason}"
-            ) from None
+            failure = call_failure_of(error, self._settings.key)
+            why = failure.reason or failure.status or failure.cause
+            raise TranscriptionFailed(f"{self._settings.host}: {why}") from None
         if not isinstance(text, str):
             raise TranscriptionFailed(f"{self._settings.host} answered with something else than a transcript")
         told: object = getattr(heard, "usage", None)

@@ -152,7 +152,7 @@ class ResponseReader:
 
     def _take(self, event: _Event) -> None:
         if event.type == "error":
-            raise Broken(event.code or "", event.message or "")
+            raise Broken({"code": event.code, "message": event.message})
         if event.item is not None:
             self._items.append(event.item)
             self._check_size()
@@ -166,7 +166,7 @@ class ResponseReader:
     def _end(self, response: _Response) -> None:
         if response.status == "failed" or response.error is not None:
             error = response.error or _Error()
-            raise Broken(error.code or "", error.message or "")
+            raise Broken({"code": error.code, "message": error.message})
         self.response = response.id
         self.continued = response.previous_response_id or ""
         self.usage = response.usage

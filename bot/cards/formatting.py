@@ -176,9 +176,7 @@ def status_words(status: Told | ModelAway | None, zone: tzinfo) -> str:
     if status is None or status.until is None:
         return ""
     time = f"{datetime.fromtimestamp(status.until, zone):%H:%M}"
-    if status.status:
-        return say("card.model_refuses", status=status.status, time=time)
-    return say("card.model_silent", time=time)
+    return say("card.model_away", why=say(f"waits.model.{status.cause}"), time=time)
 
 
 def elapsed(task: Task, now: float) -> float:

@@ -5,17 +5,21 @@ from __future__ import annotations
 import asyncio
 import io
 import wave
+from collections.abc import Sequence
 from dataclasses import replace
 from http import HTTPStatus
 from typing import Literal
 
 from PIL import Image
 
+from agent.error_mapping import remedy
 from agent.model_roles import build_models, close_models
 from agent.models.base import Message, ModelRequest, Purpose
+from agent.models.cause import Cause
 from agent.models.embedding import EmbeddingFailed
 from agent.models.endpoint import EndpointSettings
-from agent.models.errors import ModelError, ModelKeyRejected
+from agent.models.errors import ModelError
+from agent.models.state import ModelState
 from agent.models.transcription import TranscriptionFailed
 from agent.picture import ImagePart
 from bot.checks.asking import json_at
@@ -23,6 +27,7 @@ from bot.config.endpoints import dialect_of, embedder_of, model_settings, transc
 from bot.config.settings import Settings, SettingsError
 from bot.domain.finding import Finding
 from bot.texts import say
+from bot.views.model import state_words
 from devices.geometry import Size
 from devices.wording import said, sentence_of
 
@@ -33,8 +38,8 @@ SIDE = 56
 """Pixels: two patches of 28 each way, the least that the known vision models take."""
 
 
-def set_up(settings: Settings) -> Finding:
-    """What can be said without asking the endpoint."""
+def set_up(settings: Settings, state: ModelState | None = None) -> Finding:
+    """What can be said without asking the endpoint; `state` is how the model of a running service is doing."""
     endpoints = model_settings(settings)
     if endpoints.offline:
         return Finding("model", "note", say("check.model.offline"), say("check.model.offline_fix"))
@@ -44,7 +49,15 @@ def set_up(settings: Settings) -> Finding:
         return Finding("model", "bad", said(sentence_of(error)))
     if not settings.vlm_model:
         return Finding("model", "bad", say("check.model.unnamed"), say("check.model.unnamed_fix"))
+    if state is not None and state.cause is not None:
+        text = say("model.finding.failing", model=state.model, state=state_words(state))
+        return Finding("model", "bad", text, remedy(state.cause), state.cause)
     return Finding("model", "good", say("check.model.set", model=settings.vlm_model, dialect=dialect))
+
+
+def cause_of(found: Sequence[Finding]) -> Cause | None:
+    """Why a model fails by what `findings` has found, None where it answered."""
+    return next((finding.cause for finding in found if finding.cause is not None), None)
 
 
 async def findings(settings: Settings) -> list[Finding]:
@@ -54,7 +67,10 @@ async def findings(settings: Settings) -> list[Finding]:
         return [known]
     endpoints = model_settings(settings)
     listed = await _listed(endpoints.vision)
-    return [listed] if listed.verdict == "bad" else [listed, await _sees(settings, endpoints.vision)]
+    if listed is not None and listed.verdict == "bad":
+        return [listed]
+    seen = await _sees(settings, endpoints.vision)
+    return [seen] if listed is None else [listed, seen]
 
 
 async def embedding(settings: Settings) -> list[Finding]:
@@ -100,10 +116,10 @@ async def of_role(settings: Settings, role: Literal["basic", "reasoning"]) -> li
             await model.complete(request)
     except ModelError as error:
         text = say("check.model.no_role", model=model.name, why=said(sentence_of(error)))
-        return [Finding("model", "bad", text, say("check.model.own_fix"))]
+        return [Finding("model", "bad", text, remedy(error.cause), error.cause)]
     except TimeoutError:
         text = say("check.model.slow", model=model.name, seconds=f"{PICTURE_S:.0f}")
-        return [Finding("model", "bad", text, say("check.model.slow_fix"))]
+        return [Finding("model", "bad", text, remedy(Cause.NO_ANSWER), Cause.NO_ANSWER)]
     finally:
         await close_models(models)
     answers = Finding("model", "good", say("check.model.role", model=model.name))
@@ -123,20 +139,24 @@ def _silence() -> bytes:
     return target.getvalue()
 
 
-async def _listed(endpoint: EndpointSettings) -> Finding:
+async def _listed(endpoint: EndpointSettings) -> Finding | None:
+    """What the endpoint's list of models says; None where it has said too little to call that an answer."""
     headers = {"Authorization": f"Bearer {endpoint.key}"} if endpoint.key else {}
     url = f"{endpoint.url.rstrip('/')}/models"
     status, body = await json_at(url, headers, seconds=PATIENCE_S)
     if not status:
         text = say("check.model.silent", host=endpoint.host)
-        return Finding("model", "bad", text, say("check.model.silent_fix"))
+        return Finding("model", "bad", text, remedy(Cause.NO_CONNECTION), Cause.NO_CONNECTION)
     names = _names(body) if status == HTTPStatus.OK else set()  # some endpoints have no list of models
     if status in {HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN}:
-        return Finding("model", "bad", say("check.model.key", host=endpoint.host), say("check.model.key_fix"))
+        cause = Cause.KEY_REJECTED if endpoint.key else Cause.NO_KEY
+        return Finding("model", "bad", say("check.model.key", host=endpoint.host), remedy(cause), cause)
     if names and endpoint.model not in names:
         known = ", ".join(sorted(names)[:5])
         text = say("check.model.unlisted", host=endpoint.host, model=endpoint.model, known=known)
         return Finding("model", "note", text, say("check.model.unlisted_fix"))
+    if status not in {HTTPStatus.OK, HTTPStatus.NOT_FOUND, HTTPStatus.METHOD_NOT_ALLOWED, HTTPStatus.NOT_IMPLEMENTED}:
+        return None  # busy, broken, without credit: the call with a picture says it in full
     return Finding("model", "good", say("check.model.answers", host=endpoint.host, model=endpoint.model))
 
 
@@ -156,14 +176,11 @@ async def _sees(settings: Settings, endpoint: EndpointSettings) -> Finding:
     try:
         async with asyncio.timeout(PICTURE_S):
             await models.vision.complete(request)
-    except ModelKeyRejected as error:
-        return Finding("model", "bad", said(sentence_of(error)), say("check.model.refused_fix"))
     except ModelError as error:
-        text = say("check.model.blind", model=endpoint.model, why=said(sentence_of(error)))
-        return Finding("model", "bad", text, say("check.model.blind_fix"))
+        return Finding("model", "bad", said(sentence_of(error)), remedy(error.cause), error.cause)
     except TimeoutError:
         text = say("check.model.slow", model=endpoint.model, seconds=f"{PICTURE_S:.0f}")
-        return Finding("model", "bad", text, say("check.model.slow_fix"))
+        return Finding("model", "bad", text, remedy(Cause.NO_ANSWER), Cause.NO_ANSWER)
     finally:
         await close_models(models)
     return Finding("model", "good", say("check.model.sees", model=endpoint.model))

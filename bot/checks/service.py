@@ -5,9 +5,11 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
-from typing import Any, Protocol
+from typing import Any, Final, Protocol
 
 from agent.front_matter import Refused
+from agent.models.cause import Cause
+from agent.models.state import ModelState
 from bot.checks import chats, files, model, setting_changes
 from bot.checks.settings import Shown, shown
 from bot.config.settings import Settings
@@ -20,6 +22,9 @@ from bot.texts import catalogue, say
 from bot.views.tasks import Json, phone_json
 from devices.phone import Health, PhoneInfo
 from devices.wording import said
+
+MODEL: Final = "model"
+"""The name of the wait for the model, of which its own finding tells more."""
 
 
 def waited(what: str, why: str, since: float, platforms: Iterable[Platform[Any]] = ()) -> Finding:
@@ -81,6 +86,19 @@ class Waiting(Protocol):
         ...
 
 
+class TestedModel(Protocol):
+    """The model that the service works with."""
+
+    @property
+    def state(self) -> ModelState:
+        """How it is doing."""
+        ...
+
+    def tested(self, cause: Cause | None) -> None:
+        """Take in how a test of it ended: why it failed, None for an answer."""
+        ...
+
+
 class ServiceCheck:
     """Finds what the doctor finds, as far as a service can look at it while it works."""
 
@@ -89,6 +107,7 @@ class ServiceCheck:
         live: RuntimeSettings,
         known: Listed,
         waits: Waiting,
+        model_tested: TestedModel,
         platforms: Sequence[Platform[Any]],
         refused: Callable[[Settings], Sequence[Refused]],
     ) -> None:
@@ -96,6 +115,7 @@ class ServiceCheck:
         self._live = live
         self._phones = known
         self._waits = waits
+        self._model = model_tested
         self._platforms = platforms
         self._refused = refused
 
@@ -107,16 +127,22 @@ class ServiceCheck:
         """What costs nothing: files, what is waited for, phones from memory, what model and chats are set to."""
         rows = [phone_json(phone, ()) for phone in self._phones.list()]
         return [
-            *(waited(wait.what, said(wait.why), wait.since, self._platforms) for wait in self._waits.now()),
+            *(
+                waited(wait.what, said(wait.why), wait.since, self._platforms)
+                for wait in self._waits.now()
+                if wait.what != MODEL
+            ),
             *await files.findings(self._live.now),
             *map(files.refused_folder, await asyncio.to_thread(self._refused, self._live.now)),
             *setting_changes.of_file(self._live.left_out),
             *setting_changes.told(self._live.changes, self._live.unusable),
             *findings(rows),
-            model.set_up(self._live.now),
+            model.set_up(self._live.now, self._model.state),
             *chats.set_up(self._live.now, self._platforms),
         ]
 
     async def far(self) -> Sequence[Finding]:
         """What is asked elsewhere: the model, with one small picture, and the chats' platforms."""
-        return [*await model.findings(self._live.now), *await chats.findings(self._live.now, self._platforms)]
+        tested = await model.findings(self._live.now)
+        self._model.tested(model.cause_of(tested))
+        return [*tested, *await chats.findings(self._live.now, self._platforms)]

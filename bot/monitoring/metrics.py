@@ -26,12 +26,14 @@ from starlette.routing import Route
 
 from agent.events import Step, TaskEnded, TaskEvent
 from agent.models.base import Usage
+from agent.models.state import ModelState
 from bot.domain.task import TaskState
 from bot.monitoring.dependencies import Dependencies
 from bot.monitoring.heartbeat import Pulse
 from bot.store.counters import FiguresNow
 from bot.store.errors import StoreError
 from bot.store.housekeeping import Kept
+from bot.views.model import model_json
 from devices.measuring import Part
 from devices.phone import Health, Phones
 from devices.wording import said
@@ -153,10 +155,18 @@ class Metrics:
 class WatchPages:
     """Two addresses for programs that watch. `chats` are the platforms on which people reach the service."""
 
-    def __init__(self, pulse: Pulse, metrics: Metrics, waits: Dependencies, chats: Collection[str] = ()) -> None:
+    def __init__(
+        self,
+        pulse: Pulse,
+        metrics: Metrics,
+        waits: Dependencies,
+        model: Callable[[], ModelState],
+        chats: Collection[str] = (),
+    ) -> None:
         self._pulse = pulse
         self._chats = chats
         self._waits = waits
+        self._model = model
         self._metrics = metrics
 
     def routes(self) -> list[Route]:
@@ -164,8 +174,8 @@ class WatchPages:
         return [Route("/healthz", self.health), Route("/metrics", self.numbers)]
 
     async def health(self, _: Request) -> Response:
-        """200 while task service, store and chats work, else 503, with what is wrong. What is waited for
-        stands beside it.
+        """200 while task service, store and chats work, else 503, with what is wrong; what is waited for, and how the
+        model is doing.
         """
         wrong = [] if self._pulse.healthy else ["desk"]
         waits = self._waits.now()
@@ -176,6 +186,7 @@ class WatchPages:
             "healthy": not wrong,
             "wrong": wrong,
             "waits": [{"for": wait.what, "why": said(wait.why), "since": round(wait.since)} for wait in waits],
+            "model": model_json(self._model()),
             "loop_lag_seconds": round(self._pulse.lag, 3),
         }
         return JSONResponse(body, status_code=503 if wrong else 200, headers={"Cache-Control": "no-store"})

@@ -10,6 +10,8 @@ from functools import partial
 from agent.limits import TaskLimits
 from agent.model_roles import ModelSettings, build_models, close_models
 from agent.models.base import Models
+from agent.models.cause import Cause
+from agent.models.state import ModelState, ModelStatus
 from agent.outage_retry import Listener, PatientModel, patient
 from agent.run_config import RunConfig
 from bot.config.endpoints import dialect_of, model_settings
@@ -45,8 +47,18 @@ class RunConfigs:
 
     @property
     def waited_for(self) -> tuple[PatientModel, ...]:
-        """Each of the models of this moment once."""
+        """Each of the models of this moment once, the one for acting first."""
         return self._made[-1].waited_for
+
+    @property
+    def state(self) -> ModelState:
+        """How the models of this moment are doing: the first that fails, else the one for acting."""
+        states = [model.state for model in self.waited_for]
+        return next((state for state in states if state.status is ModelStatus.FAILING), states[0])
+
+    def tested(self, cause: Cause | None) -> None:
+        """Take in how a test of the model for acting ended: why it failed, None for an answer."""
+        self.waited_for[0].tested(cause)
 
     def take(self) -> RunConfig:
         """See RunConfigSource."""

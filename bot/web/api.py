@@ -14,6 +14,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from agent.files import GivenFile
+from agent.models.state import ModelState, ModelStatus
 from agent.ports.frames import Frames
 from agent.questions import QuestionKind
 from bot.commands.spec import COMMANDS
@@ -72,8 +73,8 @@ class ConsoleServices:
     """Who holds a phone by hand, by name; "" for nobody."""
     people: PeopleOfPage | None = None
     """What those are served with who sign in and are no operators."""
-    model: Callable[[], str] = str
-    """What the model for acting is called, "" while the offline pilot works without one."""
+    model: Callable[[], ModelState] = lambda: ModelState(ModelStatus.OFFLINE)
+    """How the model for acting is doing."""
 
 
 class _Body(BaseModel):
@@ -127,7 +128,7 @@ class Api:
         signed_in = bool(caller_of(request).session)
         commands = _commands_json(viewer.commands(self._behind.commands))
         more = {"revision": revision, "commands": commands, "signed_in": signed_in}
-        more |= {"may": viewer.rights, "model": self._behind.model()}
+        more |= {"may": viewer.rights, "model": self._behind.model().model}
         return JSONResponse(state | more)
 
     async def choices(self, request: Request) -> Response:

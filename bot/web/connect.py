@@ -20,6 +20,8 @@ from starlette.routing import Route
 
 from agent.members.loading import Team
 from bot.application.services import Services
+from bot.checks.model import cause_of
+from bot.checks.service import TestedModel
 from bot.config.endpoints import model_settings
 from bot.config.settings import Settings, SettingsError
 from bot.config.settings_file import ADDRESSES, own_address
@@ -32,10 +34,11 @@ from bot.people.access import authorize
 from bot.people.subjects import Subject
 from bot.platform import Platform
 from bot.texts import say, spoken
+from bot.views.model import model_json
 from bot.views.tasks import Json
 from bot.web.api import ID_LIMIT, body_of
 from bot.web.auth import caller_of
-from bot.web.connect_forms import PRESETS, Form, forms, has_secret, kind_of, typed
+from bot.web.connect_forms import MODEL, PRESETS, Form, forms, has_secret, kind_of, typed
 from bot.web.http import RequestRefused, get, post
 from bot.web.sessions import Way
 from bot.web.viewers import person_of, place_of
@@ -78,6 +81,7 @@ class Connect:
         online: Callable[[str], bool | None],
         team: Callable[[], Team],
         members: Path,
+        model: TestedModel,
     ) -> None:
         self._services = services
         self._live = services.live
@@ -85,6 +89,7 @@ class Connect:
         self._online = online
         self._team = team
         self._members = members
+        self._model = model
         self._turn = asyncio.Lock()
 
     def routes(self) -> list[Route]:
@@ -102,6 +107,7 @@ class Connect:
         own = await asyncio.to_thread(_names_in, self._members)
         found = {
             "offline": model_settings(self._live.now).offline,
+            "model_state": model_json(self._model.state),
             "forms": [self._form_json(form) for form in self._forms.values()],
             "presets": [asdict(preset) for preset in PRESETS],
             "members": [
@@ -144,6 +150,9 @@ class Connect:
                     raise RequestRefused(409, said(sentence_of(error))) from None
                 except OSError as error:
                     raise RequestRefused(503, say("connect.unwritten", why=error.strerror or "")) from None
+        if form.name == MODEL:
+            # What is kept anyway does not count as connected.
+            self._model.tested(cause_of(findings))
         return _findings(findings, saved=True)
 
     async def _wish(self, request: Request) -> tuple[Form, dict[str, str], bool]:

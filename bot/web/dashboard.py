@@ -9,6 +9,7 @@ import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 
+from agent.models.state import ModelState
 from bot.store.errors import StoreError
 from bot.texts import spoken
 from bot.views.tasks import Json
@@ -56,10 +57,17 @@ class Shown:
 class Dashboard:
     """Between two changes it asks nothing of the store, and without watchers never."""
 
-    def __init__(self, tasks: ConsoleTasks, questions: ConsoleQuestions, phones: ConsolePhones) -> None:
+    def __init__(
+        self,
+        tasks: ConsoleTasks,
+        questions: ConsoleQuestions,
+        phones: ConsolePhones,
+        model: Callable[[], ModelState],
+    ) -> None:
         self._tasks = tasks
         self._questions = questions
         self._phones = phones
+        self._model = model
         self._changed = Wakeup()
         self._watchers = 0
         self._keeping: asyncio.Task[None] | None = None
@@ -71,7 +79,7 @@ class Dashboard:
 
     async def now(self) -> Standing:
         """How everything stands now. Raises StoreError."""
-        return await standing_of(self._tasks, self._questions, self._phones)
+        return await standing_of(self._tasks, self._questions, self._phones, self._model())
 
     @asynccontextmanager
     async def watched(self) -> AsyncIterator[None]:

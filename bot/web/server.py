@@ -85,7 +85,7 @@ class Console:
         self._beside = beside
         self._note: handover.Handover | None = None
         viewers = Viewers(behind.chat, behind.log, behind.people)
-        board = Dashboard(behind.tasks, behind.questions, behind.phones)
+        board = Dashboard(behind.tasks, behind.questions, behind.phones, behind.model)
         self._words = PageTexts(language)
         self._parts = (
             self._words,

@@ -110,6 +110,7 @@ class Viewer:
             {task: place for task, place in standing.places.items() if task in known},
             self.phones(standing.phones),
             tuple(one for one in standing.questions if one.task in known),
+            standing.model,
         )
 
     def state(self, standing: Standing) -> Json:

@@ -6,11 +6,13 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+from agent.models.state import ModelState
 from bot.checks.settings import Shown
 from bot.domain.address import Address, Person
 from bot.domain.finding import Finding
 from bot.domain.task import OpenQuestion, Task, TaskState
 from bot.store.search import Choices
+from bot.views.model import model_json
 from bot.views.tasks import Json, phone_json, task_json
 from bot.web.chat import HOME
 from devices.phone import Phone, PhoneInfo
@@ -158,23 +160,26 @@ def question_json(open_question: OpenQuestion, known: str, home: Address = HOME,
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """How tasks, phones and questions stand at one moment. `places` are places in the queue by task."""
+    """How tasks, phones, questions and the model stand at one moment. `places` are places in the queue by task."""
 
     tasks: tuple[Task, ...]
     active: tuple[Task, ...]
     places: Mapping[str, int | None]
     phones: tuple[PhoneInfo, ...]
     questions: tuple[OpenQuestion, ...]
+    model: ModelState
 
 
-async def standing_of(tasks: ConsoleTasks, questions: ConsoleQuestions, phones: ConsolePhones) -> Standing:
+async def standing_of(
+    tasks: ConsoleTasks, questions: ConsoleQuestions, phones: ConsolePhones, model: ModelState
+) -> Standing:
     """How everything stands now: three reads of the store, whatever is shown."""
     active = tuple(await tasks.active())
     recent = tuple(await tasks.recent(TASKS_SHOWN))
     listed = {task.id for task in recent}
     old = [task for task in active if not task.parent and task.id not in listed]
     places = {task.id: await tasks.place_in_queue(task.id) for task in active if not task.parts}
-    return Standing((*recent, *reversed(old)), active, places, phones.list(), tuple(await questions.open()))
+    return Standing((*recent, *reversed(old)), active, places, phones.list(), tuple(await questions.open()), model)
 
 
 def state_json(
@@ -189,6 +194,7 @@ def state_json(
         "questions": [
             question_json(one, whole.get(one.task, one.task), home, allowed=allowed(one)) for one in standing.questions
         ],
+        "model_state": model_json(standing.model),
     }
 
 

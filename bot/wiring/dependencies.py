@@ -50,7 +50,8 @@ async def _memory() -> str:
 
 
 async def _model(core: Core) -> str:
-    return words("waits.model") if any(model.away for model in core.terms.waited_for) else ""
+    cause = core.terms.state.cause
+    return "" if cause is None else words(f"waits.model.{cause}")
 
 
 async def _adb(core: Core) -> str:

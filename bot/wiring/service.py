@@ -202,14 +202,15 @@ async def _chats(
             stack.push_async_callback(spans.close)
             stack.callback(core.task_service.on_event(spans.hear))
             stack.enter_context(listening(spans.part))
-        watch = WatchPages(pulse, metrics, waits, named)
-        checks = ServiceCheck(core.live, core.phones, waits, platforms, refused_folders)
+        watch = WatchPages(pulse, metrics, waits, lambda: core.terms.state, named)
+        checks = ServiceCheck(core.live, core.phones, waits, core.terms, platforms, refused_folders)
         connect = Connect(
             services,
             platforms,
             online=connected.online,
             team=lambda: core.members.team,
             members=settings.data_dir / AGENTS_NAME,
+            model=core.terms,
         )
         alone = not connected.of(*named)
         await _console(
@@ -267,7 +268,7 @@ async def _console(
         commands=BY_NAME,
         held_by=services.hands.held_by,
         people=PeopleOfPage(services, people),
-        model=lambda: "" if (name := core.terms.models.vision.name) == "offline" else name,
+        model=lambda: core.terms.state,
     )
     settings = core.settings
     try:

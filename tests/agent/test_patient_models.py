@@ -11,7 +11,9 @@ import pytest
 from agent.context_window import window_of
 from agent.events import ModelAway
 from agent.models.base import Delta, Message, ModelReply, ModelRequest, Models, Purpose
+from agent.models.cause import Cause
 from agent.models.errors import ModelKeyRejected, ModelUnreachable
+from agent.models.state import ModelStatus
 from agent.outage_retry import PATIENCE_S, PatientModel, patient
 from tests.fakes.scripted_model import Windowed
 
@@ -70,7 +72,7 @@ async def test_ten_minutes_are_waited_for_and_told_once() -> None:
     assert endpoint.calls < 30, "with pauses in between"
     until = NOON + 20.0 + PATIENCE_S
     assert endpoint.said == [("7-1", ModelAway(until=until)), ("7-1", ModelAway())]
-    assert not model.away
+    assert model.state.status is ModelStatus.CONNECTED
     assert (await model.complete(asked())).waited == 0
 
 
@@ -82,7 +84,7 @@ async def test_it_is_not_waited_for_ever() -> None:
     with pytest.raises(ModelUnreachable):
         await model.complete(asked())
     assert PATIENCE_S - MINUTE < endpoint.now - 20.0 <= PATIENCE_S
-    assert model.away
+    assert (model.state.status, model.state.cause) == (ModelStatus.FAILING, Cause.NO_CONNECTION)
 
 
 async def test_what_the_endpoint_asks_for_is_waited_for_between_growing_pauses() -> None:
@@ -91,12 +93,12 @@ async def test_what_the_endpoint_asks_for_is_waited_for_between_growing_pauses()
     model = endpoint.patient()
     await model.complete(asked())
     endpoint.now, endpoint.away = 0.0, (0.0, 1e9)
-    endpoint.error = ModelUnreachable("busy", status=429, retry_after=120.0)
+    endpoint.error = ModelUnreachable("busy", status=429, retry_after=120.0, cause=Cause.BUSY)
     endpoint.tries.clear()
     with pytest.raises(ModelUnreachable):
         await model.complete(asked())
     assert endpoint.tries == [120.0 * number for number in range(8)]
-    assert endpoint.said == [("7-1", ModelAway(status=429, until=NOON + PATIENCE_S)), ("7-1", ModelAway())]
+    assert endpoint.said == [("7-1", ModelAway(cause=Cause.BUSY, until=NOON + PATIENCE_S)), ("7-1", ModelAway())]
 
 
 async def test_who_asks_for_more_than_the_patience_is_not_waited_for() -> None:

@@ -82,7 +82,7 @@ def test_every_kind_is_there_with_its_values_and_none_is_left_over() -> None:
         (
             ModelUnreachable("429"),
             Outcome.FAILED,
-            "429 The task stopped there; nothing is repeated automatically. Try again",
+            "429 The task stopped there; nothing is repeated automatically. Check that the endpoint",
         ),
         (OSError(28, "No space left"), Outcome.FAILED, "could not be used: No space left."),
         (ValueError("/etc/secret"), Outcome.FAILED, "went wrong (ValueError)."),

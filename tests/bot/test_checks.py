@@ -8,13 +8,18 @@ from typing import Any
 import pytest
 from pydantic import SecretStr
 
+from agent.models.cause import Cause
+from agent.models.state import ABOUT_THE_REQUEST, ModelState, ModelStatus
 from bot.chats.installed import installed, model_of
 from bot.checks import chats, files, model, service
 from bot.checks.service import waited
 from bot.config.settings import Settings
 from bot.monitoring.dependencies import Wait
+from bot.runtime.run_config import RunConfigs
 from bot.runtime.settings import RuntimeSettings
 from bot.store.store import Store
+from bot.texts import LANGUAGES, speaking
+from bot.views.model import state_words
 from bot.views.tasks import phone_json
 from bot.wiring.team import refused_folders
 from devices.phone import Health, PhoneInfo
@@ -37,6 +42,16 @@ def test_the_model_as_it_is_set(given: dict[str, Any], verdict: str, words: str)
     assert (found.area, found.verdict) == ("model", verdict)
     assert words in found.text
     assert "0123" not in found.text + found.fix
+
+
+@pytest.mark.parametrize("cause", sorted(set(Cause) - ABOUT_THE_REQUEST))
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_model_that_fails_says_why_and_since_when_and_what_helps(cause: Cause, language: str) -> None:
+    state = ModelState(ModelStatus.NOT_TESTED, "qwen3-vl-plus").after(cause, 1_795_700_000.0)
+    with speaking(language):
+        found = model.set_up(Settings.model_validate(MODEL), state)
+        assert (found.verdict, found.cause, bool(found.fix)) == ("bad", cause, True)
+        assert state_words(state) in found.text
 
 
 def test_chats_as_they_are_set() -> None:
@@ -113,7 +128,8 @@ async def test_the_console_names_members_and_skills_that_cannot_be_used_as_the_d
     store = await Store.open(tmp_path)
     try:
         live = await RuntimeSettings.open(Settings(data_dir=tmp_path), store)
-        check = service.ServiceCheck(live, Nothing(), Nothing(), (), refused_folders)
+        configs = RunConfigs(live.now, lambda _request, _away: None)
+        check = service.ServiceCheck(live, Nothing(), Nothing(), configs, (), refused_folders)
         refused = [found for found in await check.near() if "is not used" in found.text]
     finally:
         await store.close()

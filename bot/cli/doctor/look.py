@@ -11,7 +11,7 @@ from contextlib import aclosing
 
 from bot.chats.installed import installed
 from bot.checks import chats, files, model, setting_changes
-from bot.checks.service import waited
+from bot.checks.service import MODEL, waited
 from bot.cli.doctor import phones, tools
 from bot.cli.exits import OK, UNAVAILABLE
 from bot.cli.remote import Remote, running_service
@@ -29,7 +29,8 @@ async def findings(remote: Remote | None) -> list[Finding]:
     found = [Finding("service", "good", say("check.service.good"))]
     if "desk" in health["wrong"]:
         found = [Finding("service", "bad", say("check.service.hangs"), say("check.service.hangs_fix"))]
-    found += [waited(wait["for"], wait["why"], wait["since"], installed()) for wait in health["waits"]]
+    waits = [wait for wait in health["waits"] if wait["for"] != MODEL]
+    found += [waited(wait["for"], wait["why"], wait["since"], installed()) for wait in waits]
     return found
 
 

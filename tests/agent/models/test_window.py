@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from agent.models.call_failure import CallFailure, Kind
+from agent.models.cause import Cause, cause_of
 from agent.models.endpoint import EndpointSettings
 from agent.models.errors import InputTooLong, ModelRefused
 from agent.models.tokens import estimated_input
@@ -129,7 +129,7 @@ async def test_a_refusal_as_too_long_is_told_apart_and_learned_from(
     ],
 )
 def test_other_refusals_are_not(status: int, words: str) -> None:
-    assert not CallFailure(Kind.STATUS, status, reason=words).too_long
+    assert cause_of(status, words) is not Cause.TOO_LONG
 
 
 async def test_other_refusals_teach_nothing_of_the_window() -> None:

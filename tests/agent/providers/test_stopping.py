@@ -10,6 +10,7 @@ import pytest
 
 from agent.events import ModelAway, Step
 from agent.models.base import Models
+from agent.models.cause import Cause
 from agent.outage_retry import patient
 from agent.outcome import Outcome
 from devices.virtual_phone.faults import Faults
@@ -139,7 +140,7 @@ async def test_refused_for_ever_is_told_with_its_end_and_stopped_within_a_second
         async with asyncio.timeout(30):
             await busy.wait()
         left = (told[0].until or 0.0) - time.time()
-        assert told[0].status == 429
+        assert told[0].cause is Cause.BUSY
         assert 14 * 60 < left <= 15 * 60
         async with asyncio.timeout(SECOND):
             await (work.agent.cancel("7") if how == "stop" else work.agent.pause("7"))

@@ -67,7 +67,11 @@ async def test_the_wait_that_is_asked_for_is_kept(rig: Rig) -> None:
         (rate_limited("900", times=0), Outcome.FAILED, ["accepts no more requests", "900 s"]),
         (Answer(cut_after=1, times=0), Outcome.FAILED, ["dropped the connection"]),
         (Answer(garbage=True, times=0), Outcome.FAILED, ["not a model's answer", "base URL"]),
-        (refused(429, "No credit.", code="insufficient_quota", times=0), Outcome.FAILED, ["no credit left"]),
+        (
+            refused(429, "No money.", code="insufficient_quota", times=0),
+            Outcome.BLOCKED,
+            ["no credit or", "“No money.”"],
+        ),
         (refused(400, "Too many tokens.", times=0), Outcome.FAILED, ["refused the request (400)", "Too many tokens."]),
         (refused(400, TOO_LONG, times=0), Outcome.FAILED, ["context window of fake-vl", "larger window"]),
     ],

@@ -15,6 +15,7 @@ from starlette.applications import Starlette
 
 from agent.events import Step, TaskEnded
 from agent.models.base import Usage
+from agent.models.state import ModelState, ModelStatus
 from agent.outcome import Outcome
 from agent.run_id import RunId
 from bot.monitoring.dependencies import Dependencies
@@ -88,7 +89,8 @@ async def watched(tmp_path: Path) -> AsyncIterator[Watched]:
     metrics = Metrics(store.figures, AdbPhones(), pulse, task_service.still_for, waits, lambda: Kept(1, 1000, 200, 30))
     gate = ConsoleGate(Exposure("127.0.0.1"), "token", Sessions(store.sessions, time.time, {}))
     app = Starlette()
-    app.router.routes += WatchPages(pulse, metrics, waits, {"discord"}).routes()
+    state = ModelState(ModelStatus.NOT_TESTED, "a-model")
+    app.router.routes += WatchPages(pulse, metrics, waits, lambda: state, {"discord"}).routes()
     server = HttpServer(Guarded(app, gate, PageTexts("en")))
     port = await server.listen("127.0.0.1", 0)
     gate.opened(port, lambda _: True)

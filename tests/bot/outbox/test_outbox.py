@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from agent.events import FileFound, ModelAway, Planned, Seen, Todo, Told
+from agent.models.cause import Cause
 from agent.outcome import Outcome
 from agent.questions import QuestionKind
 from agent.run_id import RunId
@@ -370,21 +371,21 @@ async def test_plans_and_waits_are_on_the_card(post: Post) -> None:
 
 
 @pytest.mark.parametrize(
-    ("language", "status", "words"),
+    ("language", "cause", "words"),
     [
-        ("en", 429, "The model is refusing requests right now (429); retrying until 15:20."),
-        ("en", 0, "The model is not answering right now; retrying until 15:20."),
-        ("zh", 429, "模型暂时拒绝请求（429），会一直重试到 15:20。"),
+        ("en", Cause.BUSY, "The model is busy and takes no requests right now. Retrying until 15:20."),
+        ("en", Cause.NO_CONNECTION, "The model cannot be reached. Retrying until 15:20."),
+        ("zh", Cause.BUSY, "模型太忙，暂时不接受请求。会一直重试到 15:20。"),
     ],
 )
 async def test_a_model_that_is_away_is_on_the_card_until_it_is_back(
-    post: Post, language: str, status: int, words: str
+    post: Post, language: str, cause: Cause, words: str
 ) -> None:
     """Seen failing before: the card said for how many minutes at most, from a moment that nobody could see."""
     world = post.world
     task = await world.working(person=replace(ANNA, language=language))
     until = datetime(2026, 11, 22, 15, 20, tzinfo=UTC).timestamp()
-    world.task_service.model_away(task.id, ModelAway(status=status, until=until))
+    world.task_service.model_away(task.id, ModelAway(cause=cause, until=until))
     await post.shown(words)
     world.task_service.model_away(task.id, ModelAway())
     await world.step(task, 1)

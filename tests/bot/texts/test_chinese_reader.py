@@ -166,10 +166,10 @@ FAULTS = (
     PhoneTimeout(words("phone.error.too_slow", serial="1", doing=words("phone.doing.picture"))),
     CaptureFailed(words("phone.error.captures", number=3, last=words("phone.error.broken_picture"))),
     PhoneSpent("condition.empty", phone="书桌", percent=3),
-    ModelUnreachable(agent_words("model.busy_for", host="1.2.3.4", seconds=9)),
+    ModelUnreachable(agent_words("model.busy_for", host="1.2.3.4", status=429, seconds=9)),
     ModelKeyRejected(agent_words("model.wants_key", host="1.2.3.4")),
-    UnknownModel(agent_words("model.not_here", host="1.2.3.4", model="m")),
-    NoVision(agent_words("model.blind", host="1.2.3.4", model="m")),
+    UnknownModel(agent_words("model.wrong_address", host="1.2.3.4", model="m")),
+    NoVision(agent_words("model.no_pictures", host="1.2.3.4", model="m")),
     StoreError(bot_words("store.unopened", path="/data", reason="-")),
     ValueError("nothing of this is told"),
 )

@@ -18,6 +18,7 @@ from agent.members.loading import Team
 from bot.chats.installed import installed, model_of
 from bot.config.settings import load_settings
 from bot.config.settings_file import SETTINGS_NAME
+from bot.runtime.run_config import RunConfigs
 from bot.web.connect import Connect
 from bot.web.connect_phones import INVITED_S, ConnectPhones
 from devices.adb.wifi import Announced, Invitation
@@ -104,7 +105,11 @@ async def connecting(directory: Path, **environment: str) -> AsyncIterator[Calle
     file.write_text("".join(f"{name}={value}\n" for name, value in lines.items()), encoding="utf-8")
     async with a_world(directory, settings=load_settings(file, model_of(installed()))) as world:
         network = Network()
-        connect = Connect(world.services, installed(), online=lambda _: None, team=Team, members=directory)
+        configs = RunConfigs(world.services.live.now, lambda _request, _away: None)
+        world.services.live.on_change(configs.change)
+        connect = Connect(
+            world.services, installed(), online=lambda _: None, team=Team, members=directory, model=configs
+        )
         phones = ConnectPhones(world.services, network, clock=network.clock)
         (directory / "console").mkdir()
         async with open_world(directory / "console", beside=[*connect.routes(), *phones.routes()]) as console:
@@ -129,6 +134,7 @@ async def test_a_model_is_kept_once_it_works_and_its_key_never_comes_back(tmp_pa
         assert page.filed["VLM_API_KEY"] == CANARY
         overview = await page.overview()
         assert overview["offline"] is False
+        assert overview["model_state"]["status"] == "connected"
         assert await page.field("vlm_api_key") | {"label": ""} == {
             "name": "vlm_api_key",
             "label": "",
@@ -139,9 +145,16 @@ async def test_a_model_is_kept_once_it_works_and_its_key_never_comes_back(tmp_pa
         }
         blind = await page.post("save", form="model", values={"vlm_model": "none"}, anyway=True)
         assert blind["saved"] is True
+        state = (await page.overview())["model_state"]
+        assert (state["status"], state["model"]) == ("failing", "none"), "kept, and not connected"
+        assert state["cause"]
+        assert state["since"]
+        assert state["remedy"]
         assert (await page.save("model", vlm_base_url="", vlm_api_key="", vlm_model=""))["saved"] is True
         assert page.filed == {}
-        assert (await page.overview())["offline"] is True
+        overview = await page.overview()
+        assert overview["offline"] is True
+        assert overview["model_state"]["status"] == "offline"
         assert CANARY not in page.seen
         assert "sk-wrong" not in page.seen
 

@@ -9,6 +9,7 @@ from typing import Any
 import aiohttp
 import pytest
 
+from agent.models.state import ModelState, ModelStatus
 from bot.domain.outgoing import Message
 from bot.texts import speaking
 from bot.web.chat import address
@@ -171,8 +172,8 @@ async def test_without_a_page_nothing_is_looked_up(world: World, client: aiohttp
 def test_what_all_pages_are_told_is_made_once_for_each_language() -> None:
     """Fifty pages of hundreds of tasks held up whoever pressed Stop. Seen failing with all of it made for each page."""
     one = task("1")
-    before = Shown(Standing((one,), (), {}, (), ()), 1)
-    now = Shown(Standing((one, task("2")), (), {}, (), ()), 2)
+    before = Shown(Standing((one,), (), {}, (), (), ModelState(ModelStatus.OFFLINE)), 1)
+    now = Shown(Standing((one, task("2")), (), {}, (), (), ModelState(ModelStatus.OFFLINE)), 2)
     assert now.since(before) is now.since(before)
     assert now.state() is now.state()
     assert [each["task"] for each in json.loads(now.since(before))["tasks"]] == ["2"]

@@ -18,7 +18,7 @@ BROKEN = {"message": "The server had an error while processing your request.", "
 
 def is_fault(answer: Answer) -> bool:
     """Whether nothing of the answer itself is ever sent."""
-    return answer.status != 200 or answer.garbage or answer.hang == "before"
+    return answer.status != 200 or answer.garbage or answer.body is not None or answer.hang == "before"
 
 
 async def fault(recorded: Recorded, answer: Answer) -> web.Response:
@@ -29,6 +29,11 @@ async def fault(recorded: Recorded, answer: Answer) -> web.Response:
     if answer.garbage:
         return web.Response(text="<html><body>It works!</body></html>", content_type="text/html")
     headers = {"Retry-After": answer.retry_after} if answer.retry_after else {}
+    if isinstance(answer.body, str):
+        kind = "text/html" if answer.body.startswith("<") else "text/plain"
+        return web.Response(text=answer.body, status=answer.status, headers=headers, content_type=kind)
+    if answer.body is not None:
+        return web.json_response(answer.body, status=answer.status, headers=headers)
     error = answer.error or {"message": f"Failed with {answer.status}.", "code": None, "param": None}
     return web.json_response({"error": error}, status=answer.status, headers=headers)
 

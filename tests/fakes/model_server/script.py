@@ -50,6 +50,8 @@ class Answer(BaseModel):
 
     status: int = 200
     error: dict[str, Any] | None = None
+    body: dict[str, Any] | list[Any] | str | None = None
+    """Send this instead of an answer, with the status: JSON, a page (it begins with "<"), or any other text."""
     retry_after: str = ""
     cut_after: int | None = None
     """Close the connection after this many pieces."""

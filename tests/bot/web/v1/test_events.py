@@ -6,6 +6,7 @@ import asyncio
 from pathlib import Path
 
 from agent.events import ModelAway, Thinking
+from agent.models.cause import Cause
 from agent.outcome import Outcome
 from bot.domain.right import Right
 from bot.store.frames import FrameFiles
@@ -26,8 +27,8 @@ async def test_a_task_that_was_given_in_a_chat_is_told_from_its_beginning_to_its
         api.world.agent.tell(task.id, Thinking(node="planner", text="First I"))
         number, name, piece = await stream.next() or (0, "", {})
         assert (number, name, piece["text"]) == (0, "thinking", "First I")
-        api.world.task_service.model_away(task.id, ModelAway(status=500, until=7.0))
-        assert (await stream.next() or ())[1:] == ("model_away", {"task": task.id, "status": 500, "until": 7.0})
+        api.world.task_service.model_away(task.id, ModelAway(cause=Cause.BROKEN, until=7.0))
+        assert (await stream.next() or ())[1:] == ("model_away", {"task": task.id, "cause": "broken", "until": 7.0})
         await api.world.step(task, 1)
         number, name, step = await stream.next() or (0, "", {})
         assert (number, name, step["index"], step["phone"]) == (4, "process_step", 0, "Pixel")

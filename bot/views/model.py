@@ -1,0 +1,39 @@
+"""How the model is doing, in words and as a plain object: the same wherever people or programs look."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from typing import Final
+
+from agent.error_mapping import remedy
+from agent.models.state import ModelState, ModelStatus
+from bot.texts import say
+from bot.views.tasks import Json
+
+_TODAY: Final = timedelta(hours=20)
+"""For so long the time of day says enough."""
+
+
+def state_words(state: ModelState) -> str:
+    """The state in a few words, such as "no credit since 11:04"."""
+    if state.status is not ModelStatus.FAILING:
+        return say(f"model.status.{state.status}")
+    return say(f"model.failing.{state.cause}", time=_time(state.since))
+
+
+def model_json(state: ModelState) -> Json:
+    """The state for programs: `text` and `remedy` are in the language that is spoken."""
+    return {
+        "status": state.status.value,
+        "model": state.model,
+        "cause": None if state.cause is None else state.cause.value,
+        "since": state.since,
+        "text": state_words(state),
+        "remedy": "" if state.cause is None else remedy(state.cause),
+    }
+
+
+def _time(since: float | None) -> str:
+    begun = datetime.fromtimestamp(since or 0.0).astimezone()
+    recent = datetime.now().astimezone() - begun < _TODAY
+    return f"{begun:%H:%M}" if recent else f"{begun:%Y-%m-%d %H:%M}"
