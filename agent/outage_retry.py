@@ -17,6 +17,7 @@ from agent.context_window import window_of
 from agent.events import ModelAway
 from agent.models.base import Delta, Model, ModelReply, ModelRequest, Models, Purpose
 from agent.models.errors import ModelUnreachable
+from agent.models.pictures import takes_pictures
 from agent.models.window import MOST_WINDOW
 from devices.measuring import measured
 
@@ -64,6 +65,11 @@ class PatientModel:
     def name(self) -> str:
         """The model's name as the endpoint knows it."""
         return self._model.name
+
+    @property
+    def takes_pictures(self) -> bool:
+        """Whether the model is to be shown pictures."""
+        return takes_pictures(self._model)
 
     async def window(self, sent: int = MOST_WINDOW) -> int:
         """Tokens that fit into the model's context window."""

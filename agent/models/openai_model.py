@@ -16,6 +16,8 @@ from agent.models.connection import Connection, RetryPolicy
 from agent.models.endpoint import EndpointSettings
 from agent.models.endpoint_quirks import Adapting
 from agent.models.error_messages import error_of, settings_problem, too_slow
+from agent.models.errors import NoVision
+from agent.models.pictures import without_pictures
 from agent.models.responses import Lost, ResponsesApi
 from agent.models.stream_dedup import Show, ShownOnce
 from agent.models.window import MOST_WINDOW, ContextWindow
@@ -120,16 +122,40 @@ class OpenAIModel:
         self._connection = Connection(settings, retry or RetryPolicy())
         self._router = Router(settings, self._connection)
         self._window = ContextWindow(settings, self._connection)
+        self._takes_pictures = settings.pictures != "never"
 
     @property
     def name(self) -> str:
         """The model's name as the endpoint knows it."""
         return self._settings.model
 
+    @property
+    def takes_pictures(self) -> bool:
+        """Whether the model is to be shown pictures: as it is set, else until it has refused one."""
+        return self._takes_pictures
+
     async def complete(self, request: ModelRequest, *, on_delta: Callable[[Delta], None] | None = None) -> ModelReply:
-        """Answer the request; see Model. An answer that is begun again after a break is not streamed a second time."""
+        """Answer the request; see Model. An answer that is begun again after a break is not streamed a second time.
+
+        A model that turns out to accept no pictures is asked again without them; not for an action, whose scene is to
+        be shown otherwise then: NoVision is raised once.
+        """
         if problem := settings_problem(self._settings):
             raise problem
+        if not self._takes_pictures:
+            return await self._complete(without_pictures(request), on_delta)
+        try:
+            return await self._complete(request, on_delta)
+        except NoVision as refused:
+            if self._settings.pictures == "always":
+                raise
+            self._takes_pictures = False
+            logger.warning("%s It is shown none from now on.", refused)
+            if request.purpose is Purpose.ACT:
+                raise
+        return await self._complete(without_pictures(request), on_delta)
+
+    async def _complete(self, request: ModelRequest, on_delta: Callable[[Delta], None] | None) -> ModelReply:
         limit = self._settings.limit(request.purpose)
         try:
             async with asyncio.timeout(limit):

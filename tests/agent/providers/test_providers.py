@@ -67,8 +67,8 @@ async def test_the_task_is_done(rig: Rig, personality: Personality, api: Api) ->
     assert len(there.server.store) == 0
 
 
-async def test_a_model_without_eyes_blocks_before_anything_is_done(rig: Rig) -> None:
-    async with world(rig, ModelServer(switcher(), personality=DEEPSEEK)) as there:
+async def test_a_model_that_is_always_shown_pictures_blocks_before_anything_is_done(rig: Rig) -> None:
+    async with world(rig, ModelServer(switcher(), personality=DEEPSEEK), pictures="always") as there:
         end = await there.do()
     assert end.outcome is Outcome.BLOCKED
     assert "does not accept pictures" in end.summary
