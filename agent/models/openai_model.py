@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from enum import Enum, auto
 
-from agent.models.base import Delta, ModelReply, ModelRequest, Purpose, Usage
+from agent.models.base import Delta, ModelReply, ModelRequest, Purpose
 from agent.models.call_failure import CallFailure
 from agent.models.cause import Cause
 from agent.models.chat import ChatApi
@@ -48,17 +48,23 @@ class Router:
         self._probing = asyncio.Lock()
 
     async def complete(self, request: ModelRequest, on_delta: Show | None) -> ModelReply | CallFailure:
-        """One answer. Only acting is a conversation that grows; everything else is asked once and kept nowhere."""
+        """One answer, with all that it took to get one. Only acting is a conversation that grows; everything else is
+        asked once and kept nowhere.
+        """
+        answer = await self._answered(request, on_delta)
+        if isinstance(answer, CallFailure):
+            return answer
+        return replace(answer, usage=self._responses.take_unbooked() + answer.usage)
+
+    async def _answered(self, request: ModelRequest, on_delta: Show | None) -> ModelReply | CallFailure:
         acts = request.purpose is Purpose.ACT and bool(request.conversation)
         if acts and self._route is Route.UNKNOWN and (failure := await self._probe(request)):
             return failure
         shown = ShownOnce(on_delta)
-        spent = Usage()
         if acts and self._route is Route.CONVERSATION:
             answer = await self._responses.continued(request, shown)
             if isinstance(answer, Lost):
                 self._take(Route.ONE_OFF, "it loses the conversation")
-                spent = answer.usage
             elif isinstance(answer, CallFailure) and (answer.status == 501 or answer.param == "store"):
                 self._take(Route.ONE_OFF, "it keeps no conversation")
             elif not self._has_no_responses(answer):
@@ -66,8 +72,8 @@ class Router:
         if self._route in {Route.CONVERSATION, Route.ONE_OFF}:
             answer = await self._responses.one_off(request, shown)
             if not self._has_no_responses(answer):
-                return _with(answer, spent)
-        return _with(await self._chat.complete(request, shown), spent)
+                return answer
+        return await self._chat.complete(request, shown)
 
     async def close(self) -> None:
         """Leave nothing behind at the endpoint."""
@@ -106,12 +112,6 @@ def _says_nothing_about_the_api(failure: CallFailure) -> bool:
     if failure.cause is Cause.NO_API:
         return False
     return failure.transient or failure.cause in {Cause.KEY_REJECTED, Cause.NO_CREDIT, Cause.UNKNOWN_MODEL}
-
-
-def _with(answer: ModelReply | CallFailure, spent: Usage) -> ModelReply | CallFailure:
-    if isinstance(answer, CallFailure) or not spent.calls:
-        return answer
-    return replace(answer, usage=spent + answer.usage)
 
 
 class OpenAIModel:

@@ -93,7 +93,7 @@ async def verify(
         return sentence("verify.unusable", why=sentence_of(error)), error.usage
     except ModelError as error:
         logger.warning("run %s: the verification call failed: %s", run, error)
-        return sentence("verify.failed", why=sentence_of(error)), Usage()
+        return sentence("verify.failed", why=sentence_of(error)), error.usage
     return verdict, usage
 
 
