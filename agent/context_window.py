@@ -90,7 +90,11 @@ async def sum_up(
             conversation=f"{conversation}-turns",
             task=task,
         )
-        reply = await model.complete(request)
+        try:
+            reply = await model.complete(request)
+        except ModelError as error:
+            error.usage = usage + error.usage
+            raise
         # An empty answer says less than what was there: the turns themselves, cut short.
         text = shortened(reply.text.strip() or f"{text}\n{piece}".strip(), MOST_LETTERS)
         usage += reply.usage

@@ -12,6 +12,8 @@ from devices.phone import Element, Observation
 
 MAX_LINES = 60
 """Lines of the element list: more costs tokens and helps no model (spread of lists in public agents: 40 to 60)."""
+MAX_LINES_ALONE = 120
+"""The same where the model is shown no picture beside the list."""
 MAX_TEXT = 80
 
 
@@ -46,17 +48,22 @@ class ScreenView:
         return point.mapped(self.screen.space, self.observation.size)
 
 
-def screen_of(observation: Observation, space: Size, *, covered: bool = False) -> tuple[Screen, tuple[Element, ...]]:
+def screen_of(
+    observation: Observation, space: Size, *, covered: bool = False, by_list: bool = False
+) -> tuple[Screen, tuple[Element, ...]]:
     """The screen in the model's space, and the elements behind the numbers of its list. `covered`: without their words,
-    which are told by the ids of the elements as far as these tell anything.
+    which are told by the ids of the elements as far as these tell anything. `by_list`: the list is all that the model
+    is shown, so it is longer, and what has no words has its id.
     """
     jpeg = observation.jpeg
     targets: tuple[Element, ...] = ()
     lines: tuple[ScreenElement, ...] | None = None
     if observation.elements is not None:
-        targets = _worth_listing(observation.elements, observation.size)
+        most = MAX_LINES_ALONE if by_list else MAX_LINES
+        targets = _worth_listing(observation.elements, observation.size, most)
         lines = tuple(
-            _line(number, element, observation.size, space, covered=covered) for number, element in enumerate(targets)
+            _line(number, element, observation.size, space, covered=covered, by_list=by_list)
+            for number, element in enumerate(targets)
         )
     focused = observation.focused_text
     return (
@@ -75,7 +82,7 @@ def screen_of(observation: Observation, space: Size, *, covered: bool = False) -
     )
 
 
-def _worth_listing(elements: tuple[Element, ...], size: Size) -> tuple[Element, ...]:
+def _worth_listing(elements: tuple[Element, ...], size: Size, most: int) -> tuple[Element, ...]:
     """On the screen, with words or something to do; a container whose words a child repeats is left out."""
     seen: list[Element] = []
     for element in elements:
@@ -86,9 +93,9 @@ def _worth_listing(elements: tuple[Element, ...], size: Size) -> tuple[Element, 
         seen.append(element)
     named = {(e.label, e.bounds.centre) for e in seen if e.label and _is_active(e)}
     kept = [e for e in seen if _is_active(e) or (e.label, e.bounds.centre) not in named]
-    if len(kept) > MAX_LINES:
-        active = [e for e in kept if _is_active(e)][:MAX_LINES]
-        words = [e for e in kept if not _is_active(e)][: MAX_LINES - len(active)]
+    if len(kept) > most:
+        active = [e for e in kept if _is_active(e)][:most]
+        words = [e for e in kept if not _is_active(e)][: most - len(active)]
         chosen = {id(e) for e in (*active, *words)}
         kept = [e for e in kept if id(e) in chosen]
     return tuple(kept)
@@ -98,8 +105,10 @@ def _is_active(element: Element) -> bool:
     return element.clickable or element.editable or element.checkable or element.scrollable or element.long_clickable
 
 
-def _line(number: int, element: Element, size: Size, space: Size, *, covered: bool) -> ScreenElement:
+def _line(number: int, element: Element, size: Size, space: Size, *, covered: bool, by_list: bool) -> ScreenElement:
     text = _covered_label(element) if covered else " ".join(element.label.split())
+    if by_list and not text:
+        text = _covered_label(element)
     bounds = element.bounds.clipped(size).mapped(size, space)
     states = tuple(
         word

@@ -18,6 +18,7 @@ from agent.events import ModelAway
 from agent.models.base import PILOT, Delta, Model, ModelReply, ModelRequest, Models, Purpose
 from agent.models.cause import Cause
 from agent.models.errors import ModelError, ModelUnreachable
+from agent.models.pictures import takes_pictures
 from agent.models.state import ModelState, ModelStatus
 from agent.models.window import MOST_WINDOW
 from devices.measuring import measured
@@ -71,6 +72,11 @@ class PatientModel:
     def tested(self, cause: Cause | None) -> None:
         """Take in how another request to the same endpoint ended: why it failed, None for an answer."""
         self.state = self.state.after(cause, self._wall())
+
+    @property
+    def takes_pictures(self) -> bool:
+        """Whether the model is to be shown pictures."""
+        return takes_pictures(self._model)
 
     async def window(self, sent: int = MOST_WINDOW) -> int:
         """Tokens that fit into the model's context window."""

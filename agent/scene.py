@@ -144,3 +144,5 @@ class Scene:
     """The skill that is to be followed, as a marked block; "" for none."""
     texts_read: tuple[str, ...] = ()
     """Texts of others, from the web, or what came of a program: data, as what stands on the screen."""
+    by_list: bool = False
+    """Whether the model is shown no picture of any screen: it accepts none."""

@@ -122,7 +122,7 @@ def _screen_text(scene: Scene, line: Callable[[ScreenElement], str]) -> str:
         body.append("elements (centre in brackets):" if screen.elements else "elements: none")
         body.extend(line(element) for element in screen.elements)
     lines.append(_block("screen", "\n".join(body)))
-    lines.append(_picture_note(screen))
+    lines.append(_picture_note(screen, by_list=scene.by_list))
     return "\n".join(lines)
 
 
@@ -158,9 +158,17 @@ def user(parts: Iterable[str | ImagePart]) -> Message:
     return Message("user", tuple(part for part in parts if part))
 
 
-def _picture_note(screen: Screen) -> str:
+def _picture_note(screen: Screen, *, by_list: bool) -> str:
     if screen.image is not None:
         return "Its screenshot:"
+    if not (screen.elements or screen.covered or screen.secure):
+        return (
+            "There is neither a picture nor a list of this screen: nothing on it can be seen. Go back or open what you "
+            "need otherwise. If the task cannot be done without this screen, hand over to the person and say why, or "
+            "finish with failure."
+        )
+    if by_list and not screen.covered:
+        return "That list is all that you are shown of it. Touch by its numbers."
     if screen.covered:
         return (
             "This app forbids screenshots: there is no picture, and the words of its elements are covered. Work by "

@@ -80,14 +80,12 @@ class ToolsDialect:
                 "dialects/mobile_use", width=space.width, height=space.height, further=further, rules=rules
             )
             return conversation(instructions, scene, unnumbered(Grid(space, thousandths=True).written)), ()
-        instructions = prompt(
-            "dialects/tools",
-            width=space.width,
-            height=space.height,
-            last_x=space.width - 1,
-            last_y=space.height - 1,
-            rules=rules,
-        )
+        last_x, last_y = space.width - 1, space.height - 1
+        if scene.by_list:
+            sight = prompt("dialects/by_list", last_x=last_x, last_y=last_y)
+        else:
+            sight = prompt("dialects/by_picture", width=space.width, height=space.height, last_x=last_x, last_y=last_y)
+        instructions = prompt("dialects/tools", sight=sight, rules=rules)
         return conversation(instructions, scene, numbered), tool_specs(space, tuple(self._models.values()))
 
     def parse(self, reply: ModelReply, space: Size) -> Decision:

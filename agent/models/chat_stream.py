@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 
-from pydantic import AliasChoices, BaseModel, Field, field_validator
+from pydantic import AliasChoices, BaseModel, ConfigDict, Field, field_validator
 
 from agent.models.base import Delta, ModelReply, ToolCall
 from agent.models.call_failure import Broken, CutShort
 from agent.models.json_text import whole_signs
 from agent.models.limits import MAX_CALLS, MAX_LETTERS, MAX_SHOWN_ARGUMENTS, TooMuch
-from agent.models.tokens import ReportedUsage
+from agent.models.tokens import Reported, ReportedUsage
 
 
 class _Function(BaseModel):
@@ -26,6 +26,8 @@ class _Function(BaseModel):
 
 
 class _CallPiece(BaseModel):
+    model_config = ConfigDict(coerce_numbers_to_str=True)
+
     index: int | None = None
     id: str | None = None
     function: _Function | None = None
@@ -49,12 +51,14 @@ class _Piece(BaseModel):
 class _Choice(BaseModel):
     piece: _Piece | None = Field(default=None, validation_alias=AliasChoices("delta", "message"))
     finish_reason: str | None = None
+    usage: Reported = None
+    """Where Moonshot puts it when it streams."""
 
 
 class _Chunk(BaseModel):
     model: str | None = None
     choices: list[_Choice] | None = None
-    usage: ReportedUsage | None = None
+    usage: Reported = None
 
 
 class _Call:
@@ -93,6 +97,7 @@ class ChatReader:
         self.usage = chunk.usage or self.usage
         for choice in (chunk.choices or ())[:1]:
             self._begun = True
+            self.usage = choice.usage or self.usage
             self._finish = choice.finish_reason or self._finish
             if choice.piece is not None:
                 self._take(choice.piece)

@@ -19,6 +19,7 @@ NO_KEY = "no-key"
 NOT_SET = SecretStr("")
 
 Api = Literal["chat", "responses", "auto"]
+Pictures = Literal["auto", "always", "never"]
 
 SHARE_OF_TIMEOUT: Mapping[Purpose, float] = {
     Purpose.ACT: 1.0,
@@ -50,6 +51,8 @@ class EndpointSettings:
     prices: Mapping[str, Price] = field(default_factory=dict)
     context: int | None = None
     """Tokens that fit into the model's window; None is what the endpoint tells (agent.models.window)."""
+    pictures: Pictures = "auto"
+    """Whether the model is shown pictures; "auto" is until it refuses one."""
 
     @property
     def url(self) -> str:
@@ -79,4 +82,11 @@ class EndpointSettings:
         key = api_key if api_key.get_secret_value() or base_url not in {"", self.base_url} else self.api_key
         other = model not in {"", self.model} or base_url not in {"", self.base_url}
         window = context or (None if other else self.context)
-        return replace(self, model=model or self.model, base_url=base_url or self.base_url, api_key=key, context=window)
+        return replace(
+            self,
+            model=model or self.model,
+            base_url=base_url or self.base_url,
+            api_key=key,
+            context=window,
+            pictures="auto" if other else self.pictures,
+        )

@@ -19,7 +19,7 @@ from agent.models.errors import (
     NoVision,
     UnknownModel,
 )
-from agent.picture import ImagePart
+from agent.models.pictures import has_pictures
 from agent.wording import words
 from devices.wording import Words
 
@@ -69,7 +69,7 @@ def _cause_for(failure: CallFailure, settings: EndpointSettings, request: ModelR
     cause = failure.cause
     if cause is Cause.KEY_REJECTED and not settings.key:
         return Cause.NO_KEY
-    if cause is Cause.NO_PICTURES and not has_images(request):
+    if cause is Cause.NO_PICTURES and not has_pictures(request):
         return Cause.REFUSED
     if cause in {Cause.REFUSED, Cause.WRONG_ADDRESS} and _may_be_blind(failure, request):
         return Cause.NO_PICTURES
@@ -86,11 +86,6 @@ def _sentence(cause: Cause, failure: CallFailure, settings: EndpointSettings) ->
 
 def _may_be_blind(failure: CallFailure, request: ModelRequest) -> bool:
     """A refusal that speaks of images (not of one image's size or bytes), of a request that had some."""
-    if failure.status not in {400, 404, 415, 422} or not has_images(request):
+    if failure.status not in {400, 404, 415, 422} or not has_pictures(request):
         return False
     return bool(ABOUT_IMAGES.search(failure.reason)) and not ABOUT_IMAGE_LIMITS.search(failure.reason)
-
-
-def has_images(request: ModelRequest) -> bool:
-    """Whether the request shows the model a picture."""
-    return any(isinstance(part, ImagePart) for message in request.messages for part in message.parts)

@@ -17,13 +17,16 @@ from agent.models.cause import Cause
 
 
 class ModelError(Exception):
-    """A model call failed; nothing was done on the phone because of it. `cause` says why."""
+    """A model call failed; nothing was done on the phone because of it. `cause` says why, `usage` what was spent on
+    answers before it that are of no use without the one that failed.
+    """
 
     cause = Cause.REFUSED
 
     def __init__(self, message: str, *, cause: Cause | None = None) -> None:
         super().__init__(message)
         self.cause = cause or type(self).cause
+        self.usage = Usage()
 
 
 class ModelUnreachable(ModelError):

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from enum import Enum, auto
 
-from agent.models.base import Delta, ModelReply, ModelRequest, Purpose, Usage
+from agent.models.base import Delta, ModelReply, ModelRequest, Purpose
 from agent.models.call_failure import CallFailure
 from agent.models.cause import Cause
 from agent.models.chat import ChatApi
@@ -16,6 +16,8 @@ from agent.models.connection import Connection, RetryPolicy
 from agent.models.endpoint import EndpointSettings
 from agent.models.endpoint_quirks import Adapting
 from agent.models.error_messages import error_of, settings_problem, too_slow
+from agent.models.errors import NoVision
+from agent.models.pictures import without_pictures
 from agent.models.responses import Lost, ResponsesApi
 from agent.models.stream_dedup import Show, ShownOnce
 from agent.models.window import MOST_WINDOW, ContextWindow
@@ -46,17 +48,23 @@ class Router:
         self._probing = asyncio.Lock()
 
     async def complete(self, request: ModelRequest, on_delta: Show | None) -> ModelReply | CallFailure:
-        """One answer. Only acting is a conversation that grows; everything else is asked once and kept nowhere."""
+        """One answer, with all that it took to get one. Only acting is a conversation that grows; everything else is
+        asked once and kept nowhere.
+        """
+        answer = await self._answered(request, on_delta)
+        if isinstance(answer, CallFailure):
+            return answer
+        return replace(answer, usage=self._responses.take_unbooked() + answer.usage)
+
+    async def _answered(self, request: ModelRequest, on_delta: Show | None) -> ModelReply | CallFailure:
         acts = request.purpose is Purpose.ACT and bool(request.conversation)
         if acts and self._route is Route.UNKNOWN and (failure := await self._probe(request)):
             return failure
         shown = ShownOnce(on_delta)
-        spent = Usage()
         if acts and self._route is Route.CONVERSATION:
             answer = await self._responses.continued(request, shown)
             if isinstance(answer, Lost):
                 self._take(Route.ONE_OFF, "it loses the conversation")
-                spent = answer.usage
             elif isinstance(answer, CallFailure) and (answer.status == 501 or answer.param == "store"):
                 self._take(Route.ONE_OFF, "it keeps no conversation")
             elif not self._has_no_responses(answer):
@@ -64,8 +72,8 @@ class Router:
         if self._route in {Route.CONVERSATION, Route.ONE_OFF}:
             answer = await self._responses.one_off(request, shown)
             if not self._has_no_responses(answer):
-                return _with(answer, spent)
-        return _with(await self._chat.complete(request, shown), spent)
+                return answer
+        return await self._chat.complete(request, shown)
 
     async def close(self) -> None:
         """Leave nothing behind at the endpoint."""
@@ -106,12 +114,6 @@ def _says_nothing_about_the_api(failure: CallFailure) -> bool:
     return failure.transient or failure.cause in {Cause.KEY_REJECTED, Cause.NO_CREDIT, Cause.UNKNOWN_MODEL}
 
 
-def _with(answer: ModelReply | CallFailure, spent: Usage) -> ModelReply | CallFailure:
-    if isinstance(answer, CallFailure) or not spent.calls:
-        return answer
-    return replace(answer, usage=spent + answer.usage)
-
-
 class OpenAIModel:
     """Implements Model. Close it when it is not needed any more."""
 
@@ -120,16 +122,40 @@ class OpenAIModel:
         self._connection = Connection(settings, retry or RetryPolicy())
         self._router = Router(settings, self._connection)
         self._window = ContextWindow(settings, self._connection)
+        self._takes_pictures = settings.pictures != "never"
 
     @property
     def name(self) -> str:
         """The model's name as the endpoint knows it."""
         return self._settings.model
 
+    @property
+    def takes_pictures(self) -> bool:
+        """Whether the model is to be shown pictures: as it is set, else until it has refused one."""
+        return self._takes_pictures
+
     async def complete(self, request: ModelRequest, *, on_delta: Callable[[Delta], None] | None = None) -> ModelReply:
-        """Answer the request; see Model. An answer that is begun again after a break is not streamed a second time."""
+        """Answer the request; see Model. An answer that is begun again after a break is not streamed a second time.
+
+        A model that turns out to accept no pictures is asked again without them; not for an action, whose scene is to
+        be shown otherwise then: NoVision is raised once.
+        """
         if problem := settings_problem(self._settings):
             raise problem
+        if not self._takes_pictures:
+            return await self._complete(without_pictures(request), on_delta)
+        try:
+            return await self._complete(request, on_delta)
+        except NoVision as refused:
+            if self._settings.pictures == "always":
+                raise
+            self._takes_pictures = False
+            logger.warning("%s It is shown none from now on.", refused)
+            if request.purpose is Purpose.ACT:
+                raise
+        return await self._complete(without_pictures(request), on_delta)
+
+    async def _complete(self, request: ModelRequest, on_delta: Callable[[Delta], None] | None) -> ModelReply:
         limit = self._settings.limit(request.purpose)
         try:
             async with asyncio.timeout(limit):

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, ConfigDict, Field
 
 from agent.models.base import Delta, ModelReply, ToolCall
 from agent.models.call_failure import Broken, CutShort
 from agent.models.json_text import whole_signs
 from agent.models.limits import MAX_CALLS, MAX_LETTERS, MAX_SHOWN_ARGUMENTS, TooMuch
-from agent.models.tokens import ReportedUsage
+from agent.models.tokens import Reported, ReportedUsage
 
 TEXT_DELTAS = {"response.output_text.delta", "response.refusal.delta"}
 REASONING_DELTAS = {"response.reasoning_text.delta", "response.reasoning_summary_text.delta"}
@@ -37,6 +37,8 @@ class _Item(BaseModel):
 
 
 class _Error(BaseModel):
+    model_config = ConfigDict(coerce_numbers_to_str=True)
+
     code: str | None = None
     message: str | None = None
 
@@ -51,12 +53,14 @@ class _Response(BaseModel):
     model: str | None = None
     previous_response_id: str | None = None
     output: list[_Item] | None = None
-    usage: ReportedUsage | None = None
+    usage: Reported = None
     error: _Error | None = None
     incomplete_details: _Why | None = None
 
 
 class _Event(BaseModel):
+    model_config = ConfigDict(coerce_numbers_to_str=True)
+
     type: str
     delta: str | None = None
     item: _Item | None = None
@@ -90,6 +94,8 @@ class ResponseReader:
         if isinstance(value, dict) and value.get("object") == "response":
             self._end(_Response.model_validate(value))
             return
+        if isinstance(value, dict) and value.get("error") and "type" not in value:
+            raise Broken(value["error"])
         if not isinstance(value, dict) or not str(value.get("type", "")).startswith(("response.", "error")):
             raise ValueError("not an event")
         if value["type"] in TEXT_DELTAS:

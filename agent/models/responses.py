@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from agent.models.base import Message, ModelReply, ModelRequest, ToolSpec, Usage
 from agent.models.call_failure import CallFailure
@@ -91,11 +91,8 @@ MOST_LOSSES = 2
 none: one is a restart or an expiry, always is an account that may store nothing."""
 
 
-@dataclass(frozen=True, slots=True)
 class Lost:
-    """The endpoint cannot be trusted to keep a conversation; what finding that out cost."""
-
-    usage: Usage
+    """The endpoint cannot be trusted to keep a conversation."""
 
 
 class ResponsesApi:
@@ -107,6 +104,7 @@ class ResponsesApi:
         self._conversations = Conversations()
         self._adapting = adapting
         self._losses = 0
+        self._unbooked = Usage()
         self._deletions: set[asyncio.Task[None]] = set()
 
     async def one_off(self, request: ModelRequest, shown: ShownOnce) -> ModelReply | CallFailure:
@@ -124,7 +122,7 @@ class ResponsesApi:
             self._delete(self._conversations.lost(name))
             self._losses += 1
             if self._losses == MOST_LOSSES:
-                return Lost(Usage())
+                return Lost()
             turn = Turn(request.messages)
             outcome = await self._call(request, turn, shown, store=True)
         if isinstance(outcome, CallFailure):
@@ -132,7 +130,8 @@ class ResponsesApi:
         reply = self._reply(outcome, request)
         if turn.previous and outcome.continued != turn.previous:
             self._delete((*self._conversations.lost(name), outcome.response))
-            return Lost(reply.usage)
+            self._unbooked += reply.usage
+            return Lost()
         if turn.previous:
             self._losses = 0
         stale = self._conversations.answered(name, request.messages, turn, outcome.response, reply)
@@ -149,13 +148,20 @@ class ResponsesApi:
         first = await self._exchange(probe | {"input": "Say: ok", "store": True}, ShownOnce(None), limit)
         if isinstance(first, CallFailure):
             return first
+        self._unbooked += self._usage(first, (Message("user", ("Say: ok",)),))
         more = {"input": "Again", "store": True, "previous_response_id": first.response}
         second = await self._exchange(probe | more, ShownOnce(None), limit)
         if isinstance(second, CallFailure):
             self._delete((first.response,))
             return second if second.transient else False
+        self._unbooked += self._usage(second, (Message("user", ("Again",)),))
         self._delete((first.response, second.response))
         return second.continued == first.response
+
+    def take_unbooked(self) -> Usage:
+        """What was spent on answers that no caller has got: to find out what the endpoint keeps."""
+        unbooked, self._unbooked = self._unbooked, Usage()
+        return unbooked
 
     async def close(self) -> None:
         """Delete what the endpoint still keeps, and wait for it."""
@@ -179,9 +185,11 @@ class ResponsesApi:
         return await self._connection.exchange(PATH, payload, lambda: ResponseReader(shown.attempt()), limit)
 
     def _reply(self, answer: ResponseReader, request: ModelRequest) -> ModelReply:
-        reply = answer.reply(self._settings.model)
-        usage = usage_of(answer.usage, request.messages, reply)
-        return replace(reply, usage=priced(usage, self._settings.prices.get(self._settings.model)))
+        return replace(answer.reply(self._settings.model), usage=self._usage(answer, request.messages))
+
+    def _usage(self, answer: ResponseReader, messages: Iterable[Message]) -> Usage:
+        usage = usage_of(answer.usage, messages, answer.reply(self._settings.model))
+        return priced(usage, self._settings.prices.get(self._settings.model))
 
     def _delete(self, responses: Iterable[str]) -> None:
         """Delete stored responses in the background; an answer does not wait for that."""

@@ -16,7 +16,7 @@ from typing import TypeVar
 from pydantic import BaseModel, ValidationError
 
 from agent.models.base import Delta, Message, Model, ModelReply, ModelRequest, Usage
-from agent.models.errors import ModelAnswerUnusable
+from agent.models.errors import ModelAnswerUnusable, ModelError
 from agent.models.json_text import objects_in
 from agent.wording import words
 
@@ -49,7 +49,11 @@ async def ask(
     logger.info("%s answered out of form for %s, asked once more", model.name, request.purpose)
     said = Message("assistant", (first.text or "(no text)",))
     again = Message("user", (f"That cannot be used: {problem} Answer with the JSON object alone.",))
-    second = await model.complete(replace(formed, messages=(*formed.messages, said, again)))
+    try:
+        second = await model.complete(replace(formed, messages=(*formed.messages, said, again)))
+    except ModelError as error:
+        error.usage = first.usage + error.usage
+        raise
     answer, problem = _read(second, schema, check)
     if answer is not None:
         return answer, first.usage + second.usage

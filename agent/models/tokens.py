@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
+from typing import Annotated
 
-from pydantic import AliasChoices, AliasPath, BaseModel, Field, field_validator
+from pydantic import AliasChoices, AliasPath, BaseModel, BeforeValidator, Field, field_validator
 
 from agent.models.base import Message, ModelReply, ModelRequest, Usage
 from agent.models.limits import MAX_TOKENS_REPORTED
@@ -43,9 +44,14 @@ class ReportedUsage(BaseModel):
 
     @field_validator("*", mode="before")
     @classmethod
-    def _possible(cls, value: object) -> object:
+    def _possible(cls, value: object) -> int | None:
         """A number that cannot be is none: less than nothing would be taken off the task's limit."""
-        return value if isinstance(value, (int, float)) and 0 <= value <= MAX_TOKENS_REPORTED else None
+        number = isinstance(value, int | float) and not isinstance(value, bool)
+        return int(value) if number and 0 <= value <= MAX_TOKENS_REPORTED else None
+
+
+Reported = Annotated[ReportedUsage | None, BeforeValidator(lambda given: given if isinstance(given, dict) else None)]
+"""The block as it came: anything else than an object is none, and no reason to throw the answer away."""
 
 
 def usage_of(reported: ReportedUsage | None, messages: Iterable[Message], reply: ModelReply) -> Usage:

@@ -32,6 +32,7 @@ from agent.guards.policy import Policy
 from agent.guards.reading import Readings
 from agent.guards.typed import Typed
 from agent.models.base import PILOT
+from agent.models.pictures import takes_pictures
 from agent.outcome import Outcome
 from agent.ports.frames import Frames
 from agent.ports.journal import Journal
@@ -330,6 +331,9 @@ class LocalRunner:
             needs_list=run.memory.recorded is not None or run.config.models.vision.name == PILOT,
             grace=have.grace,
         )
+        vision = run.config.models.vision
+        if not screen.by_list and not takes_pictures(vision):
+            screen.go_by_list(vision.name)
         actions = have.actions.plus(*have.toolbox.offered_now())
         return RunContext(
             run=run.id,

@@ -18,7 +18,7 @@ from agent.models.base import Message, ModelRequest, Purpose
 from agent.models.cause import Cause
 from agent.models.embedding import EmbeddingFailed
 from agent.models.endpoint import EndpointSettings
-from agent.models.errors import ModelError
+from agent.models.errors import ModelError, NoVision
 from agent.models.state import ModelState
 from agent.models.transcription import TranscriptionFailed
 from agent.picture import ImagePart
@@ -177,10 +177,15 @@ async def _sees(settings: Settings, endpoint: EndpointSettings) -> Finding:
         async with asyncio.timeout(PICTURE_S):
             await models.vision.complete(request)
     except ModelError as error:
-        return Finding("model", "bad", said(sentence_of(error)), remedy(error.cause), error.cause)
+        why = said(sentence_of(error))
+        if isinstance(error, NoVision) and settings.vlm_pictures == "auto":
+            text = say("check.model.by_list", model=endpoint.model, why=why)
+            return Finding("model", "note", text, say("check.model.by_list_fix"))
+        return Finding("model", "bad", why, remedy(error.cause), error.cause)
     except TimeoutError:
         text = say("check.model.slow", model=endpoint.model, seconds=f"{PICTURE_S:.0f}")
         return Finding("model", "bad", text, remedy(Cause.NO_ANSWER), Cause.NO_ANSWER)
     finally:
         await close_models(models)
-    return Finding("model", "good", say("check.model.sees", model=endpoint.model))
+    seen = "unshown" if settings.vlm_pictures == "never" else "sees"
+    return Finding("model", "good", say(f"check.model.{seen}", model=endpoint.model))

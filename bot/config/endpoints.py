@@ -26,6 +26,7 @@ def model_settings(settings: Settings) -> ModelSettings:
         timeout=settings.vlm_timeout,
         prices=settings.prices,
         context=settings.vlm_context,
+        pictures=settings.vlm_pictures,
     )
     return ModelSettings(
         vision=vision,

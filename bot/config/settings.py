@@ -125,6 +125,7 @@ _EXPECTED: Final[Mapping[str, str]] = {
     "transcribe_price": "zero_or_more",
     "vlm_api": "vlm_api",
     "vlm_image_window": "positive",
+    "vlm_pictures": "vlm_pictures",
     "vlm_timeout": "above_zero",
     "vlm_context": "context",
     "basic_context": "context",
@@ -191,6 +192,7 @@ class Settings(BaseSettings):
     vlm_model: str = ""
     vlm_dialect: str = "auto"
     vlm_image_window: Annotated[int, Field(ge=1)] | None = None
+    vlm_pictures: Literal["auto", "always", "never"] = "auto"
     vlm_api: Literal["chat", "responses", "auto"] = "chat"
     vlm_timeout: Annotated[float, Field(gt=0, le=3600)] = 120
     vlm_context: Annotated[int, Field(ge=LEAST_WINDOW)] | None = None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from agent.limits import TaskLimits
@@ -23,7 +23,10 @@ MOST_TOKENS: Final = 400_000
 
 @dataclass(frozen=True)
 class Candidate:
-    """One row of the comparison. `endpoints` are to be closed; `priced` says whether all its models have a price."""
+    """One row of the comparison. `endpoints` are to be closed; `priced` says whether all its models have a price.
+
+    An `image_window` of 0 is a model that is shown no pictures, and works by the list of elements.
+    """
 
     model: str
     dialect: str
@@ -72,7 +75,7 @@ def candidates_of(
             endpoints = model_settings(wished)
             if endpoints.offline:
                 return []
-            windows = image_windows or (wished.vlm_image_window,)
+            windows = image_windows or (0 if wished.vlm_pictures == "never" else wished.vlm_image_window,)
             # A dialect of a family may be one and the same by another name.
             found += [each for window in windows if not _is_among(each := _candidate(wished, endpoints, window), found)]
     return found
@@ -83,10 +86,12 @@ def _is_among(candidate: Candidate, found: Sequence[Candidate]) -> bool:
 
 
 def _candidate(settings: Settings, endpoints: ModelSettings, window: int | None, *, offline: bool = False) -> Candidate:
+    if window == 0:
+        endpoints = replace(endpoints, vision=replace(endpoints.vision, pictures="never"))
     built = build_models(endpoints)
     models, _ = patient(built, lambda _request, _away: None)
     dialect = dialect_of(settings)
-    image_window = window or dialect.image_window
+    image_window = dialect.image_window if window is None else window
     roles = (endpoints.vision, endpoints.basic or endpoints.vision, endpoints.reasoning or endpoints.vision)
     return Candidate(
         built.vision.name,
@@ -95,7 +100,7 @@ def _candidate(settings: Settings, endpoints: ModelSettings, window: int | None,
         RunConfig(
             models,
             dialect,
-            image_window,
+            max(1, image_window),
             TaskLimits(minutes=MOST_MINUTES, tokens=MOST_TOKENS),
             guard=settings.guard,
         ),

@@ -210,11 +210,9 @@ def _settings(chosen: Totals | None) -> dict[str, str]:
     if chosen is None:
         return {}
     candidate = chosen.candidate
-    return {
-        "VLM_MODEL": candidate.model,
-        "VLM_DIALECT": candidate.dialect,
-        "VLM_IMAGE_WINDOW": str(candidate.image_window),
-    }
+    window = str(candidate.image_window)
+    sight = {"VLM_IMAGE_WINDOW": window} if candidate.image_window else {"VLM_PICTURES": "never"}
+    return {"VLM_MODEL": candidate.model, "VLM_DIALECT": candidate.dialect, **sight}
 
 
 def _line(settings: dict[str, str]) -> str:

@@ -14,13 +14,18 @@ from bot.texts import say
 def _add_options(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("--base-url", default="", metavar="URL", help=say("cli.option.compare_base_url"))
-    for option, kind, metavar in (("model", str, "NAME"), ("dialect", str, "NAME"), ("image-window", number, "N")):
+    for option, kind, metavar in (("model", str, "NAME"), ("dialect", str, "NAME"), ("image-window", _window, "N")):
         about = say(f"cli.option.compare_{option.replace('-', '_')}")
         add(f"--{option}", action="append", default=[], type=kind, metavar=metavar, help=about)
     add("--tasks", type=number, default=60, metavar="N", help=say("cli.option.compare_tasks"))
     add("--seed", type=int, default=1, metavar="N", help=say("cli.option.compare_seed"))
     add("--max-cost", type=_amount, metavar="AMOUNT", help=say("cli.option.compare_max_cost"))
     add_json(parser)
+
+
+def _window(text: str) -> int:
+    """How many pictures, 0 for none at all. Raises ArgumentTypeError."""
+    return 0 if text.strip() == "0" else number(text)
 
 
 def _amount(text: str) -> float:

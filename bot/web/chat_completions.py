@@ -98,6 +98,8 @@ class ChatRequest(TaskOptions):
     model: str = Field(default=MODEL, max_length=200)
     messages: list[ChatMessage] = Field(min_length=1, max_length=MOST_MESSAGES)
     stream: bool = False
+    n: int | None = None
+    """How many answers are wanted; a task is done once."""
 
     def options(self) -> TaskOptions:
         """How the task is to be done."""
@@ -174,6 +176,8 @@ class ChatCompletions:
         wish = said[-1].text if said else ""
         if not wish:
             raise Refused(say("programs.no_wish"))
+        if chat.n not in {None, 1}:
+            raise Refused(say("programs.one_answer"))
         # What a conversation began with stays the same in all its requests; what the front end adds to it may not.
         thread = hashlib.sha256(said[0].text.encode("utf-8", "replace")).hexdigest()[:16]
         thread = f"openai-{thread}"

@@ -61,3 +61,16 @@ def test_points_of_the_picture_are_points_of_the_phone(x: int, y: int) -> None:
     point = sight.native(Point(x, y))
     assert SCREEN.holds(point)
     assert abs(point.x / SCREEN.width - x / SPACE.width) < 1 / SPACE.width
+
+
+def test_the_list_alone_is_longer_and_names_what_has_no_words_by_its_id() -> None:
+    many = [
+        Element(Bounds(0, 10 * n, 50, 10 * n + 9), resource_id=f"app:id/button_{n}", clickable=True)
+        for n in range(MAX_LINES + 5)
+    ]
+    beside, _ = screen_of(seen(*many), SPACE)
+    alone, targets = screen_of(seen(*many), SPACE, by_list=True)
+    assert beside.elements is not None
+    assert alone.elements is not None
+    assert (len(beside.elements), len(alone.elements), len(targets)) == (MAX_LINES, MAX_LINES + 5, MAX_LINES + 5)
+    assert (beside.elements[3].text, alone.elements[3].text) == ("", "id:button_3")

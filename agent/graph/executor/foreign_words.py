@@ -17,7 +17,7 @@ from typing import Final
 from pydantic import BaseModel, Field
 
 from agent.models.base import Message, Model, ModelRequest, Purpose, Usage
-from agent.models.errors import ModelAnswerUnusable, ModelError
+from agent.models.errors import ModelError
 from agent.models.structured import ask
 from agent.prompts import prompt
 from agent.recorded_skills.anchors import folded
@@ -82,12 +82,9 @@ async def names_by(
     try:
         async with asyncio.timeout(PATIENCE_S):
             answer, usage = await ask(model, request, Names)
-    except ModelAnswerUnusable as error:
-        logger.info("no names of another language: %s", error)
-        return {}, error.usage
     except (ModelError, TimeoutError) as error:
         logger.info("no names of another language: %s", repr(error))
-        return {}, Usage()
+        return {}, error.usage if isinstance(error, ModelError) else Usage()
     asked = {folded(words) for words in recorded}
     return {
         folded(each.recorded): " ".join(each.now.split())

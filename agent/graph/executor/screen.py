@@ -70,6 +70,8 @@ class ScreenState:
     step_began: float = field(default_factory=time.monotonic)
     came: float = -LATELY
     """When elements of a screen at rest came last, in seconds of the loop's clock."""
+    by_list: bool = False
+    """Whether the model is shown no pictures, and the list of elements alone."""
     waits_for_lists: bool = False
     """Whether the model has shown that it does not point well: then it is shown no picture without its list."""
     untold: dict[str, int] = field(default_factory=dict)
@@ -166,6 +168,17 @@ class PhoneScreen:
     def wait_for_lists(self) -> None:
         """From now on the model is shown no screen whose elements are still on their way."""
         self._state.waits_for_lists = True
+
+    @property
+    def by_list(self) -> bool:
+        """Whether the model is shown no pictures, and the list of elements alone."""
+        return self._state.by_list
+
+    def go_by_list(self, model: str) -> None:
+        """From now on the model of this name is shown lists and no pictures; the card says so. Look again."""
+        self._state.by_list = self._state.waits_for_lists = True
+        self._state.forget()
+        self._emit(Told(text=sentence("told.by_list", model=model)))
 
     async def look(self) -> ScreenView:
         """What the model is to be shown now: what was seen last, or a look at a phone that is awake.
@@ -324,7 +337,9 @@ class PhoneScreen:
         observation = self._mask.observation(observation)
         frame = await self.store(observation)
         covered = self._mask.covers_words(observation)
-        screen, targets = screen_of(observation, self._fit(observation.size), covered=covered)
+        screen, targets = screen_of(
+            observation, self._fit(observation.size), covered=covered, by_list=self._state.by_list
+        )
         # Nobody needs it any more, and a model may think for a minute.
         return ScreenView(observation.without_picture(), screen, targets, frame)
 
@@ -399,6 +414,7 @@ class PhoneScreen:
         view = self._state.view
         if view is None or view.observation.complete:
             return
-        screen, targets = screen_of(seen, view.screen.space, covered=self._mask.covers_words(seen))
+        covered = self._mask.covers_words(seen)
+        screen, targets = screen_of(seen, view.screen.space, covered=covered, by_list=self._state.by_list)
         numbered = targets if view.screen.elements is not None else ()
         self._state.view = ScreenView(seen, replace(screen, image=view.screen.image), numbered, view.frame)

@@ -259,6 +259,8 @@ class ConversationState(TypedDict, total=False):
     """What became of a request that was too long for the model: "refused", then "summed up" until it has answered."""
     no_past_frames: bool
     """Whether the model is shown no pictures of the past, because a request was too long for it."""
+    by_list: bool
+    """Whether the model is shown no pictures at all, because it has said nothing to several in a row."""
 
 
 class ProgressState(TypedDict, total=False):
@@ -333,7 +335,13 @@ NEW_RUN: Final[ExecutorState] = {
         "secret_places": [],
         "readable_apps": [],
     },
-    "conversation": {"user_messages": [], "steering_notes": [], "addresses_found": [], "no_past_frames": False},
+    "conversation": {
+        "user_messages": [],
+        "steering_notes": [],
+        "addresses_found": [],
+        "no_past_frames": False,
+        "by_list": False,
+    },
     "progress": {"given_up": 0},
 }
 """What a run keeps over all its sub-tasks, besides the order, its notes and what was allowed ahead."""
@@ -434,9 +442,14 @@ def why_unusable(reply: ModelReply, error: BadReply) -> str:
         return f"It was cut off because it was too long; think and write less. {error}"
     if reply.finish_reason == "content_filter":
         return f"It was stopped by the content filter of your endpoint. Say less about the content. {error}"
-    if not (reply.text.strip() or reply.tool_calls):
+    if is_empty(reply):
         return f"It was empty. {error}"
     return str(error)
+
+
+def is_empty(reply: ModelReply) -> bool:
+    """Whether the model has said nothing at all, its thoughts aside."""
+    return not (reply.text.strip() or reply.tool_calls)
 
 
 def reply_text(reply: ModelReply) -> str:

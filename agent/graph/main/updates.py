@@ -9,7 +9,7 @@ from __future__ import annotations
 from agent.control import Control, Stopped
 from agent.error_mapping import Fault, FaultKind, fault_of
 from agent.graph.main.context import TaskContext
-from agent.graph.main.state import MainState
+from agent.graph.main.state import MainState, ProgressState, joined
 from agent.graph.member.members import MemberEnded
 from agent.graph.subjects import spent
 from agent.limits import BudgetReached
@@ -17,14 +17,18 @@ from agent.models.errors import ModelError
 from agent.outcome import Outcome
 
 
-def ended_by(error: ModelError | Stopped | BudgetReached, control: Control) -> MainState:
-    """The update that ends the task. A shutdown is no end: Stopped is raised again, to be continued later."""
+def ended_by(error: ModelError | Stopped | BudgetReached, control: Control, progress: ProgressState) -> MainState:
+    """The update that ends the task; what the error has cost is added to the progress before it. A shutdown is no end:
+    Stopped is raised again, to be continued later.
+    """
     if isinstance(error, Stopped):
         if not control.cancelled:
             raise error
         fault = {"kind": FaultKind.PERSON.value, "outcome": Outcome.CANCELLED.value, "summary": ""}
         return {"ending": {"fault": fault}}
-    return fault_update(error.fault if isinstance(error, BudgetReached) else fault_of(error))
+    if isinstance(error, BudgetReached):
+        return fault_update(error.fault)
+    return joined(fault_update(fault_of(error)), {"progress": {"usage": (spent(progress) + error.usage).data()}})
 
 
 def fault_update(fault: Fault) -> MainState:

@@ -12,7 +12,7 @@ from pydantic import BaseModel, SecretStr
 
 from agent.models.base import Delta, Message, ModelRequest, Purpose, ToolSpec
 from agent.models.connection import RetryPolicy
-from agent.models.endpoint import Api, EndpointSettings
+from agent.models.endpoint import Api, EndpointSettings, Pictures
 from agent.models.openai_model import OpenAIModel
 from agent.models.pricing import Price
 from agent.picture import ImagePart
@@ -60,10 +60,17 @@ async def model_at(
     timeout: float = 20.0,
     time: VirtualTime | None = None,
     prices: dict[str, Price] | None = None,
+    pictures: Pictures = "auto",
 ) -> AsyncIterator[OpenAIModel]:
     """A model client for this endpoint."""
     settings = EndpointSettings(
-        model=model, base_url=server.base_url, api_key=SecretStr(key), api=api, timeout=timeout, prices=prices or {}
+        model=model,
+        base_url=server.base_url,
+        api_key=SecretStr(key),
+        api=api,
+        timeout=timeout,
+        prices=prices or {},
+        pictures=pictures,
     )
     client = OpenAIModel(settings, retry=(time or VirtualTime()).policy())
     try:

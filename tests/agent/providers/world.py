@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from agent.events import TaskEnded
 from agent.guards.reading import GuardMode
 from agent.models.base import Models
-from agent.models.endpoint import Api
+from agent.models.endpoint import Api, Pictures
 from agent.models.openai_model import OpenAIModel
 from agent.models.pricing import Price
 from tests.agent.graph.rig import Rig, Work, order
@@ -65,12 +65,15 @@ async def world(
     key: str = KEY,
     timeout: float = 20.0,
     prices: dict[str, Price] | None = None,
+    pictures: Pictures = "auto",
 ) -> AsyncIterator[World]:
     """Start the endpoint and connect a client; leaving closes both."""
     time = VirtualTime()
     async with AsyncExitStack() as stack:
         await stack.enter_async_context(server)
         client = await stack.enter_async_context(
-            model_at(server, api=api, model=model, key=key, timeout=timeout, time=time, prices=prices)
+            model_at(
+                server, api=api, model=model, key=key, timeout=timeout, time=time, prices=prices, pictures=pictures
+            )
         )
         yield World(rig, server, client, time, dialect, image_window)

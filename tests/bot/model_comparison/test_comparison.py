@@ -9,9 +9,10 @@ from typing import Any
 import pytest
 from pydantic import SecretStr
 
+from agent.models.pictures import takes_pictures
 from agent.models.pricing import Price
 from agent.outcome import Outcome
-from bot.config.settings import Settings
+from bot.config.settings import Settings, changed
 from bot.model_comparison.candidates import Candidate, candidates_of, floor
 from bot.model_comparison.running import MOST_QUESTIONS, Dropped, TaskResult, compare
 from bot.model_comparison.table import best, task_row, totals_of
@@ -200,7 +201,13 @@ async def test_each_model_in_each_dialect_with_each_window() -> None:
         *[("ui-tars-7b-dpo", "tools", 1), ("ui-tars-7b-dpo", "tools", 3)],
     ]
     assert candidates_of(Settings(), models=["gpt-5"]) == []
-    for each in made:
+    blind, never = [
+        *candidates_of(settings, image_windows=[0]),
+        *candidates_of(changed(settings, {"vlm_pictures": "never"})),
+    ]
+    for each in (blind, never):
+        assert (each.image_window, takes_pictures(each.config.models.vision)) == (0, False)
+    for each in (*made, blind, never):
         await each.close()
 
 

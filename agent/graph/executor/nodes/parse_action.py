@@ -25,6 +25,7 @@ from agent.graph.executor.matters import MatterFate, matters_of, told_done, told
 from agent.graph.executor.state import (
     ExecutorState,
     ending,
+    is_empty,
     joined,
     past_line,
     reply_of,
@@ -62,7 +63,8 @@ async def verify(
 
     Raises nothing of the model's: what cannot be verified is unverified.
     """
-    if sight.screen.image is None and not sight.screen.elements:
+    image = None if context.screen.by_list else sight.screen.image
+    if image is None and not sight.screen.elements:
         return sentence("verify.nothing"), Usage()
     order, run = state["order"], state["order"]["run"]
     steps = "\n".join(f"{past['number']}. {past_line(past)}" for past in unsummed(state))
@@ -75,8 +77,8 @@ async def verify(
         f"Last screen ({sight.screen.app}):\n{elements or '(no element list)'}"
     )
     parts: tuple[str | ImagePart, ...] = (facts,)
-    if sight.screen.image is not None and not is_told_by_list(state, context, sight):
-        parts = (facts, sight.screen.image)
+    if image is not None and not is_told_by_list(state, context, sight):
+        parts = (facts, image)
     request = ModelRequest(
         Purpose.VERIFY,
         (Message("system", (prompt("verify"),)), Message("user", parts)),
@@ -91,7 +93,7 @@ async def verify(
         return sentence("verify.unusable", why=sentence_of(error)), error.usage
     except ModelError as error:
         logger.warning("run %s: the verification call failed: %s", run, error)
-        return sentence("verify.failed", why=sentence_of(error)), Usage()
+        return sentence("verify.failed", why=sentence_of(error)), error.usage
     return verdict, usage
 
 
@@ -113,7 +115,9 @@ async def parse_action(state: ExecutorState, runtime: Runtime[RunContext]) -> Ro
         dialect = ToolsDialect(context.actions.models) if own else context.config.dialect
         decision = dialect.parse(reply, sight.screen.space)
     except BadReply as error:
-        return _bad(state, why_unusable(reply_of(state["step"]), error))
+        reply = reply_of(state["step"])
+        can_ask_otherwise = is_empty(reply) and not context.screen.by_list and bool(sight.screen.elements)
+        return _bad(state, why_unusable(reply, error), can_ask_otherwise=can_ask_otherwise)
     try:
         _check_elements(decision, sight)
         actions = _held_to_list(decision, sight)
@@ -143,13 +147,18 @@ async def parse_action(state: ExecutorState, runtime: Runtime[RunContext]) -> Ro
     return Command(goto="execute_action", update=update)
 
 
-def _bad(state: ExecutorState, reason: str) -> Route:
+def _bad(state: ExecutorState, reason: str, *, can_ask_otherwise: bool = False) -> Route:
+    """An answer of which nothing is done. `can_ask_otherwise`: it was empty, and a picture may be why (a filter, a
+    template that drops what follows one), so the same is asked by the list alone before the sub-task ends.
+    """
     count = state["progress"]["bad_replies"] + 1
     update: ExecutorState = {
         "progress": {"bad_replies": count},
         "step": {"performed": [kept(words("did.unusable"))], "effects": effects_data([PlainText(text=reason)])},
     }
-    if count >= BAD_REPLIES:
+    if count >= BAD_REPLIES and can_ask_otherwise:
+        update = joined(update, {"progress": {"bad_replies": 0}, "conversation": {"by_list": True}})
+    elif count >= BAD_REPLIES:
         enough = ending(Outcome.FAILED, sentence("ended.bad_answers", number=count, why=reason))
         return Command(goto="executor_exit", update=joined(update, enough))
     told = [f"Your last answer could not be used and nothing was done. {reason}"]

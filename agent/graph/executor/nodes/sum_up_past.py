@@ -15,7 +15,15 @@ from langgraph.types import Command
 from agent.context_window import is_full, sum_up
 from agent.control import Stopped
 from agent.graph.executor.context import RunContext
-from agent.graph.executor.state import ConversationState, ExecutorState, SummaryData, ending_by, past_line, unsummed
+from agent.graph.executor.state import (
+    ConversationState,
+    ExecutorState,
+    SummaryData,
+    ending_by,
+    joined,
+    past_line,
+    unsummed,
+)
 from agent.graph.subjects import spent
 from agent.models.base import PILOT, Purpose
 from agent.models.errors import ModelError
@@ -88,8 +96,9 @@ async def sum_up_past(
             return Command(goto="check_loop")
         except ModelError as error:
             logger.warning("run %s: the past could not be summed up: %s", order["run"], error)
+            update["progress"] = {"usage": (spent(state["progress"]) + error.usage).data()}
             if refused:
-                return Command(goto="executor_exit", update=ending_by(error))
+                return Command(goto="executor_exit", update=joined(update, ending_by(error)))
             told["past_summary"] = {**before, "tried": len(state["past"]) + PAUSE}
         else:
             logger.info("run %s: steps %d to %d are summed up", order["run"], before["steps"] + 1, steps)

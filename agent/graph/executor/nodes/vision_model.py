@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from dataclasses import replace
 from typing import Literal
 
 from langgraph.runtime import Runtime
@@ -26,7 +27,8 @@ from agent.graph.executor.steps import REPORTED, confirm_step
 from agent.graph.subjects import spent
 from agent.guards.seen_words import Seen, with_seen
 from agent.models.base import Message, ModelRequest, Purpose
-from agent.models.errors import InputTooLong, ModelError
+from agent.models.errors import InputTooLong, ModelError, NoVision
+from agent.models.pictures import takes_pictures
 from agent.observing import ScreenView
 from agent.scene import Scene
 from agent.wording import restored
@@ -39,7 +41,9 @@ async def scene_of(state: ExecutorState, context: RunContext, view: ScreenView) 
     order, conversation, past = state["order"], state["conversation"], state["past"]
     summary = conversation["past_summary"]
     begin = summary["steps"] if summary else 0
-    first = first_in_window(len(past), 1 if conversation["no_past_frames"] else context.config.image_window)
+    by_list = context.screen.by_list
+    only_now = by_list or conversation["no_past_frames"]
+    first = first_in_window(len(past), 1 if only_now else context.config.image_window)
     said = context.memory.shown
     light = context.config.dialect.lightens_past
     steps = [
@@ -53,7 +57,7 @@ async def scene_of(state: ExecutorState, context: RunContext, view: ScreenView) 
     return Scene(
         task=order["task"],
         goal=order["goal"],
-        screen=view.screen,
+        screen=replace(view.screen, image=None) if by_list else view.screen,
         step=state["step"]["number"],
         max_steps=order["max_steps"],
         past=tuple(steps),
@@ -67,6 +71,7 @@ async def scene_of(state: ExecutorState, context: RunContext, view: ScreenView) 
         instructions=context.memory.instructions,
         skill=context.memory.skill,
         texts_read=tuple(conversation["texts_read"]),
+        by_list=by_list,
     )
 
 
@@ -95,7 +100,7 @@ def first_in_window(past: int, window: int) -> int:
 
 def remember_shown(state: ExecutorState, context: RunContext, messages: tuple[Message, ...]) -> None:
     """Keep what the model is shown now, to be said again in the same words while its picture is in the window."""
-    if context.config.image_window == 1:
+    if context.config.image_window == 1 or context.screen.by_list:
         return
     said = context.memory.shown
     words = [part for part in messages[-1].parts if isinstance(part, str)]
@@ -114,6 +119,10 @@ async def vision_model(
     context = runtime.context
     view = context.screen.view
     if view is None:
+        return Command(goto="screenshot")
+    vision = context.config.models.vision
+    if not context.screen.by_list and (state["conversation"]["by_list"] or not takes_pictures(vision)):
+        context.screen.go_by_list(vision.name)
         return Command(goto="screenshot")
     run, seen = state["order"]["run"], state["safety"]["seen_words"]
     confirmed: ExecutorState = {}
@@ -141,7 +150,7 @@ async def vision_model(
         messages, tools = context.config.dialect.render(scene)
         remember_shown(state, context, messages)
         request = ModelRequest(Purpose.ACT, messages, tools, scene=scene, conversation=run, task=context.run.task)
-        model = following(watched(context.config.models.vision, state, context, view), state, context, view)
+        model = following(watched(vision, state, context, view), state, context, view)
         reply = await context.screen.answer_to(model, request, still=still)
     except Stopped:
         return Command(goto="check_loop", update=known())
@@ -153,6 +162,11 @@ async def vision_model(
             return Command(goto="executor_exit", update=known(ending_by(error)))
         context.screen.forget()
         return Command(goto="sum_up_past", update=known({"conversation": {"overflow": REFUSED}}))
+    except NoVision as error:
+        if context.screen.by_list or takes_pictures(vision):
+            return Command(goto="executor_exit", update=known(ending_by(error)))
+        logger.info("run %s goes on by the list: %s", run, error)
+        return Command(goto="screenshot", update=known())
     except ModelError as error:
         logger.warning("run %s: the model call failed: %s", run, error)
         return Command(goto="executor_exit", update=known(ending_by(error)))

@@ -39,7 +39,7 @@ async def executor(
     try:
         await check_budget(state, context)
     except BudgetReached as error:
-        return Command(goto=onward, update=ended_by(error, context.session.control))
+        return Command(goto=onward, update=ended_by(error, context.session.control, state["progress"]))
     if steps_left < 1:
         return Command(goto=onward, update=fault_update(too_many_steps(wish.max_steps)))
     order = RunOrder(

@@ -92,7 +92,7 @@ async def intent_analyzer(state: MainState, runtime: Runtime[TaskContext]) -> Ro
         logger.info("task %s is taken as a simple one: %s", order.task, error)
         intent, usage = Intent(kind="simple"), error.usage
     except (ModelError, Stopped, BudgetReached) as error:
-        return Command(goto="summarizer", update=ended_by(error, context.session.control))
+        return Command(goto="summarizer", update=ended_by(error, context.session.control, state["progress"]))
     if acts and (intent.kind == "chat" or (intent.kind == "member" and not _can_act(intent.member, context))):
         # What a person asks to be done is not done by a reply.
         logger.info("task %s asks for an act and was taken as %s: it is worked on", order.task, intent.kind)

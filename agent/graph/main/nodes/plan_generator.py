@@ -94,7 +94,7 @@ async def plan_generator(
         )
         plan, todos, usage = await context.patiently(lambda: _plan(request, context, stream))
     except (ModelError, Stopped, BudgetReached) as error:
-        return Command(goto="summarizer", update=ended_by(error, context.session.control))
+        return Command(goto="summarizer", update=ended_by(error, context.session.control, state["progress"]))
     finally:
         stream.flush()
     context.emit(Planned(plan=plan, todos=todos))

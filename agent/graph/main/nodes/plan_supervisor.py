@@ -77,7 +77,8 @@ async def plan_supervisor(state: MainState, runtime: Runtime[TaskContext]) -> Ro
         await check_budget(state, context)
         found, usage = await context.patiently(lambda: ask(model, request, Supervision, check=check))
     except (ModelError, Stopped, BudgetReached) as error:
-        return Command(goto="summarizer", update=joined(back, read, ended_by(error, context.session.control)))
+        ended = ended_by(error, context.session.control, state["progress"])
+        return Command(goto="summarizer", update=joined(back, read, ended))
     took: MainState = {
         "progress": {
             "usage": (spent(state["progress"]) + usage).data(),

@@ -21,7 +21,7 @@ from agent.graph.main.updates import folded
 from agent.graph.subjects import spent
 from agent.limits import BudgetReached
 from agent.models.base import PILOT, Message, ModelRequest, Purpose, Usage
-from agent.models.errors import ModelAnswerUnusable, ModelError
+from agent.models.errors import ModelError
 from agent.models.structured import ask
 from agent.outcome import Outcome
 from agent.prompts import prompt
@@ -65,10 +65,10 @@ async def value_of(state: MainState, context: TaskContext, outcome: Outcome) -> 
         filled, usage = await context.patiently(
             lambda: ask(model, request, Filled, check=lambda answer: _wrong(answer, schema))
         )
-    except ModelAnswerUnusable as error:
-        logger.info("task %s: no value from the model: %s", order.task, error)
+    except ModelError as error:
+        logger.warning("task %s: no value from the model: %s", order.task, error)
         return None, error.usage
-    except (ModelError, BudgetReached) as error:
+    except BudgetReached as error:
         logger.warning("task %s: no value from the model: %s", order.task, error)
         return None, Usage()
     except Stopped:

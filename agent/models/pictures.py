@@ -1,0 +1,37 @@
+"""Models that accept no pictures: which are known to, and a request as they can read it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Final, Protocol, runtime_checkable
+
+from agent.models.base import Message, Model, ModelRequest
+from agent.picture import ImagePart
+
+LEFT_OUT: Final = "(A picture belongs here. You are shown none.)"
+
+
+@runtime_checkable
+class _Sighted(Protocol):
+    @property
+    def takes_pictures(self) -> bool: ...
+
+
+def takes_pictures(model: Model) -> bool:
+    """Whether the model is to be shown pictures: as it is set, or as its endpoint has turned out to be."""
+    return model.takes_pictures if isinstance(model, _Sighted) else True
+
+
+def has_pictures(request: ModelRequest) -> bool:
+    """Whether the request shows the model a picture."""
+    return any(isinstance(part, ImagePart) for message in request.messages for part in message.parts)
+
+
+def without_pictures(request: ModelRequest) -> ModelRequest:
+    """The request with words in the place of each picture."""
+    return replace(request, messages=tuple(map(_in_words, request.messages)))
+
+
+def _in_words(message: Message) -> Message:
+    parts = tuple(LEFT_OUT if isinstance(part, ImagePart) else part for part in message.parts)
+    return message if parts == message.parts else replace(message, parts=parts)
