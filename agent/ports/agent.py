@@ -45,7 +45,9 @@ _MARK = re.compile(r"<(?=\s*/?\s*instructions\b)", re.IGNORECASE)
 
 
 class EarlierTask(BaseModel):
-    """A task that the new one follows up: what was asked, and what came of it, which is data whatever it reads like."""
+    """A task that the new one follows up: what was asked, and what came of it, which is data whatever it reads like.
+    `outcome` is "" for one that has not ended.
+    """
 
     model_config = ConfigDict(frozen=True)
 

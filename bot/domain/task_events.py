@@ -113,6 +113,8 @@ class LoggedEvent:
     """The number of the last event of its conversation that it is, 0 for none."""
     message: int | None = None
     """The id of its message in the conversation."""
+    is_deleted: bool = False
+    """Whether that message was deleted: what it said is told no more."""
 
     @property
     def is_last(self) -> bool:

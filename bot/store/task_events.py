@@ -15,6 +15,7 @@ from bot.store.connection import Parameters, Transaction
 from bot.store.conversations import Conversations
 from bot.store.database import Database
 from bot.store.engine import given, insert
+from bot.store.tables.people import conversation_messages
 from bot.store.tables.tasks import task_events
 
 AT_ONCE = 100
@@ -27,9 +28,12 @@ _ALL: Final = select(task_events).limit(bindparam("limit"))
 _OF_TASK: Final = _ALL.where(given(task_events.c.task), task_events.c.number > bindparam("after")).order_by(
     task_events.c.number
 )
-_OF_CONVERSATION: Final = _ALL.where(
-    given(task_events.c.conversation), task_events.c.told > bindparam("after")
-).order_by(task_events.c.told)
+_OF_CONVERSATION: Final = (
+    _ALL.add_columns(conversation_messages.c.deleted)
+    .join(conversation_messages, conversation_messages.c.id == task_events.c.message, isouter=True)
+    .where(given(task_events.c.conversation), task_events.c.told > bindparam("after"))
+    .order_by(task_events.c.told)
+)
 
 
 class TaskEvents:
@@ -80,13 +84,13 @@ class TaskEvents:
         """What has happened to the tasks of a conversation behind the event with this number in it, in order."""
         values: Parameters = {"conversation": conversation, "after": after, "limit": limit}
         rows = await self._database.fetch(_OF_CONVERSATION, values)
-        return tuple(map(_logged, rows))
+        return tuple([_logged(row, is_deleted=bool(row["deleted"])) for row in rows])
 
     def _appended(self, task: Task, event: LogEvent) -> None:
         for listener in tuple(self._listeners):
             listener(task, event)
 
 
-def _logged(row: sqlite3.Row) -> LoggedEvent:
-    event = KINDS[row["kind"]].model_validate_json(row["data"])
-    return LoggedEvent(str(row["task"]), row["number"], row["at"], event, row["part"], row["told"], row["message"])
+def _logged(row: sqlite3.Row, *, is_deleted: bool = False) -> LoggedEvent:
+    event, task = KINDS[row["kind"]].model_validate_json(row["data"]), str(row["task"])
+    return LoggedEvent(task, row["number"], row["at"], event, row["part"], row["told"], row["message"], is_deleted)

@@ -17,16 +17,14 @@ from agent.events import Asked, TaskEnded, TaskEvent, Thinking
 from agent.tools.calling import MOST_RESULT
 from agent.tools.results import done_of, told_of
 from agent.wording import shortened
-from bot.application.access import Refused
 from bot.domain.task import Task
 from bot.domain.task_events import LogEvent, LoggedEvent, StepDone, ToolReturned, names_in_conversation
 from bot.store.task_events import AT_ONCE
 from bot.tasks.follow import encoded, interrupted, line_of
-from bot.texts import say
 from bot.views.tasks import effect_words, tokens_json
 from bot.web.auth import caller_of
 from bot.web.http import STREAM_HEADERS, Streamed, Write, server_sent
-from bot.web.v1.asking import Caller, Id
+from bot.web.v1.asking import BadPage, Caller, Id
 from bot.web.v1.calls import Calls
 from bot.web.wakeup import any_of, ends_before
 from devices.app_titles import readable
@@ -84,7 +82,7 @@ async def stream_events(request: Request, conversation: Id, calls: Caller, last_
 
 def _streamed(request: Request, calls: Calls, task: Task | None, conversation: str, last: str) -> Response:
     if last and not NUMBER.fullmatch(last):
-        raise Refused(say("refusal.revision"))
+        raise BadPage
 
     async def tell(write: Write) -> None:
         await LogStream(request, calls, task, conversation, int(last or 0)).tell(write)
@@ -199,7 +197,7 @@ class LogStream:
         yield _sent(last, self._data(last, one), number=one.number)
 
     def _data(self, name: str, one: LoggedEvent) -> dict[str, Any]:
-        data = {"task": one.task, **self._said(name, one)}
+        data = {"task": one.task, **({"deleted": True} if one.is_deleted else self._said(name, one))}
         if one.message is not None and name in {"message", "done"}:
             data["message"] = one.message
         if one.part and self._task is not None:

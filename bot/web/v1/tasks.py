@@ -97,7 +97,8 @@ async def create_task(wish: NewTask, calls: Caller, response: Response) -> TaskI
     conversation = await calls.conversation(wish.conversation) if wish.conversation else None
     files = await calls.files([(file.name, file.content) for file in wish.files])
     here, guidance = ("", AS_SET) if conversation is None else (conversation.id, conversation.guidance)
-    draft = replace(wish.draft(wish.text), follows=wish.follows)
+    follows = wish.follows or ("" if conversation is None else await calls.latest_in(conversation))
+    draft = replace(wish.draft(wish.text), follows=follows)
     if wish.skill:
         draft = draft_of_skill(draft, SkillCall(wish.skill, wish.arguments), calls.services)
     started = await calls.commands(here).start(draft, files, guidance=guidance)

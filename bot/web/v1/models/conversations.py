@@ -43,6 +43,13 @@ class ConversationInfo(Got):
     model: str
     system_prompt: str
     created: float
+    updated: float = Field(description="When something was last said or done in it.")
+
+
+class EndedConversation(Got):
+    """What became of the work of a conversation that was deleted."""
+
+    cancelled: list[str] = Field(description="The tasks that were at work in it, and are cancelled.")
 
 
 class NewMessage(HowTo):

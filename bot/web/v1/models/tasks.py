@@ -31,7 +31,7 @@ class NewTask(HowTo):
     text: str = Field(default="", max_length=TEXT_LIMIT, description="Left out where a recorded skill is named.")
     skill: Name = Field(default="", description="The name of the skill that is to be followed.")
     arguments: Arguments = Field(default_factory=dict, description="What the skill is to be done with, by parameter.")
-    follows: Name = Field(default="", description="The task that it follows up, with whose result it begins.")
+    follows: Name = Field(default="", description="The task that it follows up; in a conversation the last one there.")
     conversation: Name = Field(default="", description="Where it is given, so that its events are told there.")
     files: list[GivenFile] = Field(default_factory=list, max_length=MAX_FILES, description="What POST /files gave.")
 

@@ -185,7 +185,7 @@ async def test_a_picture_is_shown_to_who_may_see_its_task(api: ApiWorld) -> None
         taken = await ben.ask("POST", "/api/say", {"text": "/do read it", "event": "event-0009", "files": files})
         assert taken.status == 409
         refused = await api.ask(program, "POST", "/tasks", {"text": "read it", "files": files})
-        assert (refused.status, refused.body["code"]) == (409, "refused")
+        assert (refused.status, refused.body["code"]) == (404, "not_found")
     body = {"text": "/do read it", "event": "event-0010", "files": [{"name": "a", "content": handed}]}
     assert (await anna.ask("POST", "/api/say", body)).status == 200
 
