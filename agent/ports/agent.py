@@ -29,6 +29,10 @@ class Guidance(BaseModel):
     What acts on a phone stays the model that is set for it, whose dialect it speaks."""
     instructions: str = ""
     """The person's standing words, beside those of the task."""
+    temperature: float | None = None
+    """How freely answers without a phone are worded; None as the endpoint does it."""
+    max_tokens: int | None = None
+    """How long such answers may be; None as the endpoint does it."""
 
     @property
     def block(self) -> str:

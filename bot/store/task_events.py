@@ -10,7 +10,7 @@ from sqlalchemy import bindparam, func, select
 
 from bot.domain.right import API_PLATFORM
 from bot.domain.task import Task
-from bot.domain.task_events import KINDS, LogEvent, LoggedEvent, names_in_conversation
+from bot.domain.task_events import KINDS, LogEvent, LoggedEvent, StepDone, ToolReturned, names_in_conversation
 from bot.store.connection import Parameters, Transaction
 from bot.store.conversations import Conversations
 from bot.store.database import Database
@@ -23,7 +23,12 @@ AT_ONCE = 100
 AppendListener = Callable[[Task, LogEvent], None]
 
 _NEXT: Final = select(func.coalesce(func.max(task_events.c.number), 0) + 1).where(given(task_events.c.task))
-_APPEND: Final = insert(task_events, task_events.c.keys()).values(number=_NEXT.scalar_subquery())
+_DONE: Final = (
+    select(task_events.c.done).where(given(task_events.c.task)).order_by(task_events.c.number.desc()).limit(1)
+)
+_APPEND: Final = insert(task_events, task_events.c.keys()).values(
+    number=_NEXT.scalar_subquery(), done=func.coalesce(_DONE.scalar_subquery(), 0) + bindparam("done")
+)
 _ALL: Final = select(task_events).limit(bindparam("limit"))
 _OF_TASK: Final = _ALL.where(given(task_events.c.task), task_events.c.number > bindparam("after")).order_by(
     task_events.c.number
@@ -68,6 +73,7 @@ class TaskEvents:
             "kind": event.type,
             # What skills are made of is in the step's own row alone.
             "data": event.model_dump_json(exclude={"type", "record"}),
+            "done": isinstance(event, StepDone | ToolReturned),
             "conversation": conversation,
             "told": told,
             "message": message,
@@ -93,4 +99,6 @@ class TaskEvents:
 
 def _logged(row: sqlite3.Row, *, is_deleted: bool = False) -> LoggedEvent:
     event, task = KINDS[row["kind"]].model_validate_json(row["data"]), str(row["task"])
-    return LoggedEvent(task, row["number"], row["at"], event, row["part"], row["told"], row["message"], is_deleted)
+    return LoggedEvent(
+        task, row["number"], row["at"], event, row["part"], row["done"], row["told"], row["message"], is_deleted
+    )

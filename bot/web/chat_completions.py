@@ -23,6 +23,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from agent.events import Step
+from agent.ports.agent import Guidance
 from agent.questions import QuestionKind
 from bot.application.access import NotAllowed, Refused, Unknown
 from bot.application.interpret import Answer, NewTask, interpret
@@ -98,6 +99,14 @@ class ChatRequest(TaskOptions):
     model: str = Field(default=MODEL, max_length=200)
     messages: list[ChatMessage] = Field(min_length=1, max_length=MOST_MESSAGES)
     stream: bool = False
+    temperature: float | None = Field(default=None, ge=0, le=2)
+    max_tokens: int | None = Field(default=None, ge=1)
+    max_completion_tokens: int | None = Field(default=None, ge=1)
+
+    @property
+    def guidance(self) -> Guidance:
+        """How answers without a phone are to be worded."""
+        return Guidance(temperature=self.temperature, max_tokens=self.max_completion_tokens or self.max_tokens)
 
     def options(self) -> TaskOptions:
         """How the task is to be done."""
@@ -197,7 +206,7 @@ class ChatCompletions:
                 return calls, task, key
             follows = meaning.follows if isinstance(meaning, NewTask) else ""
             draft = TaskDraft(wish, phone, chat.options(), follows=follows)
-            started = await calls.commands(thread).start(draft, pictures_of(said[-1]))
+            started = await calls.commands(thread).start(draft, pictures_of(said[-1]), guidance=chat.guidance)
             self._remember(key, started.task.id)
             return calls, started.task, key
 

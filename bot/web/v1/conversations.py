@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import replace
-from typing import Annotated
+from typing import Annotated, Final
 
 from fastapi import APIRouter, Query
 
@@ -29,8 +29,12 @@ from bot.web.v1.models.conversations import (
     NewMessage,
     Taken,
 )
+from bot.web.v1.models.tasks import ToolCallInfo
+from bot.web.v1.tasks import calls_of_task
 
 SECRET = "••••••"  # noqa: S105 - stands for one
+NUMBERS: Final = frozenset({"temperature", "max_tokens"})
+"""Of a conversation, as `Guidance` calls them."""
 
 router = APIRouter(tags=["conversations"])
 
@@ -41,6 +45,8 @@ def _info(one: Conversation) -> ConversationInfo:
         title=one.title,
         model=one.guidance.model,
         system_prompt=one.guidance.instructions,
+        temperature=one.guidance.temperature,
+        max_tokens=one.guidance.max_tokens,
         created=one.made,
         updated=one.updated,
     )
@@ -67,7 +73,7 @@ async def create_conversation(wish: NewConversation, calls: Caller) -> Conversat
     calls.require(Right.USE)
     # The same for the same Idempotency-Key, also after a crash.
     number = hashlib.sha256(f"{calls.token.name} {calls.event}".encode()).hexdigest()[:16]
-    guidance = _guidance(calls, wish.model, wish.system_prompt)
+    guidance = _guidance(calls, wish.model, wish.system_prompt).model_copy(update=wish.model_dump(include=NUMBERS))
     made = await calls.services.store.conversations.add(number, owner_text(calls.token.owner), wish.title, guidance)
     return _info(made)
 
@@ -99,7 +105,8 @@ async def change_conversation(conversation: Id, change: ConversationChange, call
     prompt = kept.instructions if change.system_prompt is None else change.system_prompt
     # A model that was set once may be gone since: it hinders no other change.
     guidance = _guidance(calls, "" if model == kept.model else model, prompt)
-    guidance = guidance.model_copy(update={"model": model})
+    numbers = {name: getattr(kept, name) for name in NUMBERS} | change.model_dump(include=NUMBERS, exclude_unset=True)
+    guidance = guidance.model_copy(update={"model": model, **numbers})
     await calls.services.store.conversations.change(found.id, title, guidance)
     return _info(await calls.conversation(conversation))
 
@@ -147,6 +154,12 @@ async def _said(calls: Calls, conversation: str, message: int) -> Said:
 async def get_message(conversation: Id, message: Number, calls: Caller) -> MessageInfo:
     """One of them."""
     return _message(await _said(calls, conversation, message))
+
+
+@router.get("/conversations/{conversation}/messages/{message}/tool-calls")
+async def list_tool_calls_of_message(conversation: Id, message: Number, calls: Caller) -> Listed[ToolCallInfo]:
+    """The tools that were used without a phone for what the message is about, in order."""
+    return await calls_of_task(calls, (await _said(calls, conversation, message)).task)
 
 
 @router.delete("/conversations/{conversation}/messages/{message}", status_code=204)

@@ -6,7 +6,7 @@ import asyncio
 import json
 import logging
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import aclosing
 from functools import partial
 from typing import Annotated, Any, Final
@@ -14,6 +14,7 @@ from typing import Annotated, Any, Final
 from fastapi import APIRouter, Header, Request, Response
 
 from agent.events import Asked, TaskEnded, TaskEvent, Thinking
+from agent.ports.tool_calls import CallState
 from agent.tools.calling import MOST_RESULT
 from agent.tools.results import done_of, told_of
 from agent.wording import shortened
@@ -210,7 +211,9 @@ class LogStream:
                 app = step.app_name or readable(step.app)
                 self._apps[step.app] = app
                 return {
-                    "index": step.index,
+                    "index": one.done - 1,
+                    "kind": "touch",
+                    "step": step.index,
                     "phone": step.phone_name,
                     "summary": step.summary,
                     "action": step.action,
@@ -220,10 +223,10 @@ class LogStream:
                     "seconds": step.seconds,
                 }
             case ToolReturned() as came:
-                ok = came.state == "done"
-                text = told_of(done_of(came.result)) if ok else str(came.result.get("why", ""))
                 said = came.model_dump(mode="json", exclude={"type", "result"})
-                return {**said, "text": shortened(text, MOST_RESULT)}
+                if name == "process_step":
+                    return {"index": one.done - 1, "kind": "tool", **said}
+                return {**said, "text": text_of_call(came.state, came.result)}
             case Asked(question=asked):
                 return {"question": asked.id, **asked.model_dump(mode="json", include={"text", "kind", "choices"})}
             case TaskEnded() as end if name == "error":
@@ -236,6 +239,12 @@ class LogStream:
                 return {}
             case other:
                 return other.model_dump(mode="json", exclude={"type"})
+
+
+def text_of_call(state: CallState, result: Mapping[str, Any]) -> str:
+    """What came of a call of a tool, in the words that the model read."""
+    text = told_of(done_of(result)) if state == "done" else str(result.get("why", ""))
+    return shortened(text, MOST_RESULT)
 
 
 def _name(event: LogEvent | TaskEvent) -> str:

@@ -152,10 +152,11 @@ async def test_tool_calls_are_told_as_they_are_made_and_once(api: ApiWorld) -> N
         )
         await calls.refuse(two, NewCall("shell", {"command": "x"}), "skipped", {"why": "A call before it failed."})
         told_then = await stream.until("tool_result")
-        assert [(number, name) for number, name, _ in told_then] == [(4, "tool_calls"), (5, "tool_result")]
+        names = [(4, "process_step"), (5, "tool_calls"), (6, "tool_result")]
+        assert [(number, name) for number, name, _ in told_then] == names
         assert told_then[-1][2]["text"] == "A call before it failed."
         await api.world.end(task)
-        assert [number for number, _, _ in await stream.until("done")] == [6, 7]
+        assert [number for number, _, _ in await stream.until("done")] == [7, 8, 9]
 
 
 async def test_a_conversation_says_how_its_tasks_are_thought_about(api: ApiWorld) -> None:
