@@ -219,6 +219,10 @@ class ModelRequest:
     """Worth more thought than usual: endpoints that can be told so are."""
     member: str = ""
     """The member of the team whose call it is; "" for a call that is booked on the role of its purpose."""
+    temperature: float | None = None
+    """How freely it answers, None as the endpoint does it."""
+    max_tokens: int | None = None
+    """Of the answer, None as the endpoint does it."""
 
     @property
     def role(self) -> str:

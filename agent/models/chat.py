@@ -57,6 +57,11 @@ def chat_payload(model: str, request: ModelRequest, habits: Habits) -> dict[str,
         payload["prompt_cache_key"] = request.conversation
     if request.deep:
         payload[EFFORT] = DEEP_EFFORT
+    if request.temperature is not None:
+        payload["temperature"] = request.temperature
+    if request.max_tokens is not None:
+        # Models of OpenAI that reason know the second name alone, and most other servers the first alone.
+        payload["max_tokens" if habits.sends("max_tokens") else "max_completion_tokens"] = request.max_tokens
     payload["stream_options"] = {"include_usage": True}
     if request.schema is not None:
         match habits.answer_format:

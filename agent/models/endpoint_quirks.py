@@ -16,7 +16,7 @@ logger = logging.getLogger(__name__)
 
 T = TypeVar("T")
 
-OPTIONAL = ("stream_options", "prompt_cache_key", "strict")
+OPTIONAL = ("stream_options", "prompt_cache_key", "strict", "temperature", "max_tokens", "max_completion_tokens")
 """Parameters that some endpoints refuse and that an answer does not depend on."""
 EFFORT = "reasoning_effort"
 """How much a model thinks before it answers, as chat completions call it."""

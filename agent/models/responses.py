@@ -44,6 +44,10 @@ def response_payload(
         payload["prompt_cache_key"] = request.conversation
     if request.deep and habits.sends(EFFORT):
         payload["reasoning"] = {"effort": DEEP_EFFORT}
+    if request.temperature is not None and habits.sends("temperature"):
+        payload["temperature"] = request.temperature
+    if request.max_tokens is not None:
+        payload["max_output_tokens"] = request.max_tokens
     if request.schema is not None and habits.answer_format is AnswerFormat.JSON_SCHEMA:
         form = {"name": request.schema.__name__, "schema": strict_schema(request.schema), "strict": True}
         payload["text"] = {"format": {"type": "json_schema"} | form}

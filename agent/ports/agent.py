@@ -29,6 +29,10 @@ class Guidance(BaseModel):
     What acts on a phone stays the model that is set for it, whose dialect it speaks."""
     instructions: str = ""
     """The person's standing words, beside those of the task."""
+    temperature: float | None = None
+    """How freely answers without a phone are worded; None as the endpoint does it."""
+    max_tokens: int | None = None
+    """How long such answers may be; None as the endpoint does it."""
 
     @property
     def block(self) -> str:
@@ -45,7 +49,9 @@ _MARK = re.compile(r"<(?=\s*/?\s*instructions\b)", re.IGNORECASE)
 
 
 class EarlierTask(BaseModel):
-    """A task that the new one follows up: what was asked, and what came of it, which is data whatever it reads like."""
+    """A task that the new one follows up: what was asked, and what came of it, which is data whatever it reads like.
+    `outcome` is "" for one that has not ended.
+    """
 
     model_config = ConfigDict(frozen=True)
 

@@ -66,6 +66,7 @@ class ToolReturned(_Event):
 
     type: Literal["tool result"] = "tool result"
     call: str
+    member: str
     name: str
     state: CallState
     result: dict[str, Any]
@@ -109,10 +110,14 @@ class LoggedEvent:
     at: float
     event: LogEvent
     part: str = ""
+    done: int = 0
+    """How many touches of phones and uses of tools there have been, this one included."""
     told: int = 0
     """The number of the last event of its conversation that it is, 0 for none."""
     message: int | None = None
     """The id of its message in the conversation."""
+    is_deleted: bool = False
+    """Whether that message was deleted: what it said is told no more."""
 
     @property
     def is_last(self) -> bool:
@@ -130,7 +135,7 @@ def names_in_conversation(event: LogEvent, *, of_part: bool = False) -> tuple[st
         case ToolCalled():
             return ("tool_calls",)
         case ToolReturned():
-            return ("tool_result",)
+            return ("tool_result", "process_step")
         case Asked():
             return ("message",)
         case TaskEnded() if not of_part:

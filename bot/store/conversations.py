@@ -30,6 +30,8 @@ class Conversation:
     owner: str
     title: str
     made: float
+    updated: float
+    """When something was last said or done in it."""
     guidance: Guidance = AS_SET
     """How the tasks that are given in it from now on are to be thought about."""
 
@@ -60,14 +62,10 @@ _BEGUN: Final = conversations.alias("begun")
 _EARLIER: Final = _OF.join(_BEGUN, _BEGUN.c.id == bindparam("before")).where(
     tuple_(conversations.c.made, conversations.c.id) < tuple_(_BEGUN.c.made, _BEGUN.c.id)
 )
-_CHANGE: Final = update(conversations).where(_THAT).values(title=bindparam("title"), guidance=bindparam("guidance"))
+_UPDATED: Final = update(conversations).where(_THAT).values(updated=bindparam("updated"))
+_CHANGE: Final = _UPDATED.values(title=bindparam("title"), guidance=bindparam("guidance"))
 _REMOVE: Final = delete(conversations).where(_THAT)
-_COUNT: Final = (
-    update(conversations)
-    .where(_THAT)
-    .values(told=conversations.c.told + bindparam("events"))
-    .returning(conversations.c.told)
-)
+_COUNT: Final = _UPDATED.values(told=conversations.c.told + bindparam("events")).returning(conversations.c.told)
 
 _SAID: Final = Codec(Said, conversation_messages)
 _SAY: Final = insert(
@@ -75,10 +73,20 @@ _SAY: Final = insert(
 ).on_conflict_do_nothing()
 _OF_CONVERSATION: Final = select(conversation_messages).where(given(conversation_messages.c.conversation))
 _OF_KEY: Final = _OF_CONVERSATION.where(given(conversation_messages.c.key))
+_IS_THERE: Final = conversation_messages.c.deleted.is_(False)
 _BEHIND: Final = (
-    _OF_CONVERSATION.where(conversation_messages.c.id > bindparam("after"))
+    _OF_CONVERSATION.where(conversation_messages.c.id > bindparam("after"), _IS_THERE)
     .order_by(conversation_messages.c.id)
     .limit(bindparam("limit"))
+)
+_GET_MESSAGE: Final = _OF_CONVERSATION.where(given(conversation_messages.c.id), _IS_THERE)
+_DELETE_MESSAGE: Final = (
+    update(conversation_messages)
+    .where(given(conversation_messages.c.conversation), given(conversation_messages.c.id))
+    .values(text="", deleted=True)
+)
+_WITH_DELETED: Final = select(conversation_messages.c.task).where(
+    is_listed(conversation_messages.c.task, "tasks"), conversation_messages.c.deleted.is_(True)
 )
 
 
@@ -93,7 +101,8 @@ class Conversations:
         """Begin one; the one that is there already under this id stays as it is."""
 
         async def work(transaction: Transaction) -> Conversation:
-            values = _CONVERSATION.values(Conversation(number, owner, title, self._clock(), guidance))
+            now = self._clock()
+            values = _CONVERSATION.values(Conversation(number, owner, title, now, now, guidance))
             await transaction.fetch(_ADD, values)
             return _CONVERSATION.read((await transaction.fetch(_GET, {"id": number}))[0])
 
@@ -110,20 +119,40 @@ class Conversations:
 
     async def change(self, number: str, title: str, guidance: Guidance) -> None:
         """Call it so, and have its later tasks thought about so. Raises StoreError."""
-        values = {"id": number, "title": title, "guidance": guidance.model_dump_json(exclude_defaults=True)}
+        kept = guidance.model_dump_json(exclude_defaults=True)
+        values: Parameters = {"id": number, "title": title, "guidance": kept, "updated": self._clock()}
         await self._database.execute(_CHANGE, values)
 
     async def remove(self, number: str) -> None:
         """Forget it, with all that was said; its tasks stay, with their logs."""
         await self._database.execute(_REMOVE, {"id": number})
 
-    async def say(self, conversation: str, text: str, *, key: str) -> Said:
-        """A person's words; the same key is kept once."""
+    async def say(self, conversation: str, text: str, *, task: str, key: str) -> Said:
+        """A person's words about a task; the same key is kept once."""
 
         async def work(transaction: Transaction) -> Said:
-            return await self._message(transaction, conversation, "user", text, None, "", key)
+            await transaction.fetch(_UPDATED, {"id": conversation, "updated": self._clock()})
+            return await self._message(transaction, conversation, "user", text, int(task), "", key)
 
         return await self._database.write(work)
+
+    async def message(self, conversation: str, number: int) -> Said | None:
+        """The message of this conversation with this id, None when there is none."""
+        return _SAID.first(await self._database.fetch(_GET_MESSAGE, {"conversation": conversation, "id": number}))
+
+    async def delete_message(self, conversation: str, number: int) -> None:
+        """Forget what was said in this message. Raises StoreError."""
+
+        async def work(transaction: Transaction) -> None:
+            await transaction.fetch(_DELETE_MESSAGE, {"conversation": conversation, "id": number})
+            await transaction.fetch(_UPDATED, {"id": conversation, "updated": self._clock()})
+
+        await self._database.write(work)
+
+    async def with_deleted(self, tasks: Sequence[str]) -> frozenset[str]:
+        """Those of these tasks of which a message was deleted: what was said with them is to be forgotten."""
+        rows = await self._database.fetch(_WITH_DELETED, {"tasks": json_text([int(task) for task in tasks])})
+        return frozenset(str(row["task"]) for row in rows)
 
     async def messages(self, conversation: str, limit: int, *, after: int = 0) -> tuple[Said, ...]:
         """What was said behind the message `after`, in order."""
@@ -132,7 +161,8 @@ class Conversations:
 
     async def count(self, transaction: Transaction, conversation: str, events: int) -> int:
         """So many more events of its tasks happen in it: the number of the last one, 0 for one that is gone."""
-        rows = await transaction.fetch(_COUNT, {"id": conversation, "events": events})
+        values: Parameters = {"id": conversation, "events": events, "updated": self._clock()}
+        rows = await transaction.fetch(_COUNT, values)
         return int(rows[0]["told"]) if rows else 0
 
     async def note(self, transaction: Transaction, task: Task, event: LogEvent) -> int | None:
@@ -156,7 +186,7 @@ class Conversations:
         conversation: str,
         role: Role,
         text: str,
-        task: int | None,
+        task: int,
         question: str,
         key: str,
     ) -> Said:

@@ -10,11 +10,12 @@ from sqlalchemy import bindparam, func, select
 
 from bot.domain.right import API_PLATFORM
 from bot.domain.task import Task
-from bot.domain.task_events import KINDS, LogEvent, LoggedEvent, names_in_conversation
+from bot.domain.task_events import KINDS, LogEvent, LoggedEvent, StepDone, ToolReturned, names_in_conversation
 from bot.store.connection import Parameters, Transaction
 from bot.store.conversations import Conversations
 from bot.store.database import Database
 from bot.store.engine import given, insert
+from bot.store.tables.people import conversation_messages
 from bot.store.tables.tasks import task_events
 
 AT_ONCE = 100
@@ -22,14 +23,22 @@ AT_ONCE = 100
 AppendListener = Callable[[Task, LogEvent], None]
 
 _NEXT: Final = select(func.coalesce(func.max(task_events.c.number), 0) + 1).where(given(task_events.c.task))
-_APPEND: Final = insert(task_events, task_events.c.keys()).values(number=_NEXT.scalar_subquery())
+_DONE: Final = (
+    select(task_events.c.done).where(given(task_events.c.task)).order_by(task_events.c.number.desc()).limit(1)
+)
+_APPEND: Final = insert(task_events, task_events.c.keys()).values(
+    number=_NEXT.scalar_subquery(), done=func.coalesce(_DONE.scalar_subquery(), 0) + bindparam("done")
+)
 _ALL: Final = select(task_events).limit(bindparam("limit"))
 _OF_TASK: Final = _ALL.where(given(task_events.c.task), task_events.c.number > bindparam("after")).order_by(
     task_events.c.number
 )
-_OF_CONVERSATION: Final = _ALL.where(
-    given(task_events.c.conversation), task_events.c.told > bindparam("after")
-).order_by(task_events.c.told)
+_OF_CONVERSATION: Final = (
+    _ALL.add_columns(conversation_messages.c.deleted)
+    .join(conversation_messages, conversation_messages.c.id == task_events.c.message, isouter=True)
+    .where(given(task_events.c.conversation), task_events.c.told > bindparam("after"))
+    .order_by(task_events.c.told)
+)
 
 
 class TaskEvents:
@@ -64,6 +73,7 @@ class TaskEvents:
             "kind": event.type,
             # What skills are made of is in the step's own row alone.
             "data": event.model_dump_json(exclude={"type", "record"}),
+            "done": isinstance(event, StepDone | ToolReturned),
             "conversation": conversation,
             "told": told,
             "message": message,
@@ -80,13 +90,15 @@ class TaskEvents:
         """What has happened to the tasks of a conversation behind the event with this number in it, in order."""
         values: Parameters = {"conversation": conversation, "after": after, "limit": limit}
         rows = await self._database.fetch(_OF_CONVERSATION, values)
-        return tuple(map(_logged, rows))
+        return tuple([_logged(row, is_deleted=bool(row["deleted"])) for row in rows])
 
     def _appended(self, task: Task, event: LogEvent) -> None:
         for listener in tuple(self._listeners):
             listener(task, event)
 
 
-def _logged(row: sqlite3.Row) -> LoggedEvent:
-    event = KINDS[row["kind"]].model_validate_json(row["data"])
-    return LoggedEvent(str(row["task"]), row["number"], row["at"], event, row["part"], row["told"], row["message"])
+def _logged(row: sqlite3.Row, *, is_deleted: bool = False) -> LoggedEvent:
+    event, task = KINDS[row["kind"]].model_validate_json(row["data"]), str(row["task"])
+    return LoggedEvent(
+        task, row["number"], row["at"], event, row["part"], row["done"], row["told"], row["message"], is_deleted
+    )

@@ -116,7 +116,7 @@ class ToolCallTable:
         if not await transaction.fetch(_ADD, _CALL.values(one)):
             return
         call, key = one.call, one.key
-        called = ToolCalled(call=_id(key), member=key.member, name=call.name, arguments=dict(call.arguments))
+        called = ToolCalled(call=call_id(key), member=key.member, name=call.name, arguments=dict(call.arguments))
         await self._log_of(transaction, key, called)
         await self._tell(transaction, one)
 
@@ -124,7 +124,8 @@ class ToolCallTable:
         """The log gets what came of it, once it has ended."""
         if one.state in ENDED:
             returned = ToolReturned(
-                call=_id(one.key),
+                call=call_id(one.key),
+                member=one.key.member,
                 name=one.call.name,
                 state=one.state,
                 result=dict(one.result),
@@ -139,5 +140,6 @@ class ToolCallTable:
             await self._log.append(transaction, task, event)
 
 
-def _id(key: CallKey) -> str:
+def call_id(key: CallKey) -> str:
+    """What a call is called outside."""
     return f"{key.task}-{key.member}-{key.number}-{key.turn}-{key.index}"

@@ -134,13 +134,16 @@ class TaskRepository:
         return await self._store.write(lambda transaction: self._keeping.known(transaction, task))
 
     async def followed(self, task: Task, most: int) -> tuple[Task, ...]:
-        """What it follows up, and what that followed up, the oldest first, as far as it is kept."""
+        """What it follows up, and what that followed up, the oldest first, as far as it is kept. Tasks of which a
+        message was deleted are left out.
+        """
         found: list[Task] = []
         number = task.request.follows
         while number and len(found) < most and (before := await self._store.tasks.get(number)) is not None:
             found.append(before)
             number = before.request.follows
-        return tuple(reversed(found))
+        forgotten = await self._store.conversations.with_deleted([one.id for one in found]) if found else ()
+        return tuple(one for one in reversed(found) if one.id not in forgotten)
 
     async def parts(self, task: str) -> tuple[Task, ...]:
         """The parts of a task for several phones; none for any other."""

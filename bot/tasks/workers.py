@@ -27,7 +27,7 @@ from bot.tasks.repository import TaskRepository
 from bot.tasks.transitions import Ending
 from bot.texts import say, speaking
 
-FOLLOWED = 3
+FOLLOWED = 8
 """Tasks before it that one is told of, each of which followed up the other."""
 
 logger = logging.getLogger(__name__)
@@ -241,7 +241,7 @@ class Workers:
         return tuple(
             EarlierTask(
                 text=before.text,
-                outcome=before.state.value if before.outcome is None else before.outcome.value,
+                outcome="" if before.outcome is None else before.outcome.value,
                 summary=before.summary,
                 data=before.data,
             )

@@ -205,7 +205,8 @@ class ConsoleGate:
             request.state.caller = caller
             request.state.verdict = partial(self._verdict, caller)
             request.state.still = partial(self.still, request)
-        if request.method in {"POST", "PATCH", "PUT"} and _content_type(request) not in BODY_TYPES:
+        of_form = path.endswith("/api/v1/files") and _content_type(request) == "multipart/form-data"
+        if request.method in {"POST", "PATCH", "PUT"} and not of_form and _content_type(request) not in BODY_TYPES:
             return _refused(415, say("refusal.type"), "unsupported_type", programs=programs)
         return None
 

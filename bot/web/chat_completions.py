@@ -23,15 +23,16 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from agent.events import Step
+from agent.ports.agent import Guidance
 from agent.questions import QuestionKind
-from bot.application.access import NotAllowed, Refused
+from bot.application.access import NotAllowed, Refused, Unknown
 from bot.application.interpret import Answer, NewTask, interpret
 from bot.application.phones import open_phones
 from bot.cards.formatting import source_lines
 from bot.commands.parser import ParseError
 from bot.domain.address import Address
 from bot.domain.incoming import Attachment
-from bot.domain.task import OverQuota, Task, TaskError, TaskState
+from bot.domain.task import OverQuota, Task, TaskError, TaskState, TooManyTasks
 from bot.domain.task_request import TaskDraft, TaskOptions
 from bot.store.errors import StoreAway
 from bot.tasks.files import MAX_FILE_BYTES
@@ -100,6 +101,14 @@ class ChatRequest(TaskOptions):
     stream: bool = False
     n: int | None = None
     """How many answers are wanted; a task is done once."""
+    temperature: float | None = Field(default=None, ge=0, le=2)
+    max_tokens: int | None = Field(default=None, ge=1)
+    max_completion_tokens: int | None = Field(default=None, ge=1)
+
+    @property
+    def guidance(self) -> Guidance:
+        """How answers without a phone are to be worded."""
+        return Guidance(temperature=self.temperature, max_tokens=self.max_completion_tokens or self.max_tokens)
 
     def options(self) -> TaskOptions:
         """How the task is to be done."""
@@ -140,7 +149,7 @@ class ChatCompletions:
         try:
             calls, task, key = await self._begun(request, chat)
         except (Refused, TaskError, ParseError, StoreAway) as error:
-            return _problem(_status(error), str(error), "not_done")
+            return _refused(error)
         if not chat.stream:
 
             async def whole(write: Write) -> None:
@@ -201,7 +210,7 @@ class ChatCompletions:
                 return calls, task, key
             follows = meaning.follows if isinstance(meaning, NewTask) else ""
             draft = TaskDraft(wish, phone, chat.options(), follows=follows)
-            started = await calls.commands(thread).start(draft, pictures_of(said[-1]))
+            started = await calls.commands(thread).start(draft, pictures_of(said[-1]), guidance=chat.guidance)
             self._remember(key, started.task.id)
             return calls, started.task, key
 
@@ -224,7 +233,7 @@ class ChatCompletions:
         for phone in open_phones(calls.asking(), self._services):
             if name in {phone.name, phone.id} and name != model:
                 return phone.id
-        raise Refused(say("programs.no_model", model=model[:60]))
+        raise Unknown(say("programs.no_model", model=model[:60]))
 
     async def _told(self, calls: Calls, task: Task, step: Progress | None = None) -> str:
         """The end of the task, or what it asks, as an ordinary answer."""
@@ -320,17 +329,24 @@ def _head(chat: ChatRequest, task: str, kind: str) -> dict[str, Any]:
     return {"id": f"chatcmpl-{task}", "object": kind, "created": int(time.time()), "model": chat.model}
 
 
-def _status(error: Exception) -> int:
+def _refused(error: Exception) -> Response:
+    """Why nothing was done, under the names by which clients know OpenAI's refusals."""
     match error:
         case NotAllowed():
-            return 403
+            return _problem(403, str(error), "not_allowed", "permission_error")
+        case Unknown():
+            return _problem(404, str(error), "model_not_found")
         case OverQuota():
-            return 429
+            used_up = _problem(429, str(error), "insufficient_quota", "insufficient_quota")
+            # Otherwise OpenAI's client tries again at once, twice, and the quota is that of a day.
+            used_up.headers["X-Should-Retry"] = "false"
+            return used_up
+        case TooManyTasks():
+            return _problem(429, str(error), "rate_limit_exceeded", "requests")
         case StoreAway():
-            return 503
-    return 400
+            return _problem(503, str(error), "store_away", "server_error")
+    return _problem(400, str(error), "not_done")
 
 
-def _problem(status: int, message: str, code: str) -> Response:
-    body = {"message": message, "type": "invalid_request_error", "param": None, "code": code}
-    return JSONResponse({"error": body}, status)
+def _problem(status: int, message: str, code: str, kind: str = "invalid_request_error") -> Response:
+    return JSONResponse({"error": {"message": message, "type": kind, "param": None, "code": code}}, status)

@@ -132,7 +132,7 @@ def begun(order: TaskOrder) -> MainState:
         },
         "findings": {
             "results": [],
-            "notes": [_of_earlier(each) for each in order.earlier],
+            "notes": list(map(_of_earlier, order.earlier, range(len(order.earlier), 0, -1))),
             "sources": [],
             "user_messages": [],
             "frame": None,
@@ -143,12 +143,19 @@ def begun(order: TaskOrder) -> MainState:
 
 _EARLIER_LETTERS: Final = 2_000
 """Of the answer of an earlier task: it stands in the prompt of every step."""
+_LONG_AGO_LETTERS: Final = 300
+"""Of one that is not among the last three."""
 
 
-def _of_earlier(task: EarlierTask) -> str:
-    """An earlier task as a note, so that "the second one" is understood by whoever plans and works."""
+def _of_earlier(task: EarlierTask, ago: int) -> str:
+    """An earlier task as a note, so that "the second one" is understood by whoever plans and works. The last one was
+    one task ago.
+    """
+    if not task.outcome:
+        return f"Before this the person asked: {task.text}. That has not ended yet."
     answer = " ".join(f"{task.summary} {task.data or ''}".split())
-    return f"Before this the person asked: {task.text}. It ended as {task.outcome}: {answer[:_EARLIER_LETTERS]}"
+    most = _EARLIER_LETTERS if ago <= 3 else _LONG_AGO_LETTERS
+    return f"Before this the person asked: {task.text}. It ended as {task.outcome}: {answer[:most]}"
 
 
 def order_of(state: MainState) -> TaskOrder:

@@ -12,6 +12,7 @@ from agent.events import TaskEvent
 from agent.guards.masking import Mask
 from agent.members.loading import Member
 from agent.models.base import Models, Usage
+from agent.ports.agent import Guidance
 from agent.ports.frames import Frames
 from agent.questions import Answer, Question
 from agent.tools.calling import ToolCaller
@@ -30,6 +31,11 @@ class Desk(Protocol):
     @property
     def models(self) -> Models:
         """The task's models."""
+        ...
+
+    @property
+    def guidance(self) -> Guidance:
+        """How the person wants it to be thought about."""
         ...
 
     @property

@@ -101,6 +101,8 @@ async def member_model(state: MemberState, runtime: Runtime[MemberContext]) -> F
         conversation=f"{context.task}-{context.member.name}-{context.number}",
         task=context.task,
         member=context.member.name,
+        temperature=desk.guidance.temperature,
+        max_tokens=desk.guidance.max_tokens,
     )
     model, refused = desk.models.for_role(context.member.model), conversation["overflow"]
     try:

@@ -170,6 +170,8 @@ conversations = table(
     required("owner", Text),
     required("title", Text),
     required("made", Time),
+    # When something was last said or done in it.
+    required("updated", Time),
     # How its tasks are to be thought about, as JSON.
     required("guidance", Text),
     # How many events of its tasks were told in it.
@@ -190,6 +192,8 @@ conversation_messages = table(
     # The same one is kept once.
     required("key", Text),
     required("sent", Time),
+    # A deleted message stays as an empty row, so that the same key does not bring it back.
+    required("deleted", Flag, server_default=false()),
     UniqueConstraint("conversation", "key"),
 )
 

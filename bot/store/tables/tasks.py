@@ -170,6 +170,8 @@ task_events = table(
     # The kind of the event and what it says (bot.domain.task_events). Answers of people and secrets are not in it.
     required("kind", Text),
     required("data", Text),
+    # How many touches of phones and uses of tools there have been, this one included.
+    required("done", Number),
     # The conversation that it is told in, the number there of the last event that it is, and its message.
     optional("conversation", Text, ForeignKey("conversations.id", ondelete="SET NULL")),
     required("told", Number),

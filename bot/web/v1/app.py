@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from typing import Any
+from typing import Any, Final
 
 from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
@@ -21,14 +21,15 @@ from bot.tasks.operating import NeedsApproval
 from bot.texts import say
 from bot.web.auth import caller_of
 from bot.web.v1 import conversations, events, fleet, records, skills, tasks
+from bot.web.v1.asking import BadPage
 from bot.web.v1.calls import ApiServices
-from bot.web.v1.models.base import Problem
-from bot.web.v1.problems import CODES, problem
+from bot.web.v1.models.base import MOST_ON_A_PAGE, Problem
+from bot.web.v1.problems import CODES, NOT_FOUND, problem
 
 logger = logging.getLogger(__name__)
 
 RESPONSES: dict[int | str, dict[str, Any]] = {
-    400: {"model": Problem, "description": "The request cannot be read, or carries its token in the address."},
+    400: {"model": Problem, "description": "A limit or cursor is not valid, or the token is in the address."},
     401: {"model": Problem, "description": "No token that holds."},
     403: {"model": Problem, "description": "The token may not do that."},
     404: {"model": Problem, "description": "There is no such thing for this token."},
@@ -39,15 +40,18 @@ RESPONSES: dict[int | str, dict[str, Any]] = {
     429: {"model": Problem, "description": "Used up: the quota, or the places in the queue."},
     503: {"model": Problem, "description": "The store or the agent cannot be reached now."},
 }
+PAGE_PLACES: Final = frozenset({"query.limit", "query.cursor", "header.last-event-id"})
+"""Where it is said which part of a list, or of a stream, is asked for."""
 BY_ERROR: tuple[tuple[type[Exception], int, str], ...] = (
     (NotAllowed, 403, "not_allowed"),
-    (Unknown, 404, "unknown"),
+    (BadPage, 400, "bad_page"),
+    (Unknown, 404, NOT_FOUND),
     (ParseError, 422, "bad_text"),
     (Refused, 409, "refused"),
     (OverQuota, 429, "over_quota"),
     (TooManyTasks, 429, "too_many_tasks"),
-    (UnknownTask, 404, "unknown"),
-    (UnknownQuestion, 404, "unknown"),
+    (UnknownTask, 404, NOT_FOUND),
+    (UnknownQuestion, 404, NOT_FOUND),
     (BadText, 422, "bad_text"),
     (BadFiles, 413, "too_large"),
     (NeedsApproval, 409, "needs_approval"),
@@ -120,6 +124,11 @@ async def _told(request: Request, error: Exception) -> Response:
 async def _misshapen(_: Request, error: Exception) -> Response:
     """What is wrong and where, without the values: one may be a secret."""
     assert isinstance(error, RequestValidationError)
+    places = {".".join(map(str, one["loc"])) for one in error.errors()}
+    if places <= PAGE_PLACES:
+        return problem(400, "bad_page", say("api.bad_page", most=MOST_ON_A_PAGE))
+    if all(place.startswith("path.") for place in places):
+        return problem(404, NOT_FOUND, say("api.no_path"))
     found = [{"where": ".".join(map(str, one["loc"])), "why": one["msg"]} for one in error.errors()[:20]]
     return problem(422, "bad_request", say("refusal.form", **(found[0])), found)
 

@@ -7,11 +7,19 @@ from typing import Annotated, Any, TypeVar
 
 from fastapi import Depends, Path, Query, Request
 
+from bot.texts import say
 from bot.web.auth import caller_of
 from bot.web.v1.calls import ApiServices, Calls
-from bot.web.v1.models.base import MOST_ON_A_PAGE, NAME_LIMIT, Item, Listed, Page
+from bot.web.v1.models.base import MOST_NUMBER, MOST_ON_A_PAGE, NAME_LIMIT, Item, Listed, Page
 
 Row = TypeVar("Row")
+
+
+class BadPage(Exception):
+    """The cursor of a list is not one that it has given."""
+
+    def __init__(self) -> None:
+        super().__init__(say("api.bad_page", most=MOST_ON_A_PAGE))
 
 
 async def calls_of(request: Request) -> Calls:
@@ -23,6 +31,7 @@ async def calls_of(request: Request) -> Calls:
 Caller = Annotated[Calls, Depends(calls_of)]
 Id = Annotated[str, Path(min_length=1, max_length=NAME_LIMIT)]
 Limit = Annotated[int, Query(ge=1, le=MOST_ON_A_PAGE, description="How many at most.")]
+Number = Annotated[int, Path(ge=1, le=MOST_NUMBER)]
 Cursor = Annotated[str, Query(max_length=NAME_LIMIT, description="`next_cursor` of the page before.")]
 NumberCursor = Annotated[
     str, Query(pattern="^[0-9]{0,18}$", max_length=18, description="`next_cursor` of the page before.")

@@ -120,22 +120,27 @@ class Calls:
             raise Unknown(say("api.no_conversation"))
         return found
 
+    async def latest_in(self, conversation: Conversation) -> str:
+        """The last task that was given in it, which the next one follows up; "" before the first."""
+        task = await self.services.task_service.in_place(self.asking(conversation.id).address)
+        return "" if task is None else task.id
+
     @property
     def said_as(self) -> str:
         """The key of the words that this request says in a conversation."""
         return f"user:{self.event}"
 
     async def files(self, contents: list[tuple[str, str]]) -> tuple[Attachment, ...]:
-        """The files of a task, by name and reference. Raises Refused when one is not kept, or somebody else's."""
+        """The files of a task, by name and reference. Raises Unknown when one is not kept, or somebody else's."""
         accounts, own_files = self.services.policy.accounts(self.person), self.services.store.own_files
         admin = verdict(self.asking(), self.services.policy, Right.ADMIN).allowed
         for _, content in contents:
             if not admin and not await own_files.has(content, accounts, self.caller.home):
-                raise Refused(say("refusal.file_missing"))
+                raise Unknown(say("refusal.file_missing"))
         try:
             return tuple([Attachment(name, await self.frames.load(content)) for name, content in contents])
         except KeyError:
-            raise Refused(say("refusal.file_missing")) from None
+            raise Unknown(say("refusal.file_missing")) from None
 
 
 def owner_text(person: Person) -> str:

@@ -4,30 +4,37 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import replace
+from typing import Annotated, Final
 
-from fastapi import APIRouter
+from fastapi import APIRouter, Query
 
 from agent.ports.agent import Guidance
-from bot.application.access import Refused
+from bot.application.access import Refused, Unknown
 from bot.application.interpret import Answer, Note, interpret
 from bot.commands.answers import sole
 from bot.domain.right import Right
+from bot.domain.task import TaskState
 from bot.store.conversations import Conversation, Said
 from bot.tasks.input import clean
 from bot.texts import listed, say
-from bot.web.v1.asking import Caller, Cursor, Id, Limit, NumberCursor, page
+from bot.web.v1.asking import BadPage, Caller, Cursor, Id, Limit, Number, NumberCursor, page
 from bot.web.v1.calls import Calls, owner_text
 from bot.web.v1.models.base import Listed
 from bot.web.v1.models.conversations import (
     ConversationChange,
     ConversationInfo,
+    EndedConversation,
     MessageInfo,
     NewConversation,
     NewMessage,
     Taken,
 )
+from bot.web.v1.models.tasks import ToolCallInfo
+from bot.web.v1.tasks import calls_of_task
 
 SECRET = "••••••"  # noqa: S105 - stands for one
+NUMBERS: Final = frozenset({"temperature", "max_tokens"})
+"""Of a conversation, as `Guidance` calls them."""
 
 router = APIRouter(tags=["conversations"])
 
@@ -38,15 +45,18 @@ def _info(one: Conversation) -> ConversationInfo:
         title=one.title,
         model=one.guidance.model,
         system_prompt=one.guidance.instructions,
+        temperature=one.guidance.temperature,
+        max_tokens=one.guidance.max_tokens,
         created=one.made,
+        updated=one.updated,
     )
 
 
 def _guidance(calls: Calls, model: str, system_prompt: str) -> Guidance:
-    """Raises Refused for a model that is not set, BadText for words that say nothing."""
+    """Raises Unknown for a model that is not set, BadText for words that say nothing."""
     names = tuple(dict.fromkeys(name for _, name in calls.models))
     if model and model not in names:
-        raise Refused(say("api.no_model", name=model[:40], names=listed(names)))
+        raise Unknown(say("api.no_model", name=model[:40], names=listed(names)))
     words = clean(system_prompt, say("api.system_prompt")) if system_prompt else ""
     return Guidance(model=model, instructions=words)
 
@@ -63,7 +73,7 @@ async def create_conversation(wish: NewConversation, calls: Caller) -> Conversat
     calls.require(Right.USE)
     # The same for the same Idempotency-Key, also after a crash.
     number = hashlib.sha256(f"{calls.token.name} {calls.event}".encode()).hexdigest()[:16]
-    guidance = _guidance(calls, wish.model, wish.system_prompt)
+    guidance = _guidance(calls, wish.model, wish.system_prompt).model_copy(update=wish.model_dump(include=NUMBERS))
     made = await calls.services.store.conversations.add(number, owner_text(calls.token.owner), wish.title, guidance)
     return _info(made)
 
@@ -72,7 +82,10 @@ async def create_conversation(wish: NewConversation, calls: Caller) -> Conversat
 async def list_conversations(calls: Caller, limit: Limit = 20, cursor: Cursor = "") -> Listed[ConversationInfo]:
     """One's own, the latest first."""
     calls.require(Right.USE)
-    found = await calls.services.store.conversations.of(calls.owners, limit + 1, before=cursor)
+    store = calls.services.store.conversations
+    if cursor and ((known := await store.get(cursor)) is None or known.owner not in calls.owners):
+        raise BadPage
+    found = await store.of(calls.owners, limit + 1, before=cursor)
     return page([_info(one) for one in found], limit, found[limit - 1].id if len(found) > limit else None)
 
 
@@ -92,26 +105,71 @@ async def change_conversation(conversation: Id, change: ConversationChange, call
     prompt = kept.instructions if change.system_prompt is None else change.system_prompt
     # A model that was set once may be gone since: it hinders no other change.
     guidance = _guidance(calls, "" if model == kept.model else model, prompt)
-    guidance = guidance.model_copy(update={"model": model})
+    numbers = {name: getattr(kept, name) for name in NUMBERS} | change.model_dump(include=NUMBERS, exclude_unset=True)
+    guidance = guidance.model_copy(update={"model": model, **numbers})
     await calls.services.store.conversations.change(found.id, title, guidance)
     return _info(await calls.conversation(conversation))
 
 
-@router.delete("/conversations/{conversation}", status_code=204)
-async def delete_conversation(conversation: Id, calls: Caller) -> None:
-    """Forget it, with all that was said in it. Its tasks stay, and go on."""
+@router.delete("/conversations/{conversation}")
+async def delete_conversation(
+    conversation: Id,
+    calls: Caller,
+    cancel: Annotated[bool, Query(description="Cancel what is at work in it.")] = False,
+) -> EndedConversation:
+    """Forget it, with all that was said in it. Refused while a task of it is at work, unless that is to be cancelled.
+    What its tasks have done stays on record.
+    """
     found = await calls.conversation(conversation)
+    place, commands = calls.asking(found.id).address, calls.commands(found.id)
+    tasks = [one for one in await calls.services.task_service.active() if one.origin == place and not one.parent]
+    if tasks and not cancel:
+        raise Refused(say("api.conversation_at_work", tasks=listed([one.called for one in tasks])))
+    for one in tasks:
+        await commands.cancel(one)
     await calls.services.store.conversations.remove(found.id)
+    return EndedConversation(cancelled=[one.id for one in tasks])
 
 
 @router.get("/conversations/{conversation}/messages")
 async def list_messages(
-    conversation: Id, calls: Caller, limit: Limit = 20, cursor: NumberCursor = ""
+    conversation: Id, calls: Caller, limit: Limit = 50, cursor: NumberCursor = ""
 ) -> Listed[MessageInfo]:
     """What was said, in order."""
     found = await calls.conversation(conversation)
     said = await calls.services.store.conversations.messages(found.id, limit + 1, after=int(cursor or 0))
     return page([_message(one) for one in said], limit, str(said[limit - 1].id) if len(said) > limit else None)
+
+
+async def _said(calls: Calls, conversation: str, message: int) -> Said:
+    """The message, where its conversation is one's own. Raises Unknown."""
+    found = await calls.conversation(conversation)
+    said = await calls.services.store.conversations.message(found.id, message)
+    if said is None:
+        raise Unknown(say("api.no_message"))
+    return said
+
+
+@router.get("/conversations/{conversation}/messages/{message}")
+async def get_message(conversation: Id, message: Number, calls: Caller) -> MessageInfo:
+    """One of them."""
+    return _message(await _said(calls, conversation, message))
+
+
+@router.get("/conversations/{conversation}/messages/{message}/tool-calls")
+async def list_tool_calls_of_message(conversation: Id, message: Number, calls: Caller) -> Listed[ToolCallInfo]:
+    """The tools that were used without a phone for what the message is about, in order."""
+    return await calls_of_task(calls, (await _said(calls, conversation, message)).task)
+
+
+@router.delete("/conversations/{conversation}/messages/{message}", status_code=204)
+async def delete_message(conversation: Id, message: Number, calls: Caller) -> None:
+    """Forget what was said. The messages that follow know nothing of its task; refused while that is at work."""
+    said = await _said(calls, conversation, message)
+    task = await calls.services.task_service.get(said.task)
+    if task is not None and task.state is not TaskState.ENDED:
+        raise Refused(say("api.message_at_work", task=task.called))
+    await calls.services.store.conversations.delete_message(conversation, said.id)
 
 
 @router.post("/conversations/{conversation}/messages", status_code=201)
@@ -125,14 +183,14 @@ async def post_message(conversation: Id, wish: NewMessage, calls: Caller) -> Tak
         one = await sole(meaning.questions, calls.services)
         hidden = one.question.kind.value == "secret"
         await commands.answer(one, wish.text)
-        said = await store.say(found.id, SECRET if hidden else wish.text, key=key)
+        said = await store.say(found.id, SECRET if hidden else wish.text, task=one.task, key=key)
         return Taken(message=_message(said), became="answer", task=one.task)
     if isinstance(meaning, Note):
         await commands.steer(meaning.task, wish.text)
-        said = await store.say(found.id, wish.text, key=key)
+        said = await store.say(found.id, wish.text, task=meaning.task.id, key=key)
         return Taken(message=_message(said), became="note", task=meaning.task.id)
     files = await calls.files([(file.name, file.content) for file in wish.files])
-    draft = replace(wish.draft(wish.text), follows=meaning.follows)
+    draft = replace(wish.draft(wish.text), follows=await calls.latest_in(found))
     task = (await commands.start(draft, files, guidance=found.guidance)).task
-    said = await store.say(found.id, wish.text, key=key)
+    said = await store.say(found.id, wish.text, task=task.id, key=key)
     return Taken(message=_message(said), became="task", task=task.id)

@@ -6,7 +6,7 @@ import asyncio
 import json
 import logging
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import aclosing
 from functools import partial
 from typing import Annotated, Any, Final
@@ -14,19 +14,18 @@ from typing import Annotated, Any, Final
 from fastapi import APIRouter, Header, Request, Response
 
 from agent.events import Asked, TaskEnded, TaskEvent, Thinking
+from agent.ports.tool_calls import CallState
 from agent.tools.calling import MOST_RESULT
 from agent.tools.results import done_of, told_of
 from agent.wording import shortened
-from bot.application.access import Refused
 from bot.domain.task import Task
 from bot.domain.task_events import LogEvent, LoggedEvent, StepDone, ToolReturned, names_in_conversation
 from bot.store.task_events import AT_ONCE
 from bot.tasks.follow import encoded, interrupted, line_of
-from bot.texts import say
 from bot.views.tasks import effect_words, tokens_json
 from bot.web.auth import caller_of
 from bot.web.http import STREAM_HEADERS, Streamed, Write, server_sent
-from bot.web.v1.asking import Caller, Id
+from bot.web.v1.asking import BadPage, Caller, Id
 from bot.web.v1.calls import Calls
 from bot.web.wakeup import any_of, ends_before
 from devices.app_titles import readable
@@ -84,7 +83,7 @@ async def stream_events(request: Request, conversation: Id, calls: Caller, last_
 
 def _streamed(request: Request, calls: Calls, task: Task | None, conversation: str, last: str) -> Response:
     if last and not NUMBER.fullmatch(last):
-        raise Refused(say("refusal.revision"))
+        raise BadPage
 
     async def tell(write: Write) -> None:
         await LogStream(request, calls, task, conversation, int(last or 0)).tell(write)
@@ -199,7 +198,7 @@ class LogStream:
         yield _sent(last, self._data(last, one), number=one.number)
 
     def _data(self, name: str, one: LoggedEvent) -> dict[str, Any]:
-        data = {"task": one.task, **self._said(name, one)}
+        data = {"task": one.task, **({"deleted": True} if one.is_deleted else self._said(name, one))}
         if one.message is not None and name in {"message", "done"}:
             data["message"] = one.message
         if one.part and self._task is not None:
@@ -212,7 +211,9 @@ class LogStream:
                 app = step.app_name or readable(step.app)
                 self._apps[step.app] = app
                 return {
-                    "index": step.index,
+                    "index": one.done - 1,
+                    "kind": "touch",
+                    "step": step.index,
                     "phone": step.phone_name,
                     "summary": step.summary,
                     "action": step.action,
@@ -222,10 +223,10 @@ class LogStream:
                     "seconds": step.seconds,
                 }
             case ToolReturned() as came:
-                ok = came.state == "done"
-                text = told_of(done_of(came.result)) if ok else str(came.result.get("why", ""))
                 said = came.model_dump(mode="json", exclude={"type", "result"})
-                return {**said, "text": shortened(text, MOST_RESULT)}
+                if name == "process_step":
+                    return {"index": one.done - 1, "kind": "tool", **said}
+                return {**said, "text": text_of_call(came.state, came.result)}
             case Asked(question=asked):
                 return {"question": asked.id, **asked.model_dump(mode="json", include={"text", "kind", "choices"})}
             case TaskEnded() as end if name == "error":
@@ -238,6 +239,12 @@ class LogStream:
                 return {}
             case other:
                 return other.model_dump(mode="json", exclude={"type"})
+
+
+def text_of_call(state: CallState, result: Mapping[str, Any]) -> str:
+    """What came of a call of a tool, in the words that the model read."""
+    text = told_of(done_of(result)) if state == "done" else str(result.get("why", ""))
+    return shortened(text, MOST_RESULT)
 
 
 def _name(event: LogEvent | TaskEvent) -> str:

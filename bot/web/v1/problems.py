@@ -6,7 +6,9 @@ from typing import Any, Final
 
 from starlette.responses import JSONResponse
 
-CODES: Final = {408: "too_slow", 413: "too_large", 404: "not_found", 405: "method_not_allowed"}
+NOT_FOUND: Final = "not_found"
+"""Whatever it is that does not exist for the caller."""
+CODES: Final = {408: "too_slow", 413: "too_large", 404: NOT_FOUND, 405: "method_not_allowed"}
 """What HTTP itself refuses."""
 
 

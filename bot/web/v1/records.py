@@ -28,6 +28,7 @@ from bot.web.v1.calls import Calls
 from bot.web.v1.models.base import Listed
 from bot.web.v1.models.records import (
     AuditInfo,
+    FactInfo,
     GrantInfo,
     NewSchedule,
     QuotaInfo,
@@ -177,6 +178,18 @@ async def quota(calls: Caller) -> QuotaInfo:
         used={name: one[0] for name, one in found.items() if one is not None},
         limits={name: None if one is None else one[1] for name, one in found.items()},
     )
+
+
+@router.get("/memories")
+async def list_memories(calls: Caller) -> Listed[FactInfo]:
+    """What is remembered of whoever asks, the oldest first."""
+    calls.require(Right.USE)
+    found = await calls.services.memory.all(str(Subject.of_person(calls.person)))
+    infos = [
+        FactInfo(id=one.id, text=one.text, phone=one.phone, source=one.source, created=one.created, used=one.used)
+        for one in found
+    ]
+    return page(infos, max(1, len(infos)), None)
 
 
 @router.get("/me")

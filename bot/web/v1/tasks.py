@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import replace
-from typing import Annotated
+from pathlib import PurePath
+from typing import Annotated, Final
 
 from fastapi import APIRouter, Query, Request, Response
+from starlette.datastructures import UploadFile
 
 from agent.outcome import Outcome
 from agent.ports.agent import AS_SET
@@ -14,14 +16,16 @@ from bot.application.access import Unknown, verdict
 from bot.application.skills import draft_of_skill
 from bot.commands.answers import sole
 from bot.domain.right import API_PLATFORM, Right
-from bot.domain.task import Task, TaskState
+from bot.domain.task import BadText, Task, TaskState
 from bot.domain.task_request import SkillCall
 from bot.store.search import TaskFilter
+from bot.store.tool_calls import call_id
 from bot.texts import say
 from bot.views.tasks import effect_words, tokens_json
 from bot.web.pictures import HEADERS, REFERENCE, picture_type
 from bot.web.v1.asking import Caller, Id, Limit, NumberCursor, page
 from bot.web.v1.calls import Calls
+from bot.web.v1.events import text_of_call
 from bot.web.v1.models.base import NAME_LIMIT, Listed
 from bot.web.v1.models.tasks import (
     AnswerTo,
@@ -35,11 +39,15 @@ from bot.web.v1.models.tasks import (
     StepInfo,
     TaskInfo,
     TodoInfo,
+    ToolCallInfo,
 )
 from bot.web.views import place_json
 
 WORDS_LIMIT = 200
 """Characters of what is searched for."""
+MULTIPART: Final = "multipart/form-data"
+_BYTES: Final = {"type": "string", "format": "binary"}
+_FORM: Final = {"schema": {"type": "object", "properties": {"file": _BYTES}, "required": ["file"]}}
 
 router = APIRouter(tags=["tasks"])
 
@@ -97,7 +105,8 @@ async def create_task(wish: NewTask, calls: Caller, response: Response) -> TaskI
     conversation = await calls.conversation(wish.conversation) if wish.conversation else None
     files = await calls.files([(file.name, file.content) for file in wish.files])
     here, guidance = ("", AS_SET) if conversation is None else (conversation.id, conversation.guidance)
-    draft = replace(wish.draft(wish.text), follows=wish.follows)
+    follows = wish.follows or ("" if conversation is None else await calls.latest_in(conversation))
+    draft = replace(wish.draft(wish.text), follows=follows)
     if wish.skill:
         draft = draft_of_skill(draft, SkillCall(wish.skill, wish.arguments), calls.services)
     started = await calls.commands(here).start(draft, files, guidance=guidance)
@@ -205,6 +214,34 @@ async def list_steps(task: Id, calls: Caller, limit: Limit = 20, cursor: NumberC
     return page(infos, limit, str(infos[limit - 1].index) if len(infos) > limit else None)
 
 
+async def calls_of_task(calls: Calls, task: str) -> Listed[ToolCallInfo]:
+    """The uses of tools in a task that may be shown, on all its phones, in order."""
+    parts = await calls.services.task_service.parts(task)
+    store = calls.services.store.tool_calls
+    found = [call for one in (task, *(part.id for part in parts)) for call in await store.of_task(one)]
+    infos = [
+        ToolCallInfo(
+            id=call_id(call.key),
+            member=call.key.member,
+            name=call.call.name,
+            arguments=dict(call.call.arguments),
+            state=call.state,
+            text=text_of_call(call.state, call.result),
+            cached=call.cached,
+            seconds=call.seconds,
+            at=call.begun,
+        )
+        for call in found
+    ]
+    return page(infos, max(1, len(infos)), None)
+
+
+@router.get("/tasks/{task}/tool-calls")
+async def list_tool_calls(task: Id, calls: Caller) -> Listed[ToolCallInfo]:
+    """The tools that were used without a phone, in order."""
+    return await calls_of_task(calls, (await calls.task(task)).id)
+
+
 @router.get("/tasks/{task}/pictures")
 async def list_pictures(task: Id, calls: Caller) -> Listed[PictureInfo]:
     """The pictures of its steps, in order."""
@@ -238,13 +275,20 @@ async def get_picture(task: Id, picture: Id, calls: Caller) -> Response:
 @router.post(
     "/files",
     status_code=201,
-    openapi_extra={
-        "requestBody": {"content": {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}}}
-    },
+    openapi_extra={"requestBody": {"content": {"application/octet-stream": {"schema": _BYTES}, MULTIPART: _FORM}}},
 )
 async def add_file(request: Request, calls: Caller) -> FileInfo:
-    """Take in the bytes of one file for a later task."""
+    """Take in one file for a later task: its bytes, or the field `file` of a form."""
     calls.require(Right.USE)
-    content = await calls.frames.save(await request.body(), suffix="bin")
+    name, data = "", b""
+    if request.headers.get("Content-Type", "").startswith(MULTIPART):
+        async with request.form(max_files=1, max_fields=10) as form:
+            file = form.get("file")
+            if not isinstance(file, UploadFile):
+                raise BadText(say("api.no_file"))
+            name, data = PurePath(file.filename or "").name[-NAME_LIMIT:], await file.read()
+    else:
+        data = await request.body()
+    content = await calls.frames.save(data, suffix="bin")
     await calls.services.store.own_files.handed_in(content, calls.person)
-    return FileInfo(content=content)
+    return FileInfo(name=name, content=content)

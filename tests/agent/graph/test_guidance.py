@@ -34,7 +34,7 @@ async def test_they_reach_who_thinks_and_works_and_never_who_guards(rig: Rig) ->
     rig.phone.windows.launch("shop")
     members = Members(lambda: TEAM, World().toolbox(), MemoryFrames(), rig.saver)
     agent = rig.agent(Models(acting, unasked, chosen), main={"members": members}, guard="auto")
-    guidance = Guidance(model="poet", instructions=VERSE)
+    guidance = Guidance(model="poet", instructions=VERSE, temperature=0.3, max_tokens=99)
     wanted = order("compare", quick=False).model_copy(update={"guidance": guidance})
     assert (await Work(agent, wanted).ended()).summary == "words"
 
@@ -48,7 +48,35 @@ async def test_they_reach_who_thinks_and_works_and_never_who_guards(rig: Rig) ->
     assert SAID in words(acting, Purpose.ACT)
     for purpose in (Purpose.VERIFY, Purpose.GUARD):
         assert "verse" not in words(acting, purpose)
+
+    def limits(model: Cast, purpose: Purpose) -> set[tuple[float | None, int | None]]:
+        return {(request.temperature, request.max_tokens) for request in model.asked(purpose)}
+
+    assert limits(chosen, Purpose.INTENT) == {(0.3, None)}
+    assert limits(chosen, Purpose.MEMBER) == {(0.3, 99)}
+    for purpose in (Purpose.PLAN, Purpose.SUPERVISE, Purpose.SUMMARIZE):
+        assert limits(chosen, purpose) == {(None, None)}, "a phone was used"
+    for purpose in (Purpose.ACT, Purpose.VERIFY, Purpose.GUARD):
+        assert limits(acting, purpose) == {(None, None)}
     assert {request.purpose for request in unasked.requests} <= {Purpose.CAPTION}
+
+
+async def test_work_without_a_phone_is_summed_up_as_it_is_wanted(rig: Rig) -> None:
+    thinking = Cast(
+        {
+            Purpose.INTENT: [data(kind="complex")],
+            Purpose.PLAN: [PLAN],
+            Purpose.SUPERVISE: [assign(("researcher", "price of A"), ("researcher", "price of B")), COMPLETE],
+            Purpose.SUMMARIZE: [text("words")],
+        },
+        {"price of A": [text("1 euro")], "price of B": [text("2 euros")]},
+    )
+    members = Members(lambda: TEAM, World().toolbox(), MemoryFrames(), rig.saver)
+    agent = rig.agent(Models(thinking, thinking, thinking), main={"members": members})
+    guidance = Guidance(temperature=0.0, max_tokens=99)
+    await Work(agent, order("compare", quick=False).model_copy(update={"guidance": guidance})).ended()
+    (summing,) = thinking.asked(Purpose.SUMMARIZE)
+    assert (summing.temperature, summing.max_tokens) == (0.0, 99)
 
 
 async def test_a_model_that_is_not_set_any_more_changes_nothing(rig: Rig) -> None:

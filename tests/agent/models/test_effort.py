@@ -38,6 +38,28 @@ async def test_a_refusal_is_remembered(api: Api, name: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("api", "refuses", "sent"),
+    [
+        ("chat", (), {"temperature": 0.5, "max_tokens": 99}),
+        ("chat", ("temperature",), {"max_tokens": 99}),
+        ("chat", ("max_tokens",), {"temperature": 0.5, "max_completion_tokens": 99}),
+        ("chat", ("max_tokens", "max_completion_tokens"), {"temperature": 0.5}),
+        ("responses", (), {"temperature": 0.5, "max_output_tokens": 99}),
+        ("responses", ("temperature",), {"max_output_tokens": 99}),
+    ],
+)
+async def test_how_an_answer_is_worded_is_said_as_far_as_the_endpoint_takes_it(
+    api: Api, refuses: tuple[str, ...], sent: dict[str, object]
+) -> None:
+    plain = Personality("plain", refuses=frozenset(refuses), responses="stateful")
+    async with ModelServer(["Hello."], personality=plain) as server, model_at(server, api=api) as model:
+        assert (await model.complete(replace(asking(), temperature=0.5, max_tokens=99))).text == "Hello."
+        last = server.requests[-1].body
+    names = ("temperature", "max_tokens", "max_completion_tokens", "max_output_tokens")
+    assert {name: last[name] for name in names if name in last} == sent
+
+
+@pytest.mark.parametrize(
     "refusal",
     [
         refused(400, "Unsupported parameter: 'reasoning.effort' is not supported with this model.", code="unsupported"),

@@ -104,7 +104,7 @@ async def test_a_task_has_one_log_of_all_that_happens_to_it(tmp_path: Path) -> N
     assert events[7] == QuestionClosed(question="q", by=ANNA.name)
     assert events[11] == Noted(text="Be quick.", by=ANNA.name)
     assert events[13] == ToolReturned(
-        call="1-coder-1-1-0", name="calculate", state="done", result={"told": ["42"]}, seconds=0.5
+        call="1-coder-1-1-0", member="coder", name="calculate", state="done", result={"told": ["42"]}, seconds=0.5
     )
     assert events[14] == TaskEnded(outcome=Outcome.SUCCEEDED, summary="Done.", data="7", steps=1)
     assert not any("5831" in event.model_dump_json() for event in events)

@@ -165,8 +165,8 @@ async def test_pictures_become_files_of_the_task(api: ApiWorld, client: openai.A
         ('{"messages": [{"role": "assistant", "content": "x"}]}', 400),
         ('{"n": 2, "messages": [{"role": "user", "content": "x"}]}', 400),
         ('{"n": 0, "messages": [{"role": "user", "content": "x"}]}', 400),
-        ('{"model": "gpt-5", "messages": [{"role": "user", "content": "x"}]}', 400),
-        ('{"messages": [{"role": "user", "content": "x"}], "model": "opengui/opengui"}', 400),
+        ('{"model": "gpt-5", "messages": [{"role": "user", "content": "x"}]}', 404),
+        ('{"messages": [{"role": "user", "content": "x"}], "model": "opengui/opengui"}', 404),
     ],
 )
 async def test_bad_requests_are_refused_in_openais_form(api: ApiWorld, body: str, status: int) -> None:

@@ -79,6 +79,8 @@ async def intent_analyzer(state: MainState, runtime: Runtime[TaskContext]) -> Ro
         schema=Intent,
         conversation=f"{order.task}-intent",
         task=order.task,
+        # Its length is not limited: a reply that is cut off could not be read.
+        temperature=context.guidance.temperature,
     )
     model = context.models.for_purpose(Purpose.INTENT)
     acts = bool(asks_for_act(order.text) or skill)

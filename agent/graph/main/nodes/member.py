@@ -22,6 +22,7 @@ from agent.graph.recall import recalled_for
 from agent.graph.subjects import spent
 from agent.models.base import Models, Usage
 from agent.outcome import Outcome
+from agent.ports.agent import Guidance
 from agent.questions import Answer, Question
 from agent.wording import sentence
 
@@ -152,6 +153,11 @@ class TaskDesk:
     def control(self) -> Control:
         """See Desk."""
         return self.context.session.control
+
+    @property
+    def guidance(self) -> Guidance:
+        """See Desk."""
+        return self.context.guidance
 
     @property
     def models(self) -> Models:

@@ -6,6 +6,7 @@ A result is brought into the form that the order asks for: read by code where it
 from __future__ import annotations
 
 import logging
+from dataclasses import replace
 from typing import Any
 
 from langgraph.runtime import Runtime
@@ -192,6 +193,8 @@ async def summarizer(state: MainState, runtime: Runtime[TaskContext]) -> MainSta
         conversation=f"{order.task}-summary",
         task=order.task,
     )
+    if not any("run" in result for result in results):
+        request = replace(request, temperature=context.guidance.temperature, max_tokens=context.guidance.max_tokens)
     model = context.models.for_purpose(Purpose.SUMMARIZE)
     stream = Thoughts("summarizer", context.emit)
     try:

@@ -10,6 +10,8 @@ TEXT_LIMIT = 20_000
 """Characters of a task, a message or an answer."""
 NAME_LIMIT = 100
 MOST_ON_A_PAGE = 100
+MOST_NUMBER = 10**18 - 1
+"""Of a message."""
 
 Item = TypeVar("Item")
 

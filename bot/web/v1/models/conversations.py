@@ -17,6 +17,8 @@ PROMPT_LIMIT = 4_000
 
 _MODEL = "One of GET /models: it decides, plans and works where no phone is needed. Empty for those that are set."
 _PROMPT = "Standing instructions for all tasks that are given here from now on. They allow nothing."
+_TEMPERATURE = Field(default=None, ge=0, le=2, description="How freely answers without a phone are worded.")
+_MOST_TOKENS = Field(default=None, ge=1, le=1_000_000, description="How long answers without a phone may be.")
 
 
 class NewConversation(Sent):
@@ -25,14 +27,18 @@ class NewConversation(Sent):
     title: str = Field(default="", max_length=TITLE_LIMIT)
     model: Name = Field(default="", description=_MODEL)
     system_prompt: str = Field(default="", max_length=PROMPT_LIMIT, description=_PROMPT)
+    temperature: float | None = _TEMPERATURE
+    max_tokens: int | None = _MOST_TOKENS
 
 
 class ConversationChange(Sent):
-    """What is changed in a conversation; what is left out stays."""
+    """What is changed in a conversation; what is left out stays. A number that is null is what the endpoint does."""
 
     title: str | None = Field(default=None, max_length=TITLE_LIMIT)
     model: Name | None = Field(default=None, description=_MODEL)
     system_prompt: str | None = Field(default=None, max_length=PROMPT_LIMIT, description=_PROMPT)
+    temperature: float | None = _TEMPERATURE
+    max_tokens: int | None = _MOST_TOKENS
 
 
 class ConversationInfo(Got):
@@ -42,7 +48,16 @@ class ConversationInfo(Got):
     title: str
     model: str
     system_prompt: str
+    temperature: float | None
+    max_tokens: int | None
     created: float
+    updated: float = Field(description="When something was last said or done in it.")
+
+
+class EndedConversation(Got):
+    """What became of the work of a conversation that was deleted."""
+
+    cancelled: list[str] = Field(description="The tasks that were at work in it, and are cancelled.")
 
 
 class NewMessage(HowTo):

@@ -6,6 +6,7 @@ from typing import Any, Self
 
 from pydantic import Field, model_validator
 
+from agent.ports.memory import FactSource
 from bot.domain.watch_words import MOST_CONDITION
 from bot.web.v1.models.base import NAME_LIMIT, TEXT_LIMIT, Arguments, Got, Listed, Name
 from bot.web.v1.models.tasks import HowTo
@@ -96,6 +97,17 @@ class QuotaInfo(Got):
     ends: float | None = None
     used: dict[str, float] = Field(default_factory=dict)
     limits: dict[str, float | None] = Field(default_factory=dict)
+
+
+class FactInfo(Got):
+    """A fact that is remembered of a person. Times are Unix seconds."""
+
+    id: int
+    text: str
+    phone: str = Field(description="The id of the only phone that it holds for; empty for any.")
+    source: FactSource = Field(description="Who said it: the person, or with their yes a screen or a page.")
+    created: float
+    used: float | None = Field(description="When it was last recalled.")
 
 
 class WhoInfo(Got):

@@ -7,6 +7,7 @@ from typing import Any, Self
 from pydantic import Field, model_validator
 
 from agent.files import GivenFile
+from agent.ports.tool_calls import CallState
 from bot.domain.task_request import TaskDraft, TaskOptions
 from bot.tasks.files import MAX_FILES
 from bot.web.v1.models.base import TEXT_LIMIT, Arguments, Got, Name, Sent, Text
@@ -31,7 +32,7 @@ class NewTask(HowTo):
     text: str = Field(default="", max_length=TEXT_LIMIT, description="Left out where a recorded skill is named.")
     skill: Name = Field(default="", description="The name of the skill that is to be followed.")
     arguments: Arguments = Field(default_factory=dict, description="What the skill is to be done with, by parameter.")
-    follows: Name = Field(default="", description="The task that it follows up, with whose result it begins.")
+    follows: Name = Field(default="", description="The task that it follows up; in a conversation the last one there.")
     conversation: Name = Field(default="", description="Where it is given, so that its events are told there.")
     files: list[GivenFile] = Field(default_factory=list, max_length=MAX_FILES, description="What POST /files gave.")
 
@@ -145,6 +146,20 @@ class StepInfo(Got):
     at: float
 
 
+class ToolCallInfo(Got):
+    """A use of a tool that needs no phone."""
+
+    id: str
+    member: str = Field(description="Who of the team used it.")
+    name: str
+    arguments: dict[str, Any]
+    state: CallState
+    text: str = Field(description="What came of it.")
+    cached: bool = Field(description="Whether the result is that of an equal call.")
+    seconds: float
+    at: float
+
+
 class PictureInfo(Got):
     """A picture of a task: GET /pictures/{id} has its bytes."""
 
@@ -155,4 +170,5 @@ class PictureInfo(Got):
 class FileInfo(Got):
     """A file that was taken in for a later task."""
 
+    name: str = Field(description="Its own name, empty where none was sent.")
     content: str

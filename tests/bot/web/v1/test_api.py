@@ -34,7 +34,7 @@ async def test_a_task_that_follows_up_another(api: ApiWorld) -> None:
     body = {"text": "and tomorrow?", "follows": first}
     assert (await api.ask(secret, "POST", "/tasks", body)).body["follows"] == first
     refused = await api.ask(other, "POST", "/tasks", body)
-    assert (refused.status, refused.body["code"]) == (404, "unknown")
+    assert (refused.status, refused.body["code"]) == (404, "not_found")
 
 
 async def test_what_belongs_to_a_person_is_one_persons_over_all_their_tokens(api: ApiWorld) -> None:
@@ -43,7 +43,7 @@ async def test_what_belongs_to_a_person_is_one_persons_over_all_their_tokens(api
     task = (await api.ask(one, "POST", "/tasks", {"text": "open settings"})).body["id"]
     assert (await api.ask(two, "POST", f"/tasks/{task}/cancel")).body["state"] == "ended"
     refused = await api.ask(other, "GET", f"/tasks/{task}")
-    assert (refused.status, refused.body["code"]) == (404, "unknown")
+    assert (refused.status, refused.body["code"]) == (404, "not_found")
 
 
 async def test_an_idempotency_key_has_one_effect(api: ApiWorld) -> None:
@@ -152,10 +152,11 @@ async def test_tool_calls_are_told_as_they_are_made_and_once(api: ApiWorld) -> N
         )
         await calls.refuse(two, NewCall("shell", {"command": "x"}), "skipped", {"why": "A call before it failed."})
         told_then = await stream.until("tool_result")
-        assert [(number, name) for number, name, _ in told_then] == [(4, "tool_calls"), (5, "tool_result")]
+        names = [(4, "process_step"), (5, "tool_calls"), (6, "tool_result")]
+        assert [(number, name) for number, name, _ in told_then] == names
         assert told_then[-1][2]["text"] == "A call before it failed."
         await api.world.end(task)
-        assert [number for number, _, _ in await stream.until("done")] == [6, 7]
+        assert [number for number, _, _ in await stream.until("done")] == [7, 8, 9]
 
 
 async def test_a_conversation_says_how_its_tasks_are_thought_about(api: ApiWorld) -> None:
@@ -165,7 +166,7 @@ async def test_a_conversation_says_how_its_tasks_are_thought_about(api: ApiWorld
     path = f"/conversations/{made.body['id']}"
     model = (await api.ask(secret, "GET", "/models")).body["data"]["items"][0]["name"]
     refused = await api.ask(secret, "PATCH", path, {"model": "gpt-99", "system_prompt": "Obey."})
-    assert (refused.status, refused.body["code"]) == (409, "refused")
+    assert (refused.status, refused.body["code"]) == (404, "not_found")
     assert model in refused.body["message"]
     first = (await api.ask(secret, "POST", f"{path}/messages", {"text": "one"})).body["task"]
     await api.world.end(await api.world.task_service.known(first))
@@ -218,15 +219,15 @@ async def test_an_approval_takes_the_right_to_approve(api: ApiWorld) -> None:
         ("POST", "/tasks", {"text": "x", "more": 1}, 422, "bad_request"),
         ("POST", "/tasks", {"text": 7}, 422, "bad_request"),
         ("POST", "/tasks", {"text": "x" * 20_001}, 422, "bad_request"),
-        ("POST", "/tasks", {"text": "x", "phone": "nowhere"}, 404, "unknown"),
-        ("POST", "/tasks", {"text": "x", "conversation": "nowhere"}, 404, "unknown"),
-        ("POST", "/tasks", {"text": "x", "files": [{"name": "a", "content": "gone"}]}, 409, "refused"),
+        ("POST", "/tasks", {"text": "x", "phone": "nowhere"}, 404, "not_found"),
+        ("POST", "/tasks", {"text": "x", "conversation": "nowhere"}, 404, "not_found"),
+        ("POST", "/tasks", {"text": "x", "files": [{"name": "a", "content": "gone"}]}, 404, "not_found"),
         ("POST", "/tasks", {"text": "\u0000"}, 422, "bad_text"),
-        ("GET", f"/tasks/{10**30}", None, 404, "unknown"),
-        ("GET", "/tasks?limit=101", None, 422, "bad_request"),
-        ("GET", f"/tasks?cursor={'9' * 19}", None, 422, "bad_request"),
+        ("GET", f"/tasks/{10**30}", None, 404, "not_found"),
+        ("GET", "/tasks?limit=101", None, 400, "bad_page"),
+        ("GET", f"/tasks?cursor={'9' * 19}", None, 400, "bad_page"),
         ("GET", f"/statistics?days={10**20}", None, 422, "bad_request"),
-        ("GET", "/phones/nowhere", None, 404, "unknown"),
+        ("GET", "/phones/nowhere", None, 404, "not_found"),
         ("GET", "/nowhere", None, 404, "not_found"),
         ("PUT", "/tasks", None, 405, "method_not_allowed"),
         ("POST", "/schedules", {"rule": "now and then", "text": "look"}, 409, "refused"),

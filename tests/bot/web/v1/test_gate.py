@@ -57,7 +57,7 @@ async def test_every_route_asks_for_a_token_of_its_own(api: ApiWorld) -> None:
     await api.world.rights.revoke_token("gone", ANNA)
     for method, path in await routes_of(api):
         named = path.format(
-            **dict.fromkeys(("conversation", "task", "picture", "schedule"), "1"),
+            **dict.fromkeys(("conversation", "message", "task", "picture", "schedule"), "1"),
             **dict.fromkeys(("skill", "draft", "host", "phone_id"), "x"),
             phone="pixel",
         )
@@ -86,6 +86,7 @@ async def test_no_route_gives_away_what_is_somebody_elses(api: ApiWorld) -> None
     for method, path in await routes_of(api):
         named = path.format(
             conversation=conversation,
+            message="1",
             task=task,
             phone="pixel",
             picture="1",
@@ -97,7 +98,7 @@ async def test_no_route_gives_away_what_is_somebody_elses(api: ApiWorld) -> None
         )
         if "{conversation}" in path or "{task}" in path or "{schedule}" in path:
             found = await api.ask(other, method, named, BODIES.get(path))
-            assert (found.status, found.body["code"]) == (404, "unknown"), (method, path, found.body)
+            assert (found.status, found.body["code"]) == (404, "not_found"), (method, path, found.body)
         if "{phone}" in path:
             found = await api.ask(one_phone, method, named, BODIES.get(path))
             assert found.status == 404, (method, path, found.body)

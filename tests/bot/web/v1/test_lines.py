@@ -144,7 +144,7 @@ async def test_a_question_that_nobody_will_answer_ends_its_task_as_blocked(api: 
     asked = await api.world.ask(task)
     path = f"/tasks/{task.id}/answer"
     wrong = await api.ask(secret, "POST", path, {"text": None, "question": "another"})
-    assert (wrong.status, wrong.body["code"]) == (404, "unknown")
+    assert (wrong.status, wrong.body["code"]) == (404, "not_found")
     given_up = await api.ask(secret, "POST", path, {"text": None, "question": asked.question.id})
     assert (given_up.status, given_up.body["questions"]) == (200, [])
     assert (await api.ask(secret, "POST", path, {"text": "blue", "question": asked.question.id})).status == 404

@@ -187,7 +187,7 @@ async def test_a_picture_is_shown_to_who_may_see_its_task(api: ApiWorld) -> None
         )
         assert taken.status == 409
         refused = await api.ask(program, "POST", "/tasks", {"text": "read it", "files": files})
-        assert (refused.status, refused.body["code"]) == (409, "refused")
+        assert (refused.status, refused.body["code"]) == (404, "not_found")
     body = {"text": "/do read it", "event": "event-0010", "files": [{"name": "a", "content": handed}]}
     assert (await anna.ask("POST", "/api/console/messages", body)).status == 200
 

@@ -14,6 +14,7 @@ from yarl import URL
 
 from agent.guards.policy import Policy
 from bot.commands.spec import BY_NAME
+from bot.config.settings import Settings
 from bot.domain.address import Person
 from bot.domain.right import PAGE_PLATFORM, Right
 from bot.machines import RemoteMachines
@@ -154,10 +155,12 @@ async def open_api(
     connections: Connections | None = None,
     machines: RemoteMachines | None = None,
     kept: Store | None = None,
+    settings: Settings | None = None,
 ) -> AsyncIterator[ApiWorld]:
     """A running service on any free port, on what is in the directory, or in the store `kept`."""
     async with AsyncExitStack() as stack:
-        world = await stack.enter_async_context(a_world(directory, a_phone("Pixel"), a_phone("Moto"), store=kept))
+        phones = a_phone("Pixel"), a_phone("Moto")
+        world = await stack.enter_async_context(a_world(directory, *phones, settings=settings, store=kept))
         store = world.store
         world.chats["api"] = ApiChat()
         following = TaskFollowers(world.task_service, store.task_events)
