@@ -11,7 +11,8 @@ from bot.application.access import Caller, NotAllowed, Refused, audited, may_sho
 from bot.application.phones import open_phones, phones_named
 from bot.application.services import Services
 from bot.domain.right import Right
-from bot.domain.schedule import Plan, RuleKind, Schedule, next_due, read_rule
+from bot.domain.schedule import Plan, RuleKind, Schedule, next_due
+from bot.domain.schedule_words import read_rule
 from bot.domain.task_request import TaskDraft
 from bot.domain.zones import zone_named
 from bot.people.roles import can_be_asked
@@ -31,14 +32,14 @@ class ScheduleCommands:
         self._services = services
 
     async def plan(
-        self, kind: str, when: str, draft: TaskDraft, *, zone: str = "", yes: StandingYes | None = None
+        self, when: str, draft: TaskDraft, *, zone: str = "", yes: StandingYes | None = None
     ) -> tuple[Plan, float]:
-        """The plan for a task by such a rule (`every`, `30m`), and when it is due first. Nothing is kept yet; a yes
+        """The plan for a task by such a rule (`every 30m`), and when it is due first. Nothing is kept yet; a yes
         takes the right to approve on every phone that a run may get. Also raises BadRule and BadText.
         """
         caller, services = self._caller, self._services
         now = services.clock()
-        rule = read_rule(kind, when, now=now, zone=self._zone(zone))
+        rule = read_rule(when, now=now, zone=self._zone(zone))
         phones = phones_named(draft.device, open_phones(caller, services)) if draft.device else None
         if phones is not None:
             draft = replace(draft, device=",".join(phone.id for phone in phones))
@@ -49,9 +50,9 @@ class ScheduleCommands:
         due = next_due(rule, after=now, begun=now)
         assert due is not None, "a rule that was read has a next time"
         # "tomorrow" means another day by the time that it is read again.
-        at = rule.text.replace("T", " ") if rule.kind is RuleKind.AT else " ".join(when.split())
+        words = f"at {rule.text.replace('T', ' ')}" if rule.kind is RuleKind.AT else " ".join(when.split())
         draft = replace(draft, text=clean(draft.text, say("schedule.task")))
-        return Plan(caller.person, caller.place, caller.event, rule, f"{kind.lower()} {at}", draft, yes), due
+        return Plan(caller.person, caller.place, caller.event, rule, words, draft, yes), due
 
     async def add(self, plan: Plan, due: float) -> Schedule:
         """Keep a plan; the same event gives the schedule that it gave before. A watch is paused at first."""

@@ -28,7 +28,6 @@ LISTED = 5
 TEXT_SHOWN = 80
 """Characters of a task in the list."""
 
-_KIND = re.compile(r"(?P<kind>[a-z]+)\s+(?=\S)", re.IGNORECASE)
 _DO = re.compile(r"(?<=\s)(?:do|skill)\s", re.IGNORECASE)
 _LIST = frozenset({"list", "列表"})
 _CHANGE = re.compile(r"(?P<verb>remove|pause|resume|revoke)\s+#?(?P<schedule>\d{1,18})", re.IGNORECASE)
@@ -63,13 +62,13 @@ async def planned(request: Request, services: Services, typed: str, example: str
     found = plan_in(typed)
     if found is None:
         raise Refused(say("schedule.bad.form", example=example))
-    kind, when, typed_do = found
+    when, typed_do = found
     wanted = parse(typed_do)
     inner = replace(request, call=replace(wanted, options={**request.call.options, **wanted.options}))
     draft = skill_draft(inner, services) if wanted.name == "skill" else draft_of(inner)
     try:
         return await ScheduleCommands(request, services).plan(
-            kind, when, draft, zone=request.option("zone"), yes=wished_yes(request)
+            when, draft, zone=request.option("zone"), yes=wished_yes(request)
         )
     except BadRule as bad:
         raise bad_rule(bad, example) from bad
@@ -80,16 +79,10 @@ def bad_rule(bad: BadRule, example: str) -> Refused:
     return Refused(say(f"schedule.bad.{bad.why}", example=example))
 
 
-def plan_in(text: str) -> tuple[str, str, str] | None:
-    """The kind of a plan, when, and the `do` behind it; None when the text has another form.
-
-    Not by one pattern for all: three parts that all take blanks would be tried in every way on a text full of them.
-    """
-    kind = _KIND.match(text)
-    found = None if kind is None else _DO.search(text, kind.end() + 1)
-    if kind is None or found is None:
-        return None
-    return kind["kind"], text[kind.end() : found.start()].rstrip(), text[found.start() :]
+def plan_in(text: str) -> tuple[str, str] | None:
+    """When, and the `do` behind it; None when the text has another form."""
+    found = _DO.search(text, 1)
+    return None if found is None else (text[: found.start()].strip(), text[found.start() :])
 
 
 async def schedules(request: Request, services: Services) -> Reply:

@@ -1,15 +1,13 @@
-"""A schedule: when it is due (three kinds of rules, read from words, in a time zone), and what is given then."""
+"""A schedule: when it is due (three kinds of rules, in a time zone), and what is given then."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from enum import StrEnum
 from zoneinfo import ZoneInfo
 
-from cronsim import CronSim, CronSimError
+from cronsim import CronSim
 
 from agent.standing_yes import StandingYes
 from bot.domain.address import Person, Place
@@ -48,54 +46,6 @@ class Rule:
     kind: RuleKind
     text: str
     zone: str
-
-
-_CLOCK = r"(?P<hour>\d{1,2}):(?P<minute>\d{2})"
-_DAY = r"(?P<date>\d{4}-\d{2}-\d{2})[ T]|(?P<day>today|tomorrow)\s+(?:at\s+)?"
-_AT = re.compile(rf"(?:{_DAY})?{_CLOCK}", re.IGNORECASE)
-_EVERY_DAY = re.compile(rf"(?P<days>[a-z]+)\s+(?:at\s+)?{_CLOCK}", re.IGNORECASE)
-_PERIOD = re.compile(r"(?P<number>\d{1,6})?\s*(?P<unit>[a-z]+)", re.IGNORECASE)
-_UNITS: Mapping[str, int] = {
-    **dict.fromkeys(("m", "min", "mins", "minute", "minutes"), 60),
-    **dict.fromkeys(("h", "hour", "hours"), 3600),
-    **dict.fromkeys(("d", "day", "days"), 86_400),
-    **dict.fromkeys(("w", "week", "weeks"), 7 * 86_400),
-}
-_DAYS: Mapping[str, str] = {
-    **dict.fromkeys(("day", "morning", "evening", "night"), "*"),
-    **dict.fromkeys(("weekday", "weekdays", "workday"), "1-5"),
-    **dict.fromkeys(("weekend", "weekends"), "6,0"),
-    **{
-        word: str(number)
-        for number, day in enumerate(("sunday", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday"))
-        for word in (day, f"{day}s", day[:3])
-    },
-}
-
-
-def read_rule(kind: str, words: str, *, now: float, zone: ZoneInfo) -> Rule:
-    """The rule in words such as ("at", "2026-12-24 18:00"), ("every", "30m"), ("every", "day 07:30") or
-    ("cron", "0 7 * * 1-5"). Raises BadRule; a rule that it returns has a next time.
-    """
-    text = " ".join(words.strip().strip("\"'").split())
-    match kind.lower():
-        case RuleKind.AT:
-            rule = Rule(RuleKind.AT, _moment(text, now, zone), zone.key)
-        case RuleKind.EVERY if (found := _EVERY_DAY.fullmatch(text)) is not None and found["days"].lower() in _DAYS:
-            hour, minute = _clock(found)
-            rule = Rule(RuleKind.CRON, f"{minute} {hour} * * {_DAYS[found['days'].lower()]}", zone.key)
-        case RuleKind.EVERY:
-            rule = Rule(RuleKind.EVERY, str(_seconds(text)), zone.key)
-        case RuleKind.CRON:
-            rule = Rule(RuleKind.CRON, _cron(text), zone.key)
-        case _:
-            raise BadRule("kind")
-    due = next_due(rule, after=now, begun=now)
-    if due is None:
-        raise BadRule("past" if rule.kind is RuleKind.AT else "never")
-    if due - now > LONGEST and rule.kind is RuleKind.AT:
-        raise BadRule("far")
-    return rule
 
 
 def next_due(rule: Rule, *, after: float, begun: float) -> float | None:
@@ -148,54 +98,6 @@ def oddity_of(rule: Rule) -> Oddity | None:
     if local.astimezone(UTC).astimezone(local.tzinfo).replace(tzinfo=None) != local.replace(tzinfo=None):
         return Oddity.SKIPPED
     return Oddity.TWICE if local.utcoffset() != local.replace(fold=1).utcoffset() else None
-
-
-def _moment(text: str, now: float, zone: ZoneInfo) -> str:
-    """A date and a time, or the next such time of the clock, as ISO 8601 without a zone."""
-    found = _AT.fullmatch(text)
-    if found is None:
-        raise BadRule("at")
-    hour, minute = _clock(found)
-    here = datetime.fromtimestamp(now, zone)
-    today = here.replace(hour=0, minute=0, second=0, microsecond=0, tzinfo=None, fold=0)
-    try:
-        day = datetime.fromisoformat(found["date"]) if found["date"] else today
-    except ValueError:
-        raise BadRule("at") from None
-    if (found["day"] or "").lower() == "tomorrow":
-        day += timedelta(days=1)
-    moment = day.replace(hour=hour, minute=minute)
-    if not found["date"] and not found["day"] and moment.replace(tzinfo=zone).timestamp() <= now:
-        moment += timedelta(days=1)
-    return moment.isoformat(timespec="minutes")
-
-
-def _clock(found: re.Match[str]) -> tuple[int, int]:
-    hour, minute = int(found["hour"]), int(found["minute"])
-    if hour > 23 or minute > 59:
-        raise BadRule("clock")
-    return hour, minute
-
-
-def _seconds(text: str) -> int:
-    found = _PERIOD.fullmatch(text)
-    unit = _UNITS.get(found["unit"].lower()) if found is not None else None
-    if found is None or unit is None:
-        raise BadRule("every")
-    seconds = int(found["number"] or 1) * unit
-    if not SHORTEST <= seconds <= LONGEST:
-        raise BadRule("period")
-    return seconds
-
-
-def _cron(text: str) -> str:
-    if len(text.split()) != 5:  # with six the library would read seconds
-        raise BadRule("cron")
-    try:
-        CronSim(text, datetime(2000, 1, 1, tzinfo=UTC))
-    except CronSimError:
-        raise BadRule("cron") from None
-    return text
 
 
 @dataclass(frozen=True, slots=True)

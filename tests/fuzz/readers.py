@@ -27,7 +27,8 @@ from agent.scene import Scene, Screen
 from bot.cards.buttons import MAX_BYTES, Deed, read_button
 from bot.commands.parser import ParseError, parse
 from bot.commands.spec import BY_NAME
-from bot.domain.schedule import BadRule, next_due, read_rule
+from bot.domain.schedule import BadRule, next_due
+from bot.domain.schedule_words import read_rule
 from devices.adb import ui_tree
 from devices.adb.apps import parse_activities
 from devices.adb.fastlane.server import LaneFailed, result_of
@@ -98,7 +99,7 @@ def rules(given: tuple[str, str, float]) -> None:
     """A rule whose next moment lies ahead, or a sentence."""
     kind, words, now = given
     with suppress(BadRule):
-        due = next_due(read_rule(kind, words, now=now, zone=ZONE), after=now, begun=now)
+        due = next_due(read_rule(f"{kind} {words}", now=now, zone=ZONE), after=now, begun=now)
         assert due is not None
         assert due > now
 

@@ -3,6 +3,7 @@
 import { frameUrl, h, icon, setText, setWords } from "./dom.js";
 import { badge } from "./message.js";
 import { show } from "./picture.js";
+import { go } from "./route.js";
 import { saveSkill } from "./save_skill.js";
 import { duration, inARow, tokens } from "./when.js";
 import { counted, say } from "./words.js";
@@ -67,7 +68,7 @@ export class Result {
       deed("share", say("page.result.share"), () => this.share()),
       ...(again ? [deed("again", again.label, () => this.act.press(this.entry, again))] : []),
       deed("edit", say("page.result.edit"), () => this.act.compose(task.text)),
-      ...(SAVABLE.has(task.outcome) ? [deed("clock", say("page.result.daily"), () => this.act.compose(`/schedule every day 09:00 do ${task.text}`))] : []),
+      ...(SAVABLE.has(task.outcome) ? [deed("clock", say("page.result.daily"), () => go("schedules", "", { what: task.text }))] : []),
       // Of several phones there is no one way that could be done again.
       ...(SAVABLE.has(task.outcome) && task.steps && task.phones <= 1 ? [deed("skill", say("page.result.save"), () => saveSkill(task, this.act))] : []));
   }

@@ -27,8 +27,8 @@ export function href(name, id = "", values = {}) {
   return `#${name}${id ? `-${encodeURIComponent(id)}` : ""}${query ? `?${query}` : ""}`;
 }
 
-export function go(name, id = "") {
-  location.hash = href(name, id);
+export function go(name, id = "", values = {}) {
+  location.hash = href(name, id, values);
 }
 
 // The address tells where on this page one is, without a step for the way back. A moment later: while a key is held

@@ -4,14 +4,14 @@ import { arrange, h } from "./dom.js";
 import { act, careful, choice, field, status, tell } from "./forms.js";
 import { Looking } from "./looking.js";
 import { platformName } from "./model.js";
-import { href } from "./route.js";
+import { href, settle } from "./route.js";
+import { RuleFields } from "./rule_fields.js";
 import { loadAll, remove, send } from "./service.js";
 import { moment } from "./when.js";
 import { say } from "./words.js";
 
 const ALL = "/api/v1/schedules";
 const LOOK_MS = 5000;
-const RULES = ["every 30m", "every 2h", "every day 08:00", "every weekday 07:30", "at 18:00"];
 const ZONE = Intl.DateTimeFormat().resolvedOptions().timeZone;
 const CONDITIONS = ["changes", "below", "at_most", "above", "at_least", "contains", "becomes"];
 
@@ -24,13 +24,23 @@ export class SchedulePage extends Looking {
     this.list = h("ul", { class: "connect-rows" });
     this.none = h("div", { class: "empty", hidden: true }, h("h2", {}, say("page.schedules.none")), h("p", {}, say("page.schedules.none_hint")));
     this.runs = h("section", { class: "panel connect-panel", "aria-labelledby": "schedules-runs", hidden: true }, h("h2", { id: "schedules-runs" }, say("page.schedules.runs")), this.list);
-    this.rules = h("datalist", { id: "schedule-rules" }, ...RULES.map((value) => h("option", { value })));
     this.root = h("div", { class: "sheet" }, this.wrong, this.none, this.watches, this.runs,
-      h("section", { class: "panel connect-panel", "aria-labelledby": "schedules-new" }, h("h2", { id: "schedules-new" }, say("page.schedules.new")), this.rules, this.making()));
+      h("section", { class: "panel connect-panel", "aria-labelledby": "schedules-new" }, h("h2", { id: "schedules-new" }, say("page.schedules.new")), this.making()));
   }
 
   heading() {
     return { title: say("page.place.schedules"), about: say("page.schedules.about") };
+  }
+
+  // The address may say what is to be planned: a task that is to run daily from now on.
+  open(_, query) {
+    super.open();
+    const what = query.get("what");
+    if (!what) return;
+    settle("schedules", "", {});
+    this.what.value = what;
+    this.form.scrollIntoView({ block: "center" });
+    this.when.often.focus({ preventScroll: true });
   }
 
   ask() {
@@ -91,14 +101,16 @@ export class SchedulePage extends Looking {
   making() {
     const phone = choice("plan-phone", say("page.box.device"), [["", say("page.box.any_phone")]], { name: "phone" });
     this.phone = phone.querySelector("select");
+    this.when = new RuleFields("plan");
+    const task = field("plan-what", say("page.connect.schedules.what"), { name: "what", placeholder: say("page.schedules.what_like") });
+    this.what = task.querySelector("input");
     const tells = choice("plan-tells", say("page.schedules.tells"), [["always", say("page.schedules.always")], ...CONDITIONS.map((name) => [name, say(`page.watch.when.${name}`)])], { name: "tells" });
     const what = field("plan-value", say("page.watch.what"), { name: "value", placeholder: say("page.watch.what_like") });
     const limit = field("plan-limit", say("page.watch.limit"), { name: "limit", placeholder: "50" });
     this.status = status();
     this.review = h("div", { class: "watch-review", hidden: true });
-    const form = h("form", { autocomplete: "off", "aria-labelledby": "schedules-new" },
-      h("div", { class: "connect-inline" }, field("plan-rule", say("page.connect.schedules.when"), { name: "rule", list: "schedule-rules", placeholder: "every day 08:00" }), phone),
-      field("plan-what", say("page.connect.schedules.what"), { name: "what", placeholder: say("page.schedules.what_like") }),
+    const form = this.form = h("form", { autocomplete: "off", "aria-labelledby": "schedules-new" },
+      task, h("div", { class: "connect-inline" }, ...this.when.roots, phone),
       h("div", { class: "connect-inline" }, tells, what, limit), h("div", { class: "row" }, h("button", { class: "button primary", type: "submit" }, say("page.connect.schedules.add"))), this.status, this.review);
     const turn = () => {
       const kind = form.elements.tells.value;
@@ -115,6 +127,7 @@ export class SchedulePage extends Looking {
       if (await this.make(form.elements)) {
         form.reset();
         turn();
+        this.when.turn();
       }
     });
     return form;
@@ -126,10 +139,10 @@ export class SchedulePage extends Looking {
     }
   }
 
-  async make({ rule, what, tells, value, limit, phone }) {
+  async make({ what, tells, value, limit, phone }) {
     const watched = tells.value !== "always";
     const told = watched ? say(`page.watch.say.${tells.value}`, { value: value.value.trim(), limit: limit.value.trim() }) : "";
-    const wish = { rule: rule.value.trim(), text: what.value.trim(), tell_me_when: told, phone: phone.value };
+    const wish = { rule: this.when.rule, zone: ZONE, text: what.value.trim(), tell_me_when: told, phone: phone.value };
     const made = await this.order(() => send(ALL, wish));
     if (made && watched) this.confirm(made);
     return made !== null;

@@ -106,10 +106,9 @@ async def create_schedule(wish: NewSchedule, calls: Caller) -> ScheduleInfo:
     draft = wish.draft(wish.text)
     if wish.skill:
         draft = draft_of_skill(draft, SkillCall(wish.skill, wish.arguments), calls.services)
-    kind, _, when = wish.rule.strip().partition(" ")
     commands = calls.schedules()
     try:
-        plan, due = await commands.plan(kind, when, draft, zone=wish.zone)
+        plan, due = await commands.plan(wish.rule, draft, zone=wish.zone)
     except BadRule as bad:
         raise bad_rule(bad, say("command.schedule.example")) from bad
     if wish.tell_me_when:

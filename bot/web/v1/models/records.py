@@ -17,7 +17,9 @@ class NewSchedule(HowTo):
     watch, which is paused until POST /schedules/{id}/resume says yes to what was understood of those words.
     """
 
-    rule: str = Field(min_length=1, max_length=NAME_LIMIT, description="`every 2h`, `at 18:00`, `cron 0 8 * * 1-5`.")
+    rule: str = Field(
+        min_length=1, max_length=NAME_LIMIT, description="`every 2h`, `every monday at 8 pm`, `cron 0 8 * * 1-5`."
+    )
     text: str = Field(default="", max_length=TEXT_LIMIT, description="Left out where a skill is named.")
     skill: Name = Field(default="", description="The name of the skill that is followed each time.")
     arguments: Arguments = Field(default_factory=dict, description="What the skill is done with, by parameter.")
