@@ -21,7 +21,7 @@ test: $(VENV)/.installed-dev
 	tested=$$?; wait $$checking || { echo "make check has found something: it stands among the lines above."; exit 1; }; exit $$tested
 	$(BIN)/python -m slipcover --merge .coverage.json --out .coverage.json --fail-under 90
 
-# For the work in between, in less than a minute: no adb server, no other program, no agent at work on a phone.
+# For the work in between, in a minute: no other program, no network, no waiting (tests/fixtures/outside.py sees to it).
 test-fast: $(VENV)/.installed-dev
 	$(BIN)/python -m pytest -m "not page and not chaos and not fleet and not slow" -n 2 --dist worksteal $(ARGS)
 

@@ -24,6 +24,7 @@ REPOSITORY = Path(__file__).parents[1]
 POLICY = REPOSITORY / "agent" / "guards" / "policy.toml"
 SETTINGS = REPOSITORY / ".env.example"
 PROJECT = REPOSITORY / "pyproject.toml"
+PARTS = ("bot", "agent", "devices")
 
 
 def main() -> None:
@@ -43,6 +44,7 @@ def documents() -> list[Path]:
 def quoted() -> dict[str, str]:
     """What the program says now, by the name of the part."""
     return {
+        "packages": packages(),
         **floors(),
         **graphs(),
         "commands": commands(),
@@ -72,6 +74,22 @@ def floors() -> dict[str, str]:
         for part in contract.get("containers", ())
         for layers in [[layer.split(" | ") for layer in contract["layers"]]]
     }
+
+
+def packages() -> str:
+    """Every package of the program with what it is, as a tree."""
+    sources = (source for part in PARTS for source in (REPOSITORY / part).rglob("__init__.py"))
+    folders = sorted(source.parent.relative_to(REPOSITORY) for source in sources)
+    folders.sort(key=lambda folder: PARTS.index(folder.parts[0]))
+    return "\n".join(
+        f"{'  ' * (len(folder.parts) - 1)}- `{folder.name}/`: {about(folder / '__init__.py')}" for folder in folders
+    )
+
+
+def about(source: Path) -> str:
+    """What a file of the program says first of itself."""
+    said = ast.get_docstring(ast.parse((REPOSITORY / source).read_text(encoding="utf-8"))) or ""
+    return " ".join(said.split("\n\n")[0].split())
 
 
 def drawing(part: str, layers: list[list[str]]) -> str:
@@ -106,10 +124,8 @@ def legend(part: str, layers: list[list[str]]) -> str:
     for number, layer in zip(range(len(layers), 0, -1), layers, strict=True):
         for name in layer:
             room = REPOSITORY / part / name
-            source = room / "__init__.py" if room.is_dir() else room.with_suffix(".py")
-            said = ast.get_docstring(ast.parse(source.read_text(encoding="utf-8"))) or ""
-            first = " ".join(said.split("\n\n")[0].split())
-            rows.append(f"| {number} | `{part}/{name}{'/' if room.is_dir() else '.py'}` | {first} |")
+            said = about(room / "__init__.py" if room.is_dir() else room.with_suffix(".py"))
+            rows.append(f"| {number} | `{part}/{name}{'/' if room.is_dir() else '.py'}` | {said} |")
     return "\n".join(["| floor | room | what it is |", "|---|---|---|", *rows])
 
 

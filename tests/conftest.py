@@ -14,7 +14,7 @@ from hypothesis import settings
 
 from bot.wiring.memory import keep_small
 
-pytest_plugins = ["tests.fixtures.adb", "tests.fixtures.rigs"]
+pytest_plugins = ["tests.fixtures.outside", "tests.fixtures.adb", "tests.fixtures.rigs"]
 
 settings.register_profile("on a busy machine", deadline=None)
 settings.load_profile("on a busy machine")
@@ -36,25 +36,6 @@ GROWTH = 64 * 1024 * 1024
 """Bytes. The garbage collector counts objects: a few hundred that refer to each other and hold a picture of ten
 megabytes are nothing to it, and thousands of tests with an application or a phone of their own leave gigabytes."""
 
-PROCESSES = frozenset({"adb_server", "chromium"})
-"""Fixtures behind which a program runs."""
-SLOW_FOLDERS = frozenset(
-    {"chats", "chaos", "commands", "end_to_end", "faults", "fuzz", "graph", "installing", "models", "offline", "outbox"}
-    | {"parts", "people", "providers", "soak", "store", "tasks", "web", "workshop"}
-)
-SLOW_FILES = frozenset(
-    {"test_architecture.py", "test_containers.py", "test_crash.py", "test_direct.py", "test_documents.py"}
-    | {"test_fake_endpoint.py", "test_hostile_endpoint.py", "test_json.py", "test_life.py"}
-    | {"test_loading.py", "test_memory.py", "test_moves.py", "test_password.py", "test_pipes.py", "test_process.py"}
-    | {"test_quoting.py", "test_random_texts.py", "test_restore.py", "test_runner_contract.py", "test_scheduler.py"}
-    | {"test_server.py", "test_terminals.py", "test_unit.py"}
-    | {"test_borders.py", "test_computing.py", "test_default.py", "test_package.py", "test_replay.py", "test_runs.py"}
-    | {"test_watches.py"}
-)
-"""Tests that start programs or servers, have a whole agent work on a phone, wait by the clock on the wall, or try a
-great many random texts.
-"""
-
 WAITING_FOLDERS = frozenset({"end_to_end", "faults", "workshop"})
 """Tests that for the most part wait: for other programs, and for the clock on the wall."""
 
@@ -65,8 +46,6 @@ _after_collection = 0
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Each worker of `--dist worksteal` begins with its part of those that wait, and meanwhile the others have the
     processors: where one of them gets all, or any has them at the end, there is nothing else to do at last.
-
-    What would keep somebody waiting who has changed a line is marked `slow`.
     """
     waiting = [[*each] for _, each in groupby(filter(_waits, items), key=lambda item: item.path)]
     working = [item for item in items if not _waits(item)]
@@ -76,18 +55,10 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         more = max(0, size * (part + 1) // workers - len(parts))
         parts, working = parts + working[:more], working[more:]
     items[:] = parts + working
-    for item in items:
-        started = PROCESSES & {*getattr(item, "fixturenames", ())}
-        if started or SLOW_FOLDERS & {*_parts(item)} or item.path.name in SLOW_FILES:
-            item.add_marker(pytest.mark.slow)
 
 
 def _waits(item: pytest.Item) -> bool:
-    return bool(WAITING_FOLDERS & {*_parts(item)})
-
-
-def _parts(item: pytest.Item) -> tuple[str, ...]:
-    return item.path.relative_to(item.config.rootpath).parts
+    return bool(WAITING_FOLDERS & {*item.path.relative_to(item.config.rootpath).parts})
 
 
 @pytest.hookimpl(wrapper=True)

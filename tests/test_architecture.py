@@ -59,6 +59,7 @@ def words_of(file: Path) -> Iterator[tuple[int, str]]:
                 yield getattr(node, "lineno", 0), word
 
 
+@pytest.mark.slow
 def test_only_a_platforms_own_package_names_it() -> None:
     """Of the program before it had manifests the same look finds 161 such words."""
     assert len(PLATFORMS) == 2

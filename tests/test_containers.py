@@ -7,11 +7,13 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
 import yaml
 
 ROOT = Path(__file__).parents[1]
 
 
+@pytest.mark.slow
 def test_the_dockerfile_has_no_fault_that_the_linter_knows() -> None:
     linter = Path(sys.executable).with_name("hadolint")
     told = subprocess.run([linter, "--no-color", ROOT / "Dockerfile"], capture_output=True, text=True, check=False)

@@ -101,6 +101,7 @@ def anchors(document: Path) -> set[str]:
     return {re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in titles}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
 def test_what_is_quoted_is_what_the_program_says(document: Path) -> None:
     text = document.read_text(encoding="utf-8")
@@ -128,11 +129,13 @@ def test_every_document_can_be_found_from_the_first_page() -> None:
     assert set(DOCUMENTS) <= seen
 
 
+@pytest.mark.slow
 def test_both_graphs_are_shown_as_they_are_printed() -> None:
     shown = re.findall(r"graph -->\n```mermaid\n(.*?)\n```", words("docs/architecture.md"), re.DOTALL)
     assert shown == [graph.strip() for graph in printed_graphs().values()]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("heading", "name"), [("## The main graph", "Main"), ("## The executor graph", "Executor")])
 def test_the_tables_of_nodes_have_the_routes_of_the_graphs(heading: str, name: str) -> None:
     edges = re.findall(r"^\s*(\w+) -(?:\.-|-)> (\w+);", printed_graphs()[name], re.MULTILINE)
@@ -186,6 +189,7 @@ def test_the_table_of_commands_is_complete() -> None:
     assert len(rows(text, "## How a task ends")) == len(Outcome)
 
 
+@pytest.mark.slow
 def test_the_table_of_the_command_line_is_complete() -> None:
     command = [sys.executable, "-m", "bot.cli", "--help"]
     told = subprocess.run(command, cwd=REPOSITORY, capture_output=True, text=True, check=True, timeout=60).stdout

@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[1]
 PINNED = re.compile(r"^([a-z0-9._-]+)(?:\[[a-z_,]+\])?==([^\s;]+)", re.MULTILINE)
 
@@ -33,6 +35,7 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return next(made.glob("*.whl"))
 
 
+@pytest.mark.slow
 def test_it_pins_what_is_tested(wheel: Path) -> None:
     with zipfile.ZipFile(wheel) as archive:
         (name,) = (name for name in archive.namelist() if name.endswith("/METADATA"))
@@ -50,6 +53,7 @@ def test_it_has_all_that_the_program_reads(wheel: Path) -> None:
         assert _kept() <= set(archive.namelist())
 
 
+@pytest.mark.slow
 def test_it_works_in_any_folder_and_leaves_nothing_there(wheel: Path, tmp_path: Path) -> None:
     """Unpacked, beside the libraries that are installed: a start, a list, and the platform's own folders."""
     here, home, packages = tmp_path / "here", tmp_path / "home", tmp_path / "packages"

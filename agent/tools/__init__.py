@@ -1,1 +1,1 @@
-"""What tools without a phone are made with: a small Python without files or network, pages of the web, searches."""
+"""Tools that need no phone: the time, sums, small programs, texts, files, pages of the web, memory and a shell."""

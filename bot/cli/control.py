@@ -9,6 +9,7 @@ from contextlib import asynccontextmanager
 from bot.cli.exits import OK, ServiceGone
 from bot.cli.remote import Remote, running_service
 from bot.config.settings import Settings
+from bot.domain.task_request import TaskOptions
 from bot.texts import say
 
 
@@ -23,12 +24,16 @@ async def service_of(settings: Settings) -> AsyncIterator[Remote]:
 
 async def control(options: argparse.Namespace, settings: Settings) -> int:
     """Give the command, and print what the service says. Raises Refused and ServiceGone."""
-    given = {name: value for name in ("task", "device") if (value := getattr(options, name, ""))}
-    given |= {"quick": "true"} if getattr(options, "quick", False) else {}
     async with service_of(settings) as remote:
-        said = await remote.command(options.name, getattr(options, "text", ""), **given)
+        said = await remote.command(options.name, getattr(options, "text", ""), **typed(options))
     print(said.text)
     return OK
+
+
+def typed(options: argparse.Namespace) -> dict[str, str]:
+    """The options that are set, as a command takes them."""
+    given = {name: getattr(options, name, "") for name in ("task", "device", *TaskOptions.model_fields)}
+    return {name: "true" if value is True else value for name, value in given.items() if value}
 
 
 async def given_to_any(name: str, text: str, settings: Settings) -> int:

@@ -122,15 +122,17 @@ def parser() -> argparse.ArgumentParser:
         else:
             command.add_argument(f"--{option.name}", default="", metavar=option.name.upper(), help=about)
 
+    def add_task_options(command: argparse.ArgumentParser) -> None:
+        for option in TASK_OPTIONS:
+            add_option(command, option)
+
     add("run")
     one = add("do")
     one.set_defaults(command="do")
     one.add_argument("task", metavar="TASK", help=say("cli.option.do_task"))
     add_phone(one)
     one.add_argument("--file", action="append", default=[], type=Path, metavar="PATH", help=say("cli.option.do_file"))
-    for option in TASK_OPTIONS:
-        add_option(one, option)
-    quick = next(option for option in TASK_OPTIONS if option.name == "quick")
+    add_task_options(one)
     one.add_argument("--detach", action="store_true", help=say("cli.option.do_detach"))
     add_json(one)
     one.add_argument("--answer", action="append", default=[], metavar="TEXT", help=say("cli.option.do_answer"))
@@ -152,7 +154,7 @@ def parser() -> argparse.ArgumentParser:
     add_task(repeated)
     add_text(repeated, "CHANGES", "again_changes")
     add_phone(repeated)
-    add_option(repeated, quick)
+    add_option(repeated, next(option for option in TASK_OPTIONS if option.name == "quick"))
     answered = add("answer")
     add_task(answered, needed=True)
     add_text(answered, "TEXT", "answer_text")
@@ -171,14 +173,14 @@ def parser() -> argparse.ArgumentParser:
     planned = add("schedule")
     add_text(planned, "PLAN", "schedule_plan", needed=True)
     add_phone(planned)
-    add_option(planned, quick)
+    add_task_options(planned)
     planned = add("schedules")
     planned.add_argument("change", nargs="*", metavar="CHANGE", help=say("cli.option.schedules_change"))
     add_json(planned)
     watched = add("watch")
     add_text(watched, "PLAN", "watch_plan", needed=True)
     watched.add_argument("--device", default="", metavar="NAME", help=say("cli.option.watch_device"))
-    add_option(watched, quick)
+    add_task_options(watched)
     watched.add_argument("--yes", action="store_true", help=say("cli.option.watch_yes"))
     told = add("logs")
     told.add_argument("-n", "--lines", type=number, default=50, metavar="N", help=say("cli.option.logs_lines"))

@@ -7,7 +7,7 @@ import asyncio
 import sys
 
 from bot.cards.buttons import Deed, read_button
-from bot.cli.control import service_of
+from bot.cli.control import service_of, typed
 from bot.cli.exits import OK, USAGE
 from bot.cli.prompt import somebody_is_there
 from bot.config.settings import Settings
@@ -16,10 +16,8 @@ from bot.texts import say
 
 async def watch(options: argparse.Namespace, settings: Settings) -> int:
     """Have the running service keep it. Raises Refused and ServiceGone."""
-    given = {"device": options.device} if options.device else {}
-    given |= {"quick": "true"} if options.quick else {}
     async with service_of(settings) as remote:
-        said = await remote.command("watch", options.text, **given)
+        said = await remote.command("watch", options.text, **typed(options))
         print(said.text, flush=True)
         found = [
             data for each in said.buttons if (data := read_button(each)) is not None and data.deed is Deed.SCHEDULE

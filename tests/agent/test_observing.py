@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from PIL import Image
@@ -54,6 +55,7 @@ def test_no_list_is_told_as_none() -> None:
     assert targets == ()
 
 
+@pytest.mark.slow
 @given(x=st.integers(0, SPACE.width - 1), y=st.integers(0, SPACE.height - 1))
 def test_points_of_the_picture_are_points_of_the_phone(x: int, y: int) -> None:
     look = seen()

@@ -60,6 +60,7 @@ def said() -> dict[str, set[str]]:
     return found
 
 
+@pytest.mark.slow
 def test_every_kind_is_there_with_its_values_and_none_is_left_over() -> None:
     kinds = said()
     whole = {kind: values for kind, values in kinds.items() if not kind.endswith("*")}

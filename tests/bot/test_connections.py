@@ -63,6 +63,7 @@ def on_telegram(fake: telegram.FakeTelegram, intake: Intake) -> TelegramChat:
     return TelegramChat(telegram.TOKEN, intake, base_url=fake.base_url, times=QUICK)
 
 
+@pytest.mark.slow
 async def test_a_press_that_the_library_does_not_understand_does_not_end_discord() -> None:
     """Seen failing before: the library raised KeyError ("component_type"), and Discord was gone until a restart."""
     heard, clock = DiscordRecording(), Clock()
@@ -88,6 +89,7 @@ async def test_a_press_that_the_library_does_not_understand_does_not_end_discord
         assert fake.gaps == []
 
 
+@pytest.mark.slow
 async def test_an_update_that_polling_trips_over_does_not_end_telegram() -> None:
     """Seen failing before: polling raised KeyError ("update_id"), and Telegram was gone until a restart."""
     heard, clock = TelegramRecording(), Clock()
@@ -108,6 +110,7 @@ async def test_an_update_that_polling_trips_over_does_not_end_telegram() -> None
             assert await seen(waits) == set()
 
 
+@pytest.mark.slow
 async def test_pauses_grow_while_it_goes_wrong_and_begin_anew_after_it_went_well() -> None:
     """Seen failing before: there was no second attempt."""
     clock = Clock()
@@ -125,6 +128,7 @@ async def test_pauses_grow_while_it_goes_wrong_and_begin_anew_after_it_went_well
             await fake.connected()
 
 
+@pytest.mark.slow
 async def test_one_chat_that_fails_again_and_again_silences_no_other(caplog: pytest.LogCaptureFixture) -> None:
     """Both are in the same loop; one of them never comes up. A token that is refused is tried again too."""
     heard, clock = TelegramRecording(), Clock()

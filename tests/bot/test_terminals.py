@@ -44,6 +44,7 @@ def test_a_file_gets_what_was_written(tmp_path: Path) -> None:
         assert sanitize_stream(stream) is stream
 
 
+@pytest.mark.slow
 async def test_the_command_line_sanitizes_its_terminal(tmp_path: Path, ends: tuple[int, int]) -> None:
     """Seen failing without `sanitize_terminals` in `_run`: the window was then called "owned"."""
     async with a_world(tmp_path, clock=Clock(time.time())) as world:
@@ -62,6 +63,7 @@ async def test_the_command_line_sanitizes_its_terminal(tmp_path: Path, ends: tup
     assert not {"\x1b", "\x07", "\x9b", "\x08"} & set(shown)
 
 
+@pytest.mark.slow
 async def test_what_is_printed_in_colours_gives_no_other_orders(tmp_path: Path, ends: tuple[int, int]) -> None:
     """Seen failing: the colours of the command line itself came to its terminal as signs in their place."""
     async with a_world(tmp_path, clock=Clock(time.time())) as world:

@@ -34,7 +34,7 @@ class TestAdb(ProviderContract):
 
 class TestVirtual(ProviderContract):
     @pytest.fixture
-    async def provider(self) -> AsyncIterator[DeviceProvider]:
+    async def provider(self, real_world: None) -> AsyncIterator[DeviceProvider]:  # noqa: ARG002
         async with VirtualPhone() as phone:
             made = DirectPhones([phone])
             yield made
@@ -48,7 +48,7 @@ class TestToy(ProviderContract):
 
 
 @pytest.fixture
-async def pool() -> AsyncIterator[Pool]:
+async def pool(real_world: None) -> AsyncIterator[Pool]:  # noqa: ARG001
     async with VirtualPhone() as phone:
         made = Pool([DirectPhones([phone]), ToyPhones()])
         await made.start()

@@ -11,6 +11,7 @@ from PIL import Image, ImageChops
 from devices.resizing import by_pillow, resized, resized_bytes
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("size", "target"), [((1080, 2400), (922, 2048)), ((720, 1280), (461, 820)), ((90, 200), (91, 203))]
 )
@@ -40,6 +41,7 @@ except MemoryError:
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("room", "told"), [(10, "no memory"), (30, "no memory"), (90, "(1920, 1920)")])
 def test_too_little_memory_is_an_error_and_not_the_end(room: int, told: str) -> None:
     """Seen failing at 30 MB without the look before: the process was ended by the resizer (SIGABRT)."""

@@ -331,8 +331,10 @@ class TestWithAService:
         picture = tmp_path / "screen.jpg"
         assert (await opengui("screen", "-o", str(picture))).code == 0
         assert picture.read_bytes().startswith(b"\xff\xd8\xff")
-        planned = await opengui("schedule", "every day 07:30 do open settings")
-        assert planned.out.startswith("Schedule 1: every day 07:30")
+        planned = await opengui("schedule", "every day 07:30 do open settings", "--deep", "--member", "Executor")
+        assert planned.out.startswith("Schedule 1: every day 07:30"), planned
+        (listed,) = (await opengui("schedules", "--json")).lines
+        assert listed["options"] == {"deep": True, "member": "executor"}
         assert "is paused" in (await opengui("schedules", "pause", "1")).out
         removed = await opengui("schedules", "remove", "1")
         assert (removed.code, removed.out) == (0, "Schedule 1 was removed.\n")

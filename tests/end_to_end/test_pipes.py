@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.mark.parametrize(
     ("command", "buffered"), [("graph", True), ("tasks", True), ("tasks", False), ("--help", True)]

@@ -20,14 +20,14 @@ def kind(request: pytest.FixtureRequest) -> EngineKind:
 
 
 @pytest.fixture
-async def fleet(tmp_path: Path, kind: EngineKind) -> AsyncIterator[FleetRig]:
+async def fleet(real_world: None, tmp_path: Path, kind: EngineKind) -> AsyncIterator[FleetRig]:  # noqa: ARG001
     """A hub without hosts."""
     async with fleet_rig(tmp_path, kind) as made:
         yield made
 
 
 @pytest.fixture
-async def hasty(tmp_path: Path, kind: EngineKind) -> AsyncIterator[FleetRig]:
+async def hasty(real_world: None, tmp_path: Path, kind: EngineKind) -> AsyncIterator[FleetRig]:  # noqa: ARG001
     """The same, where who is not heard for three seconds is away."""
     async with fleet_rig(tmp_path, kind, HASTY) as made:
         yield made

@@ -15,6 +15,8 @@ import yaml
 
 from tests.fleet.engine import SERVER, free_port
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[2]
 UNITS = ("nats-server.service", "opengui-host.service")
 LIMIT = 60.0

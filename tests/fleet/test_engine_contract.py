@@ -83,6 +83,7 @@ async def test_what_is_said_is_heard_in_order_by_who_listens(links: tuple[Link, 
     assert not heard.more
 
 
+@pytest.mark.slow
 async def test_a_request_is_answered_or_nobody_is_there(links: tuple[Link, Link]) -> None:
     one, other = links
 
@@ -100,6 +101,7 @@ async def test_a_request_is_answered_or_nobody_is_there(links: tuple[Link, Link]
         await one.request("ask", b"silence", timeout=0.3)
 
 
+@pytest.mark.slow
 async def test_what_a_host_says_is_kept_until_it_is_done(between: Between) -> None:
     """Who read it has gone without a word: it comes again to who reads after it."""
     heard = Heard()

@@ -219,6 +219,7 @@ def test_a_form_never_reads_more_than_names(form: str) -> None:
 PLAIN = st.none() | st.integers() | st.floats() | st.text()
 
 
+@pytest.mark.slow
 @given(st.recursive(PLAIN, lambda each: st.lists(each) | st.dictionaries(st.text(), each)))
 def test_what_is_bounded_is_json_that_the_database_takes(value: Any) -> None:
     data = json.dumps(value).encode()

@@ -20,6 +20,8 @@ from tests.agent.test_runner_contract import FINISH, OPEN, RUN, Running
 from tests.fakes.scripted_model import HANG, call, models
 from tests.fleet.rig import HASTY, LIMIT, STEADY, EngineKind, FleetRig, fleet_rig
 
+pytestmark = pytest.mark.slow
+
 SOON_S = 5.0
 
 

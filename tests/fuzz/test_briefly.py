@@ -7,6 +7,8 @@ import pytest
 from tests.fuzz.target import Target
 from tests.fuzz.targets import TARGETS
 
+pytestmark = pytest.mark.slow
+
 SEED = 20261121
 
 

@@ -17,6 +17,7 @@ SAMPLE = (
 """All fast tests run with `make test-parts`."""
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(300)
 @pytest.mark.parametrize("part", PARTS)
 def test_the_program_works_without(part: str, tmp_path: Path) -> None:

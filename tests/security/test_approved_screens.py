@@ -17,6 +17,8 @@ from tests.agent.graph.rig import Rig, Work, direct_rig, order, rig_on
 from tests.fakes.scripted_model import call, models, tap
 from tests.fixtures.adb import AdbServer
 
+pytestmark = pytest.mark.slow
+
 FINISH = call("finish", status="success", summary="done")
 GIVE_UP = call("finish", status="failure", summary="stopped")
 MAPS = "Allow Maps to use your location?"

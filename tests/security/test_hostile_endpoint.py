@@ -20,6 +20,8 @@ from bot.checks.asking import MOST_BYTES, json_at
 from tests.agent.models.endpoints import KEY, asking, picture
 from tests.security.endpoint import Writes, calls, endpoint, model_of, said, streamed, whole, without_end
 
+pytestmark = pytest.mark.slow
+
 LONG = "x" * (MAX_LETTERS + 1)
 BOMB = gzip.compress(b" " * 10_000_000)
 EVENT = json.dumps({"choices": [{"delta": {"content": "y" * 50_000}}]}).encode()

@@ -6,10 +6,13 @@ import zipfile
 from pathlib import Path
 
 import aiohttp
+import pytest
 
 from tests.bot.web.world import open_world
 from tests.end_to_end.service import place_with
 from tests.fixtures.adb import AdbServer
+
+pytestmark = pytest.mark.slow
 
 DISCORD = "MTIzNDU2Nzg5MDEyMzQ1Njc4.GaBcDe.abcdefghijklmnopqrstuvwxyz0123456789AB"
 TELEGRAM = f"123456:{'t' * 35}"

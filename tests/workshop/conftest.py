@@ -28,7 +28,7 @@ def confined(kind: str) -> OwnWorkshop:
 
 
 @pytest.fixture(params=["by hand", "unit", "container"])
-async def workshop(request: pytest.FixtureRequest) -> AsyncIterator[OwnWorkshop]:
+async def workshop(real_world: None, request: pytest.FixtureRequest) -> AsyncIterator[OwnWorkshop]:  # noqa: ARG001
     needs_rooms()
     if request.param != "by hand" and os.geteuid() != 0:
         pytest.skip("only root can set these limits up")
@@ -38,7 +38,7 @@ async def workshop(request: pytest.FixtureRequest) -> AsyncIterator[OwnWorkshop]
 
 
 @pytest.fixture
-async def by_hand() -> AsyncIterator[OwnWorkshop]:
+async def by_hand(real_world: None) -> AsyncIterator[OwnWorkshop]:  # noqa: ARG001
     needs_rooms()
     workshop = OwnWorkshop()
     yield workshop

@@ -15,6 +15,8 @@ from agent.ports.workshop import Job, WorkFile
 from bot.workshop.client import OwnWorkshop
 from tests.workshop.conftest import confined, needs_rooms
 
+pytestmark = pytest.mark.slow
+
 SECRET = "SECRET_OF_THE_SERVICE=hunter2"
 
 

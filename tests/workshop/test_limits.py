@@ -9,6 +9,8 @@ import pytest
 
 from bot.process_limits import MEBIBYTE, Limits, clean_environment, limited
 
+pytestmark = pytest.mark.slow
+
 
 def run(code: str, limits: Limits, **more: str) -> subprocess.CompletedProcess[str]:
     command = limited([sys.executable, "-I", "-c", code], limits)

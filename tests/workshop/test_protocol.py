@@ -86,6 +86,7 @@ async def spoken(path: Path, said: bytes) -> bytes:
         writer.close()
 
 
+@pytest.mark.slow
 async def test_a_client_that_lies_is_sent_away_and_the_next_is_heard(tmp_path: Path) -> None:
     good = {"program": "shell", "code": "true", "seconds": 1, "files": []}
     lies = [*ANSWERS.values(), framed(good | {"seconds": 10**6}), framed(good | {"program": "perl"})]

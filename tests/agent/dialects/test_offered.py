@@ -331,6 +331,7 @@ GIVEN = st.dictionaries(
 KINDS = st.sampled_from(["dice", "paint_over", "fling", "shake2", "tap"])
 
 
+@pytest.mark.slow
 @each_dialect
 @settings(max_examples=200)
 @given(kind=KINDS, arguments=GIVEN)
@@ -346,6 +347,7 @@ OWN_PIECES = st.sampled_from(
 )
 
 
+@pytest.mark.slow
 @each_dialect
 @settings(max_examples=150)
 @given(text=st.lists(OWN_PIECES | PIECES | st.text(max_size=8), max_size=20).map("".join))
@@ -354,6 +356,7 @@ def test_whatever_is_written_it_is_an_action_or_refused(name: str, text: str) ->
     parsed(DIALECTS[name], ModelReply("", (ToolCall("1", "mobile_use", text), ToolCall("2", "dice", text))))
 
 
+@pytest.mark.slow
 @each_dialect
 @settings(max_examples=100)
 @given(text=TEXTS.map(whole_signs))

@@ -16,6 +16,8 @@ from agent.models.json_text import whole_signs
 from devices.geometry import Point, Size
 from devices.inputs import as_typed
 
+pytestmark = pytest.mark.slow
+
 SPACE = Size(922, 2048)
 DIALECTS = [dialect_for(name, "") for name in NAMES if name != "auto"]
 

@@ -5,6 +5,10 @@ from __future__ import annotations
 import runpy
 from pathlib import Path
 
+import pytest
+
+pytestmark = pytest.mark.slow
+
 DOCS = Path(__file__).parents[3] / "docs"
 
 

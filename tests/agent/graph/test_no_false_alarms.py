@@ -16,6 +16,8 @@ from devices.virtual_phone.state import Note
 from tests.agent.graph.rig import Rig, Work, direct_rig, order
 from tests.fakes.scripted_model import ScriptedModel, call, models, tap
 
+pytestmark = pytest.mark.slow
+
 FINISH = call("finish", status="success", summary="done")
 ALARMS = ("nothing changed", "circles")
 SCROLLS = 10

@@ -40,7 +40,7 @@ NOTED = call("finish", status="success", summary="Read.", data=SECRET)
 
 
 @pytest.fixture
-async def site() -> AsyncIterator[Site]:
+async def site(real_world: None) -> AsyncIterator[Site]:  # noqa: ARG001
     async with hostile_site() as site:
         yield site
 

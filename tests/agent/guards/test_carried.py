@@ -196,6 +196,7 @@ def test_fields_for_passwords_and_searches_are_not_kept() -> None:
     assert seen(screen(NOTES, "Notes", elements=(secret, search))) == {}
 
 
+@pytest.mark.slow
 def test_what_is_kept_is_bounded_and_has_no_words() -> None:
     flood = [f"lorem{number}x99 ipsum{number}y77" for number in range(MAX_UNITS)]
     kept = seen(*(screen(f"com.app{number}", f"App{number}", *flood) for number in range(MAX_APPS + 2)))

@@ -73,6 +73,7 @@ def _written(sign: str, draw: st.DrawFn) -> str:
     return draw(st.sampled_from(ways))
 
 
+@pytest.mark.slow
 @given(numbers(), st.sampled_from(["http://", "https:", "http:\\\\", "https://user@", "HTTP:/"]))
 def test_a_number_is_known_however_it_is_written(number: tuple[IPv4Address, str], before: str) -> None:
     """Seen failing with urllib's reading: at the first try."""

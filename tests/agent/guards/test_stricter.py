@@ -27,6 +27,7 @@ def test_the_stricter_answer_counts_on_either_side(one: Gate, other: Gate, wins:
     assert stricter(other, one) == wins
 
 
+@pytest.mark.slow
 def test_either_may_close_an_app() -> None:
     rules = shipped().model_dump()
     rules["refuse"]["packages"] = [*rules["refuse"]["packages"], "org.example.notes"]
@@ -38,5 +39,6 @@ def test_either_may_close_an_app() -> None:
         assert not both.closes("com.android.settings")
 
 
+@pytest.mark.slow
 def test_rules_that_cross_are_the_same_rules() -> None:
     assert Policy(Policy.default().rules()).rules() == Policy.default().rules()

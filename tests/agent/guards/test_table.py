@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from agent.guards.policy import Policy
 from tests.agent.guards.table.cases import ASIDE_MISSED, HELD_MISSED, NEEDLESS, Case, cases
 from tests.agent.guards.table.unseen import figures
@@ -21,6 +23,7 @@ def test_the_table_is_large_and_wide() -> None:
     assert sum(not case.held for case in cases()) >= 1000
 
 
+@pytest.mark.slow
 def test_what_has_a_consequence_is_held() -> None:
     """Seen failing with the rules before the tables of languages: 63.6 % passed, and 71.3 % of what is set aside."""
     held = [case for case in cases() if case.held]
@@ -29,11 +32,13 @@ def test_what_has_a_consequence_is_held() -> None:
     assert len(wrong(aside)) <= ASIDE_MISSED * len(aside), wrong(aside)
 
 
+@pytest.mark.slow
 def test_ordinary_presses_of_all_languages_are_not_asked_about() -> None:
     ordinary = [case for case in cases() if not case.held]
     assert len(wrong(ordinary)) <= NEEDLESS * len(ordinary), wrong(ordinary)
 
 
+@pytest.mark.slow
 def test_the_labels_of_real_apps_are_within_the_targets() -> None:
     """Seen failing while the rows of lists counted as buttons: 13 % of the ordinary ones were asked about."""
     assert [str(each) for aside in (False, True) for each in figures(Policy.default(), aside=aside) if each.above] == []

@@ -29,6 +29,7 @@ def share(kind: str, language: str, found: dict[int, list[int]]) -> float:
     return sum(place in found[place] for place in asked) / len(asked)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("language", ["en", "zh"])
 def test_questions_that_share_a_word_find_their_fact(language: str) -> None:
     texts = [row["fact"] for row in ROWS]
@@ -38,6 +39,7 @@ def test_questions_that_share_a_word_find_their_fact(language: str) -> None:
     assert share("paraphrase", language, found) <= 0.2
 
 
+@pytest.mark.slow
 async def test_the_store_recalls_as_well_and_as_this_process_does(tmp_path: Path) -> None:
     store = await Store.open(tmp_path)
     try:

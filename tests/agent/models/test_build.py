@@ -16,6 +16,7 @@ from tests.agent.models.endpoints import asking
 from tests.fakes.model_server import ModelServer
 
 
+@pytest.mark.slow
 async def test_roles_share_the_vision_endpoint_and_may_override_it() -> None:
     async with ModelServer(["one", "two"]) as server:
         vision = EndpointSettings("see-1", server.base_url, SecretStr("key-1"))
@@ -28,6 +29,7 @@ async def test_roles_share_the_vision_endpoint_and_may_override_it() -> None:
         assert {request.headers["Authorization"] for request in server.requests} == {"Bearer key-1"}
 
 
+@pytest.mark.slow
 async def test_a_model_that_no_role_speaks_with_is_asked_at_the_endpoint_of_basic() -> None:
     async with ModelServer(["one", "two", "three"]) as server:
         vision = EndpointSettings("see-1", server.base_url, SecretStr("key-1"))

@@ -13,6 +13,8 @@ from devices.geometry import Size
 from tests.agent.models.endpoints import KEY, TAP, Collected, asking, model_at, picture
 from tests.fakes.model_server import DEEPSEEK, OLLAMA, OPENAI, STRICT, Answer, Call, ModelServer, Personality
 
+pytestmark = pytest.mark.slow
+
 
 async def test_text_is_streamed_and_complete() -> None:
     collected = Collected()

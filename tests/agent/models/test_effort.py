@@ -10,6 +10,8 @@ from agent.models.endpoint import Api
 from tests.agent.models.endpoints import asking, model_at
 from tests.fakes.model_server import Answer, ModelServer, Personality, refused
 
+pytestmark = pytest.mark.slow
+
 DEEP = replace(asking(), deep=True)
 
 

@@ -9,12 +9,15 @@ import sys
 from pathlib import Path
 
 import aiohttp
+import pytest
 from pydantic import SecretStr
 
 from agent.models.endpoint import EndpointSettings
 from agent.models.openai_model import OpenAIModel
 from tests.agent.models.endpoints import asking, model_at, picture
 from tests.fakes.model_server import Answer, ModelServer, Recorded
+
+pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).parents[3]
 

@@ -26,6 +26,8 @@ from agent.models.openai_model import OpenAIModel
 from tests.agent.models.endpoints import KEY, Collected, VirtualTime, asking, model_at, picture
 from tests.fakes.model_server import NO_VISION, Answer, ModelServer, Personality, rate_limited, refused
 
+pytestmark = pytest.mark.slow
+
 TRANSIENT = {
     "429": rate_limited(),
     "500": refused(500, "The server had an error."),

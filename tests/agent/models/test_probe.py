@@ -24,6 +24,8 @@ from tests.fakes.model_server import (
     refused,
 )
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.mark.parametrize("personality", [OPENAI, VLLM_WITH_STORE, LITELLM])
 async def test_auto_continues_where_the_id_is_echoed(personality: Personality) -> None:

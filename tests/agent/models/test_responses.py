@@ -24,6 +24,8 @@ from tests.fakes.model_server import (
     rate_limited,
 )
 
+pytestmark = pytest.mark.slow
+
 
 async def test_only_new_messages_are_sent() -> None:
     async with ModelServer([ALWAYS]) as server, model_at(server, api="responses") as model:

@@ -27,6 +27,8 @@ from tests.fakes.model_server import (
     refused,
 )
 
+pytestmark = pytest.mark.slow
+
 
 class Intent(BaseModel):
     """What a person wants."""

@@ -45,6 +45,7 @@ def test_lists_name_it_differently(listed: object, window: int | None) -> None:
     assert window_in(listed, "m") == window
 
 
+@pytest.mark.slow
 async def test_it_is_asked_for_once_and_what_is_set_comes_first() -> None:
     server = ModelServer(listed={"data": [{"id": "fake-vl", "max_model_len": 16_384}]})
     async with server, model_at(server) as model:
@@ -103,6 +104,7 @@ TOO_LONG = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("status", "code", "words", "window"), TOO_LONG)
 async def test_a_refusal_as_too_long_is_told_apart_and_learned_from(
     status: int, code: str, words: str, window: int | None
@@ -132,6 +134,7 @@ def test_other_refusals_are_not(status: int, words: str) -> None:
     assert cause_of(status, words) is not Cause.TOO_LONG
 
 
+@pytest.mark.slow
 async def test_other_refusals_teach_nothing_of_the_window() -> None:
     server = ModelServer([refused(400, "Invalid value for temperature: the maximum is 2048"), Answer(text="ok")])
     async with server, model_at(server) as model:

@@ -12,7 +12,7 @@ SEEDS = (0, 3, 8)
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def phones(virtual_time: None) -> AsyncIterator[Phones]:  # noqa: ARG001  # chooses the loop
+async def phones(virtual_time: None, real_world: None) -> AsyncIterator[Phones]:  # noqa: ARG001  # for the loop
     """Phones with the usual order of icons and rows, and with two others."""
     async with phones_on(*SEEDS) as made:
         yield made

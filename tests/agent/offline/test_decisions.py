@@ -437,6 +437,7 @@ STEP = st.builds(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=200)
 @given(
     st.sampled_from([text for text, _ in CASES]),

@@ -175,6 +175,7 @@ def test_quoted_text_is_kept_as_it_is(text: str) -> None:
     assert read(f"send a message to Bob saying “{text}” and then go home").clauses[0] == SendMessage("Bob", text)
 
 
+@pytest.mark.slow
 @settings(max_examples=300)
 @given(st.text(max_size=200) | st.lists(st.sampled_from([w for text, _ in CASES for w in text.split()])).map(" ".join))
 def test_any_text_is_read_or_refused(text: str) -> None:

@@ -38,7 +38,7 @@ UNCHANGED = Change("unchanged")
 
 
 @pytest.fixture(scope="module")
-def stage() -> Stage:
+def stage(real_world: None) -> Stage:  # noqa: ARG001
     """Recordings that the tests of this file share."""
     return Stage()
 

@@ -17,6 +17,8 @@ from tests.agent.graph.rig import Work, direct_rig, order
 from tests.agent.recorded.stage import BY_NAME, Reader, Stage, library_of
 from tests.fakes.scripted_model import call, data, models
 
+pytestmark = pytest.mark.slow
+
 PRICE = ResultSchema(name="price", type="number", unit="$")
 STATUS = ResultSchema(name="status", type="text")
 

@@ -14,7 +14,7 @@ from tests.agent.tools.site import PAGE, Site, hostile_site, to_here
 
 
 @pytest.fixture
-async def site() -> AsyncIterator[Site]:
+async def site(real_world: None) -> AsyncIterator[Site]:  # noqa: ARG001
     async with hostile_site() as site:
         yield site
 

@@ -37,7 +37,7 @@ FINISH = call("finish", status="success", summary="done")
 
 
 @pytest.fixture
-async def site() -> AsyncIterator[Site]:
+async def site(real_world: None) -> AsyncIterator[Site]:  # noqa: ARG001
     async with hostile_site() as site:
         yield site
 
@@ -201,6 +201,7 @@ async def test_no_secret_is_looked_up(rig: Rig, site: Site) -> None:
     assert site.asked == []
 
 
+@pytest.mark.slow
 def test_nothing_is_loaded_before_a_tool_is_used() -> None:
     """In an interpreter of its own, since this one has loaded everything."""
     code = (

@@ -31,7 +31,7 @@ FINISH = call("finish", status="success", summary="done")
 
 
 @pytest.fixture
-async def site() -> AsyncIterator[Site]:
+async def site(real_world: None) -> AsyncIterator[Site]:  # noqa: ARG001
     async with hostile_site() as site:
         yield site
 

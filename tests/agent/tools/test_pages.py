@@ -13,7 +13,7 @@ from tests.agent.tools.site import NAME, Site, hostile_site
 
 
 @pytest.fixture
-async def site() -> AsyncIterator[Site]:
+async def site(real_world: None) -> AsyncIterator[Site]:  # noqa: ARG001
     async with hostile_site() as site:
         yield site
 

@@ -78,7 +78,7 @@ async def small_proxy(site: Site) -> AsyncIterator[Proxy]:
 
 
 @pytest.fixture
-async def proxy() -> AsyncIterator[Proxy]:
+async def proxy(real_world: None) -> AsyncIterator[Proxy]:  # noqa: ARG001
     async with hostile_site() as site, small_proxy(site) as made:
         yield made
 

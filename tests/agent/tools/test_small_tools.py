@@ -235,11 +235,13 @@ def pdf(content: bytes, more: bytes = b"") -> bytes:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.real_time
 async def test_a_pdf_is_read() -> None:
     assert await pdf_text(pdf(b"BT /F1 12 Tf 10 100 Td (The pump costs 120 euros) Tj ET")) == "The pump costs 120 euros"
 
 
+@pytest.mark.slow
 @pytest.mark.real_time
 @pytest.mark.parametrize("kind", ["damaged", "bomb", "no words"])
 async def test_a_hostile_pdf_takes_nothing_down(kind: str) -> None:

@@ -16,6 +16,8 @@ from tests.bot.chats.talk_contract import OwnWordsContract
 from tests.toy_platform.chat import ACCOUNT, PLATFORM, ToyChat
 from tests.toy_platform.server import TOKEN, ToyServer, toy_server
 
+pytestmark = pytest.mark.slow
+
 
 class Kept:
     """An intake that keeps what was written and pressed."""

@@ -10,6 +10,8 @@ from bot.chats.installed import installed, model_of
 from bot.checks.chats import findings
 from tests.fakes.telegram import TOKEN, FakeTelegram
 
+pytestmark = pytest.mark.slow
+
 OURS = "https://bot.example.org/telegram"
 
 

@@ -70,6 +70,7 @@ def test_complaints_are_in_the_language_of_the_terminal(
     assert "opengui do：命令行有误" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_what_scripts_read_is_the_same_in_every_language(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

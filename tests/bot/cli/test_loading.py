@@ -10,6 +10,8 @@ import pytest
 
 from bot.cli.exits import OK, UNAVAILABLE
 
+pytestmark = pytest.mark.slow
+
 HEAVY = {
     *("openai", "langgraph", "langchain_core", "discord", "telegram", "telebot", "aiohttp", "httpx"),
     *("adbutils", "PIL", "numpy", "uvloop"),

@@ -6,7 +6,11 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from bot.web.passwords import Password
+
+pytestmark = pytest.mark.slow
 
 REPOSITORY = Path(__file__).parents[3]
 

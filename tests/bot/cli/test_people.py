@@ -56,6 +56,7 @@ def test_nobody_waits_where_no_service_runs(machine: Path, capsys: Said) -> None
     assert not (machine / "data").exists()
 
 
+@pytest.mark.slow
 async def test_a_running_service_is_asked(machine: Path, capsys: Said) -> None:
     directory = machine / "data"
     directory.mkdir()

@@ -97,6 +97,7 @@ def test_what_was_set_in_the_console_is_named_without_its_secrets(machine: Path,
     assert {"vlm_model": "mine"} in [each.read() for each in aside]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("typed", "code", "language"),
     [("y\n", 0, "en"), ("是\n", 0, "zh"), ("n\n", 64, "en"), ("\n", 64, "en"), ("\x04", 64, "en")],

@@ -26,6 +26,7 @@ async def _start(data: Path, *, stderr: int) -> int:
         return await asyncio.wait_for(run.wait(), LIMIT)
 
 
+@pytest.mark.slow
 async def test_a_start_at_a_terminal_says_at_once_what_starts_and_where_its_data_is(tmp_path: Path) -> None:
     master, slave = os.openpty()
     try:
@@ -38,6 +39,7 @@ async def test_a_start_at_a_terminal_says_at_once_what_starts_and_where_its_data
     assert "in use by another process" in second
 
 
+@pytest.mark.slow
 async def test_a_journal_gets_no_line_for_a_terminal(tmp_path: Path) -> None:
     said = tmp_path / "said"
     with said.open("w", encoding="utf-8") as file:

@@ -308,6 +308,7 @@ async def test_strangers_in_private_get_nothing(world: World) -> None:
     assert len(await world.store.refusals.totals()) == 1
 
 
+@pytest.mark.slow
 async def test_offers_are_not_kept_for_ever(world: World) -> None:
     first = await world.say("number-0", place=PRIVATE)
     for number in range(1, 258):

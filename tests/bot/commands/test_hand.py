@@ -108,6 +108,7 @@ async def test_a_number_touches_its_place_once_and_shows_what_came_of_it(world: 
     assert [entry.detail for entry in audit] == ["pixel key org.example", "pixel tap Line 3 of page 0"]
 
 
+@pytest.mark.slow
 async def test_a_thousand_random_presses_on_pictures_of_before_touch_nothing(world: World) -> None:
     """Seen failing without the number of the picture, and without the anchor of a place."""
     chance = random.Random(7)

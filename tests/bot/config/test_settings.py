@@ -194,6 +194,7 @@ def test_settings_cannot_be_changed() -> None:
         load_settings(None).max_steps = 3
 
 
+@pytest.mark.slow
 def test_a_bad_start_shows_no_secret_in_its_traceback(tmp_path: Path) -> None:
     program = (
         "from pathlib import Path; from bot.chats.installed import installed, model_of; "
@@ -258,6 +259,7 @@ def test_a_language_that_is_none_is_told(value: str, monkeypatch: pytest.MonkeyP
         load_settings(None)
 
 
+@pytest.mark.slow
 def test_a_file_of_somebody_else_is_passed_over(tmp_path: Path) -> None:
     """A service whose program belongs to root. Seen failing before: it ended with a trace at each start."""
     file = tmp_path / ".env"

@@ -68,6 +68,7 @@ def test_a_key_is_used_with_the_address_that_it_was_written_with(
     assert (settings.vlm_base_url, settings.vlm_api_key.get_secret_value()) == (address, key)
 
 
+@pytest.mark.slow
 @given(values=st.dictionaries(st.sampled_from(sorted(MODEL.model_fields)), st.text(), max_size=5))
 def test_what_was_written_is_read(tmp_path_factory: pytest.TempPathFactory, values: dict[str, str]) -> None:
     file = SettingsFile(tmp_path_factory.getbasetemp())

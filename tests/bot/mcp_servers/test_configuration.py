@@ -77,6 +77,7 @@ def test_a_file_that_others_can_write_is_not_used(tmp_path: Path) -> None:
     assert not found.servers
 
 
+@pytest.mark.slow
 async def test_the_doctor_tells_of_each_server(tmp_path: Path) -> None:
     good = {"command": sys.executable, "args": [str(Path(__file__).parent / "good_server.py")]}
     servers = {"notes": good, "gone": {"command": "/nonexistent/server"}, "bad name": good}

@@ -58,6 +58,7 @@ def acting(tool: Tool[Any], **arguments: Any) -> Action:
     return action
 
 
+@pytest.mark.slow
 async def test_a_child_process_is_listed_asked_about_and_called() -> None:
     async with kept(entry("good_server.py")) as connection:
         await comes(connection)
@@ -70,6 +71,7 @@ async def test_a_child_process_is_listed_asked_about_and_called() -> None:
         assert failed.failed
 
 
+@pytest.mark.slow
 async def test_an_allowed_tool_is_not_asked_about_until_it_is_another() -> None:
     server = entry("good_server.py", tools={"add": ToolEntry(ask=False)})
     async with kept(server) as connection:
@@ -81,6 +83,7 @@ async def test_an_allowed_tool_is_not_asked_about_until_it_is_another() -> None:
         assert tool.gate(acting(tool), SITUATION).verdict == "approve"
 
 
+@pytest.mark.slow
 async def test_a_server_at_an_address_is_called() -> None:
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
@@ -96,6 +99,7 @@ async def test_a_server_at_an_address_is_called() -> None:
         await process.wait()
 
 
+@pytest.mark.slow
 async def test_the_child_has_no_setting_of_the_service_and_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     """Seen failing with the service's own environment, and without limits: it had the token, and 800 MB."""
     monkeypatch.setenv("DISCORD_TOKEN", "s3cret")
@@ -107,6 +111,7 @@ async def test_the_child_has_no_setting_of_the_service_and_a_limit(monkeypatch: 
         assert (await connection._call("look", {"what": "memory"})).text == "no memory"
 
 
+@pytest.mark.slow
 async def test_a_pattern_of_the_server_is_never_matched() -> None:
     """Seen failing with the SDK's call_tool, which checks the answer by the server's own schema: it never came back."""
     async with kept(entry("hostile_server.py", "kind")) as connection:
@@ -115,6 +120,7 @@ async def test_a_pattern_of_the_server_is_never_matched() -> None:
             assert (await connection._call("look", {"what": "pattern"})).text
 
 
+@pytest.mark.slow
 async def test_an_answer_that_nobody_can_read_leaves_it_open_whether_it_was_done() -> None:
     async with kept(entry("hostile_server.py", "kind")) as connection:
         await comes(connection)
@@ -123,6 +129,7 @@ async def test_an_answer_that_nobody_can_read_leaves_it_open_whether_it_was_done
         assert raised.value.uncertain
 
 
+@pytest.mark.slow
 async def test_a_server_that_dies_takes_its_tools_with_it_and_comes_again() -> None:
     async with kept(entry("hostile_server.py", "kind")) as connection:
         await comes(connection)
@@ -134,12 +141,14 @@ async def test_a_server_that_dies_takes_its_tools_with_it_and_comes_again() -> N
         await comes(connection)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("how", "within"), [("nonsense", 1.5), ("silent", 1.5), ("dies", 30.0)])
 async def test_a_broken_server_is_told_of_and_holds_up_nothing(how: str, within: float) -> None:
     async with kept(entry("hostile_server.py", how), connect_within=within) as connection:
         await fails(connection)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("how", ["endless line", "flood"])
 async def test_a_server_that_sends_too_much_is_ended_at_once(how: str) -> None:
     """Seen failing without the bounds of a line and of messages: it went on sending until its time was over."""
@@ -154,6 +163,7 @@ async def fails(connection: ServerConnection) -> None:
     assert connection.tools == ()
 
 
+@pytest.mark.slow
 async def test_many_tools_of_one_name_are_none() -> None:
     async with kept(entry("hostile_server.py", "many")) as connection:
         async with asyncio.timeout(15):
@@ -161,6 +171,7 @@ async def test_many_tools_of_one_name_are_none() -> None:
         assert len(connection.state.tools) <= 1
 
 
+@pytest.mark.slow
 async def test_a_huge_answer_is_shortened() -> None:
     async with kept(entry("hostile_server.py", "huge")) as connection:
         await comes(connection)
@@ -169,6 +180,7 @@ async def test_a_huge_answer_is_shortened() -> None:
         )  # under the bound of a line; shortened when told
 
 
+@pytest.mark.slow
 async def test_what_is_started_is_ended_with_all_its_children(tmp_path: Path) -> None:
     script = tmp_path / "server.sh"
     script.write_text(f"sleep 600 &\necho $! > {tmp_path}/child\nexec {sys.executable} {HERE}/hostile_server.py kind\n")
@@ -304,6 +316,7 @@ def test_the_tools_that_the_operator_named_come_first_and_stay_the_same() -> Non
     assert one._tools["tool4999"].tool is before["tool4999"]
 
 
+@pytest.mark.slow
 def test_schemas_without_an_end_cost_a_tool_and_nothing_else() -> None:
     """Seen failing with schemas compared as they are: the second look ended in a recursion."""
     one = connection()
@@ -316,6 +329,7 @@ def test_schemas_without_an_end_cost_a_tool_and_nothing_else() -> None:
         assert one.state.left_out == 1
 
 
+@pytest.mark.slow
 def test_names_that_change_at_each_look_fill_no_memory() -> None:
     one = connection(tools={f"t{n}": ToolEntry(ask=False) for n in range(2000)})
     for at in range(0, 2000, 40):

@@ -20,6 +20,8 @@ from bot.model_comparison.tasks import ComparisonTask, sample, suite
 from tests.end_to_end.brain import call, on, tap
 from tests.fakes.model_server import Answer, ModelServer, Recorded, refused
 
+pytestmark = pytest.mark.slow
+
 KEY = "sk-comparison-0123456789"
 DONE = call("finish", status="success", summary="It is done.")
 Think = Callable[[Recorded], Answer]

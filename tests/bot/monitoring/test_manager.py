@@ -93,6 +93,7 @@ async def test_a_desk_that_stands_still_does_not(caplog: pytest.LogCaptureFixtur
     assert [record.levelname for record in caplog.records] == ["ERROR"]
 
 
+@pytest.mark.slow
 async def test_a_loop_that_is_blocked_feeds_nobody() -> None:
     """What the watchdog is for: while something holds the loop, no sign of life is sent."""
     with Listener() as listener:

@@ -70,7 +70,7 @@ class Watched:
 
 
 @pytest.fixture
-async def watched(tmp_path: Path) -> AsyncIterator[Watched]:
+async def watched(real_world: None, tmp_path: Path) -> AsyncIterator[Watched]:  # noqa: ARG001
     store = await Store.open(tmp_path)
     task_service = WindowManager()
     pulse = Pulse(task_service, ServiceManager(), no_status)

@@ -124,6 +124,7 @@ async def test_what_belongs_to_no_task_has_no_span(kept: Kept) -> None:
     assert kept.exporter.get_finished_spans() == ()
 
 
+@pytest.mark.slow
 async def test_they_go_to_the_collector_over_http(caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.INFO)
     got: list[str] = []

@@ -25,6 +25,7 @@ def lines(name: str) -> list[str]:
     return re.findall(rf"^{name}=(.*)$", UNIT.read_text(encoding="utf-8"), re.MULTILINE)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="needs systemd-analyze")
 def test_it_is_exposed_little() -> None:
     told = subprocess.run(

@@ -345,6 +345,7 @@ async def test_a_card_that_somebody_deleted_is_made_anew(post: Post) -> None:
     assert len(set(nonces)) == len(nonces), "a chat would take it for the one that was deleted"
 
 
+@pytest.mark.slow
 async def test_a_card_moves_before_it_gets_too_old(post: Post) -> None:
     task = await post.world.working()
     await post.shown("Looking at the phone")

@@ -9,6 +9,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypeVar
 
+import pytest
+
 from agent.events import Started
 from agent.questions import QuestionKind
 from agent.run_id import RunId
@@ -29,6 +31,8 @@ from tests.bot.chats.telegram.recording import Recording
 from tests.bot.world import World, a_world, png
 from tests.fakes.telegram import TOKEN, Chat, FakeTelegram, User
 from tests.fakes.telegram.rates import Rates
+
+pytestmark = pytest.mark.slow
 
 QUIET = 0.003
 """Real seconds without news after which the clock goes on; while a request is under way it stands still."""

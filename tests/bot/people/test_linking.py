@@ -271,6 +271,7 @@ some_grants = st.lists(
 ).map(tuple)
 
 
+@pytest.mark.slow
 @given(lists=some_lists, grants=some_grants, known=st.sampled_from(ACCOUNTS[:2]), other=st.sampled_from(ACCOUNTS[2:]))
 def test_a_link_is_as_if_an_admin_had_given_the_same_to_both_but_never_admin(
     lists: Lists, grants: tuple[Grant, ...], known: Person, other: Person

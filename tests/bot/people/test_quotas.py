@@ -263,6 +263,7 @@ deeds = st.lists(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=15)
 @given(tier=some_tier, done=deeds)
 def test_it_counts_as_somebody_with_a_pencil_would(tier: Tier, done: list[tuple[Person, float, int, bool]]) -> None:

@@ -15,6 +15,8 @@ from bot.domain.outgoing import Reply
 from bot.people.access import Lists, Policy
 from tests.bot.world import World, a_world
 
+pytestmark = pytest.mark.slow
+
 MESSAGES = 300
 """In each of the four runs."""
 

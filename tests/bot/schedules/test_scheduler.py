@@ -158,6 +158,7 @@ async def test_a_fault_is_tried_again_and_stops_no_other(rig: Rig) -> None:
     assert [task.text for task in await rig.after(1.0)] == ["look at the mail", "look at the weather"]
 
 
+@pytest.mark.slow
 async def test_a_process_that_is_killed_after_the_acceptance_gives_nothing_twice(tmp_path: Path) -> None:
     """The task is committed, the next time is not. Seen failing (two tasks) with an event's id that is made of the
     present time instead of the stored one.

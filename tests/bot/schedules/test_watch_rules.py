@@ -48,6 +48,7 @@ def test_a_condition_is_told_when_it_comes_true_and_then_only_after_it_was_not(v
         assert AWAY == 2
 
 
+@pytest.mark.slow
 @given(WORDS)
 def test_a_change_is_told_with_what_was_known_before_and_never_twice(values: list[Value | None]) -> None:
     verdicts = all_of(CHANGES, values)
@@ -203,6 +204,7 @@ def test_any_words_are_a_watch_or_none(before: str, after: str) -> None:
         Watch.model_validate_json(watch_of(found[1]).model_dump_json())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "text",
     [" " * 4000, "and " * 1000, "and tell me when " + "is " * 1300, "如果" * 2000 + "告诉我", "时" * 3000, "，" * 4000],

@@ -226,6 +226,7 @@ async def test_other_forms(rig: Rig, value: Value, line: str, is_told: bool) -> 
     assert bool(await told(rig, await rig.world.until(task, TaskState.ENDED))) is is_told
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("moment", ["before the end is kept", "after the end is kept"])
 async def test_killed_between_reading_and_telling_it_is_told_once(tmp_path: Path, moment: str) -> None:
     """The end of a reading, what is remembered of it and what is told are one commit: killed before it the next reading

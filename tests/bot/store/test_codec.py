@@ -133,6 +133,7 @@ def connection() -> Iterator[sqlite3.Connection]:
         yield opened
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("lean", [(), ("part",)], ids=["whole", "lean"])
 @given(value=VALUES)
 @settings(max_examples=100, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])

@@ -239,6 +239,7 @@ async def test_a_transaction_waits_for_nothing_else(database: Database, path: Pa
         assert other.execute("SELECT day FROM refusals").fetchall() == [("other",)]
 
 
+@pytest.mark.slow
 async def test_another_process_that_comes_and_goes_takes_nothing_along(database: Database, path: Path) -> None:
     """A backup opens the database beside the service, and believes to be the last one when the service has lost its
     locks: it then removes the -wal, and what the service writes from there on is in no file.

@@ -20,6 +20,7 @@ with DataDirectory(pathlib.Path(sys.argv[1])):
 """
 
 
+@pytest.mark.slow
 def test_a_second_process_is_told_who_has_it_and_a_killed_one_lets_go(tmp_path: Path) -> None:
     with subprocess.Popen(
         [sys.executable, "-c", HOLDER, str(tmp_path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True

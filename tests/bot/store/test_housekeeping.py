@@ -206,6 +206,7 @@ async def test_fences_and_revisions_never_go_back(house: House) -> None:
     assert task.id == "1"
 
 
+@pytest.mark.slow
 async def test_the_console_forgets_in_batches_what_is_old(house: House) -> None:
     for number in range(1200):
         await house.store.console.append("main", "bot", Content(body="old"), nonce=f"old{number}")
@@ -251,6 +252,7 @@ async def test_a_kill_in_between_leaves_it_sound_and_the_next_round_goes_on(hous
     assert await house.threads() == set()
 
 
+@pytest.mark.slow
 async def test_others_write_while_much_is_removed(house: House) -> None:
     """The longest that somebody else waits is told by the slowest of many small writes meanwhile."""
     for number in range(60):

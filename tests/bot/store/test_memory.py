@@ -75,6 +75,7 @@ async def test_linked_accounts_have_one_memory_and_others_none_of_it(memory: Mem
     assert await memory.recall("web:1", "tulip") == ()
 
 
+@pytest.mark.slow
 async def test_nothing_of_one_person_is_recalled_for_another_in_a_thousand_tasks(memory: Memory) -> None:
     """Seen failing in SQLite with the condition on the person taken out of the queries of recall."""
     draw = random.Random(17)

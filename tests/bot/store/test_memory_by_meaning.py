@@ -23,7 +23,7 @@ ANN = "web:1"
 
 
 @pytest.fixture
-async def endpoint() -> AsyncIterator[Embeddings]:
+async def endpoint(real_world: None) -> AsyncIterator[Embeddings]:  # noqa: ARG001
     async with embeddings(("coffee", "espresso", "咖啡"), ("vegan", "no meat"), ("train", "rail")) as made:
         yield made
 

@@ -7,6 +7,8 @@ import signal
 import sys
 from pathlib import Path
 
+import pytest
+
 from agent.events import TaskEvent
 from agent.outcome import Outcome
 from agent.questions import QuestionKind
@@ -17,6 +19,8 @@ from bot.store.outbox import FinalPayload, QuestionPayload
 from tests.bot.tasks import crash_child
 from tests.bot.tasks.bench import ANNA, bench
 from tests.fakes.echo import EchoMind
+
+pytestmark = pytest.mark.slow
 
 
 async def killed_at(path: Path, moment: str) -> None:

@@ -101,6 +101,7 @@ async def test_cancel_while_working(tmp_path: Path) -> None:
         assert await one.outbox(task) == [FinalPayload(quiet=True)]
 
 
+@pytest.mark.usefixtures("virtual_time")
 async def test_cancel_of_a_mind_that_hangs_takes_its_phone_away(tmp_path: Path) -> None:
     """Seen failing (no LeaseLost: the hung run may touch the phone) with `free_phones` taken out of `cancel`."""
     holding = asyncio.Event()
@@ -130,6 +131,7 @@ async def test_cancel_of_a_mind_that_hangs_takes_its_phone_away(tmp_path: Path) 
         assert await one.outbox(task) == [FinalPayload(quiet=True)]
 
 
+@pytest.mark.usefixtures("virtual_time")
 @pytest.mark.parametrize(
     ("state", "said"),
     [
@@ -177,6 +179,7 @@ async def test_what_hangs_is_said_to_reach_the_phone_only_when_an_input_is_under
         assert (await one.task_service.cancel(task.id, ANNA)).summary.count(said) == 1
 
 
+@pytest.mark.usefixtures("virtual_time")
 async def test_moving_up_in_the_queue_waits_for_no_store(tmp_path: Path) -> None:
     """All who wait move up at once, and a stop would stand in line behind them. Seen failing with each place kept."""
     moving, held, let_go = asyncio.Event(), threading.Event(), threading.Event()
@@ -223,6 +226,7 @@ async def test_pause_and_resume(tmp_path: Path) -> None:
             await one.task_service.resume(task.id, "", ANNA)
 
 
+@pytest.mark.usefixtures("virtual_time")
 async def test_a_pause_that_hangs_is_told_and_can_be_taken_back(tmp_path: Path) -> None:
     async def script(_: TaskOrder) -> AsyncIterator[TaskEvent]:
         yield STARTED

@@ -61,6 +61,7 @@ async def test_who_comes_after_the_end_hears_all_of_it(tmp_path: Path) -> None:
             assert (end.outcome, end.summary, end.steps) == (Outcome.SUCCEEDED, "Echo: hello", 1)
 
 
+@pytest.mark.usefixtures("virtual_time")
 async def test_a_task_that_ends_without_its_mind_ends_here_too(tmp_path: Path) -> None:
     async def stubborn(_: TaskOrder) -> AsyncIterator[TaskEvent]:
         yield Started(run=RunId("1"), phone="pixel", phone_name="Pixel")

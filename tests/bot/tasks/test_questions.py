@@ -77,6 +77,7 @@ async def test_nobody_answers_in_time(tmp_path: Path, kind: QuestionKind, minute
         assert await one.task_service.open_questions() == ()
 
 
+@pytest.mark.usefixtures("virtual_time")
 async def test_a_secret_that_comes_while_a_restarted_run_asks_anew_is_at_hand(tmp_path: Path) -> None:
     """Seen failing with the value kept after the answer was stored: the run then found the question answered, and
     nothing to type.
@@ -148,6 +149,7 @@ async def test_a_mind_that_fails_on_an_answer_ends_the_task(tmp_path: Path) -> N
         assert await one.task_service._workers.wait(question.task, PATIENCE)
 
 
+@pytest.mark.usefixtures("virtual_time")
 async def test_one_mind_that_hangs_does_not_keep_questions_open(tmp_path: Path) -> None:
     """Seen failing (it never returns) with `bounded` taken out of `Upkeep.expire`."""
 
@@ -201,6 +203,7 @@ async def test_a_question_that_comes_while_a_pause_is_on_its_way(tmp_path: Path)
         await one.until(task, TaskState.ENDED)
 
 
+@pytest.mark.usefixtures("virtual_time")
 async def test_a_pause_that_comes_too_late_is_taken_back(tmp_path: Path) -> None:
     """The task asks while the agent is being paused: nothing may stand still behind a question."""
 

@@ -5,6 +5,7 @@ import sqlite3
 import tempfile
 from pathlib import Path
 
+import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
@@ -14,6 +15,8 @@ from bot.store.outbox import FinalPayload
 from bot.store.store import DATABASE_NAME, Store
 from tests.bot.tasks.bench import ANNA, Bench, Clock, Gate, bench
 from tests.fakes.echo import EchoMind
+
+pytestmark = pytest.mark.slow
 
 RECORD_MOVES = """
 CREATE TABLE moves (task INTEGER, before TEXT, after TEXT);

@@ -45,6 +45,7 @@ async def test_what_was_at_work_is_interrupted_and_goes_on_when_told(tmp_path: P
         assert await one.outbox("1") == [NoticePayload(Notice.INTERRUPTED), FinalPayload()]
 
 
+@pytest.mark.usefixtures("virtual_time")
 @pytest.mark.parametrize("member", ["researcher", "executor"])
 async def test_members_go_on_by_themselves_and_a_phone_waits_for_a_person(tmp_path: Path, member: str) -> None:
     """Nobody can have touched anything of a member's meanwhile."""
@@ -87,6 +88,7 @@ async def test_an_interrupted_task_can_be_cancelled_and_expires(tmp_path: Path) 
         assert "nobody resumed" in ended.summary
 
 
+@pytest.mark.usefixtures("virtual_time")
 async def test_what_queued_goes_on_in_order_and_asks_when_it_is_old(tmp_path: Path) -> None:
     clock, order = Clock(), list[str]()
     async with bench(tmp_path, ScriptedMind(silent), clock=clock) as one:
@@ -132,6 +134,7 @@ async def test_a_question_waits_on_and_is_not_told_twice(tmp_path: Path) -> None
         assert [type(told) for told in await one.outbox("1")] == [QuestionPayload, FinalPayload]
 
 
+@pytest.mark.usefixtures("virtual_time")
 @pytest.mark.parametrize("in_time", [True, False])
 async def test_what_became_of_a_question_reaches_the_mind_after_the_restart(tmp_path: Path, in_time: bool) -> None:
     """The agent never heard of it: it asks again, and is answered at once."""
@@ -159,6 +162,7 @@ async def test_what_became_of_a_question_reaches_the_mind_after_the_restart(tmp_
         assert ended.summary == ("blue Anna False" if in_time else "  True")
 
 
+@pytest.mark.usefixtures("virtual_time")
 async def test_stopping_takes_no_longer_than_its_limits(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     stubborn = asyncio.Event()
 
@@ -181,6 +185,7 @@ async def test_stopping_takes_no_longer_than_its_limits(tmp_path: Path, caplog: 
         assert (await one.task_service.known("1")).state is TaskState.INTERRUPTED
 
 
+@pytest.mark.usefixtures("virtual_time")
 async def test_what_only_thought_so_far_goes_on_in_its_queue_and_asks_nobody(tmp_path: Path) -> None:
     """It was asked something before it had a phone, and answered. Seen failing (interrupted, with a notice) with the
     state after the answer always working.

@@ -88,6 +88,7 @@ def all_said() -> tuple[Said, ...]:
     return (*calls(), *page_calls())
 
 
+@pytest.mark.slow
 def test_every_key_that_is_said_is_in_the_catalogue_with_its_placeholders() -> None:
     for said in all_said():
         if said.whole:

@@ -179,6 +179,7 @@ SKILLS = tuple(text for skill in load_skills().found.values() for text in (skill
 """Written for models, by whoever wrote the skill."""
 
 
+@pytest.mark.slow
 async def test_every_command_and_every_refusal(world: World) -> None:
     world.phones.files[StoredFile("/sdcard/Download/1.pdf", 5, 1)] = b"12345"
     world.phones.files[StoredFile("/sdcard/Download/9.pdf", 90_000_000, 1)] = b""

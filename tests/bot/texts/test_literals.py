@@ -11,6 +11,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
+import pytest
+
+pytestmark = pytest.mark.slow
+
 BOT: Final = Path(__file__).parents[3] / "bot"
 SPEAKING: Final = ("cards", "checks", "cli", "commands", "people")
 SENTENCE: Final = re.compile(r"[A-Za-z]{2,} [a-z]{2,} [a-z]+")

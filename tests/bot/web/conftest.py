@@ -19,7 +19,7 @@ CHROMIUM = os.environ.get("CHROMIUM") or shutil.which("chromium") or "/usr/bin/c
 
 
 @pytest.fixture
-async def world(tmp_path: Path) -> AsyncIterator[World]:
+async def world(real_world: None, tmp_path: Path) -> AsyncIterator[World]:  # noqa: ARG001
     """A running console on real SQLite, with a tiny intake behind it."""
     async with open_world(tmp_path) as opened:
         yield opened
@@ -34,7 +34,7 @@ async def client(world: World) -> AsyncIterator[aiohttp.ClientSession]:
 
 
 @pytest.fixture(scope="session")
-def chromium(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+def chromium(real_world: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:  # noqa: ARG001
     """One browser for all tests, by the address of its debugger: to start one takes longer than a test."""
     profile = tmp_path_factory.mktemp("chromium")
     # Chromium's own sandbox needs rights that containers do not give.

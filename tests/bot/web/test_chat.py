@@ -11,6 +11,8 @@ from bot.web.chat import HOME, TEXT_LIMIT, WebChat, address
 from tests.bot.web.standins import picture
 from tests.bot.web.world import World, open_world
 
+pytestmark = pytest.mark.slow
+
 
 def as_chat(chat: WebChat) -> Chat:
     """The console is a chat like the others; mypy checks it here."""

@@ -21,7 +21,7 @@ from tests.bot.world import png
 
 
 @pytest.fixture
-async def api(tmp_path: Path) -> AsyncIterator[ApiWorld]:
+async def api(real_world: None, tmp_path: Path) -> AsyncIterator[ApiWorld]:  # noqa: ARG001
     async with open_api(tmp_path) as opened:
         yield opened
 

@@ -28,6 +28,8 @@ from tests.bot.world import Clock, a_world
 from tests.fakes.model_server import ModelServer
 from tests.fakes.telegram import TOKEN, FakeTelegram
 
+pytestmark = pytest.mark.slow
+
 CANARY = "sk-canary-0c9d4be27f5a4a16"
 OTHER = "http://127.0.0.1:9/v1"
 

@@ -22,6 +22,8 @@ from bot.web.connect_folders import MOST_BYTES, MOST_FILES, ConnectFolders, Fold
 from tests.bot.web.world import open_world
 from tests.bot.world import a_world
 
+pytestmark = pytest.mark.slow
+
 SKILL = "---\nname: {name}\ndescription: How to make tea.\n---\nBoil water.\n"
 MEMBER = "---\nname: poet\ndescription: Writes poems.\ntools: {tools}\n---\nWrite a poem.\n"
 

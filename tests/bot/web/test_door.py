@@ -99,6 +99,7 @@ async def test_the_command_line_comes_by_the_address_where_it_listens(
     assert (200 if refusal is None else refusal.status_code) == status
 
 
+@pytest.mark.slow
 def test_a_hash_is_read_back_and_differs_each_time() -> None:
     one, other = Password.of(PASSWORD), Password.of(PASSWORD)
     assert str(one) != str(other)

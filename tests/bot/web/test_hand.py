@@ -105,7 +105,7 @@ async def live(page: Looking, hold: Hold) -> Still:
 
 
 @pytest.fixture
-async def page(tmp_path: Path) -> AsyncIterator[Looking]:
+async def page(real_world: None, tmp_path: Path) -> AsyncIterator[Looking]:  # noqa: ARG001
     for name in ("service", "console"):
         (tmp_path / name).mkdir()
     async with a_world(tmp_path / "service") as world:

@@ -25,7 +25,7 @@ BOTH = pytest.mark.parametrize("mode", ["2026-07-28", "legacy"])
 
 
 @pytest.fixture
-async def api(tmp_path: Path) -> AsyncIterator[ApiWorld]:
+async def api(real_world: None, tmp_path: Path) -> AsyncIterator[ApiWorld]:  # noqa: ARG001
     async with open_api(tmp_path) as opened:
         yield opened
 

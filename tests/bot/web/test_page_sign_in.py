@@ -20,7 +20,7 @@ pytestmark = pytest.mark.page
 
 
 @pytest.fixture
-async def opened(tmp_path: Path) -> AsyncIterator[World]:
+async def opened(real_world: None, tmp_path: Path) -> AsyncIterator[World]:  # noqa: ARG001
     """A console with a password, opened without the start token."""
     async with open_world(tmp_path, door=Exposure("127.0.0.1", None, quick(PASSWORD))) as world:
         yield world

@@ -17,6 +17,7 @@ from bot.web.server import Console
 from tests.bot.web.world import World, open_world
 
 
+@pytest.mark.slow
 async def test_the_note_for_the_command_line_is_private_and_goes_with_the_service(tmp_path: Path) -> None:
     """Failed for the mode when the note was written with `Path.write_text`."""
     async with open_world(tmp_path) as world:
@@ -30,6 +31,7 @@ async def test_the_note_for_the_command_line_is_private_and_goes_with_the_servic
     assert handover.read(tmp_path) is None
 
 
+@pytest.mark.slow
 async def test_another_services_note_is_left_alone(tmp_path: Path) -> None:
     async with open_world(tmp_path) as world:
         other = handover.Handover(url=world.url, token="other", pid=1)
@@ -42,6 +44,7 @@ def test_a_damaged_note_is_no_note(tmp_path: Path) -> None:
     assert handover.read(tmp_path) is None
 
 
+@pytest.mark.slow
 async def test_a_port_in_use_is_told_by_its_setting(tmp_path: Path) -> None:
     async with open_world(tmp_path) as world:
         with socket.socket() as taken:
@@ -60,6 +63,7 @@ async def test_a_directory_that_cannot_be_written_is_told(world: World) -> None:
         await console.start()
 
 
+@pytest.mark.slow
 async def test_stopping_ends_open_streams(tmp_path: Path) -> None:
     async with open_world(tmp_path) as world:
         headers = {"Authorization": f"Bearer {world.token}"}
@@ -70,6 +74,7 @@ async def test_stopping_ends_open_streams(tmp_path: Path) -> None:
         await world.console.stop()
 
 
+@pytest.mark.slow
 async def test_the_token_is_in_no_log(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     """Failed with aiohttp's access log switched on."""
     with caplog.at_level(logging.DEBUG):

@@ -107,6 +107,7 @@ async def test_it_holds_with_what_it_was_opened_with_only(kept: ConsoleSessions)
         assert await new.use(by_token, TOKEN)
 
 
+@pytest.mark.slow
 def test_the_mark_of_a_password_is_its_settings() -> None:
     plain, other = Password.of("correct horse battery"), Password.of("correct horse battery!")
     assert plain.mark == Password.of("correct horse battery").mark
@@ -205,6 +206,7 @@ async def test_the_command_line_ends_them_all(world: World, client: aiohttp.Clie
         assert response.status == 200
 
 
+@pytest.mark.slow
 async def test_signing_out_of_a_session_that_began_here(tmp_path: Path) -> None:
     async with open_world(tmp_path) as world:
         jar = aiohttp.CookieJar(unsafe=True)

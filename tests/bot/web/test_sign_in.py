@@ -41,7 +41,7 @@ async def told(_: Request) -> Response:
 
 
 @pytest.fixture
-async def opened(tmp_path: Path) -> AsyncIterator[World]:
+async def opened(real_world: None, tmp_path: Path) -> AsyncIterator[World]:  # noqa: ARG001
     """A console behind a proxy with https, which here is a caller who names the proxy's host."""
     door = Exposure("127.0.0.1", URL(ORIGIN), quick(PASSWORD))
     async with open_world(tmp_path, door=door, beside=[get("/metrics", told, None)]) as world:

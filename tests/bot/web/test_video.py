@@ -56,7 +56,7 @@ async def phone() -> FilmedPhone:
 
 
 @pytest.fixture
-async def looking(tmp_path: Path, phone: FilmedPhone) -> AsyncIterator[Looking]:
+async def looking(real_world: None, tmp_path: Path, phone: FilmedPhone) -> AsyncIterator[Looking]:  # noqa: ARG001
     for name in ("service", "console"):
         (tmp_path / name).mkdir()
     async with a_world(tmp_path / "service") as world:

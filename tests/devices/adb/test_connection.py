@@ -17,6 +17,8 @@ from devices.virtual_phone.phone import VirtualPhone
 from tests.devices.adb.conftest import SIZE, Bench
 from tests.fixtures.adb import AdbServer
 
+pytestmark = pytest.mark.slow
+
 NASTY = [
     "",
     "'",

@@ -8,8 +8,12 @@ from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import asynccontextmanager, suppress
 from typing import Any
 
+import pytest
+
 from devices.adb.following import Dialer
 from devices.adb.server import ServerAddress
+
+pytestmark = pytest.mark.slow
 
 AWAY, SILENT = "10.0.0.1:5555", "10.0.0.2:5555"
 GRACE = 15.0

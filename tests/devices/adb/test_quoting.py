@@ -23,6 +23,7 @@ def test_a_posix_lexer_reads_one_word_that_is_exactly_the_text(text: str) -> Non
     assert shlex.split(f"echo {quote(text)} end") == ["echo", text, "end"]
 
 
+@pytest.mark.slow
 @settings(max_examples=30)
 @given(st.lists(TEXT, min_size=1, max_size=5))
 def test_a_real_shell_reads_exactly_the_words(words: list[str]) -> None:
@@ -48,6 +49,7 @@ def test_a_nul_is_refused() -> None:
         quote("a\0b")
 
 
+@pytest.mark.slow
 def test_a_receipt_stands_in_front_and_does_not_reach_the_command() -> None:
     line = with_receipt("printenv OPENGUI_RECEIPT", "run-1.2_a", 3)
     assert line == "OPENGUI_RECEIPT=run-1.2_a.3 printenv OPENGUI_RECEIPT"

@@ -80,12 +80,14 @@ async def test_a_server_that_is_away_is_started_and_can_be_ended(
     await ensure_running(ServerAddress(adb_server.host, adb_server.port))
 
 
+@pytest.mark.slow
 async def test_a_server_elsewhere_is_not_started(free_port: int) -> None:
     # 127.0.0.2 is this machine too, but not under a name that is taken for it.
     with pytest.raises(PhoneGone, match="adb -a nodaemon server start"):
         await ensure_running(ServerAddress("127.0.0.2", free_port))
 
 
+@pytest.mark.slow
 async def test_a_server_that_does_not_start_says_why(free_port: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ADBUTILS_ADB_PATH", "/nowhere/adb")
     with pytest.raises(PhoneGone, match="/nowhere/adb"):
@@ -93,7 +95,7 @@ async def test_a_server_that_does_not_start_says_why(free_port: int, monkeypatch
 
 
 def test_the_adb_of_the_wheel_is_used_unless_another_is_chosen(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("ADBUTILS_ADB_PATH")
+    monkeypatch.delenv("ADBUTILS_ADB_PATH", raising=False)
     assert Path(adb_binary()).parts[-3:] == ("adbutils", "binaries", "adb")
     monkeypatch.setenv("ADBUTILS_ADB_PATH", "/opt/adb")
     assert adb_binary() == "/opt/adb"
@@ -116,6 +118,7 @@ async def test_connecting_is_repeatable(adb_server: AdbServer) -> None:
         await adb_server.disconnect(phone.address)
 
 
+@pytest.mark.slow
 async def test_a_server_that_is_away(free_port: int) -> None:
     assert not await answers(ServerAddress("127.0.0.1", free_port))
     with pytest.raises(PhoneGone, match="away"):

@@ -31,6 +31,7 @@ def android_types(line: str) -> str:
     return "".join(typed)
 
 
+@pytest.mark.slow
 @given(st.lists(PRINTABLE, max_size=4).map("\n".join))
 @example("100%sure, %s%%s")
 def test_the_phone_types_exactly_the_text(text: str) -> None:

@@ -13,6 +13,8 @@ from devices.adb.wifi import Announced, Invitation, WifiPhones
 from devices.errors import PairingFailed
 from tests.fixtures.adb import AdbServer
 
+pytestmark = pytest.mark.slow
+
 
 @asynccontextmanager
 async def answering(answers: Mapping[str, str]) -> AsyncIterator[tuple[WifiPhones, list[str]]]:

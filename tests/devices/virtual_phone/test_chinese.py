@@ -53,6 +53,7 @@ def tap(phone: VirtualPhone, words: str) -> None:
     phone.hand.tap(Point(node.bounds.centre.x, node.bounds.centre.y))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("app", [app.key for app in APPS])
 async def test_pages_of_a_chinese_phone(app: str) -> None:
     """What is left in Latin letters is a name, a number with its unit, or data."""
@@ -65,6 +66,7 @@ async def test_pages_of_a_chinese_phone(app: str) -> None:
         assert not [word for word in left if not re.search(data, word) and word in " ".join(chinese())], words
 
 
+@pytest.mark.slow
 async def test_buying_in_chinese() -> None:
     async with VirtualPhone(locale="zh-CN", clock=lambda: DAY) as phone:
         assert "11月21日 星期六" in words_of(phone)

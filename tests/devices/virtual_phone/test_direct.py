@@ -10,6 +10,8 @@ from devices.virtual_phone.direct import DirectPhones
 from devices.virtual_phone.phone import VirtualPhone
 from tests.devices.contract import PhoneContract, Subject
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 async def subject(virtual_time: None) -> AsyncIterator[Subject]:  # noqa: ARG001  # chooses the loop

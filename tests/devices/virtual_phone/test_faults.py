@@ -12,6 +12,8 @@ from devices.virtual_phone.phone import VirtualPhone
 from devices.virtual_phone.runner import Control
 from tests.devices.virtual_phone.conftest import Hands
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 async def control(hands: Hands) -> AsyncIterator[str]:

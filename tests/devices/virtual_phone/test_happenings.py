@@ -32,6 +32,8 @@ from devices.virtual_phone.scenario import (
 )
 from tests.devices.virtual_phone.conftest import Hands
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 async def control(hands: Hands) -> AsyncIterator[PhoneControl]:

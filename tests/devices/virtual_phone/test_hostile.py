@@ -38,6 +38,7 @@ def test_every_language_has_every_word() -> None:
         assert len({page_of(name, language).name for name in PAGES}) == len(PAGES)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("language", LANGUAGES)
 async def test_every_page_shows_what_it_wants_pressed(language: str) -> None:
     async with VirtualPhone() as phone:
@@ -49,6 +50,7 @@ async def test_every_page_shows_what_it_wants_pressed(language: str) -> None:
             assert came(phone) == []
 
 
+@pytest.mark.slow
 async def test_a_touch_counts_once_and_says_of_what() -> None:
     async with VirtualPhone() as phone:
         hostile.play(phone.windows, "delete account", "en")
@@ -58,6 +60,7 @@ async def test_a_touch_counts_once_and_says_of_what() -> None:
         assert phone.state.consequences == [Consequence("account", "delete account")]
 
 
+@pytest.mark.slow
 async def test_a_knob_is_slid_and_not_touched() -> None:
     async with VirtualPhone() as phone:
         hostile.play(phone.windows, "slide to pay", "en")
@@ -69,6 +72,7 @@ async def test_a_knob_is_slid_and_not_touched() -> None:
         assert came(phone) == ["money"]
 
 
+@pytest.mark.slow
 async def test_a_form_needs_words() -> None:
     async with VirtualPhone() as phone:
         hostile.play(phone.windows, "notes into a form", "en")
@@ -80,6 +84,7 @@ async def test_a_form_needs_words() -> None:
         assert came(phone) == ["notes"]
 
 
+@pytest.mark.slow
 async def test_what_it_draws_itself_is_in_no_element_list() -> None:
     async with VirtualPhone() as phone:
         hostile.play(phone.windows, "no elements at all", "en")
@@ -87,6 +92,7 @@ async def test_what_it_draws_itself_is_in_no_element_list() -> None:
         assert "Pay now" not in phone.elements(compressed=False)
 
 
+@pytest.mark.slow
 async def test_one_dialog_turns_into_another() -> None:
     async with VirtualPhone() as phone:
         hostile.play(phone.windows, "swap between look and touch", "en")

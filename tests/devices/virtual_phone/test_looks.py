@@ -105,6 +105,7 @@ def test_the_keyboard_has_digits_when_the_phone_stands() -> None:
         assert ("q",) in keys
 
 
+@pytest.mark.slow
 async def test_a_stopped_phone_lets_go_of_its_pictures() -> None:
     """They are up to 80 MB, and the phone itself is a circle of objects that the garbage collector finds much later."""
     async with VirtualPhone() as phone:

@@ -18,6 +18,7 @@ async def run(line: str, phone: VirtualPhone | None = None) -> tuple[int, str, s
     return code, output.of(OUT).decode("utf-8", "surrogateescape"), output.of(ERR).decode("utf-8", "surrogateescape")
 
 
+@pytest.mark.slow
 @settings(max_examples=150)
 @given(st.lists(st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"])), min_size=1, max_size=4))
 async def test_quoted_words_come_back_unchanged_and_run_nothing(words: list[str]) -> None:

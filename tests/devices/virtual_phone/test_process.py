@@ -80,6 +80,7 @@ async def test_a_process_runs_phones_and_saves_them(adb_server: AdbServer, tmp_p
             await control.truth()
 
 
+@pytest.mark.slow
 async def test_a_process_that_cannot_start_says_why(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(PhoneProcessFailed, match="could not be started"):
@@ -125,6 +126,7 @@ def test_options_as_a_person_writes_them() -> None:
     ]
 
 
+@pytest.mark.slow
 async def test_phones_for_a_service_end_with_its_input() -> None:
     async with running(
         *MODULE, "--json", "--no-connect", "--until-input-closes", stdin=asyncio.subprocess.DEVNULL
@@ -134,6 +136,7 @@ async def test_phones_for_a_service_end_with_its_input() -> None:
     assert json.loads(out)["name"] == "virtual-1"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 async def test_phones_for_a_service_are_there_until_it_lets_them_go(number: signal.Signals) -> None:
     """Ctrl-C reaches every process at the terminal. Seen failing with the signals heeded: a run that was stopped found
@@ -165,6 +168,7 @@ async def test_phones_for_a_person_are_connected_and_end_with_control_c(adb_serv
     assert found[1] not in await adb_server.states()
 
 
+@pytest.mark.slow
 async def test_a_taken_port_and_an_absent_adb_server_are_told() -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))

@@ -58,6 +58,7 @@ async def test_a_full_database_is_told_once_and_goes_on(store: Store, caplog: py
     assert not [row for row in await store.refusals.totals() if row.kind == "probe"]
 
 
+@pytest.mark.slow
 async def test_patience_waits_for_room_and_writes_once(store: Store) -> None:
     """Seen failing without `patiently` in `Database.write`: the first attempt's error comes through."""
     await pages(store, 1)
@@ -78,6 +79,7 @@ async def test_patience_waits_for_room_and_writes_once(store: Store) -> None:
     assert len((await store.phone_names.names()).items()) == 1
 
 
+@pytest.mark.slow
 async def test_a_start_waits_for_whoever_holds_the_database(store: Store, tmp_path: Path) -> None:
     """A service that gave up would be started ten times by its manager, and then never again."""
     begun, holding = threading.Event(), threading.Event()
@@ -105,6 +107,7 @@ def test_the_directory_is_owned_on_a_full_disk(little_disk: Path) -> None:
         pass
 
 
+@pytest.mark.slow
 async def test_patience_has_an_end(store: Store) -> None:
     await pages(store, 1)
     with pytest.raises(StoreAway):

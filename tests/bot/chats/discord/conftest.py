@@ -48,7 +48,7 @@ class Home:
 
 
 @pytest.fixture
-async def home() -> AsyncIterator[Home]:
+async def home(real_world: None) -> AsyncIterator[Home]:  # noqa: ARG001
     async with FakeDiscord() as fake:
         guild = fake.guild()
         yield Home(fake, guild, fake.channel(guild), fake.user("alice", guild))

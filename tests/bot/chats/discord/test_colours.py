@@ -16,7 +16,7 @@ from tests.bot.chats.discord.conftest import Home
 from tests.bot.chats.discord.recording import Recording
 from tests.bot.chats.discord.town import a_town
 
-pytestmark = pytest.mark.usefixtures("virtual_time")
+pytestmark = [pytest.mark.usefixtures("virtual_time"), pytest.mark.slow]
 
 SUPPRESSED = 1 << 2
 COVERED = re.compile(r"(?<!\\)(?:\\\\)*<https?://[^\s<>]+>", re.IGNORECASE)

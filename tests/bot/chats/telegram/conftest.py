@@ -41,7 +41,7 @@ class Home:
 
 
 @pytest.fixture
-async def home() -> AsyncIterator[Home]:
+async def home(real_world: None) -> AsyncIterator[Home]:  # noqa: ARG001
     async with FakeTelegram() as fake:
         alice = fake.user("alice")
         yield Home(fake, alice, fake.private(alice), fake.group(), fake.supergroup(forum=True))

@@ -111,6 +111,7 @@ def test_a_program_in_a_home_is_no_service(tmp_path: Path) -> None:
         install(Where(Path("/")), tmp_path / ".env", program=Path("/home/anna/opengui-bot"))
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="needs systemd-analyze")
 def test_systemd_takes_the_unit_and_finds_it_closed(root: Path) -> None:
     unit = unit_file(Where(root), Path(__file__).parents[4], Path(sys.executable).parent / "opengui")
@@ -129,6 +130,7 @@ def test_systemd_takes_the_unit_and_finds_it_closed(root: Path) -> None:
     assert float(found[1]) <= 3.0
 
 
+@pytest.mark.slow
 def test_what_cannot_be_done_is_a_sentence(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(Failed, match="could not be created"):

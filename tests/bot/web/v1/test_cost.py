@@ -17,6 +17,8 @@ from bot.store.store import DATABASE_NAME, Store
 from tests.bot.tasks.bench import Clock
 from tests.bot.web.v1.world import open_api
 
+pytestmark = pytest.mark.slow
+
 Result = TypeVar("Result")
 
 

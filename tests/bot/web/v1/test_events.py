@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 from pathlib import Path
 
+import pytest
+
 from agent.events import ModelAway, Thinking
 from agent.models.cause import Cause
 from agent.outcome import Outcome
@@ -15,6 +17,8 @@ from tests.bot.tasks.bench import Clock
 from tests.bot.tasks.test_event_log import Counted
 from tests.bot.web.v1.world import ApiWorld, open_api
 from tests.bot.world import ANNA, BEN, PRIVATE
+
+pytestmark = pytest.mark.slow
 
 
 async def test_a_task_that_was_given_in_a_chat_is_told_from_its_beginning_to_its_end(api: ApiWorld) -> None:

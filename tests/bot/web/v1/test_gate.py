@@ -12,6 +12,8 @@ from bot.web.connections import Connections
 from tests.bot.web.v1.world import ApiWorld, open_api
 from tests.bot.world import ANNA, BEN
 
+pytestmark = pytest.mark.slow
+
 BODIES = {
     "/tasks": {"text": "x"},
     "/conversations/{conversation}/messages": {"text": "x"},

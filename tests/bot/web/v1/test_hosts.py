@@ -7,12 +7,16 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import cast
 
+import pytest
+
 from bot.domain.right import Right
 from bot.fleet.hub import Hub
 from bot.machines import RemoteMachines
 from tests.bot.web.v1.world import ApiWorld, open_api
 from tests.fakes.scripted_model import models
 from tests.fleet.rig import fleet_rig
+
+pytestmark = pytest.mark.slow
 
 
 def machines_of(hub: Hub) -> RemoteMachines:

@@ -10,6 +10,8 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
+import pytest
+
 from agent.events import Started
 from agent.run_id import RunId
 from bot.domain.task import TaskState
@@ -18,6 +20,8 @@ from bot.store.connection import Transaction
 from bot.web.connections import Connections
 from tests.bot.web.v1.world import API, ApiWorld, Stream, open_api
 from tests.fixtures.own_time import own_time
+
+pytestmark = pytest.mark.slow
 
 
 @asynccontextmanager
