@@ -67,7 +67,7 @@ async def intent_analyzer(state: MainState, runtime: Runtime[TaskContext]) -> Ro
     instructions = prompt("intent")
     if others:
         assert context.members is not None
-        instructions += f"\n\n{prompt('intent_members', members=context.members.team.described())}"
+        instructions += f"\n\n{prompt('intent_members', members=context.members.described())}"
     instructions += context.skills.listed() + context.guidance.block
     known = await remembered(state, context) + noted(state)
     request = ModelRequest(

@@ -136,3 +136,11 @@ async def test_a_conversation_says_how_answers_without_a_phone_are_worded(api: A
     assert (changed["temperature"], changed["max_tokens"]) == (None, 99)
     for wrong in ({"temperature": 3}, {"max_tokens": 0}, {"max_tokens": "99"}):
         assert (await api.ask(secret, "PATCH", path, wrong)).status == 422
+
+
+async def test_servers_of_others_are_shown_to_admins_and_changed_by_nobody(api: ApiWorld) -> None:
+    secret, admin = await api.token("ci"), await api.token("boss", Right.ADMIN)
+    assert (await api.ask(secret, "GET", "/mcp-servers")).status == 403
+    assert (await api.ask(admin, "GET", "/mcp-servers")).body["data"]["items"] == []
+    for method in ("POST", "PATCH", "DELETE"):
+        assert (await api.ask(admin, method, "/mcp-servers", {})).status == 405
