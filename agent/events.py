@@ -45,7 +45,7 @@ class Planned(_Event):
 
 
 class Thinking(_Event):
-    """A streamed piece of a plan or summary being written."""
+    """A piece of what a model writes or thinks: `node` is who, a member by its name."""
 
     type: Literal["thinking"] = "thinking"
     node: str
@@ -189,7 +189,8 @@ class TaskEnded(_Event):
 
 
 RunEvent = Annotated[
-    Waiting | Started | Seen | Step | Asked | Resumed | FileFound | Told | RunEnded, Field(discriminator="type")
+    Thinking | Waiting | Started | Seen | Step | Asked | Resumed | FileFound | Told | RunEnded,
+    Field(discriminator="type"),
 ]
 TaskEvent = Annotated[
     Planned

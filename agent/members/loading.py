@@ -22,7 +22,10 @@ EXECUTOR_DOES: Final = (
 MAX_MODEL: Final = 200
 """Characters of the name of a model."""
 COMES_AND_GOES: Final = "mcp_"
-"""How the names of tools begin that other programs offer: a member has those that are there when it works."""
+"""How the names of tools begin that other programs offer: a member has those that are there when it works. With a
+`*` at the end a name stands for all that begin so.
+"""
+NO_MORE: Final[Mapping[str, str]] = {}
 MAX_CALLS: Final = 30
 """Calls of tools in one piece of work; a folder can only ask for fewer."""
 
@@ -80,10 +83,12 @@ class Team:
     members: Mapping[str, Member] = field(default_factory=dict)
     refused: tuple[Refused, ...] = ()
 
-    def described(self, *, executor: bool = False) -> str:
-        """One line a member, for whoever plans; with the `executor` first on demand."""
+    def described(self, *, executor: bool = False, more: Mapping[str, str] = NO_MORE) -> str:
+        """One line a member, for whoever plans, with `more` by their names; with the `executor` first on demand."""
         first = f"- {EXECUTOR}: {EXECUTOR_DOES}\n" if executor else ""
-        return first + "\n".join(f"- {member.name}: {member.description}" for member in self.members.values())
+        return first + "\n".join(
+            f"- {member.name}: {member.description}{more.get(member.name, '')}" for member in self.members.values()
+        )
 
 
 def load_team(

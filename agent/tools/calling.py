@@ -116,8 +116,14 @@ class Toolbox:
 
     def caller(self, worker: Worker, names: Collection[str] | None = None) -> ToolCaller:
         """The caller for one worker, with the tools of these names that there are here; None for all."""
-        tools = [tool for tool in self.offered() if names is None or tool.kind in names]
-        return ToolCaller(worker, tools, self)
+        return ToolCaller(worker, self.named(names), self)
+
+    def named(self, names: Collection[str] | None) -> list[Tool[Any]]:
+        """The tools of these names that there are here, None for all; `mcp_home__*` is every one that begins so."""
+        if names is None:
+            return list(self.offered())
+        beginnings = tuple(name.removesuffix("*") for name in names if name.endswith("*"))
+        return [tool for tool in self.offered() if tool.kind in names or tool.kind.startswith(beginnings)]
 
     def offered(self) -> tuple[Tool[Any], ...]:
         """All that there are at this moment."""

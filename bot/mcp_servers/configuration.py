@@ -18,6 +18,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 
 MOST_BYTES: Final = 200_000
 MOST_SERVERS: Final = 20
+MOST_CALLS: Final = 50
 _NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,19}")
 
 
@@ -45,6 +46,8 @@ class ServerEntry(BaseModel):
     url: str = Field(default="", repr=False)
     headers: Mapping[str, str] = Field(default_factory=dict, repr=False)
     disabled: bool = False
+    max_calls: int = Field(default=MOST_CALLS, ge=1)
+    """Calls of its tools in one task."""
     tools: Mapping[str, ToolEntry] = Field(default_factory=dict)
 
     @model_validator(mode="after")

@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import json
 import logging
+from collections import OrderedDict
 from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
@@ -50,8 +51,11 @@ MOST_TRIED: Final = 80
 """Tools that are looked at until so many are found; making the form of each takes a millisecond or two."""
 MOST_PAGES: Final = 5
 MOST_REMEMBERED: Final = 1_000
-"""Tools of which it is kept how they were first; any other one is asked about, whatever the file says of it."""
+"""Tasks whose calls are counted, and tools of which it is kept how they were first; any other tool is asked about,
+whatever the file says of it.
+"""
 AWAY: Final = "Not done: the server {server} cannot be reached now. Do without it, or say that it is missing."
+SPENT: Final = "Not done: a task may call the server {server} {calls} times, and this one has. Do without it."
 UNCERTAIN: Final = "The server {server} {why}. Nobody knows whether it was done: look before you do it again."
 
 Streams = Callable[[asyncio.Event], AbstractAsyncContextManager[Any]]
@@ -85,6 +89,8 @@ class ServerConnection:
         """Each tool as it was when it was seen first, and its fingerprint: one that has changed since is not the one
         that was trusted.
         """
+        self._made_for: OrderedDict[str, int] = OrderedDict()
+        """How many calls were made for each of the latest tasks."""
         self._absence = Absence.CONNECTING
         self.changed = asyncio.Event()
         """Set whenever it comes or goes."""
@@ -190,10 +196,16 @@ class ServerConnection:
         entry = self._entry.tools.get(name)
         return entry is None or entry.ask or self._first.get(name) != seen
 
-    async def _call(self, tool: str, arguments: Mapping[str, Any]) -> ToolAnswer:
+    async def _call(self, task: str, tool: str, arguments: Mapping[str, Any]) -> ToolAnswer:
         client = self._client
         if client is None:
             raise ActionError(AWAY.format(server=self.name))
+        made = self._made_for.pop(task, 0)
+        self._made_for[task] = made + 1
+        if len(self._made_for) > MOST_REMEMBERED:
+            self._made_for.popitem(last=False)
+        if made >= self._entry.max_calls:
+            raise ActionError(SPENT.format(server=self.name, calls=self._entry.max_calls))
         request = wire.CallToolRequest(params=wire.CallToolRequestParams(name=tool, arguments=dict(arguments)))
         try:
             async with asyncio.timeout(CALL_S):

@@ -73,8 +73,8 @@ class ToolAnswer:
     failed: bool
 
 
-Call = Callable[[str, Mapping[str, Any]], Coroutine[Any, Any, ToolAnswer]]
-"""Calls the tool of this name with these arguments. Raises ActionError."""
+Call = Callable[[str, str, Mapping[str, Any]], Coroutine[Any, Any, ToolAnswer]]
+"""Calls for this task the tool of this name with these arguments. Raises ActionError."""
 
 
 def tool_names(server: str, tools: Iterable[str]) -> dict[str, str]:
@@ -143,7 +143,7 @@ def foreign_tool(
         text = json.dumps(given, ensure_ascii=False)
         if context.mask.text(text) != text:
             raise ActionError(KEPT_BACK)
-        answer = await context.control.guard(call(offered.name, given))
+        answer = await context.control.guard(call(context.task_id, offered.name, given))
         read = f"server: {server}\n\n{head_and_tail(answer.text, RESULT) or '(nothing)'}"
         return Done((Worded.of(TEXTS.words("failed" if answer.failed else "done", server=server)),), read=(read,))
 

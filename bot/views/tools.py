@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterator
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
@@ -80,13 +80,13 @@ class ServerAway:
 
 @dataclass(frozen=True, slots=True)
 class ToolOffer:
-    """All tools, those that are not offered too, the servers whose tools nobody knows, and by the name of a server how
-    many more tools it has than it may offer.
+    """All tools, those that are not offered too, the servers of others that answer, and those whose tools nobody
+    knows.
     """
 
     tools: tuple[ToolState, ...] = ()
+    answering: tuple[ServerState, ...] = ()
     away: tuple[ServerAway, ...] = ()
-    left_out: Mapping[str, int] = field(default_factory=dict)
 
 
 def tool_lines(offer: ToolOffer) -> Iterator[str]:
@@ -96,7 +96,9 @@ def tool_lines(offer: ToolOffer) -> Iterator[str]:
         if tool.lack is not None:
             yield f"{tool.name}: {say('cli.tool.missing', about=tool.about, why=tool.why)}"
     yield from (server_line(server) for server in offer.away)
-    yield from (say("tools.left_out", server=name, number=number) for name, number in offer.left_out.items())
+    for one in offer.answering:
+        if one.left_out:
+            yield say("tools.left_out", server=one.name, number=one.left_out)
 
 
 def server_line(server: ServerAway) -> str:
@@ -104,6 +106,13 @@ def server_line(server: ServerAway) -> str:
     if not server.name:
         return say("tools.file_away", why=server.why)
     return say("tools.server_away", server=server.name, why=server.why)
+
+
+def server_data(offer: ToolOffer) -> Iterator[dict[str, Any]]:
+    """The servers of `mcp.json` as JSON: those that answer with their tools, then why the others do not."""
+    for one in offer.answering:
+        yield {"name": one.name, "why": "", "tools": list(one.tools), "left_out": one.left_out}
+    yield from ({"name": one.name, "why": one.why, "tools": [], "left_out": 0} for one in offer.away)
 
 
 def tool_data(tool: ToolState) -> dict[str, Any]:

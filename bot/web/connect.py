@@ -36,6 +36,7 @@ from bot.platform import Platform
 from bot.texts import say, spoken
 from bot.views.model import model_json
 from bot.views.tasks import Json
+from bot.views.tools import server_data
 from bot.web.api import ID_LIMIT, body_of
 from bot.web.auth import caller_of
 from bot.web.connect_forms import MODEL, PRESETS, Form, forms, has_secret, kind_of, typed
@@ -116,6 +117,7 @@ class Connect:
             ],
             "refused": [{"folder": Path(one.folder).name, "why": said(one.why)} for one in team.refused],
             "folder": str(self._members),
+            "servers": list(server_data(self._services.tools())),
             "people": self._people(),
             "waiting": self._waiting(),
             "pairing": self._services.rights.pairing is not None,

@@ -172,5 +172,5 @@ def tool_offer(offered: Collection[str], workshop: Lack | None, foreign: Foreign
         if server.absence is not None
     ]
     refused = [ServerAway(name, why) for name, why in foreign.refused.items()]
-    left_out = {server.name: server.left_out for server in states if server.left_out and server.absence is None}
-    return ToolOffer((*map(state, _ALL), *theirs), (*away, *refused), left_out)
+    answering = tuple(server for server in states if server.absence is None)
+    return ToolOffer((*map(state, _ALL), *theirs), answering, (*away, *refused))

@@ -57,11 +57,14 @@ async def test_every_example_of_the_document_works(place: Place, tmp_path: Path)
             )
             return done.stdout
 
-        given, begun, found, touched = examples("sh")
+        given, begun, sent, found, touched = examples("sh")
         task = json.loads(await asyncio.to_thread(run, "sh", "-ec", given))
         assert (task["state"], task["text"]) == ("queued", "open Settings")
         conversation = json.loads(await asyncio.to_thread(run, "sh", "-ec", begun))
         assert conversation["system_prompt"] == "Answer in one short sentence."
+        (tmp_path / "note.txt").write_text("Buy milk.", encoding="utf-8")
+        file = json.loads(await asyncio.to_thread(run, "sh", "-ec", sent))
+        assert (file["name"], bool(file["content"])) == ("note.txt", True)
         waited, followed = examples("python")
         assert "succeeded" in await asyncio.to_thread(run, sys.executable, "-c", waited)
         told = await asyncio.to_thread(run, sys.executable, "-c", followed)

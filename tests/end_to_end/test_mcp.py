@@ -40,7 +40,7 @@ async def test_a_client_uses_the_phone(place: Place, mode: str) -> None:
         environment = place.environment({"OPENGUI_TOKEN": secret.strip()})
         started = StdioServerParameters(command=sys.executable, args=["-m", "bot.cli", "mcp"], env=environment)
         async with Client(started, mode=mode) as client:
-            assert len((await client.list_tools()).tools) == 8
+            assert len((await client.list_tools()).tools) == 10
             assert not (await client.call_tool("phones")).is_error
             looked = await client.call_tool("screenshot")
             assert isinstance(looked.content[0], wire.ImageContent)

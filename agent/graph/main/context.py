@@ -50,8 +50,8 @@ class TaskContext:
     @property
     def described(self) -> str:
         """Who can be given a part and what for, in lines for a model."""
-        team = Team() if self.members is None else self.members.team
-        return team.described(executor=True).strip()
+        source = Team() if self.members is None else self.members
+        return source.described(executor=True).strip()
 
     async def documents_read(self, by_planner: Sequence[str]) -> tuple[str, ...]:
         """What was read in the operator's documents for the task: by the planner, and by members with a tool."""

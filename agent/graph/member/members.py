@@ -25,7 +25,7 @@ from agent.graph.member.state import MemberState, begun
 from agent.graph.subjects import spent
 from agent.guards.masking import Mask
 from agent.guards.policy import Policy
-from agent.members.loading import MAX_CALLS, Team
+from agent.members.loading import COMES_AND_GOES, MAX_CALLS, Team
 from agent.models.base import ToolCall, Usage
 from agent.outcome import Outcome
 from agent.ports.frames import Frames
@@ -38,6 +38,8 @@ logger = logging.getLogger(__name__)
 
 MemberGraph = CompiledStateGraph[MemberState, MemberContext, MemberState, MemberState]
 SEARCH: Final = "web_search"
+MOST_NAMED: Final = 40
+"""Tools of other programs that whoever plans is told of with a member."""
 QUERY_LETTERS: Final = 300
 NODES: Final = 4 * MAX_CALLS + 40
 """Nodes of one piece of work: each call may be an answer, a question and two rounds of tools."""
@@ -129,6 +131,16 @@ class Members:
         if self._team is None:
             self._team = self._read()
         return self._team
+
+    def described(self, *, executor: bool = False) -> str:
+        """One line a member, for whoever plans, with the tools of other programs that each has at this moment."""
+        more: dict[str, str] = {}
+        for member in self.team.members.values():
+            names = [tool.kind for tool in self.toolbox.named(member.tools) if tool.kind.startswith(COMES_AND_GOES)]
+            if names:
+                left = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
+                more[member.name] = f" Also has these tools of other programs: {', '.join(names[:MOST_NAMED])}{left}."
+        return self.team.described(executor=executor, more=more)
 
     def read_again(self) -> None:
         """Read the folders now: one has come or gone. Blocks on the disk."""

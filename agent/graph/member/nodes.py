@@ -26,6 +26,7 @@ from agent.graph.member.state import (
     message_of,
 )
 from agent.graph.recall import memory_block
+from agent.graph.streaming import ProseOnly, Thoughts
 from agent.graph.subjects import spent
 from agent.limits import BudgetReached
 from agent.models.base import Message, ModelRequest, Purpose, ToolCall, ToolSpec
@@ -104,6 +105,7 @@ async def member_model(state: MemberState, runtime: Runtime[MemberContext]) -> F
         temperature=desk.guidance.temperature,
         max_tokens=desk.guidance.max_tokens,
     )
+    stream = Thoughts(context.member.name, desk.emit)
     model, refused = desk.models.for_role(context.member.model), conversation["overflow"]
     try:
         await _check_budget(state, desk)
@@ -121,13 +123,15 @@ async def member_model(state: MemberState, runtime: Runtime[MemberContext]) -> F
         if shorter is not None:
             # Kept before anything is asked: after a crash nothing is summed up again.
             return Command(goto="member_model", update=joined(update, _with_summary(state, history, shorter)))
-        reply = await desk.patiently(lambda: model.complete(request))
+        reply = await desk.patiently(lambda: model.complete(request, on_delta=ProseOnly(stream)))
     except InputTooLong as error:
         if refused:
             return Command(goto="__end__", update=joined(update, _cut(error, desk)))
         return Command(goto="member_model", update=joined(update, {"conversation": {"overflow": REFUSED}}))
     except (ModelError, Stopped, BudgetReached) as error:
         return Command(goto="__end__", update=joined(update, _cut(error, desk)))
+    finally:
+        stream.flush()
     usage = spent(state["progress"]) + reply.usage
     room = max(0, context.member.max_calls - state["calls"]["made"])
     calls = reply.tool_calls or _printed(reply.text, request.tools)

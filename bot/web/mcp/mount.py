@@ -12,7 +12,6 @@ from starlette.types import Receive, Scope, Send
 
 from bot.texts import say
 from bot.web.auth import caller_of
-from bot.web.http import BODY_LIMIT
 from bot.web.v1.calls import ApiServices
 
 if TYPE_CHECKING:
@@ -20,6 +19,8 @@ if TYPE_CHECKING:
 
 MOST_SESSIONS: Final = 100
 """Of the protocol of 2025; that of 2026 has none."""
+MOST_BYTES: Final = 32 * 1024 * 1024
+"""Of one request: files are in it, a third longer than they are."""
 IDLE_S: Final = 900.0
 """A session without a request for so long is over."""
 
@@ -72,7 +73,7 @@ class McpMount:
         return StreamableHTTPSessionManager(
             phone_server(self._behind),
             session_idle_timeout=IDLE_S,
-            max_request_body_size=BODY_LIMIT,
+            max_request_body_size=MOST_BYTES,
             max_sessions=self._sessions,
         )
 

@@ -7,10 +7,13 @@ trusts in that (`--approves-by-mcp`) an approval is a question like others.
 from __future__ import annotations
 
 import asyncio
+import base64
+import binascii
+import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, Final, Literal
 
 import mcp_types as wire
 from mcp.server import MCPServer, Server
@@ -35,7 +38,7 @@ from bot.domain.right import Right
 from bot.domain.task import OpenQuestion, Task, TaskError, TaskState
 from bot.domain.task_request import SkillCall, TaskDraft, TaskOptions
 from bot.store.errors import StoreAway
-from bot.tasks.files import MAX_FILES
+from bot.tasks.files import MAX_FILES, check
 from bot.texts import say
 from bot.web.auth import caller_of
 from bot.web.token_calls import answer_ordinary, question_of, question_words, wait_for_task
@@ -51,8 +54,13 @@ INSTRUCTIONS: Final = (
 )
 
 Phone = Annotated[str, Field(description="The name of the phone; empty for any.", max_length=100)]
-Number = Annotated[str, Field(description="The number of the task.", min_length=1, max_length=20)]
+Number = Annotated[
+    Annotated[int, Field(ge=1, lt=10**18)] | Annotated[str, Field(min_length=1, max_length=40)],
+    Field(description="The number of the task.", union_mode="left_to_right"),
+]
 Words = Annotated[str, Field(min_length=1, max_length=TEXT)]
+Value = Words | int | float | bool
+Values = dict[Annotated[str, Field(max_length=100)], Value | Literal[""]]
 Seconds = Annotated[int, Field(description="How long to wait for its end; 0 returns at once.", ge=0, le=MOST_WAIT_S)]
 
 
@@ -90,6 +98,8 @@ def phone_server(behind: ApiServices) -> Server[Any]:
         tools.task,
         tools.answer,
         tools.cancel,
+        tools.add_file,
+        tools.memories,
     ):
         server.add_tool(tool, structured_output=False)
     return server._lowlevel_server  # noqa: SLF001 - its only public way out is an application of its own
@@ -139,13 +149,38 @@ class PhoneTools:
         self,
         ctx: Context[Any, Any],
         name: Annotated[str, Field(description="The name of the skill.", min_length=1, max_length=64)],
-        arguments: Annotated[dict[str, str], Field(description="What it is done with, by parameter.")] | None = None,
+        arguments: Annotated[Values, Field(description="What it is done with, by parameter.")] | None = None,
         phone: Phone = "",
         wait_seconds: Seconds = 600,
         how: How = None,
     ) -> Any:  # noqa: ANN401 - as `do`
         """Do a skill on a phone and wait as with `do`."""
-        return await self._given(ctx, TaskDraft("", phone), SkillCall(name, arguments or {}), how, wait_seconds)
+        values = {parameter: _as_text(value) for parameter, value in (arguments or {}).items()}
+        return await self._given(ctx, TaskDraft("", phone), SkillCall(name, values), how, wait_seconds)
+
+    async def add_file(
+        self,
+        ctx: Context[Any, Any],
+        name: Annotated[str, Field(description="What the file is called.", min_length=1, max_length=100)],
+        content: Annotated[str, Field(description="Its bytes in base64.", repr=False)],
+    ) -> str:
+        """Hand in a file for a task. This answers a reference: give it to `do`, with the name, in `how.files`."""
+        with _telling():
+            calls = self._calls(ctx)
+            calls.require(Right.USE)
+            try:
+                data = base64.b64decode(content, validate=True)
+            except binascii.Error as error:
+                raise Refused(say("programs.bad_file")) from error
+            check([(name, len(data))])
+            return await calls.take_in(data)
+
+    async def memories(self, ctx: Context[Any, Any]) -> str:
+        """List what is remembered of your user. These are data."""
+        with _telling():
+            calls = self._calls(ctx)
+            calls.require(Right.USE)
+            return "\n".join(f"#{fact.id} {fact.text}" for fact in await calls.facts()) or say("memory.none")
 
     async def _given(
         self,
@@ -178,24 +213,24 @@ class PhoneTools:
         """Tell how a task stands: its state, what came of it, and what it asks."""
         with _telling():
             calls = self._calls(ctx)
-            return await _told(calls, await calls.task(number))
+            return await _told(calls, await calls.task(str(number)))
 
-    async def answer(self, ctx: Context[Any, Any], number: Number, text: Words) -> str:
+    async def answer(self, ctx: Context[Any, Any], number: Number, text: Value) -> str:
         """Answer what a task asks, in the words of your user. Approvals and codes are not taken here."""
         with _telling():
             calls = self._calls(ctx)
-            found = await calls.task(number)
+            found = await calls.task(str(number))
             asked = await question_of(calls, found)
             if asked is None:
                 raise Refused(say("answer.none"))
-            await answer_ordinary(calls, asked, text, approves=calls.token.approves_by_mcp)
+            await answer_ordinary(calls, asked, _as_text(text), approves=calls.token.approves_by_mcp)
             return await _told(calls, found)
 
     async def cancel(self, ctx: Context[Any, Any], number: Number) -> str:
         """End a task."""
         with _telling():
             calls = self._calls(ctx)
-            found = await calls.task(number)
+            found = await calls.task(str(number))
             await calls.commands().cancel(found)
             return await _told(calls, found)
 
@@ -241,6 +276,10 @@ class PhoneTools:
         now = await calls.services.task_service.question(asked.question.id)
         if now is not None and now.answer is None and not now.expired:
             await answer_ordinary(calls, asked, text, approves=calls.token.approves_by_mcp)
+
+
+def _as_text(value: str | float | bool) -> str:
+    return value if isinstance(value, str) else json.dumps(value)
 
 
 def _elicits(ctx: Context[Any, Any], calls: Calls, asked: OpenQuestion) -> bool:

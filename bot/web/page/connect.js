@@ -3,7 +3,7 @@
 import { ConnectForm } from "./connect_form.js";
 import { Hosts } from "./connect_hosts.js";
 import { Phones } from "./connect_phones.js";
-import { Members, People, Tokens } from "./connect_people.js";
+import { Members, People, Servers, Tokens } from "./connect_people.js";
 import { h, icon, setText } from "./dom.js";
 import { Looking } from "./looking.js";
 import { href } from "./route.js";
@@ -11,7 +11,7 @@ import { load } from "./service.js";
 import { say } from "./words.js";
 
 const LOOK_MS = 4000;
-const OWN = [["phones", "phone", Phones], ["hosts", "plug", Hosts], ["members", "people", Members],
+const OWN = [["phones", "phone", Phones], ["hosts", "plug", Hosts], ["members", "people", Members], ["servers", "plug", Servers],
   ["people", "people", People], ["tokens", "key", Tokens]];
 
 // The model that works the phone, and below it what can have an endpoint of its own.

@@ -110,6 +110,18 @@ export class Members extends Listed {
   }
 }
 
+// Only looked at: mcp.json is written with an editor alone.
+export class Servers extends Listed {
+  constructor(model, way) {
+    super("servers", model, way);
+  }
+
+  take({ servers }) {
+    this.list(servers, ({ name, why, tools, left_out: left }) => row(name || "mcp.json", [why || say("page.connect.members.tools", { tools: tools.join(", ") }),
+      left ? say("page.connect.servers.left_out", { number: left }) : ""]));
+  }
+}
+
 export class People extends Listed {
   constructor(model, way) {
     super("people", model, way);

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from agent.models.base import PILOT
 from agent.ports.frames import Frames
+from agent.ports.memory import Fact
 from agent.tools.spec import Tool
 from bot.application.access import Caller as Asking
 from bot.application.access import Refused, Unknown, may_see, require, verdict
@@ -21,6 +22,7 @@ from bot.domain.incoming import Attachment
 from bot.domain.right import Right
 from bot.domain.task import Task
 from bot.domain.token import Token
+from bot.people.subjects import Subject
 from bot.store.conversations import Conversation
 from bot.tasks.follow import TaskFollowers
 from bot.tasks.operating import Operating
@@ -94,6 +96,16 @@ class Calls:
     async def task(self, number: str) -> Task:
         """The task, where it may be shown to the caller. Raises Unknown."""
         return await self.commands().task(number)
+
+    async def take_in(self, data: bytes) -> str:
+        """Keep a file for a later task of the caller: its reference."""
+        content = await self.frames.save(data, suffix="bin")
+        await self.services.store.own_files.handed_in(content, self.person)
+        return content
+
+    async def facts(self) -> tuple[Fact, ...]:
+        """What is remembered of whoever asks, the oldest first."""
+        return await self.services.memory.all(str(Subject.of_person(self.person)))
 
     def may_see(self, task: Task) -> bool:
         """Whether the task may be shown to the caller."""

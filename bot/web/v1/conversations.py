@@ -33,7 +33,7 @@ from bot.web.v1.models.tasks import ToolCallInfo
 from bot.web.v1.tasks import calls_of_task
 
 SECRET = "••••••"  # noqa: S105 - stands for one
-NUMBERS: Final = frozenset({"temperature", "max_tokens"})
+NUMBERS: Final = {"temperature", "max_tokens"}
 """Of a conversation, as `Guidance` calls them."""
 
 router = APIRouter(tags=["conversations"])

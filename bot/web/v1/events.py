@@ -216,6 +216,7 @@ class LogStream:
                     "step": step.index,
                     "phone": step.phone_name,
                     "summary": step.summary,
+                    "thought": step.thought,
                     "action": step.action,
                     "effect": effect_words(step.effect, self._apps),
                     "app": app,

@@ -16,11 +16,13 @@ from bot.store.audit import AuditKind
 from bot.tasks.hands import HeldByOther
 from bot.tasks.operating import ByHand
 from bot.views.tasks import phone_json
+from bot.views.tools import server_data
 from bot.web.pictures import HEADERS
 from bot.web.v1.asking import Caller, Id, page
 from bot.web.v1.calls import Calls
 from bot.web.v1.models.base import Listed
 from bot.web.v1.models.fleet import (
+    McpServerInfo,
     ModelInfo,
     OpenedApp,
     PhoneInfoOut,
@@ -119,6 +121,14 @@ async def list_models(calls: Caller) -> Listed[ModelInfo]:
     """The models that are set, by what they are used for."""
     calls.require(Right.USE)
     infos = [ModelInfo(role=role, name=name) for role, name in calls.models]
+    return page(infos, max(1, len(infos)), None)
+
+
+@router.get("/mcp-servers", tags=["records"])
+async def list_mcp_servers(calls: Caller) -> Listed[McpServerInfo]:
+    """The servers of others whose tools are used here, and why those of some are not there; for admins."""
+    calls.require(Right.ADMIN)
+    infos = [McpServerInfo(**one) for one in server_data(calls.services.tools())]
     return page(infos, max(1, len(infos)), None)
 
 

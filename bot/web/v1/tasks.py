@@ -289,6 +289,4 @@ async def add_file(request: Request, calls: Caller) -> FileInfo:
             name, data = PurePath(file.filename or "").name[-NAME_LIMIT:], await file.read()
     else:
         data = await request.body()
-    content = await calls.frames.save(data, suffix="bin")
-    await calls.services.store.own_files.handed_in(content, calls.person)
-    return FileInfo(name=name, content=content)
+    return FileInfo(name=name, content=await calls.take_in(data))

@@ -12,7 +12,7 @@ from agent.error_mapping import Fault, FaultKind
 from agent.events import Asked, Planned, Step, TaskEvent, Thinking, Told
 from agent.graph.main.nodes.summarizer import outcome_of
 from agent.graph.main.state import MainState, begun, joined
-from agent.graph.main.streaming import Thoughts
+from agent.graph.streaming import Thoughts
 from agent.limits import TaskLimits
 from agent.models.base import Delta, ModelReply, Models, Purpose, Usage
 from agent.outcome import Outcome

@@ -17,8 +17,8 @@ from bot.cli.skills import skills
 from bot.cli.tools import tools
 from bot.commands.dispatcher import Commands
 from bot.config.settings import Settings
-from bot.texts import speaking
-from bot.views.tools import ServerAway, ToolLack, ToolOffer, ToolState
+from bot.texts import say, speaking
+from bot.views.tools import ServerAway, ServerState, ToolLack, ToolOffer, ToolState, server_data
 from bot.wiring.tools import IN_A_RUN, TOOL_NAMES, tools_here, tools_of
 from tests.bot.commands.test_overview import words
 from tests.bot.world import World
@@ -86,6 +86,7 @@ async def test_the_command_line_names_what_cannot_be_used(tmp_path: Path, capsys
 async def test_the_command_tells_each_tool_in_a_line(world: World) -> None:
     offer = ToolOffer(
         (ToolState("python", in_runs=True), ToolState("shell", Lack.NO_BUBBLEWRAP), ToolState("mcp_a_b", server="a")),
+        (ServerState("a", None, ("mcp_a_b",), 3),),
         (ServerAway("other", "it has ended"), ServerAway("", "it is no JSON")),
     )
     world.commands = Commands(replace(world.services, tools=lambda: offer))
@@ -96,4 +97,15 @@ async def test_the_command_tells_each_tool_in_a_line(world: World) -> None:
         "shell: runs a command in a closed room without network; not offered: bubblewrap is not installed.",
         "The tools of other (mcp.json) are missing: it has ended",
         "mcp.json is not used: it is no JSON",
+        say("tools.left_out", server="a", number=3),
+    ]
+
+
+def test_each_server_of_somebody_else_is_told_with_its_tools_or_why_it_is_not_there() -> None:
+    answering = ServerState("home", None, ("mcp_home__a",), 3), ServerState("empty", None, ())
+    offer = ToolOffer((), answering, (ServerAway("mail", "it has ended"),))
+    assert [(one["name"], one["why"], one["tools"], one["left_out"]) for one in server_data(offer)] == [
+        ("home", "", ["mcp_home__a"], 3),
+        ("empty", "", [], 0),
+        ("mail", "it has ended", [], 0),
     ]

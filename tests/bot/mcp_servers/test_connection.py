@@ -66,9 +66,22 @@ async def test_a_child_process_is_listed_asked_about_and_called() -> None:
         assert tool.kind == "mcp_my_server__add"
         assert tool.gate(acting(tool, a=1), SITUATION).verdict == "approve"
         assert list(tool.shown(acting(tool, a=1, b=2))) == ["a: 1", "b: 2"]
-        assert await connection._call("add", {"a": 1, "b": 2}) == ToolAnswer("3", failed=False)
-        failed = await connection._call("add", {"a": "x"})
+        assert await connection._call("1", "add", {"a": 1, "b": 2}) == ToolAnswer("3", failed=False)
+        failed = await connection._call("1", "add", {"a": "x"})
         assert failed.failed
+
+
+@pytest.mark.slow
+async def test_a_task_may_call_a_server_so_often_and_another_task_again() -> None:
+    """Seen failing without the look at `max_calls`: the third call went through."""
+    async with kept(entry("good_server.py", max_calls=2)) as connection:
+        await comes(connection)
+        for task in ("1", "2"):
+            for _ in range(2):
+                assert (await connection._call(task, "add", {"a": 1, "b": 2})).text == "3"
+            with pytest.raises(ActionError, match="2 times") as refused:
+                await connection._call(task, "add", {"a": 1, "b": 2})
+            assert not refused.value.uncertain
 
 
 @pytest.mark.slow
@@ -93,7 +106,7 @@ async def test_a_server_at_an_address_is_called() -> None:
     try:
         async with kept(ServerEntry(url=f"http://127.0.0.1:{port}/mcp")) as connection:
             await comes(connection)
-            assert (await connection._call("add", {"a": 1})).text == "2"
+            assert (await connection._call("1", "add", {"a": 1})).text == "2"
     finally:
         process.terminate()
         await process.wait()
@@ -105,10 +118,10 @@ async def test_the_child_has_no_setting_of_the_service_and_a_limit(monkeypatch: 
     monkeypatch.setenv("DISCORD_TOKEN", "s3cret")
     async with kept(entry("hostile_server.py", "kind", env={"KEY": "mine"})) as connection:
         await comes(connection)
-        environment = json.loads((await connection._call("look", {"what": "environment"})).text)
+        environment = json.loads((await connection._call("1", "look", {"what": "environment"})).text)
         assert "DISCORD_TOKEN" not in environment
         assert environment["KEY"] == "mine"
-        assert (await connection._call("look", {"what": "memory"})).text == "no memory"
+        assert (await connection._call("1", "look", {"what": "memory"})).text == "no memory"
 
 
 @pytest.mark.slow
@@ -117,7 +130,7 @@ async def test_a_pattern_of_the_server_is_never_matched() -> None:
     async with kept(entry("hostile_server.py", "kind")) as connection:
         await comes(connection)
         async with asyncio.timeout(5):
-            assert (await connection._call("look", {"what": "pattern"})).text
+            assert (await connection._call("1", "look", {"what": "pattern"})).text
 
 
 @pytest.mark.slow
@@ -125,7 +138,7 @@ async def test_an_answer_that_nobody_can_read_leaves_it_open_whether_it_was_done
     async with kept(entry("hostile_server.py", "kind")) as connection:
         await comes(connection)
         with pytest.raises(ActionError) as raised:
-            await connection._call("look", {"what": "nonsense"})
+            await connection._call("1", "look", {"what": "nonsense"})
         assert raised.value.uncertain
 
 
@@ -134,10 +147,10 @@ async def test_a_server_that_dies_takes_its_tools_with_it_and_comes_again() -> N
     async with kept(entry("hostile_server.py", "kind")) as connection:
         await comes(connection)
         with pytest.raises(ActionError):
-            await connection._call("look", {"what": "die"})
+            await connection._call("1", "look", {"what": "die"})
         await comes(connection, there=False)
         with pytest.raises(ActionError, match="cannot be reached"):
-            await connection._call("look", {})
+            await connection._call("1", "look", {})
         await comes(connection)
 
 
@@ -176,7 +189,7 @@ async def test_a_huge_answer_is_shortened() -> None:
     async with kept(entry("hostile_server.py", "huge")) as connection:
         await comes(connection)
         assert (
-            len((await connection._call("look", {})).text) == 900_000
+            len((await connection._call("1", "look", {})).text) == 900_000
         )  # under the bound of a line; shortened when told
 
 
@@ -200,7 +213,7 @@ def _runs(pid: int) -> bool:
         return False
 
 
-async def _nothing(_name: str, _arguments: object) -> ToolAnswer:
+async def _nothing(_task: str, _name: str, _arguments: object) -> ToolAnswer:
     raise AssertionError
 
 

@@ -12,6 +12,7 @@ from typing import Any
 import openai
 import pytest
 
+from agent.ports.agent import Guidance
 from agent.questions import QuestionKind
 from bot.domain.task import Task
 from bot.domain.task_request import TaskOptions
@@ -49,6 +50,20 @@ def said(*texts: str) -> list[Any]:
 
 async def test_the_phones_are_the_models(client: openai.AsyncOpenAI) -> None:
     assert [model.id for model in (await client.models.list()).data] == ["opengui", "opengui/Pixel", "opengui/Moto"]
+
+
+@pytest.mark.parametrize("name", ["max_tokens", "max_completion_tokens"])
+async def test_it_is_said_how_answers_without_a_phone_are_worded(
+    api: ApiWorld, client: openai.AsyncOpenAI, name: str
+) -> None:
+    more: dict[str, Any] = {name: 99}
+    asking = asyncio.create_task(
+        client.chat.completions.create(model="opengui", messages=said("hi"), temperature=0.5, **more)
+    )
+    task = await given(api)
+    assert task.request.guidance == Guidance(temperature=0.5, max_tokens=99)
+    await api.world.end(task)
+    await asking
 
 
 async def test_the_last_message_is_the_task_and_its_end_the_answer(api: ApiWorld, client: openai.AsyncOpenAI) -> None:

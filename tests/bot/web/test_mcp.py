@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import base64
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -18,8 +19,10 @@ from agent.questions import QuestionKind
 from bot.domain.right import Right
 from bot.domain.task import Task, TaskState
 from bot.domain.task_request import SkillCall, TaskOptions
+from bot.people.subjects import Subject
 from tests.bot.web.test_chat_completions import given
 from tests.bot.web.v1.world import ApiWorld, open_api
+from tests.bot.world import ANNA, BEN
 
 BOTH = pytest.mark.parametrize("mode", ["2026-07-28", "legacy"])
 
@@ -48,7 +51,9 @@ def words(result: wire.CallToolResult) -> str:
 async def test_phones_are_listed_and_looked_at(api: ApiWorld, mode: str) -> None:
     async with connected(api, mode) as client:
         names = {tool.name for tool in (await client.list_tools()).tools}
-        assert names == {"phones", "screenshot", "do", "skills", "run_skill", "task", "answer", "cancel"}
+        assert names == {
+            *("phones", "screenshot", "do", "skills", "run_skill", "task", "answer", "cancel", "add_file", "memories")
+        }
         assert "Pixel" in words(await client.call_tool("phones"))
         shown = await client.call_tool("screenshot", {"phone": "Pixel"})
         assert isinstance(shown.content[0], wire.ImageContent)
@@ -99,6 +104,49 @@ async def test_a_skill_is_done_with_its_arguments(api: ApiWorld, mode: str) -> N
         unknown = await client.call_tool("run_skill", {"name": "make-gold", "wait_seconds": 0})
         assert (unknown.is_error, "make-gold" in words(unknown)) == (True, True)
         assert len(await api.world.task_service.recent(5)) == 1
+
+
+@BOTH
+@pytest.mark.parametrize("kind", [int, str])
+async def test_a_number_is_taken_as_a_number(api: ApiWorld, mode: str, kind: type[int | str]) -> None:
+    """Seen failing with `kind` int: the number of a task was taken as a text alone."""
+    async with connected(api, mode) as client:
+        name = next(iter(api.world.services.skills.found))
+        values = {"minutes": kind(5), "share": 0.5, "loud": True}
+        asked = {"name": name, "arguments": values, "wait_seconds": 0}
+        assert not (await client.call_tool("run_skill", asked)).is_error
+        task = await given(api)
+        assert task.request.skill == SkillCall(name, {"minutes": "5", "share": "0.5", "loud": "true"})
+        await api.world.ask(task)
+        for tool, more in (("task", {}), ("answer", {"text": kind(7)}), ("cancel", {})):
+            result = await client.call_tool(tool, {"number": kind(task.id), **more})
+            assert not result.is_error, words(result)
+        assert ("answer", "7") in api.world.agent.asked
+        unknown = await client.call_tool("task", {"number": kind(99)})
+        assert unknown.is_error
+        (listed,) = [tool for tool in (await client.list_tools()).tools if tool.name == "task"]
+        assert listed.input_schema["properties"]["number"]["anyOf"][0]["type"] == "integer"
+
+
+@BOTH
+async def test_a_file_is_handed_in_and_goes_with_a_task(api: ApiWorld, mode: str) -> None:
+    data = bytes(range(256)) * 2000
+    async with connected(api, mode) as client:
+        file = {"name": "a.bin", "content": base64.b64encode(data).decode()}
+        reference = words(await client.call_tool("add_file", file))
+        how = {"files": [{"name": "a.bin", "content": reference}]}
+        assert not (await client.call_tool("do", {"task": "send it", "how": how, "wait_seconds": 0})).is_error
+        assert (await client.call_tool("add_file", {"name": "a", "content": "no base64!"})).is_error
+    (kept,) = (await given(api)).request.files
+    assert await api.world.store.frames.load(kept.content) == data
+
+
+@BOTH
+async def test_what_is_remembered_is_told_to_its_person_alone(api: ApiWorld, mode: str) -> None:
+    for person, text in ((ANNA, "My cat is called Mia"), (BEN, "I am allergic to nuts")):
+        await api.world.services.memory.remember(str(Subject.of_person(person)), text)
+    async with connected(api, mode, await api.token("anna", owner=ANNA)) as client:
+        assert words(await client.call_tool("memories")) == "#1 My cat is called Mia"
 
 
 @BOTH

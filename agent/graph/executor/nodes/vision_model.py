@@ -11,6 +11,7 @@ from langgraph.runtime import Runtime
 from langgraph.types import Command
 
 from agent.control import Stopped
+from agent.events import Thinking
 from agent.graph.executor.context import RunContext
 from agent.graph.executor.device_health import look_after
 from agent.graph.executor.following import following
@@ -31,7 +32,7 @@ from agent.models.errors import InputTooLong, ModelError, NoVision
 from agent.models.pictures import takes_pictures
 from agent.observing import ScreenView
 from agent.scene import Scene
-from agent.wording import restored
+from agent.wording import restored, shortened
 from devices.errors import PhoneError
 from devices.phone import Observation
 
@@ -111,6 +112,9 @@ def remember_shown(state: ExecutorState, context: RunContext, messages: tuple[Me
 
 logger = logging.getLogger(__name__)
 
+MOST_THOUGHT = 4_000
+"""Characters of what a model thinks in one step that are told."""
+
 
 async def vision_model(
     state: ExecutorState, runtime: Runtime[RunContext]
@@ -178,6 +182,9 @@ async def vision_model(
     if isinstance(reply, StaleAnswer) or reply.waited:
         # The screen moved under the model, or so much time passed that it may have: look again, and ask again.
         return Command(goto="screenshot", update=known(answered))
+    if reply.reasoning:
+        thought = shortened(context.mask.text(reply.reasoning), MOST_THOUGHT)
+        context.emit(Thinking(node="executor", reasoning=thought))
     decided: ExecutorState = {
         "step": {
             "reply": {

@@ -19,6 +19,7 @@ from agent.graph.main.nodes.member import sent
 from agent.graph.main.prompt_facts import given, noted, remembered
 from agent.graph.main.state import MainState, joined, order_of
 from agent.graph.main.updates import check_budget, ended_by
+from agent.graph.streaming import FieldOnly, Thoughts
 from agent.graph.subjects import spent
 from agent.limits import BudgetReached
 from agent.models.base import Message, ModelRequest, Purpose
@@ -72,7 +73,7 @@ async def intent_analyzer(state: MainState, runtime: Runtime[TaskContext]) -> Ro
     instructions = prompt("intent")
     if others:
         assert context.members is not None
-        instructions += f"\n\n{prompt('intent_members', members=context.members.team.described())}"
+        instructions += f"\n\n{prompt('intent_members', members=context.members.described())}"
     instructions += context.skills.listed() + context.guidance.block
     known = await remembered(state, context) + noted(state)
     request = ModelRequest(
@@ -89,10 +90,12 @@ async def intent_analyzer(state: MainState, runtime: Runtime[TaskContext]) -> Ro
     )
     model = context.models.for_purpose(Purpose.INTENT)
     acts = bool(asks_for_act(order.text) or skill)
+    stream = Thoughts("intent_analyzer", context.emit)
+    words = FieldOnly(stream, "answer", lambda said: not acts and said.get("kind") == "chat")
     try:
         await check_budget(state, context)
         intent, usage = await context.patiently(
-            lambda: ask(model, request, Intent, check=partial(_wrong, names=others, acts=acts))
+            lambda: ask(model, request, Intent, check=partial(_wrong, names=others, acts=acts), on_delta=words)
         )
     except ModelAnswerUnusable as error:
         # How to go about a task is not worth the task: the work itself shows what it takes.
@@ -100,6 +103,8 @@ async def intent_analyzer(state: MainState, runtime: Runtime[TaskContext]) -> Ro
         intent, usage = Intent(kind="simple"), error.usage
     except (ModelError, Stopped, BudgetReached) as error:
         return Command(goto="summarizer", update=ended_by(error, context.session.control, state["progress"]))
+    finally:
+        stream.flush()
     if acts and (intent.kind == "chat" or (intent.kind == "member" and not _can_act(intent.member, context))):
         # What a person asks to be done is not done by a reply.
         logger.info("task %s asks for an act and was taken as %s: it is worked on", order.task, intent.kind)

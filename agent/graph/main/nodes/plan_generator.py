@@ -17,13 +17,13 @@ from agent.graph.main.context import TaskContext
 from agent.graph.main.nodes.member import TaskDesk
 from agent.graph.main.prompt_facts import documents, given, noted, remembered, user_messages, written
 from agent.graph.main.state import MainState, order_of
-from agent.graph.main.streaming import Thoughts
 from agent.graph.main.updates import check_budget, ended_by
 from agent.graph.member.members import MemberOrder
+from agent.graph.streaming import ProseOnly, Thoughts
 from agent.graph.subjects import spent
 from agent.limits import BudgetReached
 from agent.members.loading import EXECUTOR
-from agent.models.base import Delta, Message, ModelRequest, Purpose, Usage
+from agent.models.base import Message, ModelRequest, Purpose, Usage
 from agent.models.errors import ModelAnswerUnusable, ModelError
 from agent.models.structured import ask
 from agent.ports.knowledge import Passage
@@ -116,7 +116,7 @@ async def plan_generator(
 async def _plan(request: ModelRequest, context: TaskContext, stream: Thoughts) -> tuple[str, tuple[Todo, ...], Usage]:
     """The plan and its parts. A model that answers in prose all the same has written its plan: without parts yet."""
     model = context.models.for_purpose(Purpose.PLAN)
-    words = _ProseOnly(stream)
+    words = ProseOnly(stream)
     try:
         plan, usage = await ask(model, request, Plan, check=partial(_unknown, names=context.names), on_delta=words)
     except ModelAnswerUnusable as error:
@@ -131,19 +131,6 @@ async def _plan(request: ModelRequest, context: TaskContext, stream: Thoughts) -
 def _unknown(plan: Plan, names: Sequence[str]) -> str:
     unknown = [step.member for step in plan.steps if step.member not in names]
     return f"there is no member {unknown[0]!r}; there are: {', '.join(names)}." if unknown else ""
-
-
-class _ProseOnly:
-    """Streams the reasoning, and of the words only those of a plan in prose: nobody reads JSON as it is written."""
-
-    def __init__(self, stream: Thoughts) -> None:
-        self._stream = stream
-        self._data: bool | None = None
-
-    def __call__(self, delta: Delta) -> None:
-        if self._data is None and delta.text.strip():
-            self._data = delta.text.lstrip()[0] in "{[`"
-        self._stream(Delta(reasoning=delta.reasoning) if self._data else delta)
 
 
 async def _pages(state: MainState, context: TaskContext) -> str:

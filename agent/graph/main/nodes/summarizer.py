@@ -17,8 +17,8 @@ from agent.error_mapping import FaultKind
 from agent.graph.main import prompt_facts
 from agent.graph.main.context import TaskContext
 from agent.graph.main.state import EndingState, MainState, joined, order_of
-from agent.graph.main.streaming import Thoughts
 from agent.graph.main.updates import folded
+from agent.graph.streaming import Thoughts
 from agent.graph.subjects import spent
 from agent.limits import BudgetReached
 from agent.models.base import PILOT, Message, ModelRequest, Purpose, Usage

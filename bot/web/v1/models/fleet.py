@@ -79,6 +79,15 @@ class ModelInfo(Got):
     name: str
 
 
+class McpServerInfo(Got):
+    """A server of somebody else that is named in `mcp.json`, which only the operator's editor can change."""
+
+    name: str = Field(description="Empty where the file itself cannot be used.")
+    why: str = Field(description="Why its tools are not there; empty where it answers.")
+    tools: list[str] = Field(description="Its tools, as models know them.")
+    left_out: int = Field(description="How many more it has than it may offer.")
+
+
 class ToolInfo(Got):
     """A tool that is used where no phone is needed."""
 

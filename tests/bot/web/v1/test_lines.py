@@ -108,7 +108,7 @@ async def test_files_are_handed_in_before_the_task(api: ApiWorld) -> None:
     (file,) = (await api.world.task_service.known(task)).request.files
     assert (file.name, await api.world.store.frames.load(file.content)) == ("a.jpg", data)
     wrong = {"text": "x", "files": [{"name": "a.jpg", "content": "../../etc/passwd"}]}
-    assert (await api.ask(api.start, "POST", "/tasks", wrong)).status == 409
+    assert (await api.ask(api.start, "POST", "/tasks", wrong)).status == 404
 
 
 async def test_a_caller_that_leaves_does_not_end_the_task(api: ApiWorld) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import aiohttp
 import pytest
 
+from agent.events import Thinking
 from agent.ports.agent import Guidance
 from agent.ports.tool_calls import CallKey, NewCall
 from bot.domain.right import Right
@@ -136,3 +137,26 @@ async def test_a_conversation_says_how_answers_without_a_phone_are_worded(api: A
     assert (changed["temperature"], changed["max_tokens"]) == (None, 99)
     for wrong in ({"temperature": 3}, {"max_tokens": 0}, {"max_tokens": "99"}):
         assert (await api.ask(secret, "PATCH", path, wrong)).status == 422
+
+
+async def test_servers_of_others_are_shown_to_admins_and_changed_by_nobody(api: ApiWorld) -> None:
+    secret, admin = await api.token("ci"), await api.token("boss", Right.ADMIN)
+    assert (await api.ask(secret, "GET", "/mcp-servers")).status == 403
+    assert (await api.ask(admin, "GET", "/mcp-servers")).body["data"]["items"] == []
+    for method in ("POST", "PATCH", "DELETE"):
+        assert (await api.ask(admin, method, "/mcp-servers", {})).status == 405
+
+
+async def test_a_front_end_is_told_thinking_tool_calls_and_results_in_order(api: ApiWorld) -> None:
+    talk = await Talk.begin(api)
+    async with await api.stream_of(talk.secret, talk.path) as stream:
+        task = await talk.say("what is 6 times 7")
+        await stream.until("thinking_start")
+        api.world.agent.tell(task.id, Thinking(node="coder", reasoning="I multiply."))
+        assert (await stream.until("thinking"))[-1][2]["reasoning"] == "I multiply."
+        await used(api, task, 1)
+        await api.world.step(task, 1)
+        await api.world.end(task)
+        told = await stream.until("done")
+    names = ["tool_calls", "tool_result", "process_step", "process_step", "message", "done"]
+    assert [name for _, name, _ in told] == names

@@ -1,0 +1,81 @@
+"""Streamed words, gathered into pieces that a chat can show without being flooded."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from pydantic_core import from_json
+
+from agent.events import TaskEvent, Thinking
+from agent.models.base import Delta
+
+PIECE_LETTERS = 240
+PIECE_SECONDS = 0.5
+"""A piece is told when it is that long or that old, whichever comes first."""
+
+
+class Thoughts:
+    """Takes a model's deltas and tells Thinking events; `flush` tells what is left."""
+
+    def __init__(
+        self, node: str, emit: Callable[[TaskEvent], None], clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._node = node
+        self._emit = emit
+        self._clock = clock
+        self._text = self._reasoning = ""
+        self._told = clock()
+
+    def __call__(self, delta: Delta) -> None:
+        """Take a piece."""
+        self._text += delta.text
+        self._reasoning += delta.reasoning
+        long = len(self._text) + len(self._reasoning) >= PIECE_LETTERS
+        if long or self._clock() - self._told >= PIECE_SECONDS:
+            self.flush()
+
+    def flush(self) -> None:
+        """Tell what was gathered, if anything."""
+        if self._text or self._reasoning:
+            self._emit(Thinking(node=self._node, text=self._text, reasoning=self._reasoning))
+        self._text = self._reasoning = ""
+        self._told = self._clock()
+
+
+class ProseOnly:
+    """Streams the reasoning, and of the words only prose: nobody reads JSON as it is written."""
+
+    def __init__(self, stream: Thoughts) -> None:
+        self._stream = stream
+        self._data: bool | None = None
+
+    def __call__(self, delta: Delta) -> None:
+        """Take a piece."""
+        if self._data is None and delta.text.strip():
+            self._data = delta.text.lstrip()[0] in "{[`<"
+        self._stream(Delta(reasoning=delta.reasoning) if self._data else delta)
+
+
+class FieldOnly:
+    """Streams the reasoning, and of an answer in JSON the text in one field, once the others before it `fit`."""
+
+    def __init__(self, stream: Thoughts, name: str, fit: Callable[[Mapping[str, Any]], bool]) -> None:
+        self._stream = stream
+        self._name = name
+        self._fit = fit
+        self._read = ""
+        self._told = ""
+
+    def __call__(self, delta: Delta) -> None:
+        """Take a piece."""
+        self._read += delta.text
+        try:
+            found = from_json(self._read, allow_partial="trailing-strings")
+        except ValueError:
+            found = {}
+        text = found.get(self._name) if isinstance(found, dict) and self._fit(found) else None
+        more = text.removeprefix(self._told) if isinstance(text, str) and text.startswith(self._told) else ""
+        self._told += more
+        self._stream(Delta(more, delta.reasoning))
