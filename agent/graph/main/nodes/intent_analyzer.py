@@ -125,8 +125,8 @@ async def intent_analyzer(state: MainState, runtime: Runtime[TaskContext]) -> Ro
 
 
 def _is_plain(order: TaskOrder, context: TaskContext) -> bool:
-    """Whether nobody has to be asked what kind of task it is: it opens an app, turns a switch or writes a note, for
-    which there is no skill. Whether a message may be sent at all is for a model to say.
+    """Whether nobody has to be asked what kind of task it is: it opens an app, turns a switch, writes a note, fills a
+    cart or sets a clock, and there is no skill for it. Whether a message may be sent at all is for a model to say.
     """
     if context.deep_thinking or order.deep or order.search or order.files:
         return False
