@@ -128,8 +128,11 @@ async def intent_analyzer(state: MainState, runtime: Runtime[TaskContext]) -> Ro
 
 def _is_plain(order: TaskOrder, context: TaskContext) -> bool:
     """Whether nobody has to be asked what kind of task it is: it opens an app, turns a switch, writes a note, fills a
-    cart or sets a clock, and there is no skill for it. Whether a message may be sent at all is for a model to say.
+    cart or sets a clock, and there is no skill for it, nor a member who could do it without the phone. Whether a
+    message may be sent at all is for a model to say.
     """
+    if any(_can_act(name, context) for name in context.names[1:]):
+        return False
     if context.deep_thinking or order.deep or order.search or order.files:
         return False
     plain = next((each for each in plain_tasks(order.text) if each.kind != "sent"), None)
