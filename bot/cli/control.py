@@ -1,15 +1,21 @@
-"""Commands that the running service does as if its operator had typed them: cancel, pause, resume, again, schedule."""
+"""What is done to one task: cancel, pause, resume, again; and who does what is asked, the running service or this
+process.
+"""
 
 from __future__ import annotations
 
 import argparse
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING, Any
 
 from bot.cli.exits import OK, ServiceGone
-from bot.cli.remote import Remote, running_service
+from bot.cli.remote import Remote, running_service, task_path
 from bot.config.settings import Settings
 from bot.texts import say
+
+if TYPE_CHECKING:
+    from bot.cli.local import Local
 
 
 @asynccontextmanager
@@ -21,27 +27,29 @@ async def service_of(settings: Settings) -> AsyncIterator[Remote]:
         yield remote
 
 
-async def control(options: argparse.Namespace, settings: Settings) -> int:
-    """Give the command, and print what the service says. Raises Refused and ServiceGone."""
-    given = {name: value for name in ("task", "device") if (value := getattr(options, name, ""))}
-    given |= {"quick": "true"} if getattr(options, "quick", False) else {}
-    async with service_of(settings) as remote:
-        said = await remote.command(options.name, getattr(options, "text", ""), **given)
-    print(said.text)
-    return OK
-
-
-async def given_to_any(name: str, text: str, settings: Settings) -> int:
-    """Give the command to the running service, or do it here when there is none, and print what it says. Raises Refused
-    and StoreError.
-    """
+@asynccontextmanager
+async def service_or_own(settings: Settings) -> AsyncIterator[Local | Remote]:
+    """The running service, or what does the same in this process when there is none. Raises StoreError."""
     async with running_service(settings.data_dir) as remote:
         if remote is not None:
-            print((await remote.command(name, text)).text)
-            return OK
+            yield remote
+            return
     # Here and not above: who asks a service does not load the agent.
     from bot.cli.local import own_core  # noqa: PLC0415 - see above
 
     async with own_core(settings) as local:
-        print((await local.command(name, text)).text)
+        yield local
+
+
+async def control(options: argparse.Namespace, settings: Settings) -> int:
+    """Have it done, and print what the service says. Raises Refused and ServiceGone."""
+    body: dict[str, Any] = {}
+    match options.name:
+        case "resume":
+            body = {"text": options.text}
+        case "again":
+            body = {"changes": options.text, "phone": options.device, "quick": options.quick or None}
+    async with service_of(settings) as remote:
+        done = await remote.send(f"{task_path(options.task)}/{options.name}", **body)
+    print(done["told"])
     return OK

@@ -15,7 +15,9 @@ async def pair(options: argparse.Namespace, settings: Settings) -> int:
     """Ask the running service: codes are in its memory alone."""
     async with running_service(settings.data_dir) as remote:
         if remote is not None:
-            print((await remote.command("pair", code=options.code)).text)
+            path = "/api/console/pairing"
+            told = await (remote.send(path, code=options.code) if options.code else remote.read(path))
+            print(told["text"])
             return OK
     print(say("cli.failed", prog="opengui pair", why=say("cli.pair.away")), file=sys.stderr)
     return UNAVAILABLE

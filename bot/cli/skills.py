@@ -13,8 +13,8 @@ from pathlib import Path
 from agent.skills import saving
 from agent.skills.library import Skills
 from agent.skills.loading import Skill, load_skills
-from bot.cli.control import given_to_any
-from bot.cli.exits import OK, USAGE
+from bot.cli.control import service_or_own
+from bot.cli.exits import OK, USAGE, Refused
 from bot.cli.remote import running_service
 from bot.commands.skill_figures import SkillFigures, figures_of, skill_line
 from bot.config.places import SKILLS_NAME
@@ -28,8 +28,12 @@ async def skills(options: argparse.Namespace, settings: Settings) -> int:
     match options.change:
         case ["import", folder]:
             return await _bring(Path(folder), settings)
+        case ["delete" | "remove" as verb, name]:
+            return await _change(verb, name, "", settings)
+        case ["rename" | "restore" as verb, name, *_, new]:
+            return await _change(verb, name, new, settings)
         case [_, *_]:
-            return await given_to_any("skills", " ".join(options.change), settings)
+            raise Refused(say("skills.usage", prefix=""))
     there = await asyncio.to_thread(load_skills, settings.data_dir / SKILLS_NAME)
     figures = await _figures(settings, [skill for skill in there.found.values() if skill.recorded is not None])
     for skill in there.found.values():
@@ -66,6 +70,12 @@ async def _figures(settings: Settings, recorded: Sequence[Skill]) -> dict[str, S
             await store.close()
 
 
+async def _change(verb: str, name: str, new: str, settings: Settings) -> int:
+    async with service_or_own(settings) as door:
+        print(await door.change_skill(verb, name, new))
+    return OK
+
+
 async def _bring(folder: Path, settings: Settings) -> int:
     # Here and not above: a list of folders loads no agent.
     from bot.wiring.team import skills_of  # noqa: PLC0415 - see above
@@ -78,6 +88,6 @@ async def _bring(folder: Path, settings: Settings) -> int:
         return USAGE
     async with running_service(settings.data_dir) as remote:
         if remote is not None:
-            await remote.command("skills")  # which reads the folders again
+            await remote.skills()  # which reads the folders again
     print(say("cli.skills.brought", name=name))
     return OK

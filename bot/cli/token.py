@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 from datetime import datetime
+from urllib.parse import quote
 
 from bot.cli.exits import OK, UNAVAILABLE
 from bot.cli.remote import running_service
@@ -19,7 +20,8 @@ async def token(options: argparse.Namespace, settings: Settings) -> int:
             print(say("cli.failed", prog="opengui token", why=say("cli.token.away")), file=sys.stderr)
             return UNAVAILABLE
         if options.what == "revoke":
-            print((await remote.command("tokens", f"revoke {options.token}")).text)
+            path = f"/api/console/tokens/{quote(options.token, safe='')}/revoke"
+            print((await remote.send(path))["text"])
             return OK
         made = await remote.add_token(
             name=options.token,

@@ -15,7 +15,7 @@ async def tokens(options: argparse.Namespace, settings: Settings) -> int:  # noq
     """Ask the running service, which keeps them."""
     async with running_service(settings.data_dir) as remote:
         if remote is not None:
-            print((await remote.command("tokens")).text)
+            print((await remote.read("/api/console/tokens"))["text"])
             return OK
     print(say("cli.failed", prog="opengui tokens", why=say("cli.token.away")), file=sys.stderr)
     return UNAVAILABLE

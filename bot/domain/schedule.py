@@ -234,3 +234,19 @@ class Schedule:
     """How many runs were left out since, because that one still worked."""
     readings: WatchState = field(default_factory=WatchState)
     """What it remembers of its readings, where it is a watch."""
+
+
+_KIND = re.compile(r"(?P<kind>[a-z]+)\s+(?=\S)", re.IGNORECASE)
+_DO = re.compile(r"(?<=\s)(?:do|skill)\s", re.IGNORECASE)
+
+
+def plan_in(text: str) -> tuple[str, str, str] | None:
+    """The kind of a plan, when, and the `do` behind it; None when the text has another form.
+
+    Not by one pattern for all: three parts that all take blanks would be tried in every way on a text full of them.
+    """
+    kind = _KIND.match(text)
+    found = None if kind is None else _DO.search(text, kind.end() + 1)
+    if kind is None or found is None:
+        return None
+    return kind["kind"], text[kind.end() : found.start()].rstrip(), text[found.start() :]

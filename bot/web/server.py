@@ -29,7 +29,6 @@ from bot.views.tasks import Json
 from bot.web import handover
 from bot.web.api import Api, ConsoleServices
 from bot.web.auth import ConsoleGate
-from bot.web.cli_endpoint import CliCommands
 from bot.web.connections import IDLE_WITHIN, Connections, HttpServer
 from bot.web.dashboard import Dashboard
 from bot.web.errors import ConsoleError, ConsolePortInUse
@@ -101,7 +100,6 @@ class Console:
                 behind.held_by,
             ),
             SettingsCheck(behind.checks),
-            CliCommands(behind.intake, behind.commands),
         )
         self._idle = idle
         self._connections = connections

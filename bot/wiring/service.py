@@ -57,6 +57,7 @@ from bot.web.exposure import Exposure
 from bot.web.hand import LiveHand
 from bot.web.log_lines import LogLines
 from bot.web.mcp.mount import McpMount
+from bot.web.people import PeopleChanges
 from bot.web.server import Console
 from bot.web.tokens import TokenMaking
 from bot.web.v1.calls import ApiServices
@@ -283,6 +284,7 @@ async def _console(
                 *watch.routes(),
                 *LogLines(ending).routes(),
                 *TokenMaking(services).routes(),
+                *PeopleChanges(services).routes(),
                 *connect.routes(),
                 *ConnectFolders(services, _folders(core)).routes(),
                 *ConnectPhones(services, WifiPhones(ServerAddress(*core.settings.adb_servers[0]))).routes(),

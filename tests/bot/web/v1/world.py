@@ -29,6 +29,7 @@ from bot.web.exposure import Exposure
 from bot.web.hand import LiveHand
 from bot.web.log_lines import LogLines
 from bot.web.mcp.mount import McpMount
+from bot.web.people import PeopleChanges
 from bot.web.server import Console
 from bot.web.tokens import TokenMaking
 from bot.web.v1.calls import ApiServices
@@ -188,6 +189,7 @@ async def open_api(
             store.sessions,
             beside=lambda stopping: [
                 *TokenMaking(world.services).routes(),
+                *PeopleChanges(world.services).routes(),
                 *LogLines(stopping).routes(),
                 *part_routes(machines),
                 *LiveHand(world.services, stopping).routes(),
