@@ -142,6 +142,10 @@ class TaskQueries:
         """The question with this id, None when there is none."""
         return await self._store.questions.get(question)
 
+    async def question_by_locator(self, locator: str) -> OpenQuestion | None:
+        """The question that a button names, open or closed."""
+        return await self._store.questions.by_locator(locator)
+
     async def question_by_message(self, message: MessageRef) -> OpenQuestion | None:
         """The question that was shown as this message."""
         return await self._store.questions.by_message(message)
