@@ -16,15 +16,31 @@ from bot.texts import say
 
 if TYPE_CHECKING:
     from bot.cli.local import Local
+    from bot.store.store import Store
 
 
 @asynccontextmanager
-async def service_of(settings: Settings) -> AsyncIterator[Remote]:
-    """The running service. Raises ServiceGone when there is none."""
+async def service_of(settings: Settings, without: str = "") -> AsyncIterator[Remote]:
+    """The running service. Raises ServiceGone when there is none, with the sentence of `without` where it has one."""
     async with running_service(settings.data_dir) as remote:
         if remote is None:
-            raise ServiceGone(say("cli.remote.none", directory=settings.data_dir))
+            raise ServiceGone(without or say("cli.remote.none", directory=settings.data_dir))
         yield remote
+
+
+@asynccontextmanager
+async def own_store(settings: Settings) -> AsyncIterator[Store]:
+    """What is kept, for reading while no service uses it. Raises StoreError."""
+    # Here and not above: who asks a service reads no database.
+    from bot.store.directory import DataDirectory  # noqa: PLC0415 - see above
+    from bot.store.store import Store  # noqa: PLC0415 - see above
+
+    with DataDirectory(settings.data_dir):
+        store = await Store.open(settings.data_dir)
+        try:
+            yield store
+        finally:
+            await store.close()
 
 
 @asynccontextmanager

@@ -34,6 +34,7 @@ logger = logging.getLogger(__name__)
 Command = Callable[[argparse.Namespace, Settings], Awaitable[int]]
 _CODE: Final = {
     **dict.fromkeys(("cancel", "pause", "resume", "again"), ("control", "control")),
+    **{name: ("people", name) for name in ("pair", "token", "tokens", "signout")},
     "schedule": ("schedules", "schedule"),
     "open": ("browser", "open_console"),
 }

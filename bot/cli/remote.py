@@ -74,14 +74,6 @@ class Remote:
         """Cancel a task. Raises Refused and ServiceGone."""
         await self.send(f"{task_path(task)}/cancel")
 
-    async def add_token(self, **wish: Any) -> dict[str, Any]:  # noqa: ANN401 - JSON, see bot.web.tokens.TokenWish
-        """Make a token; what it is, with its secret. Raises Refused."""
-        async with self._session.post("/api/tokens", json=wish) as response:
-            if response.status != 200:
-                raise await _refusal(response)
-            made: dict[str, Any] = await response.json()
-            return made
-
     async def read(self, path: str) -> dict[str, Any]:
         """What it answers at an address of a part. Raises ServiceGone."""
         async with self._session.get(path) as response:
@@ -162,13 +154,6 @@ class Remote:
                 raise ServiceGone(await _sentence(response))
             async for line in response.content:
                 yield line.decode(errors="replace")
-
-    async def sign_out(self) -> int:
-        """End every session of the console; how many there were. Raises ServiceGone."""
-        async with self._session.post("/api/sign-out", json={"others": True}) as response:
-            if response.status != 200:
-                raise ServiceGone(await _sentence(response))
-            return int((await response.json())["ended"])
 
     async def usage(self, by: str, days: int) -> list[dict[str, Any]]:
         """What was used, as rows. Raises ServiceGone."""

@@ -10,7 +10,7 @@ from datetime import datetime
 from typing import Any, Final
 from zoneinfo import ZoneInfo
 
-from bot.cli.control import service_of, service_or_own
+from bot.cli.control import own_store, service_of, service_or_own
 from bot.cli.exits import OK, Refused
 from bot.cli.remote import body_of, running_service
 from bot.cli.skill import draft_of_words
@@ -83,16 +83,10 @@ async def _rows(settings: Settings) -> list[dict[str, Any]]:
         if remote is not None:
             return await remote.schedules()
     # Here and not above: who asks a service reads no database.
-    from bot.store.directory import DataDirectory  # noqa: PLC0415 - see above
-    from bot.store.store import Store  # noqa: PLC0415 - see above
     from bot.views.tasks import schedule_json  # noqa: PLC0415 - see above
 
-    with DataDirectory(settings.data_dir):
-        store = await Store.open(settings.data_dir)
-        try:
-            return [schedule_json(one) for one in await store.schedules.all()]
-        finally:
-            await store.close()
+    async with own_store(settings) as store:
+        return [schedule_json(one) for one in await store.schedules.all()]
 
 
 def _line(row: dict[str, Any]) -> str:

@@ -13,7 +13,7 @@ from pathlib import Path
 from agent.skills import saving
 from agent.skills.library import Skills
 from agent.skills.loading import Skill, load_skills
-from bot.cli.control import service_or_own
+from bot.cli.control import own_store, service_or_own
 from bot.cli.exits import OK, USAGE, Refused
 from bot.cli.remote import running_service
 from bot.commands.skill_figures import SkillFigures, figures_of, skill_line
@@ -58,16 +58,8 @@ async def _figures(settings: Settings, recorded: Sequence[Skill]) -> dict[str, S
         if remote is not None:
             rows = {row["name"]: row["figures"] for row in await remote.skills()}
             return {name: SkillFigures(**told) for name, told in rows.items() if told is not None}
-    # Here and not above: who asks a service reads no database.
-    from bot.store.directory import DataDirectory  # noqa: PLC0415 - see above
-    from bot.store.store import Store  # noqa: PLC0415 - see above
-
-    with DataDirectory(settings.data_dir):
-        store = await Store.open(settings.data_dir)
-        try:
-            return {skill.name: await figures_of(skill, store) for skill in recorded}
-        finally:
-            await store.close()
+    async with own_store(settings) as store:
+        return {skill.name: await figures_of(skill, store) for skill in recorded}
 
 
 async def _change(verb: str, name: str, new: str, settings: Settings) -> int:

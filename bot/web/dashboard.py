@@ -9,10 +9,11 @@ import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 
+from bot.application.services import Services
 from bot.store.errors import StoreError
 from bot.texts import spoken
 from bot.views.tasks import Json
-from bot.web.views import ConsolePhones, ConsoleQuestions, ConsoleTasks, Standing, changes_json, standing_of, state_json
+from bot.web.views import Standing, changes_json, standing_of, state_json
 from bot.web.wakeup import Wakeup
 
 logger = logging.getLogger(__name__)
@@ -56,10 +57,8 @@ class Shown:
 class Dashboard:
     """Between two changes it asks nothing of the store, and without watchers never."""
 
-    def __init__(self, tasks: ConsoleTasks, questions: ConsoleQuestions, phones: ConsolePhones) -> None:
-        self._tasks = tasks
-        self._questions = questions
-        self._phones = phones
+    def __init__(self, services: Services) -> None:
+        self._services = services
         self._changed = Wakeup()
         self._watchers = 0
         self._keeping: asyncio.Task[None] | None = None
@@ -71,7 +70,7 @@ class Dashboard:
 
     async def now(self) -> Standing:
         """How everything stands now. Raises StoreError."""
-        return await standing_of(self._tasks, self._questions, self._phones)
+        return await standing_of(self._services)
 
     @asynccontextmanager
     async def watched(self) -> AsyncIterator[None]:
@@ -90,7 +89,7 @@ class Dashboard:
                 await asyncio.gather(keeping, return_exceptions=True)
 
     async def _keep(self) -> None:
-        forget = self._tasks.subscribe(lambda _: self._changed.beat())
+        forget = self._services.task_service.subscribe(lambda _: self._changed.beat())
         phones = asyncio.create_task(self._hear_of_phones())
         try:
             while True:
@@ -121,5 +120,5 @@ class Dashboard:
 
     async def _hear_of_phones(self) -> None:
         while True:
-            await self._phones.wait_for_change()
+            await self._services.phones.wait_for_change()
             self._changed.beat()

@@ -29,18 +29,11 @@ class _Body(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
 
-class RightWish(_Body):
-    """A right that somebody is to have, for one phone or ("") all of them."""
+class Wish(_Body):
+    """A right that somebody is to have, or everything that is taken from them: for one phone or ("") all of them."""
 
     who: str = Field(min_length=1, max_length=ID_LIMIT)
-    right: str = Field(max_length=ID_LIMIT)
-    phone: str = Field(default="", max_length=ID_LIMIT)
-
-
-class Denial(_Body):
-    """Whom everything is taken from that was given, for one phone or ("") all of them."""
-
-    who: str = Field(min_length=1, max_length=ID_LIMIT)
+    right: str = Field(default="", max_length=ID_LIMIT)
     phone: str = Field(default="", max_length=ID_LIMIT)
 
 
@@ -78,11 +71,11 @@ class PeopleChanges:
             return refuse(409, str(refused))
 
     async def _allow(self, request: Request, commands: PeopleCommands) -> str:
-        wish = await body_of(request, RightWish)
+        wish = await body_of(request, Wish)
         return allowed_words(await commands.allow(wish.who, wish.right, wish.phone))
 
     async def _deny(self, request: Request, commands: PeopleCommands) -> str:
-        wish = await body_of(request, Denial)
+        wish = await body_of(request, Wish)
         return denied_words(await commands.deny(wish.who, wish.phone))
 
     async def _waiting(self, _: Request, commands: PeopleCommands) -> str:

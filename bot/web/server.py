@@ -83,22 +83,17 @@ class Console:
         self._data_dir = data_dir
         self._beside = beside
         self._note: handover.Handover | None = None
-        viewers = Viewers(behind.chat, behind.log, behind.people)
-        board = Dashboard(behind.tasks, behind.questions, behind.phones)
+        services = behind.services
+        viewers = Viewers(behind.chat, behind.people, services)
+        board = Dashboard(services)
         self._words = PageTexts(language)
         self._parts = (
             self._words,
             SignIn(self._gate, door.password, tokens=tokens),
             Api(behind, board, viewers),
-            Events(behind, board, self._stopping, self._gate, viewers),
-            Pictures(behind.frames, viewers),
-            Thumbnails(
-                behind.phones,
-                behind.tasks,
-                time.monotonic,
-                lambda request: viewers.of(request).phones(behind.phones.list()),
-                behind.held_by,
-            ),
+            Events(board, self._stopping, self._gate, viewers),
+            Pictures(services.frames, viewers),
+            Thumbnails(services, time.monotonic, lambda request: viewers.of(request).phones(services.phones.list())),
             SettingsCheck(behind.checks),
         )
         self._idle = idle

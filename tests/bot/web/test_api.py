@@ -251,8 +251,9 @@ async def test_tasks_phones_and_questions_as_json(world: World, client: aiohttp.
     state = await get(client, "/api/state")
     assert state["devices"][0]["tasks"] == ["3"]
     assert [(one["task"], one["message"]) for one in state["questions"]] == [("3", "12"), ("2", None)]
-    assert {"name": "screen", "argument": "device"}.items() <= state["commands"][9].items()
-    assert [one["name"] for one in state["commands"][2]["options"]][:2] == ["device", "quick"]
+    commands = {one["name"]: one for one in state["commands"]}
+    assert commands["screen"]["argument"] == "device"
+    assert [one["name"] for one in commands["do"]["options"]][:2] == ["device", "quick"]
     assert state["revision"] == 0
 
 
