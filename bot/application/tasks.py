@@ -77,7 +77,7 @@ class TaskCommands:
         async with audited(caller.person, services.store):
             require(caller, services.policy, Right.USE)
         if number == LATEST:
-            task = await services.task_service.latest_for(services.policy.accounts(caller.person), caller.address)
+            task = await services.store.tasks.latest_for(services.policy.accounts(caller.person), caller.address)
             if task is None:
                 raise Unknown(say("task.none"))
             return task

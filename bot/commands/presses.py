@@ -144,7 +144,7 @@ async def _turn_page(press: Press, data: ButtonData, request: Request, services:
 
 async def _question(press: Press, data: ButtonData, services: Services) -> OpenQuestion | None:
     """The question that the button names. One that is closed is told of at the message that has shown it alone."""
-    found = await services.task_service.question_by_locator(data.subject)
+    found = await services.store.questions.by_locator(data.subject)
     closed = found is not None and (found.answer is not None or found.expired)
     return None if found is None or (closed and found.message != press.message) else found
 

@@ -254,7 +254,7 @@ async def list_pictures(task: Id, calls: Caller) -> Listed[PictureInfo]:
 async def get_picture(task: Id, picture: Id, calls: Caller) -> Response:
     """The bytes of one of its pictures."""
     found = await calls.task(task)
-    questions = await calls.services.task_service.questions_of(found.id)
+    questions = await calls.services.store.questions.of(found.id)
     own = {row.frame for row in await calls.services.task_service.steps(found.id)}
     own |= {found.frame, *(one.question.frame for one in questions), *(one.question.before for one in questions)}
     if picture not in own or not REFERENCE.fullmatch(picture):
