@@ -27,7 +27,7 @@ async def phone_meant(caller: Caller, device: str, services: Services) -> PhoneI
         raise Refused(say("phone.none"))
     if len(phones) == 1:
         return phones[0]
-    task = await services.task_service.latest_for(services.policy.accounts(caller.person), caller.address)
+    task = await services.store.tasks.latest_for(services.policy.accounts(caller.person), caller.address)
     used = next((phone for phone in phones if task is not None and phone.id == task.phone), None)
     if used is None:
         raise Refused(say("screen.which", names=listed(phone.name for phone in phones)))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Final
 
 from agent.files import GivenFile
 from agent.ports.agent import AS_SET, Guidance
@@ -26,6 +27,9 @@ from bot.tasks.files import check, keep
 from bot.tasks.input import choice_typed
 from bot.texts import say
 from devices.phone import PhoneInfo
+
+LATEST: Final = "latest"
+"""In place of a number: the task that the caller means who names none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,9 +72,15 @@ class TaskCommands:
         self._services = services
 
     async def task(self, number: str) -> Task:
-        """The task of this number. Raises Unknown when there is none that may be shown to the caller."""
-        async with audited(self._caller.person, self._services.store):
-            require(self._caller, self._services.policy, Right.USE)
+        """The task of this number, or of LATEST. Raises Unknown when there is none that may be shown to the caller."""
+        caller, services = self._caller, self._services
+        async with audited(caller.person, services.store):
+            require(caller, services.policy, Right.USE)
+        if number == LATEST:
+            task = await services.store.tasks.latest_for(services.policy.accounts(caller.person), caller.address)
+            if task is None:
+                raise Unknown(say("task.none"))
+            return task
         return await task_named(number, self._caller, self._services)
 
     async def start(

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
-from hashlib import blake2s
 
 from bot.domain.outgoing import Button
 from bot.texts import say
@@ -17,7 +16,6 @@ MAX_BYTES = 64
 """Telegram's limit of callback_data; Discord's custom_id takes 100 characters."""
 LABEL_LIMIT = 80
 """Discord's limit of a button's label."""
-_LOCATOR_BYTES = 8
 
 
 class Deed(StrEnum):
@@ -51,11 +49,6 @@ class ButtonData:
     deed: Deed
     subject: str
     choice: str = ""
-
-
-def locator(question: str) -> str:
-    """Sixteen characters that stand for a question's id, however long that is."""
-    return blake2s(question.encode(), digest_size=_LOCATOR_BYTES).hexdigest()
 
 
 def button(deed: Deed, subject: str, label: str, *, choice: str = "", style: str = "secondary") -> Button:

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 
 from agent.ports.frames import Frames
 from agent.questions import ALLOW, ALLOW_FOR_TASK, DENY, DONE, Question, QuestionKind
-from bot.cards.buttons import LABEL_LIMIT, VERSION, Deed, button, locator, stop_button, stop_phone_button
+from bot.cards.buttons import LABEL_LIMIT, VERSION, Deed, button, stop_button, stop_phone_button
 from bot.cards.formatting import duration, in_own_thread, shortened, title_of
 from bot.cards.picture import screen_picture, sheet_picture
 from bot.domain.outgoing import Button, Menu, Message, Picture, Tone
-from bot.domain.task import OpenQuestion, Task
+from bot.domain.task import OpenQuestion, Task, locator
 from bot.texts import say
 
 CHOICE_BUTTONS = 5

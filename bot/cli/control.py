@@ -1,52 +1,71 @@
-"""Commands that the running service does as if its operator had typed them: cancel, pause, resume, again, schedule."""
+"""What is done to one task: cancel, pause, resume, again; and who does what is asked, the running service or this
+process.
+"""
 
 from __future__ import annotations
 
 import argparse
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING, Any
 
 from bot.cli.exits import OK, ServiceGone
-from bot.cli.remote import Remote, running_service
+from bot.cli.remote import Remote, running_service, task_path
 from bot.config.settings import Settings
-from bot.domain.task_request import TaskOptions
 from bot.texts import say
+
+if TYPE_CHECKING:
+    from bot.cli.local import Local
+    from bot.store.store import Store
 
 
 @asynccontextmanager
-async def service_of(settings: Settings) -> AsyncIterator[Remote]:
-    """The running service. Raises ServiceGone when there is none."""
+async def service_of(settings: Settings, without: str = "") -> AsyncIterator[Remote]:
+    """The running service. Raises ServiceGone when there is none, with the sentence of `without` where it has one."""
     async with running_service(settings.data_dir) as remote:
         if remote is None:
-            raise ServiceGone(say("cli.remote.none", directory=settings.data_dir))
+            raise ServiceGone(without or say("cli.remote.none", directory=settings.data_dir))
         yield remote
 
 
-async def control(options: argparse.Namespace, settings: Settings) -> int:
-    """Give the command, and print what the service says. Raises Refused and ServiceGone."""
-    async with service_of(settings) as remote:
-        said = await remote.command(options.name, getattr(options, "text", ""), **typed(options))
-    print(said.text)
-    return OK
+@asynccontextmanager
+async def own_store(settings: Settings) -> AsyncIterator[Store]:
+    """What is kept, for reading while no service uses it. Raises StoreError."""
+    # Here and not above: who asks a service reads no database.
+    from bot.store.directory import DataDirectory  # noqa: PLC0415 - see above
+    from bot.store.store import Store  # noqa: PLC0415 - see above
+
+    with DataDirectory(settings.data_dir):
+        store = await Store.open(settings.data_dir)
+        try:
+            yield store
+        finally:
+            await store.close()
 
 
-def typed(options: argparse.Namespace) -> dict[str, str]:
-    """The options that are set, as a command takes them."""
-    given = {name: getattr(options, name, "") for name in ("task", "device", *TaskOptions.model_fields)}
-    return {name: "true" if value is True else value for name, value in given.items() if value}
-
-
-async def given_to_any(name: str, text: str, settings: Settings) -> int:
-    """Give the command to the running service, or do it here when there is none, and print what it says. Raises Refused
-    and StoreError.
-    """
+@asynccontextmanager
+async def service_or_own(settings: Settings) -> AsyncIterator[Local | Remote]:
+    """The running service, or what does the same in this process when there is none. Raises StoreError."""
     async with running_service(settings.data_dir) as remote:
         if remote is not None:
-            print((await remote.command(name, text)).text)
-            return OK
+            yield remote
+            return
     # Here and not above: who asks a service does not load the agent.
     from bot.cli.local import own_core  # noqa: PLC0415 - see above
 
     async with own_core(settings) as local:
-        print((await local.command(name, text)).text)
+        yield local
+
+
+async def control(options: argparse.Namespace, settings: Settings) -> int:
+    """Have it done, and print what the service says. Raises Refused and ServiceGone."""
+    body: dict[str, Any] = {}
+    match options.name:
+        case "resume":
+            body = {"text": options.text}
+        case "again":
+            body = {"changes": options.text, "phone": options.device, "quick": options.quick or None}
+    async with service_of(settings) as remote:
+        done = await remote.send(f"{task_path(options.task)}/{options.name}", **body)
+    print(done["told"])
     return OK

@@ -8,6 +8,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
 
+from bot.cli.control import own_store
 from bot.cli.exits import OK
 from bot.cli.remote import running_service
 from bot.cli.terminal import padded
@@ -63,17 +64,13 @@ async def attached_phones(settings: Settings) -> AsyncIterator[list[dict[str, An
             yield await remote.phones()
             return
     # Here and not above: who asks a service does not load the agent.
-    from bot.store.directory import DataDirectory  # noqa: PLC0415 - see above
-    from bot.store.store import Store  # noqa: PLC0415 - see above
     from bot.views.tasks import phone_json  # noqa: PLC0415 - see above
     from bot.wiring.core import phones_of  # noqa: PLC0415 - see above
 
-    with DataDirectory(settings.data_dir):
-        store = await Store.open(settings.data_dir)
+    async with own_store(settings) as store:
         phones = phones_of(settings, store.phone_names)
         try:
             await phones.start()
             yield [phone_json(phone, ()) for phone in await phones.refresh()]
         finally:
             await phones.stop()
-            await store.close()

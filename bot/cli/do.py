@@ -18,9 +18,10 @@ from agent.events import Source, TaskEnded
 from agent.members.loading import EXECUTOR
 from agent.outcome import Outcome
 from bot.cards.formatting import source_lines
+from bot.cli.control import service_of, service_or_own
 from bot.cli.exits import OF_OUTCOME, OK, UNAVAILABLE, USAGE, Refused, ServiceGone
 from bot.cli.prompt import Give, Prompt, somebody_is_there
-from bot.cli.remote import Remote, running_service
+from bot.cli.remote import Remote
 from bot.cli.terminal import STYLE_OF, Style, Styled, print_styled
 from bot.config.settings import Settings
 from bot.domain.incoming import Attachment
@@ -61,16 +62,8 @@ async def give(draft: TaskDraft, options: argparse.Namespace, settings: Settings
     except BadFiles as error:
         _complain(options.command, str(error))
         return USAGE
-    async with running_service(settings.data_dir) as remote:
-        if remote is not None:
-            return await _follow(remote, draft, options, files, answers)
-    if options.detach:
-        raise ServiceGone(say("cli.remote.none", directory=settings.data_dir))
-    # Here and not above: who hands a task to a service does not load the agent.
-    from bot.cli.local import own_core  # noqa: PLC0415 - see above
-
-    async with own_core(settings) as local:
-        return await _follow(local, draft, options, files, answers)
+    async with service_of(settings) if options.detach else service_or_own(settings) as door:
+        return await _follow(door, draft, options, files, answers)
 
 
 def _read(paths: Sequence[Path]) -> tuple[Attachment, ...]:

@@ -9,16 +9,17 @@ from typing import Any
 
 from bot.application import access
 from bot.application.access import Caller
+from bot.application.saved_skills import SkillCommands
+from bot.application.schedules import ScheduleCommands
 from bot.application.services import Services
 from bot.application.skills import draft_of_skill
 from bot.application.tasks import TaskCommands
 from bot.chats.installed import installed
 from bot.cli.exits import Refused
-from bot.cli.remote import Said
-from bot.commands.dispatcher import Commands
+from bot.commands import scheduling, skills
 from bot.config.settings import Settings
 from bot.domain.address import Address, Person, Place
-from bot.domain.incoming import Attachment, CommandCall, Invocation
+from bot.domain.incoming import Attachment
 from bot.domain.task import TaskError
 from bot.domain.task_request import TaskDraft
 from bot.domain.zones import zone_named
@@ -49,7 +50,6 @@ class Local:
             skills=core.skills,
             reasoning=lambda: core.terms.models.reasoning,
         )
-        self._language = core.settings.language
         self._phones = core.phones
         self._operator = Person(PLATFORM, "operator", "operator", language=spoken())
         self._following = following
@@ -84,26 +84,39 @@ class Local:
         with _refusals():
             await commands.cancel(await commands.task(task))
 
-    async def command(self, name: str, text: str = "", **options: str) -> Said:
-        """Give a command; what it says. Raises Refused."""
-        call = Invocation(self._operator, PLACE, _event(), CommandCall(name, options, text))
-        reply = await Commands(self._services, language=self._language).invoke(call)
-        message = reply.message
-        words = "\n".join(filter(None, [message.heading, message.body, message.footer])) if message else reply.toast
-        if reply.refused:
-            raise Refused(words)
-        return Said(words, buttons=tuple(one.data for row in message.buttons for one in row) if message else ())
+    async def change_schedule(self, verb: str, number: str) -> str:
+        """Pause, resume, revoke or remove a schedule; what is told of that. Raises Refused."""
+        with _refusals():
+            return await scheduling.change(ScheduleCommands(self._caller(), self._services), verb, number)
+
+    async def change_skill(self, verb: str, name: str, new: str) -> str:
+        """Delete, rename or restore a skill; what is told of that. Raises Refused."""
+        with _refusals():
+            return await skills.change(SkillCommands(self._caller(), self._services), verb, name, new)
+
+    async def draft_skill(self, task: str, name: str, given: dict[str, str] | None) -> dict[str, Any]:
+        """What would be saved of a task: its `id`, and as `told` for a person. Raises Refused."""
+        with _refusals():
+            commands = SkillCommands(self._caller(), self._services)
+            draft = await commands.draft(await self._tasks().task(task), name, given)
+        return {"id": draft.id, "name": draft.name, "told": skills.shown_words(draft.skill)}
+
+    async def save_skill(self, draft: str) -> str:
+        """Save what was shown; what is told of that. Raises Refused."""
+        with _refusals():
+            commands = SkillCommands(self._caller(), self._services)
+            found = await commands.drafted(draft)
+            return skills.saved_words(found, await commands.save(found))
 
     async def phones(self) -> list[dict[str, Any]]:
         """The phones, as plain objects."""
         return [phone_json(phone, ()) for phone in self._phones.list()]
 
     def _tasks(self) -> TaskCommands:
-        return TaskCommands(Caller(self._operator, PLACE, _event()), self._services)
+        return TaskCommands(self._caller(), self._services)
 
-
-def _event() -> str:
-    return f"cli:{secrets.token_hex(8)}"
+    def _caller(self) -> Caller:
+        return Caller(self._operator, PLACE, f"cli:{secrets.token_hex(8)}")
 
 
 @contextmanager

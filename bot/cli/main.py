@@ -33,7 +33,9 @@ logger = logging.getLogger(__name__)
 
 Command = Callable[[argparse.Namespace, Settings], Awaitable[int]]
 _CODE: Final = {
-    **dict.fromkeys(("cancel", "pause", "resume", "again", "schedule"), ("control", "control")),
+    **dict.fromkeys(("cancel", "pause", "resume", "again"), ("control", "control")),
+    **{name: ("people", name) for name in ("pair", "token", "tokens", "signout")},
+    "schedule": ("schedules", "schedule"),
     "open": ("browser", "open_console"),
 }
 """Module and function of a command; every other one has a module of its name, with a function of that name."""

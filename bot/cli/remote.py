@@ -5,10 +5,8 @@ from __future__ import annotations
 import asyncio
 import io
 import json
-from base64 import b64decode
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, urlsplit
@@ -30,14 +28,8 @@ LINE_LIMIT = 1024 * 1024
 """Bytes of one line of events; a summary with data is far below."""
 
 
-@dataclass(frozen=True)
-class Said:
-    """What a command answered, and the picture that it brought."""
-
-    text: str
-    picture: bytes = field(default=b"", repr=False)
-    buttons: tuple[str, ...] = ()
-    """The data of the buttons below it."""
+LATEST = "latest"
+"""For the API the task that is meant where none is named."""
 
 
 class Remote:
@@ -49,15 +41,12 @@ class Remote:
     async def start(self, draft: TaskDraft, files: Sequence[Attachment] = ()) -> str:
         """Give a task; its number. Raises Refused and ServiceGone."""
         given = [{"name": file.name, "content": await self._hand_in(file)} for file in files]
-        body: dict[str, Any] = {"text": draft.text, "phone": draft.device, "files": given}
-        if draft.skill is not None:
-            body |= {"skill": draft.skill.name, "arguments": dict(draft.skill.arguments)}
-        return str((await self.send("/api/v1/tasks", **body, **draft.options.model_dump()))["id"])
+        return str((await self.send("/api/v1/tasks", files=given, **body_of(draft)))["id"])
 
     async def events(self, task: str) -> AsyncIterator[dict[str, Any]]:
         """The events of a task from its first one on, as plain objects. Raises Refused."""
         form = {"Accept": "application/x-ndjson"}
-        async with self._session.get(f"{_address(task)}/events", headers=form) as response:
+        async with self._session.get(f"{task_path(task)}/events", headers=form) as response:
             if response.status != 200:
                 raise await _refusal(response)
             async for line in response.content:
@@ -74,7 +63,7 @@ class Remote:
         import aiohttp  # noqa: PLC0415 - see running_service
 
         try:
-            await self.send(f"{_address(task)}/answer", question=question, text=text)
+            await self.send(f"{task_path(task)}/answer", question=question, text=text)
         except (Refused, ServiceGone) as why:
             return str(why)
         except aiohttp.ClientError:
@@ -83,33 +72,56 @@ class Remote:
 
     async def cancel(self, task: str) -> None:
         """Cancel a task. Raises Refused and ServiceGone."""
-        await self.send(f"{_address(task)}/cancel")
-
-    async def add_token(self, **wish: Any) -> dict[str, Any]:  # noqa: ANN401 - JSON, see bot.web.tokens.TokenWish
-        """Make a token; what it is, with its secret. Raises Refused."""
-        async with self._session.post("/api/tokens", json=wish) as response:
-            if response.status != 200:
-                raise await _refusal(response)
-            made: dict[str, Any] = await response.json()
-            return made
+        await self.send(f"{task_path(task)}/cancel")
 
     async def read(self, path: str) -> dict[str, Any]:
         """What it answers at an address of a part. Raises ServiceGone."""
         async with self._session.get(path) as response:
             return await _answer(response)
 
-    async def send(self, path: str, **body: object) -> dict[str, Any]:
+    async def send(self, path: str, method: str = "POST", **body: object) -> dict[str, Any]:
         """Have it do something; what it answers. Raises Refused and ServiceGone."""
-        async with self._session.post(path, json=body) as response:
+        async with self._session.request(method, path, json=body) as response:
             if not response.ok:
                 raise await _refusal(response)
-            done: dict[str, Any] = await response.json()
+            done: dict[str, Any] = {} if response.status == 204 else await response.json()
             return done
 
-    async def command(self, name: str, text: str = "", **options: str) -> Said:
-        """Give a command as the operator; what it says. Raises Refused and ServiceGone."""
-        answer = await self.send(f"/api/console/commands/{name}", options=options, text=text)
-        return Said(answer["text"], b64decode(answer["picture"]), tuple(answer["buttons"]))
+    async def change_schedule(self, verb: str, number: str) -> str:
+        """Pause, resume, revoke or remove a schedule; what is told of that. Raises Refused and ServiceGone."""
+        path = f"/api/v1/schedules/{quote(number, safe='')}"
+        if verb == "remove":
+            await self.send(path, "DELETE")
+            return say("schedule.removed", schedule=number)
+        return str((await self.send(f"{path}/{verb}"))["told"])
+
+    async def change_skill(self, verb: str, name: str, new: str) -> str:
+        """Delete, rename or restore a skill; what is told of that. Raises Refused and ServiceGone."""
+        path = f"/api/v1/skills/{quote(name, safe='')}"
+        if verb == "restore":
+            return str((await self.send(f"{path}/restore", version=new))["told"])
+        if verb == "rename":
+            await self.send(path, "PATCH", name=new)
+            return say("skills.renamed", name=name.lower(), new=new.lower())
+        # Here and not above: a list of tasks needs no skills.
+        from bot.commands.skills import removed_words  # noqa: PLC0415 - see above
+
+        return removed_words(name.lower(), (await self.send(path, "DELETE"))["planned"])
+
+    async def draft_skill(self, task: str, name: str, given: dict[str, str] | None) -> dict[str, Any]:
+        """What would be saved of a task: its `id`, and as `told` for a person. Raises Refused and ServiceGone."""
+        return await self.send("/api/v1/skills/drafts", task=task, name=name, parameters=given)
+
+    async def save_skill(self, draft: str) -> str:
+        """Save what was shown; what is told of that. Raises Refused and ServiceGone."""
+        return str((await self.send(f"/api/v1/skills/drafts/{draft}/save"))["told"])
+
+    async def screen(self, phone: str) -> bytes:
+        """What a phone shows, as a JPEG. Raises Refused and ServiceGone."""
+        async with self._session.get(f"/api/v1/phones/{quote(phone, safe='')}/screen") as response:
+            if response.status != 200:
+                raise await _refusal(response)
+            return await response.read()
 
     async def questions(self) -> list[dict[str, Any]]:
         """Everything that is asked and not answered. Raises ServiceGone."""
@@ -119,7 +131,7 @@ class Remote:
 
     async def task(self, name: str) -> tuple[dict[str, Any], list[dict[str, Any]]]:
         """A task and its steps. Raises Refused when there is none of this number."""
-        path = _address(name)
+        path = task_path(name)
         async with self._session.get(path) as response:
             if response.status != 200:
                 raise await _refusal(response)
@@ -142,13 +154,6 @@ class Remote:
                 raise ServiceGone(await _sentence(response))
             async for line in response.content:
                 yield line.decode(errors="replace")
-
-    async def sign_out(self) -> int:
-        """End every session of the console; how many there were. Raises ServiceGone."""
-        async with self._session.post("/api/sign-out", json={"others": True}) as response:
-            if response.status != 200:
-                raise ServiceGone(await _sentence(response))
-            return int((await response.json())["ended"])
 
     async def usage(self, by: str, days: int) -> list[dict[str, Any]]:
         """What was used, as rows. Raises ServiceGone."""
@@ -222,8 +227,15 @@ async def running_service(data_dir: Path) -> AsyncIterator[Remote | None]:
             raise ServiceGone(say("cli.remote.gone")) from error
 
 
-def _address(task: str) -> str:
-    return f"/api/v1/tasks/{quote(task, safe='')}"
+def task_path(task: str) -> str:
+    """Where a task is in the API, by its number; "" for the one that is meant where none is named."""
+    return f"/api/v1/tasks/{quote(task.removeprefix('#') or LATEST, safe='')}"
+
+
+def body_of(draft: TaskDraft) -> dict[str, Any]:
+    """A task as the API takes it."""
+    skill = {} if draft.skill is None else {"skill": draft.skill.name, "arguments": dict(draft.skill.arguments)}
+    return {"text": draft.text, "phone": draft.device, **skill, **draft.options.model_dump()}
 
 
 def _task(info: dict[str, Any]) -> dict[str, Any]:

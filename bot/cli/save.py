@@ -4,48 +4,45 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import re
 import sys
-from typing import TYPE_CHECKING
+from itertools import dropwhile, takewhile
+from typing import Final
 
-from bot.cards.buttons import Deed, read_button
-from bot.cli.exits import OK, USAGE
+from bot.cli.control import service_or_own
+from bot.cli.exits import OK, USAGE, Refused
 from bot.cli.prompt import somebody_is_there
-from bot.cli.remote import Remote, running_service
+from bot.cli.remote import LATEST
 from bot.cli.skill import quoted
+from bot.commands.skill_arguments import arguments_in
 from bot.config.settings import Settings
 from bot.texts import say
 
-if TYPE_CHECKING:
-    from bot.cli.local import Local
+_TASK: Final = re.compile(r"#?\d{1,18}(\.[^\s.]{1,64})?")
 
 
 async def save(options: argparse.Namespace, settings: Settings) -> int:
-    """Ask the running service, or do it here."""
-    async with running_service(settings.data_dir) as remote:
-        if remote is not None:
-            return await _save(remote, options)
-    # Here and not above: who asks a service does not load the agent.
-    from bot.cli.local import own_core  # noqa: PLC0415 - see above
-
-    async with own_core(settings) as local:
-        return await _save(local, options)
-
-
-async def _save(door: Local | Remote, options: argparse.Namespace) -> int:
-    text = " ".join([options.task, *map(quoted, options.run)])
-    said = await door.command("save", text)
-    found = [data for each in said.buttons if (data := read_button(each)) is not None and data.deed is Deed.SAVE]
-    if not found:
-        print(say("cli.failed", prog="opengui save", why=said.text), file=sys.stderr)
-        return USAGE
-    print(said.text, flush=True)
-    if not options.yes:
-        if not somebody_is_there():
-            print(say("cli.save.unseen"), file=sys.stderr)
-            return USAGE
-        answer = await asyncio.to_thread(input, say("cli.save.ask"))
-        if answer.strip().casefold() not in {"y", "yes", "是", "好"}:
-            print(say("cli.save.left"))
-            return OK
-    print((await door.command("save", draft=found[0].subject)).text)
+    """Ask the running service, or do it here. Raises Refused."""
+    words = [options.task, *options.run]
+    task = words.pop(0).removeprefix("#") if _TASK.fullmatch(words[0]) else LATEST
+    named = words[0] in {"as", "为"}
+    if not named and task == LATEST:
+        raise Refused(say("save.usage", prefix=""))
+    words = words[named:]
+    name = "-".join(takewhile(lambda word: "=" not in word, words))
+    given, left = arguments_in(" ".join(quoted(word) for word in dropwhile(lambda word: "=" not in word, words)))
+    if left:
+        raise Refused(say("save.left_over", text=left[:40]))
+    async with service_or_own(settings) as door:
+        draft = await door.draft_skill(task, name, given or None)
+        print(say("save.heading", name=draft["name"]), draft["told"], sep="\n", flush=True)
+        if not options.yes:
+            if not somebody_is_there():
+                print(say("cli.save.unseen"), file=sys.stderr)
+                return USAGE
+            answer = await asyncio.to_thread(input, say("cli.save.ask"))
+            if answer.strip().casefold() not in {"y", "yes", "是", "好"}:
+                print(say("cli.save.left"))
+                return OK
+        print(await door.save_skill(draft["id"]))
     return OK

@@ -1,30 +1,81 @@
-"""`opengui schedules`: what is given again at set times; and how it is paused, resumed, revoked or removed."""
+"""`opengui schedule` and `schedules`: a plan is made; what is given again at set times, and how that is changed."""
 
 from __future__ import annotations
 
 import argparse
 import json
+import re
+from collections.abc import Sequence
 from datetime import datetime
-from typing import Any
+from typing import Any, Final
 from zoneinfo import ZoneInfo
 
-from bot.cli.control import given_to_any
-from bot.cli.exits import OK
-from bot.cli.remote import running_service
+from bot.cli.control import own_store, service_of, service_or_own
+from bot.cli.exits import OK, Refused
+from bot.cli.remote import body_of, running_service
+from bot.cli.skill import draft_of_words
 from bot.cli.terminal import padded
+from bot.commands.parser import ParseError, draft_of, parse
 from bot.config.settings import Settings
+from bot.domain.schedule import plan_in
+from bot.domain.task_request import TaskOptions
 from bot.texts import say
+
+_CHANGE: Final = re.compile(r"(?P<verb>remove|pause|resume|revoke)\s+#?(?P<schedule>\d{1,18})", re.IGNORECASE)
+_LIST: Final = frozenset({"list", "列表"})
+
+
+async def schedule(options: argparse.Namespace, settings: Settings) -> int:
+    """Have the running service keep a plan, or do what `schedules` does. Raises Refused and ServiceGone."""
+    typed = options.text.strip()
+    if typed.casefold() in _LIST:
+        return await _listed(settings, as_json=False)
+    if _CHANGE.fullmatch(typed) is not None:
+        return await _changed([typed], settings)
+    wish = planned(options, typed, say("command.schedule.example"))
+    async with service_of(settings) as remote:
+        print((await remote.send("/api/v1/schedules", **wish))["told"])
+    return OK
+
+
+def planned(options: argparse.Namespace, typed: str, example: str) -> dict[str, Any]:
+    """A plan (`every 2h do …`) as the API takes it, for the phone of the options. Raises Refused."""
+    if (found := plan_in(typed)) is None:
+        raise Refused(say("schedule.bad.form", example=example))
+    when, order = found
+    try:
+        call = parse(order)
+    except ParseError as error:
+        raise Refused(str(error)) from error
+    draft = draft_of_words(*[*call.rest.split(None, 1), ""][:2]) if call.name == "skill" else draft_of(call)
+    wish = body_of(draft)
+    wish["phone"] = call.option("device") or options.device
+    wish |= {name: value for name in TaskOptions.model_fields if (value := getattr(options, name))}
+    return {"rule": when, **wish}
 
 
 async def schedules(options: argparse.Namespace, settings: Settings) -> int:
     """Ask the running service, or read the data directory. Raises Refused for a change that is not done."""
-    if options.change:
-        return await given_to_any("schedules", " ".join(options.change), settings)
+    if options.change and options.change[0].casefold() not in _LIST:
+        return await _changed(options.change, settings)
+    return await _listed(settings, as_json=options.json)
+
+
+async def _listed(settings: Settings, *, as_json: bool) -> int:
     rows = await _rows(settings)
     for row in rows:
-        print(json.dumps(row, ensure_ascii=False) if options.json else _line(row))
-    if not rows and not options.json:
+        print(json.dumps(row, ensure_ascii=False) if as_json else _line(row))
+    if not rows and not as_json:
         print(say("cli.schedules.none"))
+    return OK
+
+
+async def _changed(words: Sequence[str], settings: Settings) -> int:
+    found = _CHANGE.fullmatch(" ".join(words))
+    if found is None:
+        raise Refused(say("schedule.usage", prefix=""))
+    async with service_or_own(settings) as door:
+        print(await door.change_schedule(found["verb"].lower(), found["schedule"]))
     return OK
 
 
@@ -33,16 +84,10 @@ async def _rows(settings: Settings) -> list[dict[str, Any]]:
         if remote is not None:
             return await remote.schedules()
     # Here and not above: who asks a service reads no database.
-    from bot.store.directory import DataDirectory  # noqa: PLC0415 - see above
-    from bot.store.store import Store  # noqa: PLC0415 - see above
     from bot.views.tasks import schedule_json  # noqa: PLC0415 - see above
 
-    with DataDirectory(settings.data_dir):
-        store = await Store.open(settings.data_dir)
-        try:
-            return [schedule_json(one) for one in await store.schedules.all()]
-        finally:
-            await store.close()
+    async with own_store(settings) as store:
+        return [schedule_json(one) for one in await store.schedules.all()]
 
 
 def _line(row: dict[str, Any]) -> str:

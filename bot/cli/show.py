@@ -8,6 +8,7 @@ from textwrap import indent
 from typing import Any
 
 from agent.outcome import Outcome
+from bot.cli.control import own_store
 from bot.cli.exits import OK, Refused
 from bot.cli.remote import running_service
 from bot.cli.terminal import STYLE_OF, Style, Styled, print_styled
@@ -46,19 +47,13 @@ async def _found(wished: str, settings: Settings) -> tuple[dict[str, Any], list[
                 raise Refused(say("cli.tasks.none"))
             return await remote.task(name)
     # Here and not above: who asks a service reads no database.
-    from bot.store.directory import DataDirectory  # noqa: PLC0415 - see above
-    from bot.store.store import Store  # noqa: PLC0415 - see above
     from bot.views.tasks import step_json, task_json  # noqa: PLC0415 - see above
 
-    with DataDirectory(settings.data_dir):
-        store = await Store.open(settings.data_dir)
-        try:
-            latest = await store.tasks.recent(1)
-            task = await store.tasks.get(wished) if wished else next(iter(latest), None)
-            if task is None:
-                raise Refused(say("page.task.unknown") if wished else say("cli.tasks.none"))
-            rows = await store.steps.of(task.id)
-        finally:
-            await store.close()
+    async with own_store(settings) as store:
+        latest = await store.tasks.recent(1)
+        task = await store.tasks.get(wished) if wished else next(iter(latest), None)
+        if task is None:
+            raise Refused(say("page.task.unknown") if wished else say("cli.tasks.none"))
+        rows = await store.steps.of(task.id)
     names = {row.app: row.app_shown for row in rows}
     return task_json(task), [step_json(row, names) for row in rows]

@@ -13,8 +13,8 @@ from pathlib import Path
 from agent.skills import saving
 from agent.skills.library import Skills
 from agent.skills.loading import Skill, load_skills
-from bot.cli.control import given_to_any
-from bot.cli.exits import OK, USAGE
+from bot.cli.control import own_store, service_or_own
+from bot.cli.exits import OK, USAGE, Refused
 from bot.cli.remote import running_service
 from bot.commands.skill_figures import SkillFigures, figures_of, skill_line
 from bot.config.places import SKILLS_NAME
@@ -28,8 +28,12 @@ async def skills(options: argparse.Namespace, settings: Settings) -> int:
     match options.change:
         case ["import", folder]:
             return await _bring(Path(folder), settings)
+        case ["delete" | "remove" as verb, name]:
+            return await _change(verb, name, "", settings)
+        case ["rename" | "restore" as verb, name, *_, new]:
+            return await _change(verb, name, new, settings)
         case [_, *_]:
-            return await given_to_any("skills", " ".join(options.change), settings)
+            raise Refused(say("skills.usage", prefix=""))
     there = await asyncio.to_thread(load_skills, settings.data_dir / SKILLS_NAME)
     figures = await _figures(settings, [skill for skill in there.found.values() if skill.recorded is not None])
     for skill in there.found.values():
@@ -54,16 +58,14 @@ async def _figures(settings: Settings, recorded: Sequence[Skill]) -> dict[str, S
         if remote is not None:
             rows = {row["name"]: row["figures"] for row in await remote.skills()}
             return {name: SkillFigures(**told) for name, told in rows.items() if told is not None}
-    # Here and not above: who asks a service reads no database.
-    from bot.store.directory import DataDirectory  # noqa: PLC0415 - see above
-    from bot.store.store import Store  # noqa: PLC0415 - see above
+    async with own_store(settings) as store:
+        return {skill.name: await figures_of(skill, store) for skill in recorded}
 
-    with DataDirectory(settings.data_dir):
-        store = await Store.open(settings.data_dir)
-        try:
-            return {skill.name: await figures_of(skill, store) for skill in recorded}
-        finally:
-            await store.close()
+
+async def _change(verb: str, name: str, new: str, settings: Settings) -> int:
+    async with service_or_own(settings) as door:
+        print(await door.change_skill(verb, name, new))
+    return OK
 
 
 async def _bring(folder: Path, settings: Settings) -> int:
@@ -78,6 +80,6 @@ async def _bring(folder: Path, settings: Settings) -> int:
         return USAGE
     async with running_service(settings.data_dir) as remote:
         if remote is not None:
-            await remote.command("skills")  # which reads the folders again
+            await remote.skills()  # which reads the folders again
     print(say("cli.skills.brought", name=name))
     return OK

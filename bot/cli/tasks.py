@@ -6,6 +6,7 @@ import argparse
 import json
 from typing import Any
 
+from bot.cli.control import own_store
 from bot.cli.exits import OK
 from bot.cli.remote import running_service
 from bot.cli.terminal import padded
@@ -32,13 +33,7 @@ async def _rows(settings: Settings, limit: int) -> list[dict[str, Any]]:
         if remote is not None:
             return await remote.tasks()
     # Here and not above: who asks a service reads no database.
-    from bot.store.directory import DataDirectory  # noqa: PLC0415 - see above
-    from bot.store.store import Store  # noqa: PLC0415 - see above
     from bot.views.tasks import task_json  # noqa: PLC0415 - see above
 
-    with DataDirectory(settings.data_dir):
-        store = await Store.open(settings.data_dir)
-        try:
-            return [task_json(task) for task in await store.tasks.recent(limit)]
-        finally:
-            await store.close()
+    async with own_store(settings) as store:
+        return [task_json(task) for task in await store.tasks.recent(limit)]

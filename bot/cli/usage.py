@@ -7,6 +7,7 @@ import json
 import time
 from typing import Any
 
+from bot.cli.control import own_store
 from bot.cli.exits import OK
 from bot.cli.remote import running_service
 from bot.cli.terminal import padded
@@ -34,17 +35,11 @@ async def _rows(settings: Settings, by: str, days: int) -> list[dict[str, Any]]:
     zone = zone_named(settings.time_zone)
     begin, end = last_days(days, time.time(), zone)
     # Here and not above: who asks a service reads no database.
-    from bot.store.directory import DataDirectory  # noqa: PLC0415 - see above
-    from bot.store.store import Store  # noqa: PLC0415 - see above
     from bot.store.usage import UsageBy  # noqa: PLC0415 - see above
     from bot.views.tasks import usage_json  # noqa: PLC0415 - see above
 
-    with DataDirectory(settings.data_dir):
-        store = await Store.open(settings.data_dir)
-        try:
-            return [usage_json(row) for row in await store.usage.grouped(UsageBy(by), begin, end, zone)]
-        finally:
-            await store.close()
+    async with own_store(settings) as store:
+        return [usage_json(row) for row in await store.usage.grouped(UsageBy(by), begin, end, zone)]
 
 
 def _line(row: dict[str, Any], by: str) -> str:

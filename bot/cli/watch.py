@@ -6,31 +6,33 @@ import argparse
 import asyncio
 import sys
 
-from bot.cards.buttons import Deed, read_button
-from bot.cli.control import service_of, typed
-from bot.cli.exits import OK, USAGE
+from bot.cli.control import service_of
+from bot.cli.exits import OK, USAGE, Refused
 from bot.cli.prompt import somebody_is_there
+from bot.cli.schedules import planned
 from bot.config.settings import Settings
+from bot.domain.watch_words import split_watch
 from bot.texts import say
 
 
 async def watch(options: argparse.Namespace, settings: Settings) -> int:
     """Have the running service keep it. Raises Refused and ServiceGone."""
+    example = say("command.watch.example")
+    if (found := split_watch(options.text)) is None:
+        raise Refused(say("watch.no_condition", example=example))
+    plan, words = found
+    wish = planned(options, plan, example)
     async with service_of(settings) as remote:
-        said = await remote.command("watch", options.text, **typed(options))
-        print(said.text, flush=True)
-        found = [
-            data for each in said.buttons if (data := read_button(each)) is not None and data.deed is Deed.SCHEDULE
-        ]
-        number = next(data.subject for data in found if data.choice == "resume")
+        made = await remote.send("/api/v1/schedules", tell_me_when=words, **wish)
+        print(made["told"], flush=True)
         if not options.yes:
             if not somebody_is_there():
-                await remote.command("schedules", f"remove {number}")
+                await remote.change_schedule("remove", made["id"])
                 print(say("cli.watch.unseen"), file=sys.stderr)
                 return USAGE
             answer = await asyncio.to_thread(input, say("cli.watch.ask"))
             if answer.strip().casefold() not in {"y", "yes", "是", "好"}:
-                print((await remote.command("schedules", f"remove {number}")).text)
+                print(await remote.change_schedule("remove", made["id"]))
                 return OK
-        print((await remote.command("schedules", f"resume {number}")).text)
+        print(await remote.change_schedule("resume", made["id"]))
     return OK

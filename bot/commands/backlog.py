@@ -175,7 +175,7 @@ async def hold_back(request: Request, services: Services) -> None:
         named = request.option("task").removeprefix("#").strip()
         accounts = services.policy.accounts(request.person)
         task = await (
-            services.task_service.get(named) if named else services.task_service.latest_for(accounts, request.address)
+            services.task_service.get(named) if named else services.store.tasks.latest_for(accounts, request.address)
         )
         if task is None or task.created <= request.written:
             return

@@ -145,14 +145,14 @@ class Commands:
             try:
                 return await self._audited(came, work_on)
             except (Refused, ParseError, TaskError) as told:
-                return replace(aside(str(told)), refused=True)
+                return aside(str(told))
             except StoreAway as error:
                 # It is told by the store itself, once, and not with a trace for everybody who tries.
                 logger.warning("a %s from %s was not done: %s", type(came).__name__, came.person.platform, error)
-                return replace(aside(say("intake.failed", happened=fault_of(error).happened)), refused=True)
+                return aside(say("intake.failed", happened=fault_of(error).happened))
             except Exception as error:
                 logger.exception("a %s from %s failed", type(came).__name__, came.person.platform)
-                return replace(aside(say("intake.failed", happened=fault_of(error).happened)), refused=True)
+                return aside(say("intake.failed", happened=fault_of(error).happened))
 
     async def _audited(self, came: Came, work_on: Callable[[Came], Awaitable[Reply]]) -> Reply:
         """What is refused to somebody who may use the bot is kept; strangers are counted elsewhere."""

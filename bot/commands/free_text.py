@@ -63,7 +63,7 @@ async def topic_of(incoming: Incoming, services: Services) -> Topic | None:
     there later. A chat that a task shares with other talk counts only when it is private.
     """
     if incoming.reply_to is not None:
-        question = await services.task_service.question_by_message(incoming.reply_to)
+        question = await services.store.questions.by_message(incoming.reply_to)
         if question is not None:
             return Topic(question=question, pointed=True)
         if await services.store.hand_pictures.has(incoming.reply_to):

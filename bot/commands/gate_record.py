@@ -26,7 +26,7 @@ LINE_LIMIT = 240
 async def gate_record(task: Task, services: Services) -> Reply:
     """What was held, read and checked in the task, in the order in which it happened."""
     steps = await services.task_service.steps(task.id)
-    questions = await services.task_service.questions_of(task.id)
+    questions = await services.store.questions.of(task.id)
     told = [(step.at, line) for step in steps for line in _of_step(step)]
     told += [(each.asked, _of_question(each)) for each in questions if each.question.kind is QuestionKind.APPROVE]
     lines = [shortened(line, LINE_LIMIT) for _, line in sorted(told, key=lambda each: each[0])]

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from bot.application.access import Refused, require, verdict
+from bot.application.access import Refused, verdict
+from bot.application.people import PeopleCommands
 from bot.application.services import Services
 from bot.commands import linking
 from bot.commands.request import Request, aside
+from bot.domain.address import Person
 from bot.domain.outgoing import Reply
-from bot.domain.right import OPERATOR_PLATFORMS, Grant, Right
-from bot.people.pairing import Locked, Pairing
+from bot.domain.right import OPERATOR_PLATFORMS, Right
+from bot.people.pairing import Pairing
 from bot.people.subjects import Subject
 from bot.texts import say
 
@@ -41,32 +43,21 @@ async def pair(request: Request, services: Services) -> Reply:
                     return linked
                 if not admin:
                     services.rights.linking.missed(request.person)
-        require(request, services.policy, Right.ADMIN)
     elif code.lower() in {"me", "unlink"}:
         raise Refused(say("pair.operator"))
-    return await _approved(request, services, code)
-
-
-async def _approved(request: Request, services: Services, code: str) -> Reply:
-    pairing = services.rights.pairing
-    if pairing is None:
-        raise Refused(say("pair.off"))
+    commands = PeopleCommands(request, services)
     if not code:
-        return aside(_waiting(pairing))
-    try:
-        person = pairing.approve(code, request.person)
-    except Locked:
-        raise Refused(say("pair.locked")) from None
-    if person is None:
-        raise Refused(say("pair.wrong"))
-    grant = Grant(person.platform, person.id, Right.USE)
-    subject = Subject.of(grant)
-    if not any(Subject.of(held) == subject and not held.phone for held in services.policy.grants):
-        await services.rights.allow(grant, request.person)
-    return aside(say("pair.done", name=person.name or person.id, who=subject))
+        return aside(waiting_words(await commands.pairing()))
+    return aside(paired_words(await commands.let_in(code)))
 
 
-def _waiting(pairing: Pairing) -> str:
+def paired_words(person: Person) -> str:
+    """That somebody may use the bot from now on."""
+    return say("pair.done", name=person.name or person.id, who=Subject.of_person(person))
+
+
+def waiting_words(pairing: Pairing) -> str:
+    """Who waits to be let in, one on a line."""
     lines = [
         say("pair.waits", name=person.name or person.id, who=f"{person.platform}:{person.id}", minutes=int(left // 60))
         for person, left in pairing.waiting()

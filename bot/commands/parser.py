@@ -6,9 +6,11 @@ import difflib
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from bot.commands.spec import BY_NAME, CommandSpec, OptionKind
 from bot.domain.incoming import CommandCall
+from bot.domain.task_request import TaskDraft, TaskOptions
 from bot.texts import listed, say
 
 _WORD = re.compile(r"\S+")
@@ -57,6 +59,15 @@ def parse(line: str) -> CommandCall:
         options[spec.argument] = text
         text = ""
     return CommandCall(spec.name, options, text)
+
+
+def draft_of(call: CommandCall) -> TaskDraft:
+    """The task that a `do` with these options and this text means."""
+    given: dict[str, Any] = {
+        name: call.flag(name) if field.annotation is bool else call.option(name).lower()
+        for name, field in TaskOptions.model_fields.items()
+    }
+    return TaskDraft(call.rest.strip(), call.option("device"), TaskOptions(**given), follows=call.option("follows"))
 
 
 def unknown_command(word: str) -> str:

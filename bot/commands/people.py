@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from bot.application.access import Refused, may_see, require, verdict
-from bot.application.phones import phone_named
+from bot.application.people import Denied, PeopleCommands, subject_meant
 from bot.application.services import Services
 from bot.application.task_access import task_or_none
 from bot.commands import linking
@@ -17,9 +17,9 @@ from bot.commands.resolve import task_meant
 from bot.commands.spec import BY_NAME, COMMANDS, CommandSpec, OptionKind
 from bot.domain.address import Address, Person, Place
 from bot.domain.outgoing import Message, Reply
-from bot.domain.right import API_PLATFORM, OPERATOR_PLATFORMS, Grant, Right, TierGift
+from bot.domain.right import OPERATOR_PLATFORMS, Grant, Right, TierGift
 from bot.domain.tier import QUOTAS, Tier
-from bot.people.access import Lists, authorize
+from bot.people.access import authorize
 from bot.people.subjects import Subject, subject_named
 from bot.texts import listed, say
 
@@ -138,16 +138,6 @@ async def tier(request: Request, services: Services, who: str = "", name: str = 
     return aside(say("tier.given", who=subject, tier=name.lower()))
 
 
-def subject_meant(request: Request, services: Services, who: str) -> Subject:
-    """Whom the word means. Raises Refused when nobody, or when this admin's rights do not reach there."""
-    subject = subject_named(who, request.address, services.namings)
-    if subject is None:
-        raise Refused(say("people.unknown", name=who[:40]))
-    if request.person.platform not in OPERATOR_PLATFORMS | {subject.platform}:
-        raise Refused(say("people.other_platform"))
-    return subject
-
-
 def line(gift: TierGift) -> str:
     """Who is in which tier, for the list of people."""
     return say("tier.line", who=Subject(gift.platform, gift.id, gift.guild), tier=gift.tier)
@@ -166,14 +156,15 @@ LISTED = 100
 
 async def people(request: Request, services: Services) -> Reply:
     """Show all rights, or change one: `allow WHO [RIGHT]`, `deny WHO`, for one phone with `--device`; tiers, links."""
-    words = request.call.rest.split()
+    words, commands = request.call.rest.split(), PeopleCommands(request, services)
     match [word.lower() for word in words[:1]]:
         case []:
             return _shown(services)
         case ["allow"] if len(words) in {2, 3}:
-            return await _allow(request, services, words[1], words[2] if len(words) > 2 else Right.USE.value)
+            right = words[2] if len(words) > 2 else Right.USE.value
+            return aside(allowed_words(await commands.allow(words[1], right, request.option("device"))))
         case ["deny"] if len(words) == 2:
-            return await _deny(request, services, words[1])
+            return aside(denied_words(await commands.deny(words[1], request.option("device"))))
         case ["unlink"] if len(words) == 2:
             return await linking.unlink(request, services, subject_meant(request, services, words[1]))
         case ["tier"] if len(words) in {1, 3}:
@@ -181,44 +172,23 @@ async def people(request: Request, services: Services) -> Reply:
     raise Refused(say("people.usage", prefix=request.prefix))
 
 
-async def _allow(request: Request, services: Services, who: str, wanted: str) -> Reply:
-    subject = subject_meant(request, services, who)
-    if subject.platform == API_PLATFORM:
-        raise Refused(say("token.own_rights"))
-    right = next((right for right in Right if right.value == wanted.lower()), None)
-    if right is None:
-        raise Refused(say("people.no_right", name=wanted[:40]))
-    grant = Grant(subject.platform, subject.id, right, guild=subject.guild, phone=_phone(request, services))
-    await services.rights.allow(grant, request.person)
-    return aside(say("people.allowed", grant=_line(grant)))
+def allowed_words(grant: Grant) -> str:
+    """What somebody may do from now on."""
+    return say("people.allowed", grant=_line(grant))
 
 
-async def _deny(request: Request, services: Services, who: str) -> Reply:
-    subject = subject_meant(request, services, who)
-    # A phone that is not there any more is still named by its id.
-    wished = request.option("device")
-    known = any(grant.phone == wished for grant in services.policy.grants)
-    phone = wished if known else _phone(request, services)
-    taken = await services.rights.deny(subject, request.person, phone)
-    lines = [say("people.denied", grant=_line(grant)) for grant in taken] or [say("people.had_none", who=subject)]
-    if not phone and not subject.guild and (others := await services.rights.unlink(subject, request.person)):
-        # Else the rights of the other accounts would let this one in all the same.
-        names = listed(str(Subject.of_person(other)) for other in others)
-        lines.append(say("link.ended", who=subject, others=names))
-    if not phone and not subject.guild and (made := services.rights.tokens.of(subject.platform, subject.id)):
-        # What is given to a person's token would outlive them.
-        for token in made:
-            await services.rights.revoke_token(token.name, request.person)
-        lines.append(say("token.revoked_with", names=listed(token.name for token in made)))
-    lists = services.policy.platforms.get(subject.platform, Lists())
-    if not subject.guild and subject.id in lists.users | lists.admins:
-        lines.append(say("people.listed_still", who=subject))
-    return aside("\n".join(lines))
-
-
-def _phone(request: Request, services: Services) -> str:
-    wished = request.option("device")
-    return phone_named(wished, services.phones.list()).id if wished else ""
+def denied_words(denied: Denied) -> str:
+    """What was taken from somebody, and what they have still."""
+    who = denied.subject
+    lines = [say("people.denied", grant=_line(grant)) for grant in denied.grants] or [say("people.had_none", who=who)]
+    if denied.unlinked:
+        names = listed(str(Subject.of_person(other)) for other in denied.unlinked)
+        lines.append(say("link.ended", who=who, others=names))
+    if denied.tokens:
+        lines.append(say("token.revoked_with", names=listed(token.name for token in denied.tokens)))
+    if denied.listed:
+        lines.append(say("people.listed_still", who=who))
+    return "\n".join(lines)
 
 
 def _shown(services: Services) -> Reply:

@@ -25,7 +25,7 @@ async def with_its_message(reply: Reply, press: Press, data: ButtonData, service
         return replace(reply, dead=True)  # its answer is a message of its own
     if data.deed in _OF_OFFERS:
         return replace(reply, shown=Message(body=reply.toast if reply.message is None else reply.message.body))
-    if (question := await services.task_service.question_by_message(press.message)) is not None:
+    if (question := await services.store.questions.by_message(press.message)) is not None:
         return replace(reply, shown=await _closed(question, services))
     task = await services.task_service.get(data.subject) if data.deed in _ON_CARDS else None
     if task is None:
@@ -40,7 +40,7 @@ async def with_its_message(reply: Reply, press: Press, data: ButtonData, service
 
 async def when_refused(press: Press, data: ButtonData, services: Services) -> Reply:
     """What becomes of the pressed message when nothing was done: its buttons go once they are for what is over."""
-    if (question := await services.task_service.question_by_message(press.message)) is not None:
+    if (question := await services.store.questions.by_message(press.message)) is not None:
         shown = await _closed(question, services)
         return Reply(shown=shown, dead=shown is not None)
     if data.deed in _OF_QUESTIONS:

@@ -9,7 +9,7 @@ from agent.questions import ALLOW, ALLOW_FOR_TASK, DENY, DONE, QuestionKind
 from bot.application.access import NotAllowed, Refused, may_see
 from bot.application.services import Services
 from bot.application.tasks import TaskCommands
-from bot.cards.buttons import ButtonData, Deed, locator, read_button
+from bot.cards.buttons import ButtonData, Deed, read_button
 from bot.cards.formatting import in_own_thread
 from bot.cards.question import closed_line, render_question
 from bot.commands import hand, overview, scheduling, skills, tasks
@@ -105,7 +105,7 @@ def as_toast(reply: Reply) -> Reply:
 
 
 async def _answer(press: Press, data: ButtonData, request: Request, services: Services) -> Reply:
-    question = await _question(press, data.subject, services)
+    question = await _question(press, data, services)
     if question is None:
         raise Refused(say("press.question_gone"))
     if question.answer is not None or question.expired:
@@ -115,7 +115,7 @@ async def _answer(press: Press, data: ButtonData, request: Request, services: Se
 
 async def _turn_page(press: Press, data: ButtonData, request: Request, services: Services) -> Reply:
     """Show another page of a question's menu, in place, to people who may see its task. Raises Refused."""
-    question = await _question(press, data.subject, services)
+    question = await _question(press, data, services)
     task = None if question is None else await services.task_service.get(question.task)
     chat = services.chats.get(press.message.address.platform)
     if question is None or task is None or chat is None or not may_see(request, services.policy, task):
@@ -142,13 +142,11 @@ async def _turn_page(press: Press, data: ButtonData, request: Request, services:
     return Reply(toast=say("press.page", page=int(data.choice) + 1))
 
 
-async def _question(press: Press, place: str, services: Services) -> OpenQuestion | None:
-    """By the button first; a closed question is only found by its message."""
-    for one in await services.task_service.open_questions():
-        if locator(one.question.id) == place:
-            return one
-    shown = await services.task_service.question_by_message(press.message)
-    return shown if shown is not None and locator(shown.question.id) == place else None
+async def _question(press: Press, data: ButtonData, services: Services) -> OpenQuestion | None:
+    """The question that the button names. One that is closed is told of at the message that has shown it alone."""
+    found = await services.store.questions.by_locator(data.subject)
+    closed = found is not None and (found.answer is not None or found.expired)
+    return None if found is None or (closed and found.message != press.message) else found
 
 
 def _pressed_answer(question: OpenQuestion, choice: str, *, stale: bool) -> str:

@@ -35,11 +35,11 @@ class Request(Caller):
 
     def option(self, name: str) -> str:
         """The option's value, "" when it is not given."""
-        return self.call.options.get(name, "").strip()
+        return self.call.option(name)
 
     def flag(self, name: str) -> bool:
         """Whether a flag is given; typed surfaces send "false" for one that is off."""
-        return self.option(name).lower() in {"true", "1", "yes"}
+        return self.call.flag(name)
 
 
 class TooLate(Exception):

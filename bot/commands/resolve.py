@@ -27,7 +27,7 @@ async def task_meant(request: Request, services: Services) -> Task:
     """
     named = request.option("task").removeprefix("#").strip()
     if not named:
-        task = await services.task_service.latest_for(services.policy.accounts(request.person), request.address)
+        task = await services.store.tasks.latest_for(services.policy.accounts(request.person), request.address)
         if task is None:
             raise Refused(say("task.none"))
         return task

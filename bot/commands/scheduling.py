@@ -13,14 +13,13 @@ from bot.application.services import Services
 from bot.cards.buttons import ButtonData, Deed, button
 from bot.cards.formatting import shortened
 from bot.cards.watch import value_words, watch_line
-from bot.commands.parser import parse
+from bot.commands.parser import draft_of, parse
 from bot.commands.request import Request, plain
 from bot.commands.scheduler import local_time
 from bot.commands.skills import skill_draft
 from bot.commands.standing import wished_yes, yes_words
-from bot.commands.tasks import draft_of
 from bot.domain.outgoing import Button, Message, Reply
-from bot.domain.schedule import BadRule, Plan, Schedule, oddity_of
+from bot.domain.schedule import BadRule, Plan, Schedule, oddity_of, plan_in
 from bot.texts import listed, say
 
 LISTED = 5
@@ -28,7 +27,6 @@ LISTED = 5
 TEXT_SHOWN = 80
 """Characters of a task in the list."""
 
-_DO = re.compile(r"(?<=\s)(?:do|skill)\s", re.IGNORECASE)
 _LIST = frozenset({"list", "列表"})
 _CHANGE = re.compile(r"(?P<verb>remove|pause|resume|revoke)\s+#?(?P<schedule>\d{1,18})", re.IGNORECASE)
 
@@ -64,7 +62,7 @@ async def planned(request: Request, services: Services, typed: str, example: str
         raise Refused(say("schedule.bad.form", example=example))
     when, typed_do = found
     wanted = parse(typed_do)
-    inner = replace(request, call=replace(wanted, options={**request.call.options, **wanted.options}))
+    inner = replace(wanted, options={**request.call.options, **wanted.options})
     draft = skill_draft(inner, services) if wanted.name == "skill" else draft_of(inner)
     try:
         return await ScheduleCommands(request, services).plan(
@@ -79,12 +77,6 @@ def bad_rule(bad: BadRule, example: str) -> Refused:
     return Refused(say(f"schedule.bad.{bad.why}", example=example))
 
 
-def plan_in(text: str) -> tuple[str, str] | None:
-    """When, and the `do` behind it; None when the text has another form."""
-    found = _DO.search(text, 1)
-    return None if found is None else (text[: found.start()].strip(), text[found.start() :])
-
-
 async def schedules(request: Request, services: Services) -> Reply:
     """List what this person may change here (an admin: everybody's), or change one of them."""
     typed = request.call.rest.strip()
@@ -93,16 +85,16 @@ async def schedules(request: Request, services: Services) -> Reply:
     found = _CHANGE.fullmatch(typed)
     if found is None:
         raise Refused(say("schedule.usage", prefix=request.prefix))
-    return plain(await _change(request, services, found["verb"].lower(), found["schedule"]))
+    return plain(await change(ScheduleCommands(request, services), found["verb"].lower(), found["schedule"]))
 
 
 async def press(data: ButtonData, request: Request, services: Services) -> Reply:
     """A button of the list or under a new schedule."""
-    return plain(await _change(request, services, data.choice, data.subject))
+    return plain(await change(ScheduleCommands(request, services), data.choice, data.subject))
 
 
-async def _change(request: Request, services: Services, verb: str, number: str) -> str:
-    commands = ScheduleCommands(request, services)
+async def change(commands: ScheduleCommands, verb: str, number: str) -> str:
+    """Pause, resume, revoke or remove a schedule, and what is told of that. Raises Refused."""
     match verb:
         case "remove":
             return say("schedule.removed", schedule=(await commands.remove(number)).id)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -19,13 +20,16 @@ from bot.application.skills import draft_of_skill
 from bot.application.task_access import task_named
 from bot.cards.buttons import Deed, button
 from bot.cards.formatting import shortened
+from bot.commands.parser import draft_of
 from bot.commands.request import Request, plain
 from bot.commands.resolve import task_meant
 from bot.commands.skill_arguments import ARGUMENT, arguments_in
 from bot.commands.skill_figures import figures_of, skill_line
-from bot.commands.tasks import draft_of, start
+from bot.commands.tasks import start
+from bot.domain.incoming import CommandCall
 from bot.domain.outgoing import Message, Reply
 from bot.domain.task_request import SkillCall, TaskDraft
+from bot.store.skills import Draft
 from bot.texts import listed, say
 
 _SAVE: Final = re.compile(
@@ -34,6 +38,8 @@ _SAVE: Final = re.compile(
 _CHANGE: Final = re.compile(
     r"(?P<verb>delete|remove|rename|restore)\s+(?P<name>\S+)(?:\s+(?:to\s+|as\s+)?(?P<new>\S+))?", re.I
 )
+NAMING: Final = frozenset({"rename", "restore"})
+"""Changes that need another word: the new name, or the version."""
 FIXED_SHOWN: Final = 5
 """Texts that are always typed, of those that a person is shown before it is saved."""
 
@@ -41,8 +47,10 @@ FIXED_SHOWN: Final = 5
 async def skills(request: Request, services: Services) -> Reply:
     """Name and description of each, with what came of the recorded ones; or one is renamed or deleted."""
     typed = request.call.rest.strip()
-    if (found := _CHANGE.fullmatch(typed)) is not None:
-        return plain(await _change(request, services, found["verb"].lower(), found["name"], found["new"] or ""))
+    found = _CHANGE.fullmatch(typed)
+    if found is not None and (found["new"] or found["verb"].lower() not in NAMING):
+        commands = SkillCommands(request, services)
+        return plain(await change(commands, found["verb"].lower(), found["name"], found["new"] or ""))
     if typed:
         raise Refused(say("skills.usage", prefix=request.prefix))
     return plain("\n".join(await skill_lines(services)) or say("skills.none"))
@@ -57,14 +65,14 @@ async def skill_lines(services: Services) -> list[str]:
 
 async def skill(request: Request, services: Services) -> Reply:
     """Queue a task that follows a skill, with what stands behind its name."""
-    return await start(request, services, skill_draft(request, services))
+    return await start(request, services, skill_draft(request.call, services))
 
 
-def skill_draft(request: Request, services: Services) -> TaskDraft:
+def skill_draft(call: CommandCall, services: Services) -> TaskDraft:
     """The task that is meant by a `skill NAME key=value …`. Raises Refused."""
-    name, values = [*request.call.rest.split(None, 1), "", ""][:2]
+    name, values = [*call.rest.split(None, 1), "", ""][:2]
     arguments, left = arguments_in(values)
-    draft = replace(draft_of(request), text="")
+    draft = replace(draft_of(call), text="")
     return draft_of_skill(draft, SkillCall(name, arguments), services, values=" ".join(values.split()), left=left)
 
 
@@ -85,19 +93,23 @@ async def save(request: Request, services: Services) -> Reply:
     draft = await SkillCommands(request, services).draft(task, "-".join(named.split()), given or None)
     name = draft.name
     buttons = ((button(Deed.SAVE, draft.id, say("button.save_skill", name=name), style="primary"),),)
-    return Reply(Message(heading=say("save.heading", name=name), body=_shown(draft.skill), buttons=buttons))
+    return Reply(Message(heading=say("save.heading", name=name), body=shown_words(draft.skill), buttons=buttons))
 
 
 async def confirm(request: Request, services: Services, number: str) -> Reply:
     """Save what a person was shown, and nothing else. Raises Refused."""
     commands = SkillCommands(request, services)
     draft = await commands.drafted(number)
-    version = await commands.save(draft)
+    return plain(saved_words(draft, await commands.save(draft), request.prefix))
+
+
+def saved_words(draft: Draft, version: int, prefix: str = "") -> str:
+    """That it is saved, and how it is given."""
     example = " ".join([draft.name, *(f'{each.name}="{each.example}"' for each in draft.skill.parameters)])
-    return plain(say("save.done", name=draft.name, version=version, example=f"{request.prefix}skill {example}"))
+    return say("save.done", name=draft.name, version=version, example=f"{prefix}skill {example}")
 
 
-def _shown(made: RecordedSkill) -> str:
+def shown_words(made: RecordedSkill) -> str:
     """What a person confirms: the task, each parameter with its value, the steps, and what is always typed."""
     lines = [made.task, "", *(say("save.parameter", name=each.name, value=each.example) for each in made.parameters)]
     if not made.parameters:
@@ -119,15 +131,18 @@ def left_to_model(made: RecordedSkill) -> int:
     return sum(step.is_left_to_model or step.kind not in FIELDS for step in made.steps)
 
 
-async def _change(request: Request, services: Services, verb: str, name: str, new: str) -> str:
-    commands, name, new = SkillCommands(request, services), name.lower(), new.lower()
-    if verb in {"rename", "restore"} and not new:
-        raise Refused(say("skills.usage", prefix=request.prefix))
+async def change(commands: SkillCommands, verb: str, name: str, new: str) -> str:
+    """Delete, rename or restore a skill, and what is told of that; `new` is its new name, or the version."""
+    name, new = name.lower(), new.lower()
     if verb == "restore":
         return say("skills.restored", name=name, version=new, made=await commands.restore(name, new))
     if verb == "rename":
         await commands.rename(name, new)
         return say("skills.renamed", name=name, new=new)
-    planned = await commands.remove(name)
+    return removed_words(name, await commands.remove(name))
+
+
+def removed_words(name: str, planned: Sequence[str]) -> str:
+    """That a skill is gone, and the schedules that are still planned with it."""
     words = say("skills.deleted", name=name)
     return f"{words}\n{say('skills.still_planned', schedules=listed(planned))}" if planned else words

@@ -68,7 +68,9 @@ async def late_code(request: Request, services: Services, text: str) -> Reply | 
     if not looks_like_a_code(text):
         return None
     written = request.written or services.clock()
-    for found in await services.task_service.closed_secrets(asked_by=written, ends_from=written - STILL_CODES):
+    for found in await services.store.questions.closed(
+        QuestionKind.SECRET, asked_by=written, ends_from=written - STILL_CODES
+    ):
         if not await _could_be_answered(request, services, found):
             continue
         words = f"{closed_line(found)} {say('answer.closed_secret')}"

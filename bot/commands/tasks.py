@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from bot.application.access import Refused, may_see
 from bot.application.services import Services
 from bot.application.tasks import Started, TaskCommands
 from bot.cards.card import part_lines, state_line
 from bot.commands.hand import show_if_allowed
 from bot.commands.memory import asks_for_all, memories
+from bot.commands.parser import draft_of
 from bot.commands.request import Request, plain
 from bot.commands.resolve import left_out_words, task_meant, with_leading_task
 from bot.domain.outgoing import Message, Reply
 from bot.domain.task import Task, TaskState
-from bot.domain.task_request import TaskDraft, TaskOptions
+from bot.domain.task_request import TaskDraft
 from bot.texts import listed, say
 
 
@@ -25,26 +24,16 @@ async def do(request: Request, services: Services) -> Reply:
         raise Refused(say("do.empty", example=f"{request.prefix}{say('command.do.example')}"))
     if asks_for_all(text):
         return await memories(request, services)
-    return await start(request, services, draft_of(request))
-
-
-def draft_of(request: Request) -> TaskDraft:
-    """The task that a `do` with these options and this text means."""
-    given: dict[str, Any] = {
-        name: request.flag(name) if field.annotation is bool else request.option(name)
-        for name, field in TaskOptions.model_fields.items()
-    }
-    return TaskDraft(
-        request.call.rest.strip(), request.option("device"), TaskOptions(**given), follows=request.option("follows")
-    )
+    return await start(request, services, draft_of(request.call))
 
 
 async def start(request: Request, services: Services, draft: TaskDraft) -> Reply:
     """Queue a task, and tell what waits and what was left out."""
-    return await _started(await TaskCommands(request, services).start(draft, request.files), services)
+    return await started_reply(await TaskCommands(request, services).start(draft, request.files), services)
 
 
-async def _started(started: Started, services: Services) -> Reply:
+async def started_reply(started: Started, services: Services) -> Reply:
+    """What is told of a task that was accepted; nothing of one that came twice."""
     task = started.task
     if started.duplicate:
         return Reply(task=task.id)
@@ -81,13 +70,13 @@ async def _queue_words(task: Task, services: Services) -> str:
 async def cancel(request: Request, services: Services, task: Task | None = None) -> Reply:
     """End a task; what is told is what really happened."""
     task = task or await task_meant(request, services)
-    return await _now(await TaskCommands(request, services).cancel(task), services)
+    return plain(await standing_words(await TaskCommands(request, services).cancel(task), services))
 
 
 async def pause(request: Request, services: Services, task: Task | None = None) -> Reply:
     """Let a task stand still."""
     task = task or await task_meant(request, services)
-    return await _now(await TaskCommands(request, services).pause(task), services)
+    return plain(await standing_words(await TaskCommands(request, services).pause(task), services))
 
 
 async def take_over(request: Request, services: Services, task: Task) -> Reply:
@@ -99,20 +88,22 @@ async def take_over(request: Request, services: Services, task: Task) -> Reply:
         troubles = [await show_if_allowed(each, request, services) for each in phones]
         if told := listed(troubles):
             return plain(told)
-    return await _now(taken, services)
+    return plain(await standing_words(taken, services))
 
 
 async def resume(request: Request, services: Services, task: Task | None = None) -> Reply:
     """Go on, with the rest of the text as a note."""
     request = await with_leading_task(request, services, means=lambda task: task.state is not TaskState.ENDED)
     task = task or await task_meant(request, services)
-    return await _now(await TaskCommands(request, services).resume(task, request.call.rest.strip()), services)
+    resumed = await TaskCommands(request, services).resume(task, request.call.rest.strip())
+    return plain(await standing_words(resumed, services))
 
 
-async def _now(task: Task, services: Services) -> Reply:
+async def standing_words(task: Task, services: Services) -> str:
+    """How a task stands, with each phone's part of it."""
     parts = await services.task_service.parts_now(task.id)
     words = say("task.now", task=task.called, state=state_line(task, None))
-    return plain("\n".join([words, *part_lines(parts, {})]))
+    return "\n".join([words, *part_lines(parts, {})])
 
 
 async def again(request: Request, services: Services, task: Task | None = None) -> Reply:
@@ -126,7 +117,7 @@ async def again(request: Request, services: Services, task: Task | None = None) 
         quick=request.flag("quick") if request.option("quick") else None,
         files=request.files,
     )
-    return await _started(started, services)
+    return await started_reply(started, services)
 
 
 async def now(request: Request, services: Services, task: Task | None = None) -> Reply:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import datetime, tzinfo
 
 from bot.application.access import Refused
+from bot.application.people import PeopleCommands
 from bot.application.services import Services
 from bot.commands.request import Request, aside
 from bot.domain.outgoing import Reply
@@ -19,15 +20,18 @@ async def tokens(request: Request, services: Services) -> Reply:
     words = request.call.rest.split()
     match [word.lower() for word in words[:1]]:
         case []:
-            now = services.clock()
-            lines = [_line(token, now, services.zone) for token in services.rights.tokens.listed()]
-            return aside("\n".join(lines) or say("token.none"), heading=say("token.heading"))
+            return aside(token_words(services), heading=say("token.heading"))
         case ["revoke"] if len(words) == 2:
-            revoked = await services.rights.revoke_token(words[1].lower(), request.person)
-            if revoked is None:
-                raise Refused(say("token.unknown", name=words[1][:40]))
+            revoked = await PeopleCommands(request, services).revoke_token(words[1])
             return aside(say("token.revoked", name=revoked.name))
     raise Refused(say("token.usage", prefix=request.prefix))
+
+
+def token_words(services: Services) -> str:
+    """All tokens, one on a line."""
+    now = services.clock()
+    lines = [_line(token, now, services.zone) for token in services.rights.tokens.listed()]
+    return "\n".join(lines) or say("token.none")
 
 
 def _line(token: Token, now: float, zone: tzinfo) -> str:

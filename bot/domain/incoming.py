@@ -39,6 +39,14 @@ class CommandCall:
     options: Mapping[str, str] = field(default_factory=dict)
     rest: str = ""
 
+    def option(self, name: str) -> str:
+        """The option's value, "" when it is not given."""
+        return self.options.get(name, "").strip()
+
+    def flag(self, name: str) -> bool:
+        """Whether a flag is given; typed surfaces send "false" for one that is off."""
+        return self.option(name).lower() in {"true", "1", "yes"}
+
 
 @dataclass(frozen=True, slots=True)
 class ForeignText:

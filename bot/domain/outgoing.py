@@ -125,5 +125,3 @@ class Reply:
     """The pressed message keeps its words and loses its buttons: they are for what is over."""
     change_turn: Turn = field(default=at_once, compare=False, repr=False)
     """What that change waits for and counts in, where the platform counts it."""
-    refused: bool = False
-    """Nothing was done, and `message` says why: a program is told so by more than words."""

@@ -136,3 +136,12 @@ class Schedule:
     """How many runs were left out since, because that one still worked."""
     readings: WatchState = field(default_factory=WatchState)
     """What it remembers of its readings, where it is a watch."""
+
+
+_DO = re.compile(r"(?<=\s)(?:do|skill)\s", re.IGNORECASE)
+
+
+def plan_in(text: str) -> tuple[str, str] | None:
+    """When, and the `do` behind it; None when the text has another form."""
+    found = _DO.search(text, 1)
+    return None if found is None else (text[: found.start()].strip(), text[found.start() :])

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
+from hashlib import blake2s
 from typing import Any
 
 from agent.effect_facts import Effect, is_denied
@@ -203,6 +204,11 @@ class OpenQuestion:
     closed: float | None = None
     """When it was answered or closed; None while it is open."""
     closing: Closing | None = None
+
+
+def locator(question: str) -> str:
+    """Sixteen characters that stand for a question's id in the data of a button, however long that is."""
+    return blake2s(question.encode(), digest_size=8).hexdigest()
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from sqlalchemy import bindparam, func, or_, select, update
 
 from agent.questions import Question, QuestionKind
 from bot.domain.address import Address, MessageRef
-from bot.domain.task import Closing, OpenQuestion
+from bot.domain.task import Closing, OpenQuestion, locator
 from bot.store.codec import Codec
 from bot.store.connection import Parameters, Source, Transaction
 from bot.store.database import Database
@@ -22,7 +22,9 @@ _QUESTION: Final = Codec(OpenQuestion, questions)
 _IS_OPEN: Final = questions.c.answer.is_(None) & ~questions.c.expired
 _THAT: Final = given(questions.c.id)
 _ADD: Final = (
-    insert(questions, ("id", "task", "question", "asked", "expires")).on_conflict_do_nothing().returning(questions.c.id)
+    insert(questions, ("id", "locator", "task", "question", "asked", "expires"))
+    .on_conflict_do_nothing()
+    .returning(questions.c.id)
 )
 _ANSWER: Final = (
     update(questions)
@@ -60,6 +62,7 @@ _CLOSED: Final = (
     .order_by(questions.c.asked.desc(), questions.c.id)
 )
 _BY_MESSAGE: Final = select(questions).where(given(questions.c.message))
+_BY_LOCATOR: Final = select(questions).where(given(questions.c.locator))
 _SHOWN: Final = update(questions).where(_THAT).values(message=bindparam("message"))
 _MOVE_QUESTIONS: Final = (
     update(questions)
@@ -81,6 +84,7 @@ class Questions:
         """Keep a question. False when it was asked before: then nothing changes."""
         values: Parameters = {
             "id": question.id,
+            "locator": locator(question.id),
             "task": int(task),
             "question": question.model_dump_json(),
             "asked": now,
@@ -141,6 +145,10 @@ class Questions:
     async def by_message(self, message: MessageRef) -> OpenQuestion | None:
         """The question that was shown as this message."""
         return _QUESTION.first(await self._database.fetch(_BY_MESSAGE, {"message": message_text(message)}))
+
+    async def by_locator(self, locator: str) -> OpenQuestion | None:
+        """The question that a button names, open or closed."""
+        return _QUESTION.first(await self._database.fetch(_BY_LOCATOR, {"locator": locator}))
 
     async def shown(self, question: str, message: MessageRef) -> None:
         """The question was sent as this message."""

@@ -6,7 +6,6 @@ from collections.abc import Callable, Collection
 from statistics import median
 
 from agent.events import ModelAway, Told
-from agent.questions import QuestionKind
 from bot.domain.address import Address, MessageRef, Person
 from bot.domain.task import Ahead, OpenQuestion, PartNow, StepRow, Task, TaskState, UnknownTask
 from bot.domain.task_request import Origin
@@ -110,10 +109,6 @@ class TaskQueries:
         """Whether the place is a thread that was opened for a task."""
         return await self._store.tasks.made_for_tasks(address)
 
-    async def latest_for(self, accounts: Collection[Person], place: Address) -> Task | None:
-        """The task that the person with these accounts means who names none in this place."""
-        return await self._store.tasks.latest_for(accounts, place)
-
     async def steps(self, task: str, *, after: int = 0) -> tuple[StepRow, ...]:
         """The steps of a task, in order, but for the first `after`."""
         return await self._store.steps.of(task, after=after)
@@ -126,25 +121,13 @@ class TaskQueries:
         """How many are before it in the queue, plus one; None while it does not wait for a phone."""
         return self._workers.place(task)
 
-    async def questions_of(self, task: str) -> tuple[OpenQuestion, ...]:
-        """All questions of a task, open or closed, in the order in which they were asked."""
-        return await self._store.questions.of(task)
-
     async def open_questions(self, task: str | None = None, place: Address | None = None) -> tuple[OpenQuestion, ...]:
         """The open questions, oldest first: all, those of a task, or those shown in a place."""
         return await self._store.questions.open(task, place)
 
-    async def closed_secrets(self, *, asked_by: float, ends_from: float) -> tuple[OpenQuestion, ...]:
-        """Questions for a secret that are closed, the latest first; see `Questions.closed`."""
-        return await self._store.questions.closed(QuestionKind.SECRET, asked_by=asked_by, ends_from=ends_from)
-
     async def question(self, question: str) -> OpenQuestion | None:
         """The question with this id, None when there is none."""
         return await self._store.questions.get(question)
-
-    async def question_by_message(self, message: MessageRef) -> OpenQuestion | None:
-        """The question that was shown as this message."""
-        return await self._store.questions.by_message(message)
 
     async def question_shown(self, question: str, message: MessageRef) -> None:
         """The question was sent as this message."""

@@ -15,12 +15,11 @@ from starlette.routing import Route
 
 from agent.files import GivenFile
 from agent.models.state import ModelState, ModelStatus
-from agent.ports.frames import Frames
 from agent.questions import QuestionKind
-from bot.commands.spec import COMMANDS
+from bot.application.services import Services
+from bot.commands.spec import BY_NAME, COMMANDS
 from bot.domain.address import MessageRef
 from bot.domain.chat import ChatGone, Intake
-from bot.domain.console_log import ConsoleLog
 from bot.domain.incoming import Attachment, Incoming, Press
 from bot.domain.outgoing import Reply
 from bot.domain.right import Right
@@ -32,14 +31,8 @@ from bot.web.auth import caller_of
 from bot.web.chat import WebChat
 from bot.web.dashboard import Dashboard
 from bot.web.http import BODY_LIMIT, RequestRefused, get, post, read_body, refuse
-from bot.web.viewers import PeopleOfPage, Viewer, Viewers
-from bot.web.views import (
-    ConsoleChecks,
-    ConsolePhones,
-    ConsoleQuestions,
-    ConsoleSearch,
-    ConsoleTasks,
-)
+from bot.web.viewers import Viewer, Viewers
+from bot.web.views import ConsoleChecks
 
 SAID_LIMIT = 20_000
 """Characters of one line from the page."""
@@ -57,22 +50,15 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class ConsoleServices:
-    """What stands behind the console. `commands` are the words that begin a command."""
+    """What the console works with."""
 
+    services: Services
     chat: WebChat
-    log: ConsoleLog
+    """The operator's chat."""
+    people: WebChat
+    """The chats of those who sign in and are no operators."""
     intake: Intake
-    frames: Frames
-    tasks: ConsoleTasks
-    search: ConsoleSearch
-    questions: ConsoleQuestions
-    phones: ConsolePhones
     checks: ConsoleChecks
-    commands: Collection[str]
-    held_by: Callable[[str], str] = lambda _phone: ""
-    """Who holds a phone by hand, by name; "" for nobody."""
-    people: PeopleOfPage | None = None
-    """What those are served with who sign in and are no operators."""
     model: Callable[[], ModelState] = lambda: ModelState(ModelStatus.OFFLINE)
     """How the model for acting is doing."""
 
@@ -126,14 +112,14 @@ class Api:
         revision = await viewer.log.revision()
         state = viewer.state(await viewer.standing(await self._board.now()))
         signed_in = bool(caller_of(request).session)
-        commands = _commands_json(viewer.commands(self._behind.commands))
+        commands = _commands_json(viewer.commands(BY_NAME))
         more = {"revision": revision, "commands": commands, "signed_in": signed_in}
         more |= {"may": viewer.rights, "model": self._behind.model().model}
         return JSONResponse(state | more)
 
     async def choices(self, request: Request) -> Response:
         """Phones and people that tasks can be searched by."""
-        choices = await self._behind.search.choices(self._viewers.of(request).accounts)
+        choices = await self._behind.services.store.search.choices(self._viewers.of(request).accounts)
         return JSONResponse(
             {
                 "phones": [{"id": phone, "name": name} for phone, name in choices.phones],
@@ -162,12 +148,12 @@ class Api:
         """The person typed something: a command, an answer or a note to what stands there, or a task."""
         viewer = self._viewers.of(request)
         said = await body_of(request, Said)
-        command = command_of(said.text, said.thread, self._behind.commands)
+        command = command_of(said.text, said.thread)
         try:
             files = [await self._attached(file, viewer) for file in said.files]
         except KeyError:
             return refuse(409, say("refusal.file_missing"))
-        shown = NOT_KEPT if may_be_secret(command, await self._behind.questions.open()) else said.text
+        shown = NOT_KEPT if may_be_secret(command, await self._behind.services.store.questions.open()) else said.text
         ref = await viewer.chat.heard(
             viewer.address(said.thread),
             shown,
@@ -193,7 +179,7 @@ class Api:
         """Raises KeyError for what is not kept, or not theirs."""
         if not await viewer.has(file.content):
             raise KeyError(file.content)
-        return Attachment(file.name, await self._behind.frames.load(file.content))
+        return Attachment(file.name, await self._behind.services.frames.load(file.content))
 
     async def press(self, request: Request) -> Response:
         """The person pressed a button."""
@@ -266,7 +252,7 @@ _ALONE = re.compile(r"\S+(?:\s+(?:#?\d+(?:\.\S+)?|--\S.*))?", re.DOTALL)
 """A command word with nothing behind it, with the number of a task, or with options."""
 
 
-def command_of(text: str, thread: str, commands: Collection[str]) -> str | None:
+def command_of(text: str, thread: str) -> str | None:
     """The command in a line, None when it is none.
 
     A leading slash always makes a command. Without one a line of the console itself is a command only when it can mean
@@ -280,7 +266,7 @@ def command_of(text: str, thread: str, commands: Collection[str]) -> str | None:
         return None
     name = line.split(maxsplit=1)[0].lower()
     alone = name == "do" or _ALONE.fullmatch(line)
-    return line if name in commands and alone else None
+    return line if name in BY_NAME and alone else None
 
 
 def may_be_secret(command: str | None, questions: Sequence[OpenQuestion]) -> bool:

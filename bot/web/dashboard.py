@@ -10,10 +10,11 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 
 from agent.models.state import ModelState
+from bot.application.services import Services
 from bot.store.errors import StoreError
 from bot.texts import spoken
 from bot.views.tasks import Json
-from bot.web.views import ConsolePhones, ConsoleQuestions, ConsoleTasks, Standing, changes_json, standing_of, state_json
+from bot.web.views import Standing, changes_json, standing_of, state_json
 from bot.web.wakeup import Wakeup
 
 logger = logging.getLogger(__name__)
@@ -57,16 +58,8 @@ class Shown:
 class Dashboard:
     """Between two changes it asks nothing of the store, and without watchers never."""
 
-    def __init__(
-        self,
-        tasks: ConsoleTasks,
-        questions: ConsoleQuestions,
-        phones: ConsolePhones,
-        model: Callable[[], ModelState],
-    ) -> None:
-        self._tasks = tasks
-        self._questions = questions
-        self._phones = phones
+    def __init__(self, services: Services, model: Callable[[], ModelState]) -> None:
+        self._services = services
         self._model = model
         self._changed = Wakeup()
         self._watchers = 0
@@ -79,7 +72,7 @@ class Dashboard:
 
     async def now(self) -> Standing:
         """How everything stands now. Raises StoreError."""
-        return await standing_of(self._tasks, self._questions, self._phones, self._model())
+        return await standing_of(self._services, self._model())
 
     @asynccontextmanager
     async def watched(self) -> AsyncIterator[None]:
@@ -98,7 +91,7 @@ class Dashboard:
                 await asyncio.gather(keeping, return_exceptions=True)
 
     async def _keep(self) -> None:
-        forget = self._tasks.subscribe(lambda _: self._changed.beat())
+        forget = self._services.task_service.subscribe(lambda _: self._changed.beat())
         phones = asyncio.create_task(self._hear_of_phones())
         try:
             while True:
@@ -129,5 +122,5 @@ class Dashboard:
 
     async def _hear_of_phones(self) -> None:
         while True:
-            await self._phones.wait_for_change()
+            await self._services.phones.wait_for_change()
             self._changed.beat()

@@ -29,7 +29,6 @@ from bot.views.tasks import Json
 from bot.web import handover
 from bot.web.api import Api, ConsoleServices
 from bot.web.auth import ConsoleGate
-from bot.web.cli_endpoint import CliCommands
 from bot.web.connections import IDLE_WITHIN, Connections, HttpServer
 from bot.web.dashboard import Dashboard
 from bot.web.errors import ConsoleError, ConsolePortInUse
@@ -84,24 +83,18 @@ class Console:
         self._data_dir = data_dir
         self._beside = beside
         self._note: handover.Handover | None = None
-        viewers = Viewers(behind.chat, behind.log, behind.people)
-        board = Dashboard(behind.tasks, behind.questions, behind.phones, behind.model)
+        services = behind.services
+        viewers = Viewers(behind.chat, behind.people, services)
+        board = Dashboard(services, behind.model)
         self._words = PageTexts(language)
         self._parts = (
             self._words,
             SignIn(self._gate, door.password, tokens=tokens),
             Api(behind, board, viewers),
-            Events(behind, board, self._stopping, self._gate, viewers),
-            Pictures(behind.frames, viewers),
-            Thumbnails(
-                behind.phones,
-                behind.tasks,
-                time.monotonic,
-                lambda request: viewers.of(request).phones(behind.phones.list()),
-                behind.held_by,
-            ),
+            Events(board, self._stopping, self._gate, viewers),
+            Pictures(services.frames, viewers),
+            Thumbnails(services, time.monotonic, lambda request: viewers.of(request).phones(services.phones.list())),
             SettingsCheck(behind.checks),
-            CliCommands(behind.intake, behind.commands),
         )
         self._idle = idle
         self._connections = connections

@@ -12,7 +12,6 @@ from starlette.routing import Route
 
 from bot.domain.right import Right
 from bot.texts import say
-from bot.web.api import ConsoleServices
 from bot.web.auth import ConsoleGate
 from bot.web.dashboard import APART_S, Dashboard, Shown
 from bot.web.http import STREAM_HEADERS, Streamed, Write, get, refuse, server_sent
@@ -32,13 +31,10 @@ REVISION = re.compile(r"[0-9]{1,18}")
 class Events:
     """The page's live side. `stopping` ends every stream, and one ends when the gate says that its reader has left."""
 
-    def __init__(
-        self, behind: ConsoleServices, board: Dashboard, stopping: asyncio.Event, gate: ConsoleGate, viewers: Viewers
-    ) -> None:
+    def __init__(self, board: Dashboard, stopping: asyncio.Event, gate: ConsoleGate, viewers: Viewers) -> None:
         self._gate = gate
         self._viewers = viewers
         self._board = board
-        self._behind = behind
         self._stopping = stopping
 
     def routes(self) -> list[Route]:

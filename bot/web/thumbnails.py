@@ -19,11 +19,12 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
+from bot.application.services import Services
 from bot.domain.right import Right
 from bot.tasks.input import health_words
 from bot.texts import say
 from bot.web.http import get, refuse
-from bot.web.views import HOLDS, ConsolePhones, ConsoleTasks
+from bot.web.views import HOLDS
 from devices.app_titles import readable
 from devices.errors import PhoneError
 from devices.phone import Health, PhoneInfo
@@ -51,23 +52,16 @@ class _Seen:
 
 
 class Thumbnails:
-    """Looks at phones for the page. `now` gives seconds that only grow, `theirs` the phones of whoever asks, `held_by`
-    who has a phone in their hands.
-    """
+    """Looks at phones for the page. `now` gives seconds that only grow, `theirs` the phones of whoever asks."""
 
     def __init__(
-        self,
-        phones: ConsolePhones,
-        tasks: ConsoleTasks,
-        now: Callable[[], float],
-        theirs: Callable[[Request], Sequence[PhoneInfo]],
-        held_by: Callable[[str], str] = lambda _: "",
+        self, services: Services, now: Callable[[], float], theirs: Callable[[Request], Sequence[PhoneInfo]]
     ) -> None:
         self._theirs = theirs
-        self._phones = phones
-        self._tasks = tasks
+        self._phones = services.phones
+        self._tasks = services.task_service
         self._now = now
-        self._held_by = held_by
+        self._held_by = services.hands.held_by
         self._seen: dict[str, _Seen] = {}
 
     def routes(self) -> list[Route]:

@@ -32,14 +32,6 @@ SHOWN_RIGHTS: Final = (Right.APPROVE, Right.OPERATE, Right.ADMIN)
 
 
 @dataclass(frozen=True, slots=True)
-class PeopleOfPage:
-    """What people who are no operators are served with: what says what is theirs, and the chat of their pages."""
-
-    services: Services
-    chat: WebChat
-
-
-@dataclass(frozen=True, slots=True)
 class Viewer:
     """Somebody who looks at the page. `home` is their chat and `log` its messages; `services` says what is theirs, and
     is None for the operator.
@@ -129,22 +121,19 @@ class Viewer:
 
 
 class Viewers:
-    """Knows who looks, by what the gate has found. `people` is None where nobody but the operator is let in."""
+    """Knows who looks, by what the gate has found. `chat` is the operator's, `people` that of everybody else."""
 
-    def __init__(self, chat: WebChat, log: ConsoleLog, people: PeopleOfPage | None) -> None:
+    def __init__(self, chat: WebChat, people: WebChat, services: Services) -> None:
         self._chat = chat
-        self._log = log
         self._people = people
+        self._services = services
 
     def of(self, request: Request) -> Viewer:
         """Who sent this request."""
-        caller = caller_of(request)
+        caller, person, log = caller_of(request), person_of(request), self._services.store.console
         if caller.token is None:
-            return Viewer(person_of(request), self._chat, self._log, HOME)
-        assert self._people is not None, "the gate lets nobody in whom nobody serves"
-        return Viewer(
-            person_of(request), self._people.chat, self._log.of(caller.home.chat), caller.home, self._people.services
-        )
+            return Viewer(person, self._chat, log, HOME)
+        return Viewer(person, self._people, log.of(caller.home.chat), caller.home, self._services)
 
 
 def person_of(request: Request) -> Person:

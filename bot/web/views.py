@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
 from agent.models.state import ModelState
+from bot.application.services import Services
 from bot.checks.settings import Shown
-from bot.domain.address import Address, Person
+from bot.domain.address import Address
 from bot.domain.finding import Finding
 from bot.domain.task import OpenQuestion, Task, TaskState
-from bot.store.search import Choices
 from bot.views.model import model_json
 from bot.views.tasks import Json, phone_json, task_json
 from bot.web.chat import HOME
-from devices.phone import Phone, PhoneInfo
+from devices.phone import PhoneInfo
 
 TASKS_SHOWN = 100
 """Tasks in the list of the page."""
@@ -36,62 +36,6 @@ class ConsoleChecks(Protocol):
 
     async def far(self) -> Sequence[Finding]:
         """What is asked elsewhere: the model and the chats' platforms. May take a minute, and costs some tokens."""
-        ...
-
-
-class ConsoleTasks(Protocol):
-    """What the console needs to know of the tasks."""
-
-    async def recent(self, limit: int, *, before: str | None = None) -> Sequence[Task]:
-        """The latest tasks of all chats, newest first; with `before`, those accepted earlier than that one."""
-        ...
-
-    async def get(self, task: str) -> Task | None:
-        """The task with this number, None when there is none."""
-        ...
-
-    async def active(self) -> Sequence[Task]:
-        """All that have not ended, in order of acceptance; parts stand behind the task that they are parts of."""
-        ...
-
-    def subscribe(self, listener: Callable[[str], None]) -> Callable[[], None]:
-        """Call `listener` after each change of a task. Returns what ends this."""
-        ...
-
-    async def place_in_queue(self, task: str) -> int | None:
-        """The task's place in the queue from 1, None while it does not wait for a phone."""
-        ...
-
-
-class ConsoleSearch(Protocol):
-    """Tasks of now and before."""
-
-    async def choices(self, accounts: Collection[Person] | None = None) -> Choices:
-        """What there is to choose from, of the tasks of these accounts, None for everybody's."""
-        ...
-
-
-class ConsoleQuestions(Protocol):
-    """What the console needs to know of the questions."""
-
-    async def open(self) -> Sequence[OpenQuestion]:
-        """Every question that waits for an answer now."""
-        ...
-
-
-class ConsolePhones(Protocol):
-    """What the console needs to know of the phones."""
-
-    def list(self) -> tuple[PhoneInfo, ...]:
-        """Every known phone, from memory."""
-        ...
-
-    async def wait_for_change(self) -> None:
-        """Until a phone comes, goes, or is in another state."""
-        ...
-
-    def get(self, phone_id: str) -> Phone:
-        """The phone with this id. Raises PhoneGone."""
         ...
 
 
@@ -170,16 +114,16 @@ class Standing:
     model: ModelState
 
 
-async def standing_of(
-    tasks: ConsoleTasks, questions: ConsoleQuestions, phones: ConsolePhones, model: ModelState
-) -> Standing:
+async def standing_of(services: Services, model: ModelState) -> Standing:
     """How everything stands now: three reads of the store, whatever is shown."""
+    tasks = services.task_service
     active = tuple(await tasks.active())
     recent = tuple(await tasks.recent(TASKS_SHOWN))
     listed = {task.id for task in recent}
     old = [task for task in active if not task.parent and task.id not in listed]
     places = {task.id: await tasks.place_in_queue(task.id) for task in active if not task.parts}
-    return Standing((*recent, *reversed(old)), active, places, phones.list(), tuple(await questions.open()), model)
+    questions = await services.store.questions.open()
+    return Standing((*recent, *reversed(old)), active, places, services.phones.list(), questions, model)
 
 
 def state_json(

@@ -22,7 +22,6 @@ from bot.application.services import Services
 from bot.checks.service import ServiceCheck
 from bot.commands.dispatcher import Commands
 from bot.commands.scheduler import Scheduler
-from bot.commands.spec import BY_NAME
 from bot.config.endpoints import transcriber_of
 from bot.config.places import AGENTS_NAME, SKILLS_NAME
 from bot.config.settings import Settings
@@ -57,12 +56,12 @@ from bot.web.exposure import Exposure
 from bot.web.hand import LiveHand
 from bot.web.log_lines import LogLines
 from bot.web.mcp.mount import McpMount
+from bot.web.people import PeopleChanges
 from bot.web.server import Console
 from bot.web.tokens import TokenMaking
 from bot.web.v1.calls import ApiServices
 from bot.web.v1.chat import ApiChat
 from bot.web.v1.mount import ApiMount
-from bot.web.viewers import PeopleOfPage
 from bot.wiring.chat_moves import ChatMoves
 from bot.wiring.connections import ConnectedChats, context_of
 from bot.wiring.core import Core, open_core
@@ -256,19 +255,12 @@ async def _console(
     """Open the console until the stack ends. Raises UnreachableError when it cannot be had and is all there is."""
     api = ApiServices(services, following, core.operating, core.toolbox.offered, core.machines, part_routers)
     behind = ConsoleServices(
-        chat=web,
-        log=core.store.console,
-        intake=commands,
-        frames=core.store.frames,
-        tasks=core.task_service,
-        search=core.store.search,
-        questions=core.store.questions,
-        phones=core.phones,
-        checks=checks,
-        commands=BY_NAME,
-        held_by=services.hands.held_by,
-        people=PeopleOfPage(services, people),
-        model=lambda: core.terms.state,
+        services,
+        web,
+        people,
+        commands,
+        checks,
+        lambda: core.terms.state,
     )
     settings = core.settings
     try:
@@ -284,6 +276,7 @@ async def _console(
                 *watch.routes(),
                 *LogLines(ending).routes(),
                 *TokenMaking(services).routes(),
+                *PeopleChanges(services).routes(),
                 *connect.routes(),
                 *ConnectFolders(services, _folders(core)).routes(),
                 *ConnectPhones(services, WifiPhones(ServerAddress(*core.settings.adb_servers[0]))).routes(),

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from bot.cli.exits import ServiceGone
-from bot.cli.remote import Remote, running_service
+from bot.cli.remote import Remote, running_service, task_path
 from bot.domain.task_request import TaskDraft
 from tests.chaos.records import damage, rows, tasks
 from tests.end_to_end.brain import brain
@@ -60,7 +60,7 @@ class Found:
                 for task in tasks(self.place.data):
                     if task.state in {"paused", "interrupted"} and not self.resumed[task.number]:
                         self.resumed[task.number] += 1
-                        await remote.command("resume", task=str(task.number))
+                        await remote.send(f"{task_path(str(task.number))}/resume")
                 await asyncio.sleep(0.1)
 
     def _open(self) -> list[tuple[str, str, str]]:
@@ -104,7 +104,7 @@ async def until(place: Place, remote: Remote, story: Story, lines: AsyncIterator
         if line["type"] == moment:
             break
     if story.until == "paused":
-        await remote.command("pause", task="1")
+        await remote.send(f"{task_path('1')}/pause")
         while [task.state for task in tasks(place.data)] != ["paused"]:
             await asyncio.sleep(0.02)
     if story.until == "input tap":

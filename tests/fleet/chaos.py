@@ -18,7 +18,7 @@ from typing import Final
 import aiohttp
 
 from bot.cli.exits import Refused, ServiceGone
-from bot.cli.remote import Remote, running_service
+from bot.cli.remote import Remote, running_service, task_path
 from bot.domain.task_request import TaskDraft
 from bot.fleet.keys import HubKeys
 from tests.chaos.agent import restless
@@ -127,7 +127,7 @@ class Person:
             await remote.answer(str(asker), str(question), "done" if kind == "take over" else "blue")
         for task in found:
             if task.state == "interrupted":
-                await remote.command("resume", str(task.number))
+                await remote.send(f"{task_path(str(task.number))}/resume")
 
 
 class Chaos:

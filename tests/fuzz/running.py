@@ -19,10 +19,10 @@ from typing import Any, TypeVar
 import aiohttp
 from hypothesis import strategies as st
 
-from bot.cards.buttons import Deed, locator
+from bot.cards.buttons import Deed
 from bot.commands.spec import BY_NAME
 from bot.domain.address import Person
-from bot.domain.task import TaskState
+from bot.domain.task import TaskState, locator
 from bot.texts import say
 from devices.virtual_phone.phone import VirtualPhone
 from devices.virtual_phone.protocol import HEADER, MAX_PAYLOAD, VERSION, Command, ProtocolFault, read_message

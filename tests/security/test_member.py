@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 
 from agent.questions import QuestionKind
-from bot.cards.buttons import Deed, button, locator
+from bot.cards.buttons import Deed, button
 from bot.domain.address import Address, Place
 from bot.domain.incoming import Attachment, CommandCall
 from bot.domain.outgoing import Reply
-from bot.domain.task import TaskState
+from bot.domain.task import TaskState, locator
 from tests.bot.world import ANNA, BEN, CHANNEL, EVE, PRIVATE, World, a_world, png
 
 BENS_PRIVATE = Place(Address("discord", "bot", "dm-ben"), private=True)

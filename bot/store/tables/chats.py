@@ -10,6 +10,8 @@ from bot.store.tables.metadata import Flag, Number, Real, Time, account, index, 
 questions = table(
     "questions",
     Column("id", Text, primary_key=True),
+    # By what its buttons name it.
+    required("locator", Text),
     required("task", Number, ForeignKey("tasks.id")),
     required("question", Text),
     required("asked", Time),
@@ -27,6 +29,7 @@ questions = table(
 )
 index("questions_task", questions.c.task)
 index("questions_message", questions.c.message)
+index("questions_locator", questions.c.locator)
 index("questions_open", questions.c.expires, where=questions.c.answer.is_(None) & ~questions.c.expired)
 
 # Messages to send, written together with what causes them. What `subject` and `name` are depends on the kind.

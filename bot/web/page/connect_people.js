@@ -1,4 +1,4 @@
-// What belongs to people: members of the team, rights and tokens. Changes are commands, as typed in any chat.
+// What belongs to people: members of the team, rights and tokens.
 
 import { h, setText } from "./dom.js";
 import { FolderDrop } from "./folder_drop.js";
@@ -41,9 +41,9 @@ class Listed {
     this.status.classList.toggle("wrong", wrong);
   }
 
-  async command(name, text, options = {}) {
+  async change(path, wish = {}) {
     try {
-      this.tell((await send(`/api/console/commands/${name}`, { options, text })).text);
+      this.tell((await send(`/api/console/${path}`, wish)).text);
       await this.way.reload();
       return true;
     } catch (error) {
@@ -128,11 +128,11 @@ export class People extends Listed {
     const give = say("page.connect.people.give");
     this.phone = this.choice("phone", say("page.connect.people.phone"), [["", say("page.connect.people.all_phones")]]);
     this.waiting = h("ul", { class: "connect-rows" });
-    this.pair = this.form(say("page.connect.people.pair"), say("page.connect.people.let_in"), ({ code }) => this.command("pair", "", { code: code.value.trim() }),
+    this.pair = this.form(say("page.connect.people.pair"), say("page.connect.people.let_in"), ({ code }) => this.change("pairing", { code: code.value.trim() }),
       this.field("code", say("page.connect.people.code"), { maxlength: 40, placeholder: "ABCD2345" }));
     this.pairing = h("p", { class: "note" });
     this.root.append(h("h3", {}, say("page.connect.people.add")),
-      this.form(say("page.connect.people.add"), give, ({ who, right, phone }) => this.command("people", `allow ${who.value.trim()} ${right.value}`, phone.value ? { device: phone.value } : {}),
+      this.form(say("page.connect.people.add"), give, ({ who, right, phone }) => this.change("people", { who: who.value.trim(), right: right.value, phone: phone.value }),
         this.field("who", say("page.connect.people.who"), { placeholder: "telegram:123456789" }),
         this.choice("right", say("page.connect.people.right"), RIGHTS.map((right) => [right, say(`page.connect.right.${right}`)])), this.phone),
       h("h3", {}, say("page.connect.people.pair")), this.pairing, this.waiting, this.pair, this.status);
@@ -140,7 +140,7 @@ export class People extends Listed {
 
   take({ people, waiting, pairing }) {
     this.list(people, ({ who, right, phone, given }) => row(who, [[say(`page.connect.right.${right}`), phone, given ? "" : say("page.connect.people.settings")].filter(Boolean).join(" · ")],
-      given ? this.button(say("page.connect.people.take"), who, () => this.command("people", `deny ${who}`, phone ? { device: phone } : {}), true) : null));
+      given ? this.button(say("page.connect.people.take"), who, () => this.change("people/deny", { who, phone }), true) : null));
     const list = this.phone.querySelector("select");
     for (const device of this.model.devices) {
       if (![...list.options].some((option) => option.value === device.id)) list.append(h("option", { value: device.id }, device.name));
@@ -171,7 +171,7 @@ export class Tokens extends Listed {
     this.list(tokens, ({ name, rights, owner, phones, expires, expired, used }) => row(name, [
       [rights.map((right) => say(`page.connect.right.${right}`)).join(", "), owner, phones.join(", ")].filter(Boolean).join(" · "),
       [say(`page.connect.tokens.${expired ? "expired" : "until"}`, { time: moment(expires) }), used ? say("page.connect.tokens.used", { time: moment(used) }) : say("page.connect.tokens.unused")].join(" · ")],
-    this.button(say("page.connect.tokens.revoke"), name, () => this.command("tokens", `revoke ${name}`), true)));
+    this.button(say("page.connect.tokens.revoke"), name, () => this.change(`tokens/${encodeURIComponent(name)}/revoke`), true)));
     this.add.hidden = !makes;
     this.others.hidden = makes;
   }

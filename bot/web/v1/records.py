@@ -139,6 +139,13 @@ async def resume_schedule(schedule: Id, calls: Caller) -> ScheduleInfo:
     return _schedule(resumed, resumed_words(resumed))
 
 
+@router.post("/schedules/{schedule}/revoke")
+async def revoke_schedule(schedule: Id, calls: Caller) -> ScheduleInfo:
+    """Take back what was allowed ahead for it."""
+    revoked = await calls.schedules().revoke(await _known(calls, schedule))
+    return _schedule(revoked, say("schedule.revoked", schedule=revoked.id))
+
+
 @router.delete("/schedules/{schedule}", status_code=204)
 async def delete_schedule(schedule: Id, calls: Caller) -> None:
     """End it for good."""

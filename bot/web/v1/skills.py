@@ -13,7 +13,7 @@ from agent.skills import saving
 from agent.skills.loading import Skill, load_skills
 from bot.application.access import Unknown, verdict
 from bot.commands.skill_figures import figures_of
-from bot.commands.skills import always_typed, left_to_model
+from bot.commands.skills import always_typed, change, left_to_model, saved_words, shown_words
 from bot.domain.right import Right
 from bot.texts import listed, say, spoken
 from bot.web.v1.asking import Caller, Id, page
@@ -29,6 +29,8 @@ from bot.web.v1.models.skills import (
     SkillFiguresInfo,
     SkillInfo,
     SkillName,
+    SkillRemoved,
+    SkillVersion,
 )
 from devices.wording import said
 
@@ -49,7 +51,7 @@ async def _may_change(calls: Calls, skill: Skill) -> bool:
     return owner is not None and services.policy.same(owner, calls.person)
 
 
-async def _info(calls: Calls, skill: Skill) -> SkillInfo:
+async def _info(calls: Calls, skill: Skill, told: str = "") -> SkillInfo:
     recorded = skill.recorded
     figures = await figures_of(skill, calls.services.store)
     return SkillInfo(
@@ -63,6 +65,7 @@ async def _info(calls: Calls, skill: Skill) -> SkillInfo:
         if recorded is None
         else RecordingInfo(text=recorded.task, task=recorded.source.task, steps=len(recorded.steps)),
         figures=None if figures is None else SkillFiguresInfo(**asdict(figures)),
+        told=told,
     )
 
 
@@ -100,6 +103,7 @@ async def draft_skill(wish: NewDraft, calls: Caller) -> DraftInfo:
         steps=len(made.steps),
         by_model=left_to_model(made),
         always=always_typed(made),
+        told=shown_words(made),
     )
 
 
@@ -110,8 +114,8 @@ async def save_skill(draft: Id, calls: Caller) -> SkillInfo:
     if await calls.services.store.skills.draft(draft, now=calls.services.clock()) is None:
         raise Unknown(say("save.gone"))
     found = await calls.skills().drafted(draft)
-    await calls.skills().save(found)
-    return await _info(calls, calls.services.skills.found[found.name])
+    version = await calls.skills().save(found)
+    return await _info(calls, calls.services.skills.found[found.name], saved_words(found, version))
 
 
 def _known(calls: Calls, name: str) -> str:
@@ -131,7 +135,15 @@ async def rename_skill(skill: Id, wish: SkillName, calls: Caller) -> SkillInfo:
     return await _info(calls, calls.services.skills.found[new])
 
 
-@router.delete("/skills/{skill}", status_code=204)
-async def delete_skill(skill: Id, calls: Caller) -> None:
+@router.post("/skills/{skill}/restore")
+async def restore_skill(skill: Id, wish: SkillVersion, calls: Caller) -> SkillInfo:
+    """Make a former version the next one; of one's own, for admins of any that was saved here."""
+    name = _known(calls, skill)
+    told = await change(calls.skills(), "restore", name, wish.version)
+    return await _info(calls, calls.services.skills.found[name], told)
+
+
+@router.delete("/skills/{skill}")
+async def delete_skill(skill: Id, calls: Caller) -> SkillRemoved:
     """Delete it with what its runs have come to; one's own, for admins any that was saved here."""
-    await calls.skills().remove(_known(calls, skill))
+    return SkillRemoved(planned=await calls.skills().remove(_known(calls, skill)))

@@ -15,6 +15,7 @@ from agent.ports.agent import AS_SET
 from bot.application.access import Unknown, verdict
 from bot.application.skills import draft_of_skill
 from bot.commands.answers import sole
+from bot.commands.tasks import standing_words, started_reply
 from bot.domain.right import API_PLATFORM, Right
 from bot.domain.task import BadText, Task, TaskState
 from bot.domain.task_request import SkillCall
@@ -35,6 +36,7 @@ from bot.web.v1.models.tasks import (
     Note,
     OpenQuestionInfo,
     PictureInfo,
+    Repeat,
     SourceInfo,
     StepInfo,
     TaskInfo,
@@ -52,8 +54,8 @@ _FORM: Final = {"schema": {"type": "object", "properties": {"file": _BYTES}, "re
 router = APIRouter(tags=["tasks"])
 
 
-async def task_info(calls: Calls, task: Task, *, is_new: bool = False) -> TaskInfo:
-    """A task as programs see it; one that is new has asked nothing."""
+async def task_info(calls: Calls, task: Task, *, is_new: bool = False, told: str = "") -> TaskInfo:
+    """A task as programs see it; one that is new has asked nothing. `told` is for people."""
     service = calls.services.task_service
     waiting = task.state is not TaskState.ENDED
     questions = await service.open_questions(task=task.id) if waiting and not is_new else ()
@@ -96,7 +98,13 @@ async def task_info(calls: Calls, task: Task, *, is_new: bool = False) -> TaskIn
             )
             for one in questions
         ],
+        told=told,
     )
+
+
+async def _done(calls: Calls, task: Task) -> TaskInfo:
+    """A task to which something was done, with how it stands, for people."""
+    return await task_info(calls, task, told=await standing_words(task, calls.services))
 
 
 @router.post("/tasks", status_code=201)
@@ -137,27 +145,51 @@ async def list_tasks(
 
 @router.get("/tasks/{task}")
 async def get_task(task: Id, calls: Caller) -> TaskInfo:
-    """One task, with the questions that wait for an answer."""
+    """One task, with the questions that wait for an answer; `latest` is the one meant where none is named."""
     return await task_info(calls, await calls.task(task))
 
 
 @router.post("/tasks/{task}/cancel")
 async def cancel_task(task: Id, calls: Caller) -> TaskInfo:
     """End it, within a second."""
-    return await task_info(calls, await calls.commands().cancel(await calls.task(task)))
+    return await _done(calls, await calls.commands().cancel(await calls.task(task)))
 
 
 @router.post("/tasks/{task}/pause")
 async def pause_task(task: Id, calls: Caller) -> TaskInfo:
     """Let it stand still."""
-    return await task_info(calls, await calls.commands().pause(await calls.task(task)))
+    return await _done(calls, await calls.commands().pause(await calls.task(task)))
 
 
 @router.post("/tasks/{task}/resume")
 async def resume_task(task: Id, calls: Caller, note: MaybeNote | None = None) -> TaskInfo:
     """Let it go on, with a note for the agent."""
     words = "" if note is None else note.text.strip()
-    return await task_info(calls, await calls.commands().resume(await calls.task(task), words))
+    return await _done(calls, await calls.commands().resume(await calls.task(task), words))
+
+
+@router.post("/tasks/{task}/take-over")
+async def take_over_task(task: Id, calls: Caller) -> TaskInfo:
+    """Let it stand still while a person does something on its phone; resume goes on."""
+    return await _done(calls, await calls.commands().take_over(await calls.task(task)))
+
+
+@router.post("/tasks/{task}/hurry")
+async def hurry_task(task: Id, calls: Caller) -> TaskInfo:
+    """Put it at the head of its queue; takes the right to approve."""
+    return await _done(calls, await calls.commands().hurry(await calls.task(task)))
+
+
+@router.post("/tasks/{task}/again", status_code=201)
+async def repeat_task(task: Id, wish: Repeat, calls: Caller, response: Response) -> TaskInfo:
+    """Give it again, as a new task: on the same phone, with its files, as quick as before, unless told otherwise."""
+    files = await calls.files([(file.name, file.content) for file in wish.files])
+    started = await calls.commands().again(
+        await calls.task(task), wish.changes.strip(), device=wish.phone, quick=wish.quick, files=files
+    )
+    response.headers["Location"] = f"/api/v1/tasks/{started.task.id}"
+    message = (await started_reply(started, calls.services)).message
+    return await task_info(calls, started.task, told="" if message is None else message.body)
 
 
 @router.post("/tasks/{task}/steer")
@@ -259,7 +291,7 @@ async def list_pictures(task: Id, calls: Caller) -> Listed[PictureInfo]:
 async def get_picture(task: Id, picture: Id, calls: Caller) -> Response:
     """The bytes of one of its pictures."""
     found = await calls.task(task)
-    questions = await calls.services.task_service.questions_of(found.id)
+    questions = await calls.services.store.questions.of(found.id)
     own = {row.frame for row in await calls.services.task_service.steps(found.id)}
     own |= {found.frame, *(one.question.frame for one in questions), *(one.question.before for one in questions)}
     if picture not in own or not REFERENCE.fullmatch(picture):

@@ -11,12 +11,12 @@ from bot.cards.buttons import (
     ButtonData,
     Deed,
     button,
-    locator,
     pause_button,
     read_button,
     resume_button,
     stop_button,
 )
+from bot.domain.task import locator
 
 
 def test_what_is_made_is_read() -> None:

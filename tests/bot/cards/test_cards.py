@@ -17,14 +17,14 @@ from agent.models.base import Usage
 from agent.outcome import Outcome
 from agent.questions import ALLOW, ALLOW_FOR_TASK, DENY, DONE, QuestionKind
 from agent.standing_yes import Recipient
-from bot.cards.buttons import Deed, locator, read_button
+from bot.cards.buttons import Deed, read_button
 from bot.cards.card import TODO_LINES, render_card, render_step, state_line
 from bot.cards.final import render_final, render_notice
 from bot.cards.formatting import by_role
 from bot.cards.picture import screen_picture
 from bot.cards.question import render_answered, render_question
 from bot.domain.outgoing import Message, Picture
-from bot.domain.task import Ahead, OpenQuestion, TaskState
+from bot.domain.task import Ahead, OpenQuestion, TaskState, locator
 from bot.store.frames import FrameFiles
 from bot.texts import speaking
 from tests.bot.records import ANNA, a_question, a_step, a_task, an_ended_task, screen_bytes

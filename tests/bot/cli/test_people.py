@@ -5,20 +5,26 @@ from __future__ import annotations
 import asyncio
 import json
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
 from bot.cli.main import main
-from bot.domain.outgoing import Message as Told
-from bot.domain.outgoing import Reply
+from bot.domain.address import Person
 from bot.domain.schedule import Plan, Rule, RuleKind
 from bot.domain.task_request import Origin, TaskDraft, TaskRequest
+from bot.people.access import Policy
+from bot.people.pairing import Pairing
+from bot.people.rights import Rights
 from bot.store.directory import DataDirectory
 from bot.store.store import Store
+from bot.web.people import PeopleChanges
 from tests.bot.web.world import open_world
 from tests.bot.world import ANNA, CHANNEL
 
 Said = pytest.CaptureFixture[str]
+EVE = Person("discord", "7", "Eve")
 
 
 async def _filled(directory: Path) -> None:
@@ -60,17 +66,17 @@ def test_nobody_waits_where_no_service_runs(machine: Path, capsys: Said) -> None
 async def test_a_running_service_is_asked(machine: Path, capsys: Said) -> None:
     directory = machine / "data"
     directory.mkdir()
-    async with open_world(directory) as world:
-        heard: list[str] = []
-
-        def reply(call: object) -> Reply:
-            heard.append(repr(call))
-            return Reply(Told(heading="Waiting", body="Eve waits", footer="An hour left"))
-
-        world.intake.reply = reply
-        assert await asyncio.to_thread(main, ["pair", "KM4QX7RT"]) == 0
-        assert "Waiting\nEve waits\nAn hour left" in capsys.readouterr().out
-        assert len(heard) == 1
+    pairing = Pairing()
+    code = pairing.code_for(EVE)
+    store: Any = None
+    rights = Rights(Policy(), store, pairing)
+    services: Any = SimpleNamespace(rights=rights, policy=Policy(), store=store)
+    async with open_world(directory, beside=PeopleChanges(services).routes()):
+        assert await asyncio.to_thread(main, ["pair"]) == 0
+        assert f"{EVE.platform}:{EVE.id}" in capsys.readouterr().out
+        pairing.approve(code, ANNA)
+        assert await asyncio.to_thread(main, ["pair", code]) == 64, "it is nobody's any more"
+        assert capsys.readouterr().out == ""
         assert await asyncio.to_thread(main, ["schedules"]) == 0
         assert await asyncio.to_thread(main, ["usage", "--json"]) == 0
         assert "Nothing is scheduled." in capsys.readouterr().out

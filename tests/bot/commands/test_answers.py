@@ -10,12 +10,12 @@ import pytest
 from agent.questions import ALLOW, ALLOW_FOR_TASK, DENY, QuestionKind
 from agent.standing_yes import Recipient
 from bot.application.interpret import FOLLOWED_SECONDS
-from bot.cards.buttons import Deed, button, locator, pause_button, resume_button, stop_button
+from bot.cards.buttons import Deed, button, pause_button, resume_button, stop_button
 from bot.domain.address import Address, MessageRef, Place
 from bot.domain.chat import ChatError
 from bot.domain.incoming import Press
 from bot.domain.outgoing import Reply
-from bot.domain.task import OpenQuestion, TaskState
+from bot.domain.task import OpenQuestion, TaskState, locator
 from bot.store.audit import AuditKind, YesDetail
 from tests.bot.chats.loopback import CAPABILITIES, LoopbackChat
 from tests.bot.world import ADA, ANNA, BEN, CHANNEL, EVE, PRIVATE, World

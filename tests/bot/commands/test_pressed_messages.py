@@ -7,10 +7,10 @@ from collections.abc import Callable
 import pytest
 
 from agent.questions import ALLOW, QuestionKind
-from bot.cards.buttons import Deed, button, locator, pause_button, resume_button, stop_button
+from bot.cards.buttons import Deed, button, pause_button, resume_button, stop_button
 from bot.domain.address import MessageRef
 from bot.domain.outgoing import Button
-from bot.domain.task import TaskState
+from bot.domain.task import TaskState, locator
 from tests.bot.world import ANNA, BEN, CHANNEL, EVE, PRIVATE, World
 
 

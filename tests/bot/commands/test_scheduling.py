@@ -7,11 +7,11 @@ from dataclasses import replace
 
 import pytest
 
-from bot.commands.scheduling import plan_in
 from bot.domain.address import Person, Place
 from bot.domain.incoming import CommandCall
 from bot.domain.outgoing import Reply
 from bot.domain.right import Grant, Right
+from bot.domain.schedule import plan_in
 from bot.domain.task_request import TaskDraft, TaskOptions
 from tests.bot.commands.test_overview import words
 from tests.bot.world import ADA, ANNA, BEN, CHANNEL, PRIVATE, World

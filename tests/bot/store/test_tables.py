@@ -12,7 +12,7 @@ from agent.ports.journal import ActionKey, LeaseLost
 from agent.questions import Question, QuestionKind
 from agent.run_id import RunId
 from bot.domain.address import Address, MessageRef, Person
-from bot.domain.task import StepRow, TaskState
+from bot.domain.task import StepRow, TaskState, locator
 from bot.domain.task_request import Origin
 from bot.store.connection import Transaction
 from bot.store.outbox import FilePayload, FinalPayload, Notice, NoticePayload, QuestionPayload
@@ -203,6 +203,8 @@ async def test_the_first_answer_in_time_wins(store: Store) -> None:
     assert await store.write(lambda t: store.questions.expire(t, now=99)) == ()
     answered = await store.questions.get("q1")
     assert answered == replace(found, answer="a", answered_by="Anna", closed=9)
+    assert await store.questions.by_locator(locator("q1")) == answered, "open or closed"
+    assert await store.questions.by_locator(locator("q2")) is None
 
 
 async def test_cards_and_refusals(store: Store) -> None:

@@ -8,8 +8,8 @@ import pytest
 
 from agent.outcome import Outcome
 from agent.questions import QuestionKind
-from bot.cards.buttons import Deed, button, locator
-from bot.domain.task import OpenQuestion, Task, TaskState, WrongState
+from bot.cards.buttons import Deed, button
+from bot.domain.task import OpenQuestion, Task, TaskState, WrongState, locator
 from tests.bot.world import ADA, ANNA, BEN, Clock, World, a_world
 
 TAKE = "Take over"

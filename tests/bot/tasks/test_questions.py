@@ -42,7 +42,7 @@ async def test_a_question_is_stored_told_and_answered_once(tmp_path: Path) -> No
         assert await one.task_service.open_questions(place=HERE) == (question,)
         message = MessageRef(HERE, "12")
         await one.task_service.question_shown(question.question.id, message)
-        found = await one.task_service.question_by_message(message)
+        found = await one.store.questions.by_message(message)
         assert found == await one.task_service.question(question.question.id) == replace(question, message=message)
         with pytest.raises(BadText, match="allow or deny"):
             await one.task_service.answer(question.question.id, "perhaps", ANNA)

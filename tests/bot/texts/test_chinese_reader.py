@@ -30,7 +30,7 @@ from agent.run_id import RunId
 from agent.skills.loading import load_skills
 from agent.wording import kept, restored
 from agent.wording import words as agent_words
-from bot.cards.buttons import Deed, locator
+from bot.cards.buttons import Deed
 from bot.cards.card import render_card, render_step, render_steps
 from bot.cards.final import render_files, render_final, render_interrupted
 from bot.cards.question import render_answered, render_question
@@ -38,7 +38,7 @@ from bot.commands.spec import COMMANDS
 from bot.config.settings import Settings
 from bot.domain.address import MessageRef, Person
 from bot.domain.incoming import CommandCall, Press
-from bot.domain.task import Closing, OpenQuestion, TaskState
+from bot.domain.task import Closing, OpenQuestion, TaskState, locator
 from bot.domain.tier import Tier
 from bot.store.errors import StoreError
 from bot.texts import speaking

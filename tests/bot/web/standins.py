@@ -30,22 +30,6 @@ from devices.phone import Health, Phone, PhoneInfo
 from tests.bot.records import a_task
 from tests.fakes.instant_phone import InstantPhone
 
-COMMANDS = (
-    "help",
-    "devices",
-    "do",
-    "status",
-    "tasks",
-    "cancel",
-    "pause",
-    "resume",
-    "answer",
-    "screen",
-    "whoami",
-    "why",
-    "pair",
-)
-
 
 def picture(colour: str = "teal", size: tuple[int, int] = (90, 200)) -> bytes:
     target = io.BytesIO()

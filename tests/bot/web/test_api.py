@@ -251,8 +251,9 @@ async def test_tasks_phones_and_questions_as_json(world: World, client: aiohttp.
     state = await get(client, "/api/state")
     assert state["devices"][0]["tasks"] == ["3"]
     assert [(one["task"], one["message"]) for one in state["questions"]] == [("3", "12"), ("2", None)]
-    assert {"name": "screen", "argument": "device"}.items() <= state["commands"][9].items()
-    assert [one["name"] for one in state["commands"][2]["options"]][:2] == ["device", "quick"]
+    commands = {one["name"]: one for one in state["commands"]}
+    assert commands["screen"]["argument"] == "device"
+    assert [one["name"] for one in commands["do"]["options"]][:2] == ["device", "quick"]
     assert state["revision"] == 0
 
 
@@ -340,21 +341,3 @@ def _on_disk(world: World, text: str) -> bool:
     files = [path for path in world.directory.rglob("*") if path.is_file()]
     assert files
     return any(text.encode() in path.read_bytes() for path in files)
-
-
-async def test_a_command_of_the_console(world: World, client: aiohttp.ClientSession) -> None:
-    world.intake.reply = lambda _: Reply(message=Message(heading="Phones", body="Pixel"))
-    path = "/api/console/commands"
-    async with client.post(f"{path}/devices", json={"text": "all", "options": {"device": "pixel"}}) as response:
-        assert await response.json() == {"text": "Phones\nPixel", "picture": "", "buttons": []}
-    (heard,) = world.intake.calls
-    assert (heard.person.id, heard.call.name, heard.call.rest) == (OPERATOR.id, "devices", "all")
-    assert dict(heard.call.options) == {"device": "pixel"}
-    async with client.post(f"{path}/unknown", json={}) as response:
-        assert response.status == 404
-    async with client.post(f"{path}/devices", json={"name": "devices"}) as response:
-        assert response.status == 400
-    world.intake.reply = lambda _: Reply(message=Message(body="Not now."), refused=True)
-    async with client.post(f"{path}/devices", json={}) as response:
-        assert (response.status, await response.json()) == (409, {"error": "Not now."})
-    assert len(world.intake.calls) == 2

@@ -88,7 +88,9 @@ async def test_a_body_that_does_not_come_is_let_go(opened: Opened, token: bool) 
         said = SIGN_IN
         if token:
             bearer = f"Authorization: Bearer {address.query['token']}"
-            said = SIGN_IN.replace("sign-in", "say").replace("\r\nContent-Type", f"\r\n{bearer}\r\nContent-Type")
+            said = SIGN_IN.replace("sign-in", "console/messages").replace(
+                "\r\nContent-Type", f"\r\n{bearer}\r\nContent-Type"
+            )
         reader, writer = await connected(address, said)
         head = (await reader.readuntil(b"\r\n\r\n")).decode()
         assert head.startswith("HTTP/1.1 408")

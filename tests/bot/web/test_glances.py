@@ -6,11 +6,14 @@ import asyncio
 import io
 import json
 from dataclasses import replace
+from types import SimpleNamespace
+from typing import Any
 
 import aiohttp
 import pytest
 from PIL import Image
 
+from bot.application.services import Services
 from bot.domain.task import TaskState
 from bot.web.thumbnails import GLANCE_EVERY, SHOWN, Thumbnails
 from devices.errors import PhoneGone
@@ -36,10 +39,17 @@ async def test_an_idle_phone_is_shown_small(world: World, client: aiohttp.Client
             assert response.status == 404
 
 
+def behind(tables: Tables) -> Services:
+    nobody: Any = SimpleNamespace(held_by=lambda _: "")
+    services: Any = SimpleNamespace(phones=PhoneList(tables), task_service=TaskTable(tables), hands=nobody)
+    found: Services = services
+    return found
+
+
 async def test_the_app_is_told_of_the_same_look_as_the_picture() -> None:
     """Seen failing with the app of the list, which a round of questions may have changed before the next picture."""
     tables, now = Tables(), 100.0
-    glances = Thumbnails(PhoneList(tables), TaskTable(tables), lambda: now, lambda _: tables.phones)
+    glances = Thumbnails(behind(tables), lambda: now, lambda _: tables.phones)
 
     async def look() -> dict[str, str]:
         answer = await glances.glance(asked(IDLE, phone="pixel"))
@@ -72,7 +82,7 @@ async def test_many_pages_are_one_look(world: World, client: aiohttp.ClientSessi
 
 async def test_it_is_looked_at_again_after_a_while_also_when_it_failed() -> None:
     tables, now = Tables(), 100.0
-    glances = Thumbnails(PhoneList(tables), TaskTable(tables), lambda: now, lambda _: tables.phones)
+    glances = Thumbnails(behind(tables), lambda: now, lambda _: tables.phones)
     request = asked(IDLE, phone="pixel")
     tables.screen = PhoneGone("unplugged", uncertain=False)
     assert (await glances.glance(request)).status_code == 409

@@ -15,6 +15,7 @@ from starlette.routing import BaseRoute
 from yarl import URL
 
 from bot.application.services import Services
+from bot.domain.right import PAGE_PLATFORM
 from bot.people.access import Policy
 from bot.store.console import ConsoleMessages
 from bot.store.conversations import ApiRequests
@@ -31,14 +32,12 @@ from bot.web.server import Console
 from bot.web.v1.calls import ApiServices
 from bot.web.v1.mount import ApiMount
 from tests.bot.web.standins import (
-    COMMANDS,
     Checks,
     PhoneList,
     QuestionTable,
     ServedTasks,
     Tables,
     TaskFinder,
-    TaskTable,
     TinyIntake,
 )
 
@@ -74,18 +73,9 @@ async def open_world(
         frames = FrameFiles(directory / "frames", time.time)
         chat = WebChat(log, frames)
         intake = TinyIntake()
-        behind = ConsoleServices(
-            chat=chat,
-            log=log,
-            intake=intake,
-            frames=frames,
-            tasks=TaskTable(tables),
-            search=TaskFinder(tables),
-            questions=QuestionTable(tables),
-            phones=PhoneList(tables),
-            checks=Checks(),
-            commands=COMMANDS,
-        )
+        api = served(database, tables, log, frames)
+        people = WebChat(log, frames, PAGE_PLATFORM)
+        behind = ConsoleServices(api.services, chat, people, intake, Checks())
         sessions = ConsoleSessions(database)
         console = Console(
             door or Exposure("127.0.0.1"),
@@ -93,7 +83,7 @@ async def open_world(
             behind,
             sessions,
             data_dir=directory,
-            beside=lambda stopping: [*beside, *ApiMount(served(behind, database, tables), stopping).routes()],
+            beside=lambda stopping: [*beside, *ApiMount(api, stopping).routes()],
         )
         entry = await console.start()
         try:
@@ -121,21 +111,24 @@ async def open_world(
         await database.close()
 
 
-def served(behind: ConsoleServices, database: Database, tables: Tables) -> ApiServices:
-    """What the operator's page asks of the API, from the same tables."""
+def served(database: Database, tables: Tables, log: ConsoleMessages, frames: FrameFiles) -> ApiServices:
+    """What the operator's page and its API ask, from these tables."""
     store: Any = SimpleNamespace(
-        search=behind.search,
+        console=log,
+        questions=QuestionTable(tables),
+        search=TaskFinder(tables),
         usage=UsageTable(database, time.time),
         schedules=Schedules(database),
         api_requests=ApiRequests(database, time.time),
         own_files=OwnFiles(database, time.time),
-        frames=behind.frames,
+        frames=frames,
     )
     nothing: Any = None
     tasks: Any = ServedTasks(tables)
     rights: Any = SimpleNamespace(policy=Policy())
-    phones: Any = behind.phones
-    services = Services(tasks, store, phones, rights, nothing, nothing, nothing, {})
+    phones: Any = PhoneList(tables)
+    hands: Any = SimpleNamespace(held_by=lambda _: "")
+    services = Services(tasks, store, phones, rights, nothing, nothing, hands, {})
     return ApiServices(services, nothing, nothing)
 
 

@@ -49,6 +49,7 @@ class SkillInfo(Got):
     may_change: bool = Field(description="Whether whoever asks may rename and delete it.")
     recording: RecordingInfo | None = Field(description="Null for a skill in words alone.")
     figures: SkillFiguresInfo | None = Field(description="Null for a skill in words alone, and before the first run.")
+    told: str = Field(default="", description="What there is to say of it when it was saved or changed.")
 
 
 class RefusedSkill(Got):
@@ -68,6 +69,18 @@ class SkillName(Sent):
     """The new name of a skill."""
 
     name: str = Field(min_length=1, max_length=NAME_LIMIT)
+
+
+class SkillVersion(Sent):
+    """A former version of a skill."""
+
+    version: str = Field(min_length=1, max_length=NAME_LIMIT)
+
+
+class SkillRemoved(Got):
+    """A skill that is gone."""
+
+    planned: list[str] = Field(description="The schedules that are still planned with it.")
 
 
 class NewDraft(Sent):
@@ -90,3 +103,4 @@ class DraftInfo(Got):
     steps: int
     by_model: int = Field(description="How many of its steps a model does each time.")
     always: list[str] = Field(description="Texts that are typed each time, whatever its arguments are.")
+    told: str = Field(description="All that in words, for a person to confirm.")

@@ -102,6 +102,7 @@ class TaskInfo(Got):
     ended: float | None
     picture: str | None
     questions: list[OpenQuestionInfo] = Field(description="Those that wait for an answer.")
+    told: str = Field(default="", description="What there is to say of what was just done to it.")
 
 
 class Note(Sent):
@@ -114,6 +115,15 @@ class MaybeNote(Sent):
     """Words for a task that goes on, or none."""
 
     text: str = Field(default="", max_length=TEXT_LIMIT)
+
+
+class Repeat(Sent):
+    """How a task is to be given again."""
+
+    changes: str = Field(default="", max_length=TEXT_LIMIT, description="What is added to its text.")
+    phone: Name = Field(default="", description="As for a task; empty for the same one.")
+    quick: bool | None = Field(default=None, description="null for as quick as before.")
+    files: list[GivenFile] = Field(default_factory=list, max_length=MAX_FILES, description="Beside its own ones.")
 
 
 class AnswerTo(Sent):

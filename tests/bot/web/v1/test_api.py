@@ -270,3 +270,31 @@ async def test_the_rest_reads_as_it_is(api: ApiWorld) -> None:
         secret, "POST", "/tasks", {"text": "send it", "files": [{"name": "a.txt", "content": content}]}
     )
     assert task.status == 201
+
+
+async def test_a_task_is_given_again_stepped_into_and_hurried(api: ApiWorld) -> None:
+    """Everything that a chat does to a task; `latest` is one's own that is meant where none is named."""
+    anna = await api.token("anna", Right.APPROVE, owner=ANNA)
+    ben = await api.token("ben", owner=BEN)
+    assert (await api.ask(ben, "POST", "/tasks/latest/pause")).status == 404
+    made = (await api.ask(anna, "POST", "/tasks", {"text": "look", "quick": True, "phone": "pixel"})).body
+    api.world.agent.tell(made["id"], Started(run=RunId(made["id"]), phone="pixel", phone_name="Pixel"))
+    task = await api.world.until(await api.world.task_service.known(made["id"]), TaskState.WORKING)
+    held = (await api.ask(anna, "POST", "/tasks/latest/take-over")).body
+    assert (held["id"], held["state"]) == (task.id, "paused")
+    assert held["told"]
+    assert (await api.ask(anna, "POST", f"/tasks/{task.id}/resume", {"text": "go"})).status == 200
+    wish = {"changes": "and once more", "quick": False}
+    again = await api.ask(anna, "POST", f"/tasks/{task.id}/again", wish, Idempotency_Key="k1")
+    assert (again.status, again.headers["Location"]) == (201, f"/api/v1/tasks/{again.body['id']}")
+    repeated = await api.world.task_service.known(again.body["id"])
+    assert (repeated.request.phones, repeated.request.options.quick) == (task.request.phones, False)
+    assert "and once more" in repeated.text
+    same = await api.ask(anna, "POST", f"/tasks/{task.id}/again", wish, Idempotency_Key="k1")
+    assert same.body["id"] == again.body["id"]
+    refused = await api.ask(anna, "POST", f"/tasks/{again.body['id']}/hurry")
+    assert (refused.status, refused.body["code"]) == (409, "refused"), "it waits for no phone here"
+    use = await api.token("use", Right.USE, owner=ANNA)
+    assert (await api.ask(use, "POST", f"/tasks/{again.body['id']}/hurry")).status == 403
+    for deed in ("again", "hurry", "take-over"):
+        assert (await api.ask(ben, "POST", f"/tasks/{task.id}/{deed}")).status == 404, deed

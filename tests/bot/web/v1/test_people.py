@@ -192,6 +192,25 @@ async def test_a_picture_is_shown_to_who_may_see_its_task(api: ApiWorld) -> None
     assert (await anna.ask("POST", "/api/console/messages", body)).status == 200
 
 
+async def test_an_admin_gives_and_takes_rights_and_tokens_in_the_page(api: ApiWorld) -> None:
+    boss = await Browser.enter(api, await api.token("boss", Right.ADMIN))
+    wish = {"who": "telegram:77", "right": "approve", "phone": "Pixel"}
+    given = await boss.ask("POST", "/api/console/people", wish)
+    assert (given.status, "telegram:77" in given.body["text"]) == (200, True)
+    (grant,) = [one for one in api.world.rights.policy.grants if one.id == "77"]
+    assert (grant.right, grant.phone) == (Right.APPROVE, "pixel")
+    for wrong in ({"right": "everything"}, {"who": "nobody"}, {"phone": "nokia"}):
+        assert (await boss.ask("POST", "/api/console/people", wish | wrong)).status == 409, wrong
+    assert (await boss.ask("POST", "/api/console/people/deny", {"who": "telegram:77"})).status == 200
+    assert not [one for one in api.world.rights.policy.grants if one.id == "77"]
+    assert (await boss.ask("POST", "/api/console/pairing", {"code": "KM4QX7RT"})).status == 409
+    await api.token("ci")
+    assert "ci" in (await boss.ask("GET", "/api/console/tokens")).body["text"]
+    assert (await boss.ask("POST", "/api/console/tokens/ci/revoke", {})).status == 200
+    assert (await boss.ask("POST", "/api/console/tokens/ci/revoke", {})).status == 409
+    assert api.world.rights.tokens.named("ci") is None
+
+
 async def test_a_phone_is_touched_by_who_may_operate_it(api: ApiWorld) -> None:
     """Seen failing with the routes open to who may use the page."""
     api.world.phones.touchable["pixel"] = PicturedPhone()
@@ -235,7 +254,12 @@ TAKEN: Mapping[Right, tuple[tuple[str, str], ...]] = {
         ("POST", "/api/fleet/invite"),
         ("POST", "/api/fleet/revoke"),
         ("POST", "/api/tokens"),
-        ("POST", "/api/console/commands/devices"),
+        ("POST", "/api/console/people"),
+        ("POST", "/api/console/people/deny"),
+        ("GET", "/api/console/pairing"),
+        ("POST", "/api/console/pairing"),
+        ("GET", "/api/console/tokens"),
+        ("POST", "/api/console/tokens/x/revoke"),
         ("GET", "/api/v1/people"),
         ("GET", "/api/v1/audit"),
     ),

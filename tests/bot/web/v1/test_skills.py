@@ -45,8 +45,15 @@ async def test_whoever_saved_a_skill_changes_it_and_everybody_runs_it(api: ApiWo
         refused = await ben.ask(way, f"{SKILLS}/buy-mug", body)
         assert (refused.status, refused.body["code"]) == (403, "not_allowed")
         assert (await ben.ask(way, f"{SKILLS}/nowhere", body)).status == 404
+    assert (await ben.ask("POST", f"{SKILLS}/buy-mug/restore", {"version": "1"})).status == 403
+    assert (await anna.ask("POST", f"{SKILLS}/buy-mug/restore", {"version": "7"})).status == 409
+    newer = (await anna.ask("POST", f"{SKILLS}/drafts", wish)).body
+    assert (await anna.ask("POST", f"{SKILLS}/drafts/{newer['id']}/save", {})).body["version"] == 2
+    restored = (await anna.ask("POST", f"{SKILLS}/buy-mug/restore", {"version": "1"})).body
+    assert restored["version"] == 3
+    assert restored["parameters"] == saved.body["parameters"]
     assert (await anna.ask("PATCH", f"{SKILLS}/buy-mug", {"name": "mug"})).body["name"] == "mug"
-    assert (await anna.ask("DELETE", f"{SKILLS}/mug")).status == 204
+    assert (await anna.ask("DELETE", f"{SKILLS}/mug")).body == {"planned": []}
     assert await skill(anna, "mug") is None
 
 

@@ -13,7 +13,6 @@ import aiohttp
 from yarl import URL
 
 from agent.guards.policy import Policy
-from bot.commands.spec import BY_NAME
 from bot.config.settings import Settings
 from bot.domain.address import Person
 from bot.domain.right import PAGE_PLATFORM, Right
@@ -30,12 +29,12 @@ from bot.web.exposure import Exposure
 from bot.web.hand import LiveHand
 from bot.web.log_lines import LogLines
 from bot.web.mcp.mount import McpMount
+from bot.web.people import PeopleChanges
 from bot.web.server import Console
 from bot.web.tokens import TokenMaking
 from bot.web.v1.calls import ApiServices
 from bot.web.v1.chat import ApiChat
 from bot.web.v1.mount import ApiMount
-from bot.web.viewers import PeopleOfPage
 from bot.wiring.parts import part_routers, part_routes
 from devices.phone import Phone, PhoneInfo, Phones
 from tests.bot.tasks.test_operating import TouchedPhone
@@ -167,19 +166,7 @@ async def open_api(
         stack.callback(following.close)
         people = WebChat(store.console, store.frames, PAGE_PLATFORM)
         world.chats[people.platform] = people
-        behind = ConsoleServices(
-            chat=WebChat(store.console, store.frames),
-            log=store.console,
-            intake=world.commands,
-            frames=store.frames,
-            tasks=world.task_service,
-            search=store.search,
-            questions=store.questions,
-            phones=world.phones,
-            checks=Checks(),
-            commands=BY_NAME,
-            people=PeopleOfPage(world.services, people),
-        )
+        behind = ConsoleServices(world.services, WebChat(store.console, store.frames), people, world.commands, Checks())
         leases = PhoneLeases(store.leases, world.phones)
         touched = TouchablePhones(world.phones)
         operating = Operating(leases, touched, Policy.default(), store.journal)
@@ -191,6 +178,7 @@ async def open_api(
             store.sessions,
             beside=lambda stopping: [
                 *TokenMaking(world.services).routes(),
+                *PeopleChanges(world.services).routes(),
                 *LogLines(stopping).routes(),
                 *part_routes(machines),
                 *LiveHand(world.services, stopping).routes(),

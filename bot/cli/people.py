@@ -1,0 +1,64 @@
+"""`opengui pair`, `token`, `tokens` and `signout`: who is let in, by what, and that everybody signs in again.
+
+All of it is asked of the running service: codes and sessions are in its memory, and open pages are cut off at once.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from datetime import datetime
+from typing import Final
+from urllib.parse import quote
+
+from bot.cli.control import service_of
+from bot.cli.exits import OK
+from bot.config.settings import Settings
+from bot.texts import say
+
+_PAIRING: Final = "/api/console/pairing"
+_TOKENS: Final = "/api/console/tokens"
+
+
+async def pair(options: argparse.Namespace, settings: Settings) -> int:
+    """Tell who waits, or let in who has this code. Raises Refused and ServiceGone."""
+    async with service_of(settings, say("cli.pair.away")) as remote:
+        told = await (remote.send(_PAIRING, code=options.code) if options.code else remote.read(_PAIRING))
+    print(told["text"])
+    return OK
+
+
+async def token(options: argparse.Namespace, settings: Settings) -> int:
+    """Make or revoke one. The secret alone goes to standard output. Raises Refused and ServiceGone."""
+    async with service_of(settings, say("cli.token.away")) as remote:
+        if options.what == "revoke":
+            print((await remote.send(f"{_TOKENS}/{quote(options.token, safe='')}/revoke"))["text"])
+            return OK
+        made = await remote.send(
+            "/api/tokens",
+            name=options.token,
+            rights=options.right or ["use"],
+            phones=options.phone,
+            days=options.days,
+            person=options.person,
+            approves_by_mcp=options.approves_by_mcp,
+        )
+    until = f"{datetime.fromtimestamp(made['expires']).astimezone():%Y-%m-%d %H:%M}"
+    print(say("cli.token.made", name=made["name"], until=until), file=sys.stderr)
+    print(made["secret"])
+    return OK
+
+
+async def tokens(options: argparse.Namespace, settings: Settings) -> int:  # noqa: ARG001 - it has no options
+    """List them. Raises ServiceGone."""
+    async with service_of(settings, say("cli.token.away")) as remote:
+        print((await remote.read(_TOKENS))["text"])
+    return OK
+
+
+async def signout(options: argparse.Namespace, settings: Settings) -> int:  # noqa: ARG001 - it has no options
+    """End every session of the console. Raises ServiceGone."""
+    async with service_of(settings, say("cli.signout.away")) as remote:
+        ended = (await remote.send("/api/sign-out", others=True))["ended"]
+    print(say("cli.signout.done", number=ended))
+    return OK

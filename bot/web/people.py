@@ -1,0 +1,91 @@
+"""People and tokens in the console and on the command line: rights are given and taken, codes and tokens looked after.
+
+Only the console has these: no program lets others in.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from functools import partial
+
+from pydantic import BaseModel, ConfigDict, Field
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+
+from bot.application.access import Caller, Refused
+from bot.application.people import PeopleCommands
+from bot.application.services import Services
+from bot.commands.pairing import paired_words, waiting_words
+from bot.commands.people import allowed_words, denied_words
+from bot.commands.tokens import token_words
+from bot.texts import say
+from bot.web.api import ID_LIMIT, body_of
+from bot.web.http import get, post, refuse
+from bot.web.viewers import person_of, place_of
+
+
+class _Body(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class Wish(_Body):
+    """A right that somebody is to have, or everything that is taken from them: for one phone or ("") all of them."""
+
+    who: str = Field(min_length=1, max_length=ID_LIMIT)
+    right: str = Field(default="", max_length=ID_LIMIT)
+    phone: str = Field(default="", max_length=ID_LIMIT)
+
+
+class Code(_Body):
+    """A code that somebody was given who waits to be let in."""
+
+    code: str = Field(min_length=1, max_length=ID_LIMIT)
+
+
+_Does = Callable[[Request, PeopleCommands], Awaitable[str]]
+
+
+class PeopleChanges:
+    """Answers with what there is to say of each change, for a person."""
+
+    def __init__(self, services: Services) -> None:
+        self._services = services
+
+    def routes(self) -> list[Route]:
+        """What is served."""
+        return [
+            post("/api/console/people", partial(self._told, self._allow)),
+            post("/api/console/people/deny", partial(self._told, self._deny)),
+            get("/api/console/pairing", partial(self._told, self._waiting)),
+            post("/api/console/pairing", partial(self._told, self._let_in)),
+            get("/api/console/tokens", partial(self._told, self._tokens)),
+            post("/api/console/tokens/{name}/revoke", partial(self._told, self._revoke)),
+        ]
+
+    async def _told(self, does: _Does, request: Request) -> Response:
+        commands = PeopleCommands(Caller(person_of(request), place_of(request), ""), self._services)
+        try:
+            return JSONResponse({"text": await does(request, commands)})
+        except Refused as refused:
+            return refuse(409, str(refused))
+
+    async def _allow(self, request: Request, commands: PeopleCommands) -> str:
+        wish = await body_of(request, Wish)
+        return allowed_words(await commands.allow(wish.who, wish.right, wish.phone))
+
+    async def _deny(self, request: Request, commands: PeopleCommands) -> str:
+        wish = await body_of(request, Wish)
+        return denied_words(await commands.deny(wish.who, wish.phone))
+
+    async def _waiting(self, _: Request, commands: PeopleCommands) -> str:
+        return waiting_words(await commands.pairing())
+
+    async def _let_in(self, request: Request, commands: PeopleCommands) -> str:
+        return paired_words(await commands.let_in((await body_of(request, Code)).code))
+
+    async def _tokens(self, _: Request, __: PeopleCommands) -> str:
+        return f"{say('token.heading')}\n{token_words(self._services)}"
+
+    async def _revoke(self, request: Request, commands: PeopleCommands) -> str:
+        return say("token.revoked", name=(await commands.revoke_token(request.path_params["name"])).name)
