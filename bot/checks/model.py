@@ -174,5 +174,6 @@ async def _sees(settings: Settings, endpoint: EndpointSettings) -> Finding:
         return Finding("model", "bad", text, say("check.model.slow_fix"))
     finally:
         await close_models(models)
-    seen = "unshown" if settings.vlm_pictures == "never" else "sees"
-    return Finding("model", "good", say(f"check.model.{seen}", model=endpoint.model))
+    if settings.vlm_pictures == "never":
+        return Finding("model", "good", say("check.model.unshown", model=endpoint.model))
+    return Finding("model", "good", say("check.model.sees", model=endpoint.model))
