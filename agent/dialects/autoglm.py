@@ -12,7 +12,7 @@ from agent.dialects.base import BadReply, Decision, echo
 from agent.dialects.call_syntax import Arguments, BadCall, Call, Value, read_call
 from agent.dialects.grid import Grid
 from agent.dialects.offered import Forms, OfferedAction, further_lines, offered
-from agent.dialects.replies import decided, ended, made, waiting
+from agent.dialects.replies import decided, ended, key_named, made, waiting
 from agent.dialects.scene_text import conversation, unnumbered
 from agent.dialects.turns import (
     WENT_ON,
@@ -129,7 +129,7 @@ _EXPECTED = 'Answer with <think>…</think><answer>do(action="Tap", element=[x,y
 WORDS = frozenset(
     {
         *("tap", "click", "doubletap", "longpress", "swipe", "type", "typename", "launch", "back", "home", "wait"),
-        *("note", "callapi", "interact", "takeover"),
+        *("press", "note", "callapi", "interact", "takeover"),
     }
 )
 """Its own actions, as `_plain` makes them."""
@@ -181,7 +181,7 @@ class AutoGlmDialect:
             thought = parts.thought or reply.reasoning.strip()
             given = Arguments(parts.call)
             finishes = parts.call.name == "finish"
-            action = _finish(given) if finishes else _done(given, _grid(space), thought, self._offered)
+            action = _finish(given, parts.call) if finishes else _done(given, _grid(space), thought, self._offered)
             given.end()
             return decided((action,), thought, parts.summary, parts.told, alone=parts.alone)
         except BadReply as bad:
@@ -203,10 +203,11 @@ def _told(action: OfferedAction) -> str:
     return f"do({', '.join(given)}) {action.words}"
 
 
-def _finish(given: Arguments) -> act.Action:
+def _finish(given: Arguments, called: Call) -> act.Action:
+    """The end; with an empty message, too: its makers' client takes that as one without words."""
     how = given.take_named("status", "success")
     message = given.optional_text("message", "content")
-    if not (how or message):
+    if not (how or message or called.named):
         raise BadReply("finish needs a message.")
     return ended("finish", how, message)
 
@@ -218,13 +219,17 @@ def _done(given: Arguments, grid: Grid, thought: str, further: Mapping[str, Offe
         case word if word in further:
             return further[word].read(name, given, grid)
         case "tap" | "click":
-            target = grid.target(given.take("element"), name)
+            target = grid.target(given.take("element", "coordinate"), name)
             return made(act.Tap, name, target=target, sensitive=given.optional_text("message"))
         case "doubletap":
-            return act.DoubleTap(target=grid.target(given.take("element"), name))
+            return act.DoubleTap(target=grid.target(given.take("element", "coordinate"), name))
         case "longpress":
-            return act.LongPress(target=grid.target(given.take("element"), name))
+            return act.LongPress(target=grid.target(given.take("element", "coordinate"), name))
         case "swipe":
+            path = given.take("coordinate", by_place=False)
+            if isinstance(path, tuple) and len(path) == 4:  # both ends in one, and a time: what some clients ask for
+                given.take_named("duration")
+                return act.Swipe(start=grid.target(path[:2], name), end=grid.target(path[2:], name))
             start, end = grid.target(given.take("start"), name), grid.target(given.take("end"), name)
             return act.Swipe(start=start, end=end)
         case "type" | "typename":
@@ -237,6 +242,11 @@ def _done(given: Arguments, grid: Grid, thought: str, further: Mapping[str, Offe
             return act.PressKey(key=Key.BACK)
         case "home":
             return act.PressKey(key=Key.HOME)
+        case "press":
+            written = given.text("key")
+            if (pressed := key_named(written)) is None:
+                raise BadReply(f"There is no key {echo(written)}.")
+            return pressed
         case "wait":
             return waiting(name, given.take("duration"))
         case spoken:

@@ -21,6 +21,7 @@ LONGEST_REASON = 300
 KEY_LIKE = re.compile(r"\b(?:(?:ak|sk|pk|rk|gsk|xai|nvapi|hf)[-_]|AIza)[\w*.-]{6,}")
 TOLD_AS = ("message", "error", "detail", "msg", "error_msg", "errors", "title")
 """Names under which endpoints put what they say of an error, the first that is there counts."""
+PAGE = re.compile(r"<(?:!doctype|html|head|body)\b", re.IGNORECASE)
 TITLE = re.compile(r"<title[^>]*>(.*?)</title>", re.IGNORECASE | re.DOTALL)
 TAG = re.compile(r"<[^>]*>")
 LONGEST_PAGE = 4_000
@@ -117,8 +118,11 @@ def told_in(body: object, depth: int = DEEPEST) -> str:
     the title of a page. A router such as OpenRouter says beside it what the provider behind it has said.
     """
     if isinstance(body, str):
-        title = TITLE.search(body[:LONGEST_PAGE])
-        return (title[1] if title else TAG.sub(" ", body[:LONGEST_PAGE])).strip()
+        text = body[:LONGEST_PAGE]
+        if PAGE.search(text) is None:
+            return text.strip()
+        title = TITLE.search(text)
+        return (title[1] if title else TAG.sub(" ", text)).strip()
     if isinstance(body, list):
         return "; ".join(filter(None, (told_in(part, depth - 1) for part in body[:MOST_ERRORS] if depth)))
     if not isinstance(body, Mapping) or not depth:

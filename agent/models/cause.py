@@ -67,7 +67,7 @@ _NO_CREDIT: Final = (
     r"|billoverdue|serviceoverdue|freetieronly|quotaexceeded"
     r"|free (?:trial )?(?:tier|quota).{0,40}exhausted|exhausted its free|setlimitexceeded|\bbudget_exceeded\b"
     r"|budget has been exceeded|exceededbudget|over budget|requires more credits|add \d+ credits|\bnot enough credits"
-    r"|exceeded your current quota|free-models-per-day|\b1113\b|余额不足|欠费|请充值|资源包.{0,6}(?:用尽|不足)|使用上限"
+    r"|exceeded your current quota|free-models-per-day|^1113\b|余额不足|欠费|请充值|资源包.{0,6}(?:用尽|不足)|使用上限"
 )
 _SOON: Final = re.compile(
     r"(?:retry|try again) (?:in|after) [\d.]+ ?(?:m?s\b|sec)|per.?(?:minute|second)", re.IGNORECASE
@@ -75,7 +75,7 @@ _SOON: Final = re.compile(
 """Said by Gemini of a quota for the minute, in the same words as of one that is used up."""
 _FILTERED: Final = (
     r"content_filter|content[_ ](?:management )?policy|content_policy_violation|data_?inspection_?failed"
-    r"|inappropriate content|sensitivecontentdetected|\b1301\b|不安全或敏感内容|requires moderation|input was flagged"
+    r"|inappropriate content|sensitivecontentdetected|^1301\b|不安全或敏感内容|requires moderation|input was flagged"
 )
 _TOO_MANY_PICTURES: Final = (
     r"at most [1-9]\d* image|(?:too many|number of|max\w*) images?\b.{0,40}(?:exceed|allowed|limit)"
@@ -89,7 +89,7 @@ _NO_PICTURES: Final = (
 )
 """Said of nothing but pictures, so that it counts with any status."""
 _UNKNOWN_MODEL: Final = (
-    r"model_not_found|deploymentnotfound|modelnotopen|endpointormodel\.notfound|\b1211\b|not found the model"
+    r"model_not_found|deploymentnotfound|modelnotopen|endpointormodel\.notfound|^1211\b|not found the model"
     r"|\b(?:unknown|invalid) model\b|\bmodel\b.{0,120}\b(?:not (?:exist|found)|unknown)|not a valid model"
     r"|no endpoints found for|no models? (?:is |are )?loaded|has not activated the model|deployment\b.{0,40} not exist"
     r"|model.{0,10}不存在|模型不存在|未找到模型"
@@ -110,7 +110,7 @@ _EMPTY, _CENSORED, _MANY, _BLIND, _NAMELESS, _KEYLESS, _LONG = map(
 
 
 def cause_of(status: int, words: str) -> Cause:
-    """The cause of a refusal with this status; `words` are the codes of the endpoint and what it says."""
+    """The cause of a refusal with this status; `words` begin with the endpoint's code, and what it says follows."""
     about_access = status in {401, 403}
     if _EMPTY.search(words) and not (status == 429 and _SOON.search(words)):
         return Cause.NO_CREDIT

@@ -46,8 +46,9 @@ class ReportedUsage(BaseModel):
     @classmethod
     def _possible(cls, value: object) -> int | None:
         """A number that cannot be is none: less than nothing would be taken off the task's limit."""
-        number = isinstance(value, int | float) and not isinstance(value, bool)
-        return int(value) if number and 0 <= value <= MAX_TOKENS_REPORTED else None
+        if not isinstance(value, int | float) or isinstance(value, bool):
+            return None
+        return int(value) if 0 <= value <= MAX_TOKENS_REPORTED else None
 
 
 Reported = Annotated[ReportedUsage | None, BeforeValidator(lambda given: given if isinstance(given, dict) else None)]

@@ -187,5 +187,6 @@ async def _sees(settings: Settings, endpoint: EndpointSettings) -> Finding:
         return Finding("model", "bad", text, remedy(Cause.NO_ANSWER), Cause.NO_ANSWER)
     finally:
         await close_models(models)
-    seen = "unshown" if settings.vlm_pictures == "never" else "sees"
-    return Finding("model", "good", say(f"check.model.{seen}", model=endpoint.model))
+    if settings.vlm_pictures == "never":
+        return Finding("model", "good", say("check.model.unshown", model=endpoint.model))
+    return Finding("model", "good", say("check.model.sees", model=endpoint.model))

@@ -128,6 +128,7 @@ async def test_a_refusal_as_too_long_is_told_apart_and_learned_from(
         (400, "Image size exceeds the maximum of 20 MB"),
         (400, "max_tokens is too large"),
         (400, "Unknown parameter: context"),
+        (400, "1113 is no value for seed"),
     ],
 )
 def test_other_refusals_are_not(status: int, words: str) -> None:

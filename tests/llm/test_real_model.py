@@ -1,0 +1,144 @@
+"""What a real server does to our client, and our client to it; nothing that would need a clever model."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import sys
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
+from importlib.util import find_spec
+from pathlib import Path
+from subprocess import PIPE, Popen
+from typing import Literal
+
+import pytest
+from pydantic import BaseModel, SecretStr
+
+from agent.models.base import Delta, Message, ModelRequest, Purpose
+from agent.models.cause import Cause
+from agent.models.embedding import EmbeddingFailed
+from agent.models.endpoint import EndpointSettings
+from agent.models.errors import InputTooLong, NoVision
+from agent.models.openai_embedding import OpenAIEmbedder
+from agent.models.openai_model import OpenAIModel
+from agent.models.structured import ask
+from bot.checks import model as check
+from bot.config.settings import Settings
+from tests.agent.models.endpoints import Collected, picture
+from tests.llm.server import MOST_WRITTEN, NAME, WINDOW
+
+pytestmark = [
+    pytest.mark.llm,
+    pytest.mark.timeout(600),
+    pytest.mark.skipif(find_spec("xllamacpp") is None, reason="make test-llm installs it"),
+]
+ROOT = Path(__file__).resolve().parents[2]
+PATIENCE_S = 300.0
+"""Seconds for a call: an idle machine takes two, and a busy one a hundred times as long."""
+
+
+@pytest.fixture(scope="module")
+def address() -> Iterator[str]:
+    """The base URL of the server."""
+    with Popen([sys.executable, "-m", "tests.llm.server"], cwd=ROOT, stdin=PIPE, stdout=PIPE, text=True) as server:
+        assert server.stdin is not None
+        assert server.stdout is not None
+        yield f"{server.stdout.readline().strip()}/v1"
+        server.stdin.close()
+
+
+@asynccontextmanager
+async def gemma(address: str, name: str = NAME) -> AsyncIterator[OpenAIModel]:
+    """A client of the server."""
+    client = OpenAIModel(EndpointSettings(name, address, SecretStr("any"), timeout=PATIENCE_S))
+    try:
+        yield client
+    finally:
+        await client.close()
+
+
+def asking(*parts: object, purpose: Purpose = Purpose.SUPERVISE) -> ModelRequest:
+    """A request of one short message."""
+    return ModelRequest(purpose, (Message("user", parts or ("Say hello.",)),))  # type: ignore[arg-type]  # texts, pictures
+
+
+async def test_an_answer_is_streamed_and_its_tokens_are_reported(address: str) -> None:
+    collected = Collected()
+    async with gemma(address) as model:
+        reply = await model.complete(asking(), on_delta=collected)
+    assert reply.text
+    assert reply.text == collected.text
+    assert len(collected.deltas) > 1
+    assert not reply.usage.estimated
+    assert 0 < reply.usage.output <= MOST_WRITTEN
+    assert reply.model == NAME
+
+
+class Colour(BaseModel):
+    """An answer of few words."""
+
+    colour: Literal["red", "green", "blue"]
+
+
+async def test_a_schema_holds_even_a_model_this_small(address: str) -> None:
+    async with gemma(address) as model:
+        answer, usage = await ask(model, asking("Which colour is the sky?"), Colour)
+    assert answer.colour in {"red", "green", "blue"}
+    assert usage.calls == 1, "the grammar of the server leaves nothing to repair"
+
+
+async def test_a_picture_is_refused_once_and_no_outage(address: str) -> None:
+    async with gemma(address) as model:
+        with pytest.raises(NoVision, match="image input is not supported") as caught:
+            await model.complete(asking("What is this?", picture(), purpose=Purpose.ACT))
+        assert caught.value.cause is Cause.NO_PICTURES
+        assert not model.takes_pictures
+        assert (await model.complete(asking("What is this?", picture(), purpose=Purpose.ACT))).text
+
+
+async def test_what_is_too_long_is_refused_and_teaches_the_window(address: str) -> None:
+    async with gemma(address) as model:
+        with pytest.raises(InputTooLong):
+            await model.complete(asking("word " * (2 * WINDOW)))
+        assert await model.window(0) == WINDOW
+
+
+async def test_a_call_that_is_cut_leaves_the_server_free(address: str) -> None:
+    begun = asyncio.Event()
+
+    def watch(_: Delta) -> None:
+        begun.set()
+
+    async with gemma(address) as model:
+        cut = asyncio.create_task(model.complete(asking("Count to a hundred."), on_delta=watch))
+        await begun.wait()
+        cut.cancel()
+        with contextlib.suppress(asyncio.CancelledError):
+            await cut
+        assert (await model.complete(asking())).text
+
+
+async def test_more_calls_than_the_server_has_slots_are_all_answered(address: str) -> None:
+    async with gemma(address) as model:
+        replies = await asyncio.gather(*(model.complete(asking(f"Say {number}.")) for number in range(3)))
+    assert all(reply.text and not reply.usage.estimated for reply in replies)
+
+
+async def test_another_name_is_answered_and_the_real_one_told(address: str) -> None:
+    async with gemma(address, "gpt-9") as model:
+        reply = await model.complete(asking())
+    assert (reply.model, reply.usage.shares[0].model) == (NAME, "gpt-9")
+
+
+async def test_embeddings_are_refused_in_its_words(address: str) -> None:
+    embedder = OpenAIEmbedder(EndpointSettings(NAME, address), patience=PATIENCE_S)
+    with pytest.raises(EmbeddingFailed, match="does not support embeddings"):
+        await embedder.embed(["coffee"])
+    await embedder.close()
+
+
+async def test_the_doctor_says_how_it_works(address: str) -> None:
+    listed, seen = await check.findings(Settings(vlm_base_url=address, vlm_model=NAME))
+    assert (listed.verdict, seen.verdict) == ("good", "note")
+    assert NAME in seen.text
