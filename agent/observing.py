@@ -5,13 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from agent.guards.masking import COVERED, without_words, without_words_of
+from agent.listing import Listed, id_name, is_active, listed
 from agent.picture import ImagePart
 from agent.scene import Screen, ScreenElement
 from devices.geometry import Bounds, Point, Size
 from devices.phone import Element, Observation
 
-MAX_LINES = 60
-"""Lines of the element list: more costs tokens and helps no model (spread of lists in public agents: 40 to 60)."""
 MAX_TEXT = 80
 
 
@@ -55,8 +54,10 @@ def screen_of(observation: Observation, space: Size, *, covered: bool = False) -
     lines: tuple[ScreenElement, ...] | None = None
     if observation.elements is not None:
         targets = _worth_listing(observation.elements, observation.size)
+        places = listed(targets, observation.size, observation.package, covered=covered)
         lines = tuple(
-            _line(number, element, observation.size, space, covered=covered) for number, element in enumerate(targets)
+            _line(number, element, place, observation.size, space, covered=covered)
+            for number, (element, place) in enumerate(zip(targets, places, strict=True))
         )
     focused = observation.focused_text
     return (
@@ -81,24 +82,15 @@ def _worth_listing(elements: tuple[Element, ...], size: Size) -> tuple[Element, 
     for element in elements:
         if element.bounds.clipped(size).area == 0:
             continue
-        if not (element.label or _is_active(element)):
+        if not (element.label or is_active(element)):
             continue
         seen.append(element)
-    named = {(e.label, e.bounds.centre) for e in seen if e.label and _is_active(e)}
-    kept = [e for e in seen if _is_active(e) or (e.label, e.bounds.centre) not in named]
-    if len(kept) > MAX_LINES:
-        active = [e for e in kept if _is_active(e)][:MAX_LINES]
-        words = [e for e in kept if not _is_active(e)][: MAX_LINES - len(active)]
-        chosen = {id(e) for e in (*active, *words)}
-        kept = [e for e in kept if id(e) in chosen]
+    named = {(e.label, e.bounds.centre) for e in seen if e.label and is_active(e)}
+    kept = [e for e in seen if is_active(e) or (e.label, e.bounds.centre) not in named]
     return tuple(kept)
 
 
-def _is_active(element: Element) -> bool:
-    return element.clickable or element.editable or element.checkable or element.scrollable or element.long_clickable
-
-
-def _line(number: int, element: Element, size: Size, space: Size, *, covered: bool) -> ScreenElement:
+def _line(number: int, element: Element, place: Listed, size: Size, space: Size, *, covered: bool) -> ScreenElement:
     text = _covered_label(element) if covered else " ".join(element.label.split())
     bounds = element.bounds.clipped(size).mapped(size, space)
     states = tuple(
@@ -115,11 +107,20 @@ def _line(number: int, element: Element, size: Size, space: Size, *, covered: bo
         )
         if holds
     )
-    return ScreenElement(number, _role(element), text[:MAX_TEXT], _inside(bounds, space), states)
+    return ScreenElement(
+        number,
+        _role(element),
+        text[:MAX_TEXT],
+        _inside(bounds, space),
+        states,
+        inside=place.inside,
+        name="" if text else id_name(element),
+        place=place.place,
+    )
 
 
 def _covered_label(element: Element) -> str:
-    name = element.resource_id.rsplit("/", 1)[-1]
+    name = id_name(element)
     return " ".join(part for part in (COVERED if element.label else "", f"id:{name}" if name else "") if part)
 
 

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from PIL import Image
 
-from agent.observing import MAX_LINES, ScreenView, screen_of
+from agent.observing import ScreenView, screen_of
 from devices.geometry import Bounds, Point, Size
 from devices.jpeg import Jpeg
 from devices.phone import Element, Observation
@@ -36,14 +36,6 @@ def test_the_list_leaves_out_what_helps_nobody() -> None:
     assert targets == (button,)
     assert screen.elements is not None
     assert screen.elements[0].line == "[0] button 'Go' (33,98)"
-
-
-def test_a_long_list_keeps_what_can_be_used() -> None:
-    words = [Element(Bounds(0, n, 9, n + 9), text=f"w{n}") for n in range(100, 180)]
-    buttons = [Element(Bounds(0, n, 9, n + 9), text=f"b{n}", clickable=True) for n in range(300, 330)]
-    _, targets = screen_of(seen(*words, *buttons), SPACE)
-    assert len(targets) == MAX_LINES
-    assert set(buttons) <= set(targets)
 
 
 def test_no_list_is_told_as_none() -> None:
