@@ -156,8 +156,9 @@ def view_command(url: str) -> str:
 def refusal(result: Result) -> str:
     """Why `am` or `monkey` started nothing, or an empty text. Older ones say it and exit with 0 all the same."""
     said = [line.strip() for line in result.text.splitlines()]
-    # "Error type 3" comes first, and says less.
-    for begin in (("Error:", "Exception", "java.lang."), ("Error",)):
+    # "Error type 3" and "Exception occurred while executing" come first, and say less. Of the warnings that it was not
+    # started, those without a "because" tell of an app that is in front already (AOSP ActivityManagerShellCommand).
+    for begin in (("Error:", "java.", "android."), ("Warning: Activity not started because",), ("Exception", "Error")):
         for line in said:
             if line.startswith(begin) or "monkey aborted" in line:
                 return line

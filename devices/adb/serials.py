@@ -13,8 +13,15 @@ from enum import StrEnum
 
 _HERE = re.compile(r"emulator-\d+|(?:127(?:\.\d+){3}|localhost|\[::1\]):\d+")
 _NONE = "(no serial number)"
+_STATES = (
+    "device|offline|unauthorized|authorizing|connecting|bootloader|recovery|rescue|sideload|host|detached|"
+    "no device|no permissions.*?|unknown"
+)
+"""AOSP `ConnectionState` as adb writes it. A serial may have blanks in it: adb puts a number into the name of a service
+that it finds twice on the network, `adb-… (2)._adb-tls-connect._tcp`.
+"""
 _LINE = re.compile(
-    rf"(?P<serial>{re.escape(_NONE)}|\S+)\s+(?P<state>\S.*?)"
+    rf"(?P<serial>\S.*?)\s+(?P<state>{_STATES})"
     r"(?:\s+(?P<path>usb:\S+))?(?:\s+(?:product|model|device):\S*)*(?:\s+transport_id:\d+)?"
 )
 

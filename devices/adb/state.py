@@ -22,9 +22,9 @@ _SECTION = "@@"
 _SECTIONS = {
     "window": (
         "dumpsys window displays | grep -E "
-        "'mCurrentFocus|mFocusedApp|ResumedActivity|mCurrentRotation|mRotation=|cur=[0-9]'; "
-        "dumpsys window windows | grep -E 'mCurrentFocus|mFocusedApp|mDreamingLockscreen|mShowingLockscreen'"
+        "'mDisplayId=|mCurrentFocus|mFocusedApp|ResumedActivity|mCurrentRotation|mRotation=|cur=[0-9]'"
     ),
+    "windows": ("dumpsys window windows | grep -E 'mCurrentFocus|mFocusedApp|mDreamingLockscreen|mShowingLockscreen'"),
     "policy": (
         "dumpsys window policy | grep -E 'showing=|mIsShowing|isStatusBarKeyguard|mShowingLockscreen|mKeyguardShowing'"
     ),
@@ -33,7 +33,10 @@ _SECTIONS = {
     "battery": "dumpsys battery | grep -E 'level:|temperature:|powered: true'",
 }
 _CLOCK = "date +%s.%N"
-_FRONT = "dumpsys window displays | grep -E 'mCurrentFocus|mFocusedApp|mCurrentRotation|mRotation=|cur=[0-9]|mAwake='"
+_FRONT = (
+    "dumpsys window displays | grep -E "
+    "'mDisplayId=|mCurrentFocus|mFocusedApp|mCurrentRotation|mRotation=|cur=[0-9]|mAwake='"
+)
 COMMAND = "; ".join(f"echo {_SECTION}{name}; {lines}" for name, lines in _SECTIONS.items())
 _BRIEF = f"echo {_SECTION}window; {_FRONT}; echo {_SECTION}keyboard; {_SECTIONS['keyboard']}"
 
@@ -41,6 +44,7 @@ _COMPONENT = re.compile(r"\bu\d+ ([\w.]+)/([\w.$]+)")
 _WINDOW = re.compile(r"mCurrentFocus=(Window\{[^}]+\})")
 _OVERLAY_FOCUS = re.compile(r"mCurrentFocus=Window\{\S+ u\d+ ([^/}]+)\}")
 _ROTATION = re.compile(r"m(?:Current)?Rotation=(?:ROTATION_)?(\d+)")
+_DISPLAY = re.compile(r"\s*Display: mDisplayId=(\d+)")
 _SIZE = re.compile(r"\bcur=(\d+)x(\d+)")
 _LOCKED = re.compile(
     r"\b(?:showing|mIsShowing|isStatusBarKeyguard|mShowingLockscreen|mKeyguardShowing|mDreamingLockscreen)=(true|false)\b"
@@ -129,7 +133,8 @@ async def read_package(shell: Shell) -> str:
 def parse_state(output: str) -> State:
     """Reads what the command printed; unknown forms give the harmless value and never an error."""
     parts = _split(output)
-    window, policy = parts.get("window", ""), parts.get("policy", "")
+    window = _default_display(parts.get("window", "")) + parts.get("windows", "")
+    policy = parts.get("policy", "")
     package, activity = foreground(window)
     return State(
         package=package,
@@ -145,6 +150,19 @@ def parse_state(output: str) -> State:
         clock=float(found.group()) if (found := _TIME.match(parts.get("clock", ""))) else None,
         size=Size(*map(int, found.groups())) if (found := _SIZE.search(window)) else None,
     )
+
+
+def _default_display(window: str) -> str:
+    """What is told of the display that a person sees and touches go to, number 0 whichever is in use of a phone that
+    folds; others, of a cast or a virtual display, may be listed before it (AOSP Display.DEFAULT_DISPLAY).
+    """
+    kept, number = [], "0"
+    for line in window.splitlines(keepends=True):
+        if found := _DISPLAY.match(line):
+            number = found[1]
+        if number == "0":
+            kept.append(line)
+    return "".join(kept)
 
 
 def _keyboard_shown(told: str) -> bool:

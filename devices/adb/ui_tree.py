@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import re
+import sys
 from xml.parsers import expat
 
 from devices.adb.fastlane.lane import FastLane
@@ -19,11 +20,10 @@ MAX_ELEMENTS = 5000
 """A screen with more nodes is not one that anybody reads; a bound for hostile pages."""
 
 _BOUNDS = re.compile(r"\[(-?\d+),(-?\d+)\]\[(-?\d+),(-?\d+)\]")
-# Characters that XML 1.0 forbids, halves of signs included; some apps put them into their texts and uiautomator
-# writes them out.
-_FORBIDDEN = re.compile(
-    r"[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]|&#(?:x0*(?:[0-8bcefBCEF]|1[0-9a-fA-F])|0*(?:[0-8]|1[124-9]|2\d|3[01]));"
-)
+# Some apps put characters into their texts that XML 1.0 forbids, halves of signs included, and uiautomator writes them
+# out, by themselves or as references.
+_FORBIDDEN = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
+_REFERENCE = re.compile(r"&#(?:x([0-9a-fA-F]+)|([0-9]+));")
 _EDITABLE = ("EditText", "AutoCompleteTextView", "SearchAutoComplete", "TextInputEditText")
 
 
@@ -56,10 +56,20 @@ def parse(output: str, size: Size) -> tuple[Element, ...]:
     parser = expat.ParserCreate()
     parser.StartElementHandler = began
     try:
-        parser.Parse(_FORBIDDEN.sub("", output[start : end + len("</hierarchy>")]), True)
+        parser.Parse(_allowed(output[start : end + len("</hierarchy>")]), True)
     except expat.ExpatError as broken:
         raise NoHierarchy(f"the hierarchy is broken: {broken}") from broken
     return tuple(found)
+
+
+def _allowed(written: str) -> str:
+    """The XML without the characters that it must not have, and without references to such."""
+
+    def kept(reference: re.Match[str]) -> str:
+        code = int(reference[1], 16) if reference[1] else int(reference[2])
+        return reference[0] if code <= sys.maxunicode and code and not _FORBIDDEN.match(chr(code)) else ""
+
+    return _FORBIDDEN.sub("", _REFERENCE.sub(kept, written))
 
 
 def _element(attributes: dict[str, str], size: Size) -> Element | None:

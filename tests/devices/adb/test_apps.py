@@ -144,6 +144,19 @@ def test_addresses_that_can_do_more_than_show_are_refused(url: str) -> None:
         ),
         (Result("", "Error type 3\n", 1), "Error type 3"),
         (Result("", "", 252), "exit code 252"),
+        (
+            Result(
+                "",
+                "Exception occurred while executing 'start':\njava.lang.SecurityException: Permission Denial: a\n",
+                255,
+            ),
+            "java.lang.SecurityException: Permission Denial: a",
+        ),
+        (
+            Result("", "Warning: Activity not started because the current activity is being kept for the user.\n", 0),
+            "Warning: Activity not started because the current activity is being kept for the user.",
+        ),
+        (Result("", "Warning: Activity not started, its current task has been brought to the front\n", 0), ""),
     ],
 )
 def test_what_am_and_monkey_say(result: Result, refused: str) -> None:

@@ -109,6 +109,14 @@ def test_characters_that_xml_forbids_do_not_lose_the_screen() -> None:
     assert element.text == "ab\n"
 
 
+@pytest.mark.parametrize(
+    "reference", ["&#55357;&#56835;", "&#xD83D;&#xde03;", "&#65535;", "&#xfffe;", "&#x110000;", "&#0;"]
+)
+def test_a_reference_that_xml_forbids_does_not_lose_the_screen(reference: str) -> None:
+    (element,) = parse(tree(node(text="a").replace('"a"', f'"a{reference}b&#x1F603;"')), SIZE)
+    assert element.text == "ab\N{SMILING FACE WITH OPEN MOUTH}"
+
+
 @given(st.text(st.characters(codec="utf-8"), max_size=60))
 def test_any_text_survives(text: str) -> None:
     elements = parse(tree(node(text=text, clickable="true")), SIZE)

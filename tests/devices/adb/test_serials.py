@@ -27,6 +27,16 @@ def test_phones_that_share_a_serial_are_told_apart_by_their_port() -> None:
     }
 
 
+def test_a_serial_may_have_blanks_in_it() -> None:
+    name = "adb-35121JEHN-jr888A (2)._adb-tls-connect._tcp"
+    more = f"{name} device product:lynx model:Pixel_7a device:lynx transport_id:9\nmy phone  offline transport_id:8\n"
+    listed = LONG + more
+    assert {key: state for key, state in parse_long(listed).items() if " " in key and "@" not in key} == {
+        name: "device",
+        "my phone": "offline",
+    }
+
+
 WAYS = {
     "R58M12ABCDE": Way.CABLE,
     "0123456789ABCDEF@usb:1-1": Way.CABLE,

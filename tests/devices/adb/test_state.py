@@ -205,3 +205,25 @@ def test_whether_the_keyboard_is_shown(told: str, shown: bool) -> None:
 )
 def test_whether_the_screen_is_on(told: str, on: bool) -> None:
     assert parse_state(told).screen_on is on
+
+
+def display(number: int, size: str, turns: int, *, package: str = "", awake: bool = True) -> str:
+    focus = f"Window{{2785a60 u0 {package}/{package}.Main}}" if package else "null"
+    return (
+        f"  Display: mDisplayId={number} (organized)\n"
+        f"    init={size} 420dpi base={size} 320dpi cur={size} app={size} rng={size}-{size}\n"
+        f"  mCurrentFocus={focus}\n    mAwake={str(awake).lower()}\n    mRotation=ROTATION_{90 * turns}\n"
+    )
+
+
+@pytest.mark.parametrize("first", [True, False])
+@pytest.mark.parametrize(
+    "section", ["@@window\n", "@@window\n@@windows\n  mCurrentFocus=Window{2785a60 u0 a.b/a.b.Main}\n"]
+)
+def test_the_display_that_a_person_sees_is_meant_whatever_is_listed_first(section: str, *, first: bool) -> None:
+    """Seen failing with what is told of all displays: 500×500, no turn, dark."""
+    own = display(0, "2400x1080", 1, package="a.b")
+    others = [display(2, "500x500", 0, awake=False), display(14, "1280x720", 3, package="cast.app")]
+    listed = "".join([own, *others] if first else [*others, own])
+    state = parse_state(section.replace("@@window\n", f"@@window\n{listed}", 1))
+    assert (state.size, state.rotation, state.screen_on, state.package) == (Size(2400, 1080), 1, True, "a.b")
