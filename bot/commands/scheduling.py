@@ -11,11 +11,10 @@ from bot.application.access import Refused
 from bot.application.schedules import ScheduleCommands
 from bot.application.services import Services
 from bot.cards.buttons import ButtonData, Deed, button
-from bot.cards.formatting import shortened
+from bot.cards.formatting import local_time, shortened
 from bot.cards.watch import value_words, watch_line
 from bot.commands.parser import parse
 from bot.commands.request import Request, plain
-from bot.commands.scheduler import local_time
 from bot.commands.skills import skill_draft
 from bot.commands.standing import wished_yes, yes_words
 from bot.commands.tasks import draft_of

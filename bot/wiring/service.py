@@ -15,6 +15,7 @@ from typing import Any
 from agent.front_matter import Folders
 from agent.members.loading import FILE as MEMBER_FILE
 from agent.members.loading import Member, load_team
+from agent.models.state import ModelStatus
 from agent.skills import saving
 from agent.skills.loading import FILE as SKILL_FILE
 from agent.skills.loading import load_skills
@@ -147,6 +148,7 @@ async def _chats(
         skills=core.skills,
         tools=core.tools,
         reasoning=lambda: core.terms.models.reasoning,
+        offline=lambda: core.terms.state.status is ModelStatus.OFFLINE,
     )
     commands = Commands(services, language=settings.language)
     async with AsyncExitStack() as stack:
