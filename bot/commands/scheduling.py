@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Final
 from zoneinfo import ZoneInfo
 
 from bot.application.access import Refused
@@ -56,6 +57,9 @@ def plan_kept(made: Schedule) -> Reply:
     return Reply(Message(body="\n".join(lines), buttons=(_buttons(made),)))
 
 
+_SKILL: Final = re.compile(r"skill\s+(?P<name>\S+)", re.IGNORECASE)
+
+
 async def planned(request: Request, services: Services, typed: str, example: str) -> tuple[Plan, float]:
     """The plan in such a text (`every 30m do …`), and when it is due first. Raises Refused; `example` is told then."""
     example = f"{request.prefix}{example}"
@@ -64,6 +68,9 @@ async def planned(request: Request, services: Services, typed: str, example: str
         raise Refused(say("schedule.bad.form", example=example))
     kind, when, typed_do = found
     wanted = parse(typed_do)
+    if wanted.name == "do" and (skill := _SKILL.match(wanted.rest)) and skill["name"].lower() in services.skills.found:
+        # Nobody types `do` for a skill elsewhere, and here it is what the form begins with.
+        wanted = replace(parse(wanted.rest), options={**wanted.options})
     inner = replace(request, call=replace(wanted, options={**request.call.options, **wanted.options}))
     draft = skill_draft(inner, services) if wanted.name == "skill" else draft_of(inner)
     try:

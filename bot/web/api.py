@@ -75,6 +75,8 @@ class ConsoleServices:
     """What those are served with who sign in and are no operators."""
     model: Callable[[], ModelState] = lambda: ModelState(ModelStatus.OFFLINE)
     """How the model for acting is doing."""
+    standstill: Callable[[], str] = str
+    """Why no work can go on at the moment, as a sentence; "" while it can."""
 
 
 class _Body(BaseModel):
@@ -130,7 +132,7 @@ class Api:
         signed_in = bool(caller_of(request).session)
         commands = _commands_json(viewer.commands(self._behind.commands))
         more = {"revision": revision, "commands": commands, "signed_in": signed_in}
-        more |= {"may": viewer.rights, "model": self._behind.model().model}
+        more |= {"may": viewer.rights, "model": self._behind.model().model, "standstill": self._behind.standstill()}
         return JSONResponse(state | more)
 
     async def choices(self, request: Request) -> Response:

@@ -101,10 +101,13 @@ async def serve(settings: Settings, platforms: Sequence[Platform[Any]], *, annou
         async with open_core(settings, platforms, serves=True) as core:
             waits = Dependencies(of_core(core))
             pulse = Pulse(core.task_service, manager, partial(status_line, core.store.tasks, core.phones, waits))
-            async with waits.watched(), _chats(core, platforms, pulse, waits, announce):
+            opened: list[str] = []
+            async with waits.watched(), _chats(core, platforms, pulse, waits, opened.append):
                 with pulse.beating():
                     settle()
                     logger.info("Ready.")
+                    for address in opened:
+                        announce(address)  # last, so that it is below all that was logged meanwhile
                     manager.ready()
                     await stopping.wait()
                 manager.stopping()
@@ -271,6 +274,7 @@ async def _console(
         held_by=services.hands.held_by,
         people=PeopleOfPage(services, people),
         model=lambda: core.terms.state,
+        standstill=services.standstill,
     )
     settings = core.settings
     try:
