@@ -15,7 +15,8 @@ from agent.guards.hit_test import TouchTarget
 from agent.guards.policy import Policy
 from agent.guards.reasons import closed_app
 from agent.models.base import ModelRequest, Purpose
-from agent.models.call_failure import CallFailure, Kind
+from agent.models.call_failure import CallFailure
+from agent.models.cause import Cause
 from agent.models.endpoint import EndpointSettings
 from agent.models.error_messages import error_of
 from agent.outcome import Outcome
@@ -102,7 +103,7 @@ def test_why_a_phone_cannot_be_used() -> None:
 
 
 def test_why_a_model_gave_no_answer() -> None:
-    failure = CallFailure(Kind.STATUS, 404, "model_not_found")
+    failure = CallFailure(Cause.UNKNOWN_MODEL, 404, "model_not_found")
     error = error_of(failure, EndpointSettings("m", "http://models.example/v1"), ModelRequest(Purpose.ACT, ()))
     with speaking("zh"):
         assert fault_of(error).happened == "models.example 不认识模型“m”。"
