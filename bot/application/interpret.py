@@ -54,7 +54,7 @@ async def interpret(caller: Caller, services: Services) -> Meaning:
         return Note(task)
     if task.state not in {TaskState.QUEUED, TaskState.ENDED}:
         return NewTask(beside=task)
-    # Without a model nobody would know what was meant before: the words stand for themselves.
+    # Without a model the words alone count: nothing could tell what they refer to.
     followed = not services.offline() and await _is_followed(caller, services, task)
     return NewTask(task.id if followed else "")
 

@@ -35,7 +35,7 @@ def _complain(error: UnreachableError) -> None:
 
 
 def _announce(address: str) -> None:
-    """The address in a box of its own, which nobody overlooks among the lines of the log."""
+    """Print the address, on a terminal in a box, so that it is seen among the lines of the log."""
     if not sys.stdout.isatty():
         print(say("cli.console", address=address), flush=True)
         return

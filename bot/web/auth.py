@@ -222,7 +222,7 @@ class ConsoleGate:
         return None if token is None else Caller("", Way.PERSON, token.name, token)
 
     def _unknown(self, *, programs: bool, brought: bool) -> Response:
-        """Why nobody is let in: `brought` says that a token came along, which holds no more or never did."""
+        """Why the caller is not let in; `brought` says that a token came along, which is not or no longer valid."""
         if not programs:
             return JSONResponse({"error": say("refusal.unknown"), "sign_in": self.signs_in}, 401)
         if brought:
