@@ -11,6 +11,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 from pydantic.json_schema import SkipJsonSchema
 
+from agent.outcome import NeedsModel
 from devices.inputs import MAX_SWIPE_MS, MIN_SWIPE_MS, Key, as_typed
 
 MAX_WAIT_S = 10.0
@@ -208,6 +209,8 @@ class Finish(Action):
     status: Literal["success", "failure"]
     summary: str = ""
     data: str | None = None
+    needs_model: SkipJsonSchema[NeedsModel | None] = None
+    """Said by the offline pilot of what it cannot do."""
 
 
 DIALECT_ACTIONS: tuple[type[Action], ...] = (

@@ -8,6 +8,7 @@ from enum import StrEnum
 from agent.files import FileLost
 from agent.models.cause import Cause
 from agent.models.errors import ModelError
+from agent.models.state import ABOUT_THE_REQUEST
 from agent.outcome import Outcome
 from agent.ports.journal import LeaseLost
 from agent.ports.leases import NoPhone
@@ -80,22 +81,13 @@ _FORMS: tuple[tuple[type[BaseException], _Form], ...] = (
 )
 """The first that fits counts."""
 _BUG = _Form("bug", FaultKind.BUG)
-_SETTLED_BY_PEOPLE = {
-    Cause.MOVED,
-    Cause.NO_KEY,
-    Cause.KEY_REJECTED,
-    Cause.UNKNOWN_MODEL,
-    Cause.WRONG_ADDRESS,
-    Cause.NO_CREDIT,
-    Cause.NO_PICTURES,
-}
-"""Causes that nothing but a change of the settings or the account helps against."""
 
 
 def fault_of(error: BaseException) -> Fault:
     """The fault that an exception stands for. An unknown one is a bug, and says so without its message."""
     if isinstance(error, ModelError):
-        outcome = Outcome.BLOCKED if error.cause in _SETTLED_BY_PEOPLE else Outcome.FAILED
+        # Without an endpoint that answers, the task lacks something; what was refused of one request has failed.
+        outcome = Outcome.FAILED if error.cause in ABOUT_THE_REQUEST else Outcome.BLOCKED
         return Fault(FaultKind.MODEL, said(sentence_of(error)), sentence("fault.stopped"), remedy(error.cause), outcome)
     form = next((form for sort, form in _FORMS if isinstance(error, sort)), _BUG)
     why = _why(error, form)

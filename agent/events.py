@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from agent.effect_facts import Effects, is_denied
 from agent.models.base import Usage
 from agent.models.cause import Cause
-from agent.outcome import Outcome
+from agent.outcome import NeedsModel, Outcome
 from agent.questions import Question
 from agent.recorded_skills.step_record import StepRecord
 from agent.result_value import Value
@@ -169,6 +169,8 @@ class RunEnded(_Event):
     usage: Usage = Usage()
     frame: str | None = None
     sources: tuple[Source, ...] = ()
+    needs_model: NeedsModel | None = None
+    """What it lacked, where it took a model and none is set."""
     declined: tuple[str, ...] = ()
     """What a person did not allow in this run, nor since; each is told to people as it stands."""
 
@@ -182,6 +184,8 @@ class TaskEnded(_Event):
     data: str | None = None
     value: Value | None = None
     """The result in the form that the order asked for; None where it asked for none, or there is none."""
+    needs_model: NeedsModel | None = None
+    """What it lacked, where it took a model and none is set."""
     steps: int = 0
     usage: Usage = Usage()
     frame: str | None = None

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from enum import StrEnum
 
+from pydantic import BaseModel, ConfigDict
+
 
 class Outcome(StrEnum):
     """The honest endings."""
@@ -17,3 +19,15 @@ class Outcome(StrEnum):
     BLOCKED = "blocked"
     FAILED = "failed"
     CANCELLED = "cancelled"
+
+
+class NeedsModel(BaseModel):
+    """What blocks a task that takes a model, where none is set.
+
+    `choices` are instructions near to it that can be followed without a model, the nearest first; each would be a task
+    of its own.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    choices: tuple[str, ...] = ()

@@ -174,6 +174,7 @@ def _ended(state: MainState) -> TaskEnded:
         summary=ending["summary"],
         data=ending["data"],
         value=ending["value"],  # type: ignore[arg-type]  # plain data, which is validated here
+        needs_model=ending["needs_model"],  # type: ignore[arg-type]  # the same
         steps=progress["steps"],
         usage=spent(progress),
         frame=findings["frame"],

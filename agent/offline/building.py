@@ -211,13 +211,13 @@ def _read(rule: Rule, groups: Groups, first: bool) -> tuple[Clause, ...] | None:
     if "nth" in groups:
         return (Read(nth=number_of(groups["nth"])),)
     if first and any(likeness(what, name) >= SAME for names in labels().apps.values() for name in names):
-        return (Open(what), Read())
+        return (Open(what), Read(content=True))
     return (Read(),) if _RESULTS.fullmatch(what) else (Read(what),)
 
 
 def _thread(rule: Rule, groups: Groups, first: bool) -> tuple[Clause, ...] | None:
     del rule, first
-    return (Open(labels().apps["messages"][is_chinese(groups["whole"])]), Tap(groups["to"]), Read())
+    return (Open(labels().apps["messages"][is_chinese(groups["whole"])]), Tap(groups["to"]), Read(content=True))
 
 
 def _tap(rule: Rule, groups: Groups, first: bool) -> tuple[Clause, ...] | None:

@@ -101,10 +101,13 @@ class Wait:
 
 @dataclass(frozen=True, slots=True)
 class Read:
-    """What the person wants to know: the value beside a label, the `nth` row, or the whole screen."""
+    """What the person wants to know: the value beside a label, the `nth` row, or the whole screen; of an app's
+    `content`, no buttons.
+    """
 
     what: str = ""
     nth: int = 0
+    content: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,9 +174,10 @@ def with_texts(clause: Clause, change: Callable[[str], str]) -> Clause:
 
 @dataclass(frozen=True, slots=True)
 class Instruction:
-    """A text, understood."""
+    """A text, understood. `rests` are what the text says after each clause, in its own words; "" after the last."""
 
     clauses: tuple[Clause, ...]
+    rests: tuple[str, ...] = ()
     chinese: bool = False
 
 

@@ -22,12 +22,13 @@ from agent.offline.clauses import Tap as TapClause
 from agent.offline.clauses import Wait as WaitClause
 from agent.offline.grammar import ignorable, read, topic_of
 from agent.offline.matching import speaks_chinese
-from agent.offline.nearest import nearest
+from agent.offline.nearest import nearest, offered
 from agent.offline.page import Page
-from agent.offline.progress import OFFER, REPEATABLE, STEER, SURE, Taken, answer_of, memo_of, taken
+from agent.offline.progress import REPEATABLE, STEER, SURE, Taken, answer_of, memo_of, taken
 from agent.offline.strategies.dispatch import done_words, next_move
 from agent.offline.view import Act, Move, Stuck, View, on
 from agent.offline.vocabulary import in_both, wording
+from agent.outcome import NeedsModel
 from agent.scene import Scene
 from devices.inputs import Key
 from devices.wording import Words
@@ -62,11 +63,14 @@ def choose(scene: Scene) -> Choice:
         return Choice(Finish(status="success", summary=answer), answer, "")
     steps = taken(scene.past, in_both("it_happened"))
     clauses: list[Clause] = []
-    unread: Unreadable | None = None
+    rests: tuple[str, ...] = ()
     try:
-        clauses += read(text).clauses
+        instruction = read(text)
     except Unreadable as error:
-        unread = error
+        reason = wording("unread", chinese=chinese, name=error.part)
+        return speech.failed(reason, (), NeedsModel(choices=nearest(error.part, chinese=chinese)))
+    clauses += instruction.clauses
+    rests = instruction.rests
     replaced = {step.index: step.answer for step in steps if step.stage == STEER}
     for number, written in enumerate(scene.steering_notes):
         steer = replaced.get(number, written)
@@ -75,25 +79,9 @@ def choose(scene: Scene) -> Choice:
         try:
             clauses += read(steer).clauses
         except Unreadable:
-            reason = wording("note_unread", chinese=chinese, name=steer)
-            return speech.offer(reason, nearest(steer, chinese=chinese), "go_on", memo_of(number, STEER))
-    place: tuple[Taken, ...] = ()
-    for step in steps:
-        if step.stage == OFFER:
-            if step.answer in in_both("nothing"):
-                return speech.failed(wording("not_wanted", chinese=chinese), ())
-            place, unread = (), None
-            try:
-                clauses = [*read(step.answer).clauses, *clauses[step.index + 1 :]]
-            except Unreadable as error:
-                unread = error
-        elif step.stage != STEER:
-            place += (step,)
-    if unread is not None:
-        reason = wording("unread", chinese=chinese, name=unread.part)
-        near = nearest(unread.part, chinese=chinese)
-        return speech.offer(reason, near, "nothing", memo_of(-1, OFFER)) if near else speech.failed(reason, ())
-    return _Work(scene, tuple(clauses), place, speech).choice()
+            return speech.note_unread(steer, memo_of(number, STEER))
+    place = tuple(step for step in steps if step.stage != STEER)
+    return _Work(scene, tuple(clauses), rests, place, speech).choice()
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,22 +92,31 @@ class _Speech:
     begins: bool
 
     def failed(
-        self, reason: str, done: tuple[str, ...], *, able: bool = False, began: bool = False, data: str | None = None
+        self,
+        reason: str,
+        done: tuple[str, ...],
+        lacks: NeedsModel | None = None,
+        *,
+        able: bool = False,
+        began: bool = False,
+        data: str | None = None,
     ) -> Choice:
         """The end. `able` says that a model could not do it either, `began` that something was done on the phone which
-        is not all of a clause.
+        is not all of a clause; with `lacks` the task is blocked and not failed.
         """
         nothing = "" if began else self._words("nothing_done")
         so_far = self._words("so_far", done=self._words("join").join(done)) if done else nothing
         parts = [self._words("i_am") if self.begins else "", reason, so_far, "" if able else self._words("model")]
-        summary = self._row(parts)
-        return Choice(Finish(status="failure", summary=summary, data=data), summary, "")
+        summary = self._row([*parts, offered(lacks.choices, chinese=self.chinese) if lacks is not None else ""])
+        return Choice(Finish(status="failure", summary=summary, data=data, needs_model=lacks), summary, "")
 
-    def offer(self, reason: str, near: tuple[str, ...], none: str, memo: Mapping[str, int | str]) -> Choice:
-        """A question with what comes near, and with the way out (a key of wording.toml)."""
-        question = self._row([self._words("i_am") if self.begins else "", reason, self._words("offer") if near else ""])
+    def note_unread(self, note: str, memo: Mapping[str, int | str]) -> Choice:
+        """The question what a note means, with what comes near, and with the way to go on without it."""
+        near = nearest(note, chinese=self.chinese)
+        offer = self._words("meant") if near else ""
+        question = self._row([self._words("i_am") if self.begins else "", self._words("note_unread", name=note), offer])
         say = self._words("asking")
-        return Choice(AskUser(question=question, choices=(*near, self._words(none))), say, say, memo)
+        return Choice(AskUser(question=question, choices=(*near, self._words("go_on"))), say, say, memo)
 
     def act(self, move: Act, memo: Mapping[str, int | str]) -> Choice:
         """A step of the work."""
@@ -136,9 +133,17 @@ class _Speech:
 class _Work:
     """The clauses of one scene, walked through from the one that is worked on."""
 
-    def __init__(self, scene: Scene, clauses: tuple[Clause, ...], steps: tuple[Taken, ...], speech: _Speech) -> None:
+    def __init__(
+        self,
+        scene: Scene,
+        clauses: tuple[Clause, ...],
+        rests: tuple[str, ...],
+        steps: tuple[Taken, ...],
+        speech: _Speech,
+    ) -> None:
         self._scene = scene
         self._clauses = clauses
+        self._rests = rests
         self._chinese = speech.chinese
         self._speech = speech
         self._steps = steps
@@ -227,10 +232,15 @@ class _Work:
 
     def _stuck(self, move: Stuck, index: int) -> Choice:
         data = "\n".join(self._noted()) or None
-        if move.near:
-            return self._speech.offer(move.reason, move.near, "nothing", memo_of(index, OFFER))
         began, able = any(step.moved for step in self._steps), move.kind == "denied"
-        return self._speech.failed(move.reason, self._done(index), able=able, began=began, data=data)
+        near = tuple(self._onward(instruction, index) for instruction in move.near)
+        lacks = NeedsModel(choices=near) if near else None
+        return self._speech.failed(move.reason, self._done(index), lacks, able=able, began=began, data=data)
+
+    def _onward(self, instruction: str, index: int) -> str:
+        """The instruction with what the task says behind the clause that it takes the place of."""
+        rest = self._rests[index] if index < len(self._rests) else ""
+        return wording("onward_with", chinese=self._chinese, near=instruction, rest=rest) if rest else instruction
 
     def _noted(self) -> tuple[str, ...]:
         """What was read before the clause of this step."""

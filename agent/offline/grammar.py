@@ -50,8 +50,8 @@ def read(text: str) -> Instruction:
         raise Unreadable(quotes.restored(error.part)) from None
     if len(clauses) > MAX_CLAUSES:
         raise Unreadable(text[:80])
-    whole = tuple(with_texts(clause, quotes.restored) for clause in _referred(clauses))
-    return Instruction(whole, chinese=is_chinese(text))
+    whole = tuple(with_texts(clause, quotes.restored) for clause in _referred([clause for clause, _ in clauses]))
+    return Instruction(whole, tuple(quotes.restored(rest) for _, rest in clauses), chinese=is_chinese(text))
 
 
 def topic_of(text: str) -> str:
@@ -65,8 +65,9 @@ def ignorable(text: str) -> bool:
     return bool(patterns().words["ignorable"].fullmatch(_trimmed(text)))
 
 
-def _clauses(text: str) -> list[Clause]:
-    found: list[Clause] = []
+def _clauses(text: str) -> list[tuple[Clause, str]]:
+    """The clauses, each with the text behind it."""
+    found: list[tuple[Clause, str]] = []
     start = 0
     for end, after, strong in _separators(text):
         if end < start:
@@ -80,12 +81,12 @@ def _clauses(text: str) -> list[Clause]:
         if (strong and not _takes_all(left[-1])) or patterns().head.match(right):
             if not strong and _is_payload(left[-1]):
                 continue
-            found += left
+            found += [(clause, right) for clause in left]
             start = after
     last = _clause(text[start:], first=not found)
     if last is None:
         raise Unreadable(_trimmed(text[start:]))
-    return [*found, *last]
+    return [*found, *((clause, "") for clause in last)]
 
 
 def _separators(text: str) -> Iterator[tuple[int, int, bool]]:

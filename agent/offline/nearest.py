@@ -5,6 +5,7 @@ from __future__ import annotations
 from agent.offline.clauses import Unreadable
 from agent.offline.grammar import read
 from agent.offline.patterns import patterns
+from agent.offline.vocabulary import wording
 
 MAX_NEAR = 3
 MAX_LETTERS = 60
@@ -19,10 +20,18 @@ def nearest(text: str, *, chinese: bool) -> tuple[str, ...]:
             continue
         groups = {name.rstrip("234"): value.strip() for name, value in fits.groupdict().items() if value}
         found += [form.format(**groups) for form in (near.zh if chinese else near.en)]
-    return tuple(filter(_offered, dict.fromkeys(found)))[:MAX_NEAR]
+    return tuple(filter(_is_read, dict.fromkeys(found)))[:MAX_NEAR]
 
 
-def _offered(text: str) -> bool:
+def offered(near: tuple[str, ...], *, chinese: bool) -> str:
+    """A sentence with instructions that come near; "" for none."""
+    if not near:
+        return ""
+    texts = wording("join", chinese=chinese).join(f"“{text}”" for text in near)
+    return wording("offer", chinese=chinese, texts=texts)
+
+
+def _is_read(text: str) -> bool:
     try:
         read(text)
     except Unreadable:

@@ -219,9 +219,10 @@ class Page:
         ]
         return next((each.text for each in (*under, *right)), "")
 
-    def text(self, most: int = 60) -> str:
-        """All that can be read, line by line, from the top."""
-        return "\n".join(dict.fromkeys(each.text for each in self.named[:most]))
+    def text(self, most: int = 60, *, content: bool = False) -> str:
+        """All that can be read, line by line, from the top; of its `content` alone without buttons and fields."""
+        said = [each.text for each in self.named if not content or each.role not in {"button", "field"}]
+        return "\n".join(dict.fromkeys(said[:most]))
 
 
 def is_url(text: str) -> bool:

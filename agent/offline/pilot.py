@@ -15,7 +15,7 @@ from agent.offline.clauses import Unreadable
 from agent.offline.deciding import choose
 from agent.offline.grammar import read, topic_of
 from agent.offline.matching import speaks_chinese
-from agent.offline.nearest import nearest
+from agent.offline.nearest import nearest, offered
 from agent.offline.vocabulary import wording
 
 NAME = "offline"
@@ -90,10 +90,11 @@ def _intent(text: str) -> dict[str, Any]:
     try:
         read(text)
     except Unreadable as error:
-        if nearest(error.part, chinese=chinese):
-            return {"kind": "simple", "need_plan": False, "answer": ""}
-        answer = wording("refused", chinese=chinese, name=error.part)
-        return {"kind": "refuse", "need_plan": False, "answer": answer}
+        near = nearest(error.part, chinese=chinese)
+        answer = wording("refused_near" if near else "refused", chinese=chinese, name=error.part)
+        if near:
+            answer = ("" if chinese else " ").join((answer, offered(near, chinese=chinese)))
+        return {"kind": "refuse", "need_plan": False, "answer": answer, "needs_model": {"choices": near}}
     return {"kind": "simple", "need_plan": False, "answer": ""}
 
 

@@ -30,8 +30,8 @@ REPEATABLE = frozenset(
 )
 """What steps are for that may be done once more when nobody knows whether they were: they change nothing that counts,
 or ask anew by themselves."""
-OFFER, STEER, SURE = "offer", "steer", "sure"
-"""Questions of the pilot's own: which of these instead; what a note of the person means; did it happen."""
+STEER, SURE = "steer", "sure"
+"""Questions of the pilot's own: what a note of the person means; did it happen."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -73,7 +73,7 @@ def in_both(key: str) -> tuple[str, str]:
     return _table().en[key], _table().zh[key]
 
 
-_WHOLE = frozenset({"reason", "done", "texts"})
+_WHOLE = frozenset({"reason", "done", "texts", "near", "rest"})
 
 
 def short(text: str) -> str:

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Final, Protocol
 
 from agent.run_id import RunId
+
+GIVE_BACK_S: Final = 600.0
+"""Seconds after which a run that waits for a person gives its phone to others meanwhile."""
 
 
 @dataclass(frozen=True, slots=True)

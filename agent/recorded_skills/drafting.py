@@ -25,6 +25,12 @@ COVERED: Final = "•"
 _LEFT_OUT: Final = frozenset({"wait", "wait_for", "ask_user"})
 """What a replay does in its own way: it waits for what comes, and what a person answers is a parameter."""
 _WORD: Final = re.compile(r"[a-z0-9]+")
+_CAMEL: Final = re.compile(r"(?<=[a-z])(?=[A-Z])")
+_OF_DEVELOPERS: Final = frozenset(
+    {"bar", "box", "btn", "compose", "container", "edit", "edittext", "editor", "et", "field", "id", "input"}
+    | {"layout", "text", "textview", "tv", "txt", "view"}
+)
+"""Words in the names of views that say what kind of a view it is."""
 _SHORTEST: Final = 2
 """Characters of a value: a shorter one stands in too many places by chance."""
 
@@ -132,8 +138,12 @@ def _values(step: RecordedAction) -> list[tuple[str, str]]:
 
 
 def _name(near: str, taken: Iterable[str]) -> str:
-    words = _WORD.findall(near.casefold())
-    base = "_".join(words)[:30].strip("_")
+    """What people would call it: developers' words for the kind of a field, such as `compose_message_text`, are left
+    out as long as one is left.
+    """
+    words = _WORD.findall(_CAMEL.sub(" ", near).casefold())
+    told = [word for word in words if word not in _OF_DEVELOPERS] or words[-1:]
+    base = "_".join(told)[:30].strip("_")
     base = base if PARAMETER.fullmatch(base) else "value"
     names = set(taken)
     return base if base not in names else next(name for n in range(2, 99) if (name := f"{base}_{n}") not in names)

@@ -102,6 +102,7 @@ def ended(order: RunOrder, state: ExecutorState, result: ResultData | None = Non
         summary=result["summary"],
         data=result["data"],
         on_screen=result.get("on_screen", False),
+        needs_model=result.get("needs_model"),  # type: ignore[arg-type]  # plain data, which is validated here
         notes=tuple(conversation["notes"]),
         steps=len(state["past"]),
         usage=spent(state["progress"]),

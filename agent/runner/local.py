@@ -36,7 +36,7 @@ from agent.models.pictures import takes_pictures
 from agent.outcome import Outcome
 from agent.ports.frames import Frames
 from agent.ports.journal import Journal
-from agent.ports.leases import Lease, Leases, NoPhone, Place
+from agent.ports.leases import GIVE_BACK_S, Lease, Leases, NoPhone, Place
 from agent.ports.memory import Memory
 from agent.ports.runner import RunOrder
 from agent.ports.secrets import Secrets
@@ -95,8 +95,6 @@ logger = logging.getLogger(__name__)
 
 Emit = Callable[[RunEvent], None]
 
-GIVE_BACK_S = 600.0
-"""A run that waits this long for a person gives the phone to others meanwhile."""
 RESTORE_S = 10.0
 
 

@@ -31,6 +31,7 @@ MOST_FILES: Final = 50
 MOST_BYTES: Final = 2_000_000
 """Of a folder that is brought in, all its files together."""
 _HEAD_NAME: Final = re.compile(r"^name:.*$", re.MULTILINE)
+_NAMED: Final = re.compile(r"[^\s\-_.,:;!?'\"()]+")
 _BREAKS: Final = re.compile(r"[\s\x00-\x1f\x7f<>\"\\]+")
 
 
@@ -207,6 +208,11 @@ def _own(skills: Skills) -> Path:
     if skills.own is None:
         raise NotChanged("skill.no_folder")
     return skills.own
+
+
+def as_name(written: str) -> str:
+    """A name as people write it, such as "Tell Alice", in the form that skills have: "tell-alice"."""
+    return "-".join(_NAMED.findall(written.lower()))
 
 
 def check_name(name: str) -> None:

@@ -54,7 +54,9 @@ async def interpret(caller: Caller, services: Services) -> Meaning:
         return Note(task)
     if task.state not in {TaskState.QUEUED, TaskState.ENDED}:
         return NewTask(beside=task)
-    return NewTask(task.id if await _is_followed(caller, services, task) else "")
+    # Without a model the words alone count: nothing could tell what they refer to.
+    followed = not services.offline() and await _is_followed(caller, services, task)
+    return NewTask(task.id if followed else "")
 
 
 async def _is_followed(caller: Caller, services: Services, before: Task) -> bool:

@@ -91,14 +91,18 @@ class Meant:
     left_out: tuple[PhoneInfo, ...] = ()
 
 
-def phones_meant(caller: Caller, device: str, services: Services) -> Meant:
-    """The phones that `device` names, "" for none. Raises Refused, for all of them, when one is not known or usable."""
+def phones_meant(caller: Caller, device: str, services: Services, *, quick: bool = False) -> Meant:
+    """The phones that `device` names, "" for none. Raises Refused, for all of them, when one is not known or usable,
+    and where none is named and can be used, for what is `quick`: it goes straight to a phone.
+    """
     known = open_phones(caller, services)
     if not device.strip():
         if len(known) == 1 < len(services.phones.list()):
             require_usable(known[0])
             return Meant(known)
-        require_any_usable(known)
+        if quick or (not known and services.phones.list()):
+            require_any_usable(known)
+        # What is only talked about needs no phone; what needs one is blocked where there is none.
         return Meant()
     named = phones_named(device, known)
     if named is None:

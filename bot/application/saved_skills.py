@@ -38,7 +38,7 @@ class SkillCommands:
         caller, services = self._caller, self._services
         async with audited(caller.person, services.store):
             require(caller, services.policy, Right.USE, owner=task.person)
-        name = name.lower()
+        name = saving.as_name(name)
         await self._require_to_change(name)
         async with _refusing():
             made = await _drafted(task, services, given, name)
@@ -75,8 +75,8 @@ class SkillCommands:
         """Give it another name: its runs count for it still, and what is planned with it goes on."""
         name = await self._own(name)
         async with _refusing():
-            await asyncio.to_thread(saving.rename, self._services.skills, name, new.lower())
-        await self._services.store.skills.renamed(name, new.lower())
+            await asyncio.to_thread(saving.rename, self._services.skills, name, new := saving.as_name(new))
+        await self._services.store.skills.renamed(name, new)
 
     async def restore(self, name: str, version: str) -> int:
         """Make a former version the next one, whose number is returned."""

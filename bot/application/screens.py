@@ -16,7 +16,8 @@ from devices.wording import said, sentence_of
 
 
 async def phone_meant(caller: Caller, device: str, services: Services) -> PhoneInfo:
-    """The phone that `device` names, else the only one, else the one of this person's task here.
+    """The phone that `device` names, else the only one, else the one of this person's task here, else the only one that
+    can be used.
 
     Raises Refused when that is not clear, or it may not be used here.
     """
@@ -29,6 +30,9 @@ async def phone_meant(caller: Caller, device: str, services: Services) -> PhoneI
         return phones[0]
     task = await services.store.tasks.latest_for(services.policy.accounts(caller.person), caller.address)
     used = next((phone for phone in phones if task is not None and phone.id == task.phone), None)
+    usable = [phone for phone in phones if phone.health.usable]
+    if used is None and len(usable) == 1:
+        return usable[0]
     if used is None:
         raise Refused(say("screen.which", names=listed(phone.name for phone in phones)))
     return used

@@ -62,6 +62,8 @@ class Services:
     """The tools that need no phone, as they are now."""
     reasoning: Callable[[], Model] | None = None
     """The model that plans, None where none is asked."""
+    offline: Callable[[], bool] = lambda: False
+    """Whether no model is set, so that the offline pilot works."""
 
     @property
     def policy(self) -> Policy:

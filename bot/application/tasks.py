@@ -11,7 +11,8 @@ from agent.ports.agent import AS_SET, Guidance
 from agent.questions import QuestionKind
 from agent.standing_yes import StandingYes
 from bot.application.access import Caller, Refused, Unknown, audited, require
-from bot.application.phones import entitlement, phones_meant, wished
+from bot.application.own_facts import answer_to
+from bot.application.phones import Meant, entitlement, phones_meant, wished
 from bot.application.services import Services
 from bot.application.skills import require_skill
 from bot.application.task_access import require_to_go_on, require_to_hold, task_named
@@ -96,9 +97,12 @@ class TaskCommands:
         caller, services = self._caller, self._services
         async with audited(caller.person, services.store):
             require(caller, services.policy, Right.USE)
+        if (lacking := _what_takes_a_model(draft)) and services.offline():
+            raise Refused(say(f"needs_model.{lacking}"))
         check([(file.name, len(file.data)) for file in files])
         followed = await task_named(draft.follows, caller, services) if draft.follows else None
-        meant = phones_meant(caller, draft.device, services)
+        answer = await self._known(draft, files)
+        meant = Meant() if answer else phones_meant(caller, draft.device, services, quick=draft.options.quick)
         most = services.live.now.max_steps
         request = TaskRequest(
             text=draft.text,
@@ -120,12 +124,32 @@ class TaskCommands:
             standing=standing,
             entitled=entitlement(caller, services),
         )
+        if answer:
+            return Started((await services.task_service.reply(request, answer)).task)
         accepted = await services.task_service.accept(request)
         if accepted.duplicate:
             return Started(accepted.task, duplicate=True)
         hold = services.hands.holder(request.phones[0].id) if len(request.phones) == 1 else None
         held = None if hold is None else HeldPhone(hold.name, hold.person)
         return Started(accepted.task, left_out=meant.left_out, held=held)
+
+    async def _known(self, draft: TaskDraft, files: Sequence[Attachment]) -> str:
+        """What the service answers itself where there is no model that could, "" for all that is to be worked on."""
+        if not self._services.offline() or draft.skill is not None or files:
+            return ""
+        return await answer_to(draft.text, draft.device, self._caller, self._services)
+
+    async def instead(self, task: Task, choice: int) -> Started:
+        """Give one of the choices of a task that takes a model, on its phones, as a new task of the caller, who needs
+        the right to the old one. Raises Refused where there is no choice of this number.
+        """
+        async with audited(self._caller.person, self._services.store):
+            require(self._caller, self._services.policy, Right.USE, owner=task.person)
+        lacks = task.needs_model
+        if lacks is None or choice >= len(lacks.choices):
+            raise Refused(say("press.unknown"))
+        draft = TaskDraft(lacks.choices[choice], ",".join(phone.id for phone in task.request.phones))
+        return await TaskCommands(self._beside(task), self._services).start(draft)
 
     async def again(
         self,
@@ -151,12 +175,16 @@ class TaskCommands:
             asked.follows,
         )
         kept, lost = await self._files(asked.files)
-        caller = self._caller
-        if task.place != task.origin and caller.address == task.place:
-            # Asked for in the task's own thread: it belongs to where the task was asked, beside it.
-            caller = replace(caller, place=Place(task.origin, caller.place.private), message=None)
-        started = await TaskCommands(caller, self._services).start(draft, (*kept, *files), guidance=asked.guidance)
+        again = TaskCommands(self._beside(task), self._services)
+        started = await again.start(draft, (*kept, *files), guidance=asked.guidance)
         return replace(started, lost=lost)
+
+    def _beside(self, task: Task) -> Caller:
+        """The caller, at the place where the task was asked if they are in its own thread: a new one belongs there."""
+        caller = self._caller
+        if task.place == task.origin or caller.address != task.place:
+            return caller
+        return replace(caller, place=Place(task.origin, caller.place.private), message=None)
 
     async def _files(self, given: Sequence[GivenFile]) -> tuple[list[Attachment], tuple[str, ...]]:
         """What came with a task, and the names of what is not kept any more."""
@@ -242,3 +270,9 @@ class TaskCommands:
     async def _require_to_go_on(self, task: Task, right: Right = Right.USE) -> None:
         async with audited(self._caller.person, self._services.store):
             await require_to_go_on(self._caller, self._services, task, right)
+
+
+def _what_takes_a_model(draft: TaskDraft) -> str:
+    """What of a task nothing but a model can do: the key of its sentence, "" where there is nothing of the kind."""
+    wanted = {"member": draft.options.member, "search": draft.options.search, "follows": draft.follows}
+    return next((name for name, given in wanted.items() if given), "")

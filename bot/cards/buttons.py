@@ -5,6 +5,7 @@ A button only says where to look; who pressed it, and whether the question is st
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -30,6 +31,8 @@ class Deed(StrEnum):
     OLDER = "older"
     TAKE = "take"
     AGAIN = "again"
+    INSTEAD = "instead"
+    """Below a task that takes a model: the choice is one of what can be done without, from 0."""
     NOW = "now"
     SCHEDULE = "plan"
     MISSED = "late"
@@ -87,6 +90,11 @@ def resume_button(task: str) -> Button:
 def again_button(task: str) -> Button:
     """Gives the task once more."""
     return button(Deed.AGAIN, task, say("button.again"))
+
+
+def instead_buttons(task: str, choices: Sequence[str]) -> tuple[Button, ...]:
+    """Each gives what can be done instead of the task as a new one."""
+    return tuple(button(Deed.INSTEAD, task, text, choice=str(number)) for number, text in enumerate(choices))
 
 
 def now_button(task: str) -> Button:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from agent.ports.frames import Frames
-from bot.cards.buttons import Deed, again_button, button, resume_button, stop_button
+from bot.cards.buttons import Deed, again_button, button, instead_buttons, resume_button, stop_button
 from bot.cards.formatting import by_role, outcome_line, receipt, shortened, source_lines, title_of, tone_of
 from bot.cards.picture import screen_picture, sheet_picture
 from bot.cards.watch import VALUE_SHOWN, told_words, value_words
@@ -43,6 +43,8 @@ async def render_final(
         body += ["", task.data]
     if task.sources:
         body += ["", source_lines(task.sources)]
+    lacks = task.needs_model
+    instead = () if lacks is None else instead_buttons(task.id, lacks.choices)
     return Message(
         heading=f"{outcome_line(task.outcome)} · {title_of(task, titled=titled)}",
         body="\n".join(body),
@@ -53,7 +55,7 @@ async def render_final(
         ),
         picture=recap if moving else await _last_screens(task, screens, frames),
         files=() if recap is None or moving else (recap,),
-        buttons=((again_button(task.id),),),
+        buttons=(*((one,) for one in instead), (again_button(task.id),)),
         notify=True,
         final=True,
         task=task.id,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime, tzinfo
+from zoneinfo import ZoneInfo
 
 from agent.captions import phrase
 from agent.events import ModelAway, Source, Step, Told
@@ -177,6 +178,12 @@ def status_words(status: Told | ModelAway | None, zone: tzinfo) -> str:
         return ""
     time = f"{datetime.fromtimestamp(status.until, zone):%H:%M}"
     return say("card.model_away", why=say(f"waits.model.{status.cause}"), time=time)
+
+
+def local_time(moment: float, zone: ZoneInfo) -> str:
+    """A moment as people of that zone write it, such as "Thu 2026-12-24 18:00"."""
+    local = datetime.fromtimestamp(moment, zone)
+    return f"{say(f'weekday.{local.weekday()}')} {local:%Y-%m-%d %H:%M}"
 
 
 def elapsed(task: Task, now: float) -> float:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from agent.ports.frames import Frames
+from agent.ports.leases import GIVE_BACK_S
 from agent.questions import ALLOW, ALLOW_FOR_TASK, DENY, DONE, Question, QuestionKind
 from bot.cards.buttons import LABEL_LIMIT, VERSION, Deed, button, stop_button, stop_phone_button
 from bot.cards.formatting import duration, in_own_thread, shortened, title_of
@@ -98,6 +99,7 @@ async def render_question(
         _how(question.kind, offer, page=counts_down),
         say("asking.approve.for_task") if question.to is not None else "",
         "" if counts_down else say("question.expires", time=_left(open_question.expires - now)),
+        _held(open_question, task, now),
         say("final.repeated") if repeated else "",
     ]
     return Message(
@@ -118,6 +120,14 @@ def _how(kind: QuestionKind, offer: Offer | None, *, page: bool) -> str:
     if offer is not None:
         return "" if page else offer.how
     return say(f"asking.{_KEYS[kind]}.{'how_page' if page and kind in _BY_MESSAGE else 'how'}")
+
+
+def _held(open_question: OpenQuestion, task: Task, now: float) -> str:
+    """For how long the phone waits along, where that is shorter; "" where it holds none."""
+    left = open_question.asked + GIVE_BACK_S - now
+    if not task.holds_phone or open_question.expires - open_question.asked <= GIVE_BACK_S or left <= 0:
+        return ""
+    return say("question.held", phone=task.phone_name, time=_left(left))
 
 
 def _left(seconds: float) -> str:

@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import aclosing, asynccontextmanager, contextmanager
 from typing import Any
 
+from agent.models.state import ModelStatus
 from bot.application import access
 from bot.application.access import Caller
 from bot.application.saved_skills import SkillCommands
@@ -49,6 +50,7 @@ class Local:
             zone,
             skills=core.skills,
             reasoning=lambda: core.terms.models.reasoning,
+            offline=lambda: core.terms.state.status is ModelStatus.OFFLINE,
         )
         self._phones = core.phones
         self._operator = Person(PLATFORM, "operator", "operator", language=spoken())

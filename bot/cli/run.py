@@ -8,6 +8,7 @@ from contextvars import copy_context
 
 from bot.chats.installed import installed
 from bot.cli.exits import OK, UNAVAILABLE
+from bot.cli.terminal import cells_of, padded
 from bot.config.settings import Settings
 from bot.texts import ENGLISH, say, speaking
 from bot.wiring.memory import keep_small
@@ -34,4 +35,12 @@ def _complain(error: UnreachableError) -> None:
 
 
 def _announce(address: str) -> None:
-    print(say("cli.console", address=address), flush=True)
+    """Print the address, on a terminal in a box, so that it is seen among the lines of the log."""
+    if not sys.stdout.isatty():
+        print(say("cli.console", address=address), flush=True)
+        return
+    lines = (say("cli.console_title"), "", address)
+    width = max(map(cells_of, lines))
+    edge = "─" * (width + 2)
+    inside = "".join(f"│ {padded(line, width)} │\n" for line in lines)
+    print(f"\n┌{edge}┐\n{inside}└{edge}┘\n", flush=True)

@@ -77,7 +77,8 @@ def unknown_command(word: str) -> str:
 
 
 def _nearest(word: str) -> str:
-    return next(iter(difflib.get_close_matches(word.lower(), BY_NAME, n=1, cutoff=0.5)), "")
+    # Half of its letters are one slip in a word of two, and another word in longer ones.
+    return next(iter(difflib.get_close_matches(word.lower(), BY_NAME, n=1, cutoff=0.5 if len(word) == 2 else 0.6)), "")
 
 
 def _next_word(text: str) -> tuple[str, str]:

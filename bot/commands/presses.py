@@ -93,6 +93,9 @@ async def _done(
             return await hand.press(press, data, request, services)
         case Deed.TOUCH:
             return await hand.touch_for_task(request, services, data.subject)
+        case Deed.INSTEAD:
+            task = await TaskCommands(request, services).task(data.subject)
+            return as_toast(await tasks.instead(request, services, task, data.choice))
         case Deed.STOP | Deed.PAUSE | Deed.RESUME | Deed.TAKE | Deed.AGAIN | Deed.NOW:
             task = await TaskCommands(request, services).task(data.subject)
             return as_toast(await _ON_TASKS[data.deed](request, services, task))

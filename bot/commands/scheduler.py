@@ -6,13 +6,13 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
-from datetime import datetime
 from zoneinfo import ZoneInfo
 
 from bot.application.access import Caller, NotAllowed, Refused
 from bot.application.schedules import yes_of_now
 from bot.application.services import Services
 from bot.application.tasks import TaskCommands
+from bot.cards.formatting import local_time
 from bot.domain.schedule import Schedule, count_due, next_due
 from bot.domain.task import Task, TaskError, TaskState
 from bot.domain.task_request import Origin, TaskRequest, WishedPhone
@@ -164,9 +164,3 @@ def _reading(schedule: Schedule) -> TaskWatch | None:
 
 def _facts(schedule: Schedule) -> dict[str, str]:
     return {"schedule": schedule.id, "time": local_time(schedule.due, ZoneInfo(schedule.plan.rule.zone))}
-
-
-def local_time(moment: float, zone: ZoneInfo) -> str:
-    """A moment as people of that zone write it, such as "Thu 2026-12-24 18:00"."""
-    local = datetime.fromtimestamp(moment, zone)
-    return f"{say(f'weekday.{local.weekday()}')} {local:%Y-%m-%d %H:%M}"

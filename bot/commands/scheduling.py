@@ -5,17 +5,17 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Final
 from zoneinfo import ZoneInfo
 
 from bot.application.access import Refused
 from bot.application.schedules import ScheduleCommands
 from bot.application.services import Services
 from bot.cards.buttons import ButtonData, Deed, button
-from bot.cards.formatting import shortened
+from bot.cards.formatting import local_time, shortened
 from bot.cards.watch import value_words, watch_line
 from bot.commands.parser import draft_of, parse
 from bot.commands.request import Request, plain
-from bot.commands.scheduler import local_time
 from bot.commands.skills import skill_draft
 from bot.commands.standing import wished_yes, yes_words
 from bot.domain.outgoing import Button, Message, Reply
@@ -54,6 +54,9 @@ def plan_kept(made: Schedule) -> Reply:
     return Reply(Message(body="\n".join(lines), buttons=(_buttons(made),)))
 
 
+_SKILL: Final = re.compile(r"skill\s+(?P<name>\S+)", re.IGNORECASE)
+
+
 async def planned(request: Request, services: Services, typed: str, example: str) -> tuple[Plan, float]:
     """The plan in such a text (`every 30m do …`), and when it is due first. Raises Refused; `example` is told then."""
     example = f"{request.prefix}{example}"
@@ -62,6 +65,9 @@ async def planned(request: Request, services: Services, typed: str, example: str
         raise Refused(say("schedule.bad.form", example=example))
     when, typed_do = found
     wanted = parse(typed_do)
+    if wanted.name == "do" and (skill := _SKILL.match(wanted.rest)) and skill["name"].lower() in services.skills.found:
+        # Nobody types `do` for a skill elsewhere, and here it is what the form begins with.
+        wanted = replace(parse(wanted.rest), options={**wanted.options})
     inner = replace(wanted, options={**request.call.options, **wanted.options})
     draft = skill_draft(inner, services) if wanted.name == "skill" else draft_of(inner)
     try:

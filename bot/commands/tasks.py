@@ -120,6 +120,13 @@ async def again(request: Request, services: Services, task: Task | None = None) 
     return await started_reply(started, services)
 
 
+async def instead(request: Request, services: Services, task: Task, choice: str) -> Reply:
+    """Give what can be done without a model in place of the task. `choice` is its number, from 0."""
+    if not (choice.isascii() and choice.isdecimal()):
+        raise Refused(say("press.unknown"))
+    return await _started(await TaskCommands(request, services).instead(task, int(choice)), services)
+
+
 async def now(request: Request, services: Services, task: Task | None = None) -> Reply:
     """Let a task be the next that gets a phone."""
     task = await TaskCommands(request, services).hurry(task or await task_meant(request, services))

@@ -12,9 +12,9 @@ from bot.application.access import Caller, Refused
 from bot.application.schedules import ScheduleCommands
 from bot.application.services import Services
 from bot.cards.buttons import Deed, button
+from bot.cards.formatting import local_time
 from bot.cards.watch import reads_words, told_words
 from bot.commands.request import Request
-from bot.commands.scheduler import local_time
 from bot.commands.scheduling import planned
 from bot.domain.outgoing import Message, Reply
 from bot.domain.schedule import Plan, RuleKind, Schedule

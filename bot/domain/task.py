@@ -12,7 +12,7 @@ from agent.effect_facts import Effect, is_denied
 from agent.events import Source, Todo
 from agent.members.loading import EXECUTOR
 from agent.models.base import Usage
-from agent.outcome import Outcome
+from agent.outcome import NeedsModel, Outcome
 from agent.questions import Question
 from agent.recorded_skills.step_record import StepRecord
 from agent.run_id import RunId
@@ -67,6 +67,8 @@ class Task:
     """The todo list as last planned."""
     sources: tuple[Source, ...] = ()
     """The pages that were read for it, told with its end."""
+    needs_model: NeedsModel | None = None
+    """What it lacked, where it took a model and none is set."""
     verdict: Verdict | None = None
     """What came of a reading of a watch, once it has ended."""
 

@@ -10,7 +10,7 @@ from typing import Any, Final
 from pydantic import TypeAdapter
 from sqlalchemy import Text, and_, bindparam, case, delete, func, or_, select, update
 
-from agent.outcome import Outcome
+from agent.outcome import NeedsModel, Outcome
 from bot.domain.address import Address, Person
 from bot.domain.task import Task, TaskState
 from bot.domain.task_request import Origin, SkillCall, TaskRequest
@@ -90,6 +90,7 @@ _SAVED: Final = (
     "frame",
     "todos",
     "sources",
+    "needs_model",
     "verdict",
 )
 _SAVE: Final = (
@@ -228,6 +229,7 @@ class Tasks:
             "frame": task.frame,
             "todos": todos_text(task.todos),
             "sources": sources_text(task.sources),
+            "needs_model": "" if task.needs_model is None else task.needs_model.model_dump_json(),
             "verdict": "" if task.verdict is None else task.verdict.model_dump_json(),
         }
         await transaction.fetch(_SAVE, values)
@@ -347,5 +349,6 @@ def task_of(row: sqlite3.Row) -> Task:
         phone_name=row["phone_name"],
         todos=todos_of(row["todos"]),
         sources=sources_of(row["sources"]),
+        needs_model=NeedsModel.model_validate_json(row["needs_model"]) if row["needs_model"] else None,
         verdict=Verdict.model_validate_json(row["verdict"]) if row["verdict"] else None,
     )

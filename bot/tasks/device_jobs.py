@@ -59,7 +59,14 @@ def followed(task: Task, parts: Sequence[Task], *, now: float, frame: str | None
     if to is TaskState.ENDED:
         ended = moved(task, to, now=now, outcome=outcome_of(parts))
         with speaking(task.person.language):
-            return replace(ended, summary=summary_of(parts), data=data_of(parts), sources=sources_of(parts))
+            lacks = next((part.needs_model for part in parts if part.needs_model is not None), None)
+            return replace(
+                ended,
+                summary=summary_of(parts),
+                data=data_of(parts),
+                sources=sources_of(parts),
+                needs_model=lacks,
+            )
     # What one part does after another may need two moves of the table for all of them: waiting, working, paused.
     if to not in TRANSITIONS[task.state]:
         task = moved(task, TaskState.WORKING, now=now)

@@ -70,7 +70,7 @@ class TaskRepository:
 
         return await self._store.write(work)
 
-    async def turn_down(self, request: TaskRequest, ending: Ending) -> Accepted:
+    async def end_at_once(self, request: TaskRequest, ending: Ending) -> Accepted:
         """Keep a task that ends before it begins, and its end; the same event gives the task that it gave before."""
 
         async def work(transaction: Transaction) -> Accepted:
@@ -283,6 +283,7 @@ class TaskRepository:
                         event.frame,
                         event.sources,
                         value=event.value,
+                        needs_model=event.needs_model,
                     )
                     ending = replace(ending, by=by if event.outcome is Outcome.CANCELLED else None)
                     await self._keeping.end(transaction, current, ending)

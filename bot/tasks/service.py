@@ -137,7 +137,12 @@ class TaskService(TaskQueries):
     async def turn_down(self, request: TaskRequest, why: str) -> Accepted:
         """Keep a task that is not begun: it is blocked from its beginning, and that is told. Raises BadText."""
         request = replace(request, text=clean(request.text, say("desk.text.task")))
-        return await self._calls.unbroken(self._turn_down(request, why))
+        return await self._calls.unbroken(self._end_at_once(request, Ending(Outcome.BLOCKED, why)))
+
+    async def reply(self, request: TaskRequest, answer: str) -> Accepted:
+        """Keep a task that is answered without any work. Raises BadText."""
+        request = replace(request, text=clean(request.text, say("desk.text.task")))
+        return await self._calls.unbroken(self._end_at_once(request, Ending(Outcome.ANSWERED, answer)))
 
     async def cancel(self, task: str, by: Person) -> Task:
         """End the task within a second; returns it as it ended, which may be otherwise when it was just ending.
@@ -231,8 +236,8 @@ class TaskService(TaskQueries):
             self._news.changed(accepted.task.id)
         return accepted
 
-    async def _turn_down(self, request: TaskRequest, why: str) -> Accepted:
-        accepted = await self._record.turn_down(request, Ending(Outcome.BLOCKED, why))
+    async def _end_at_once(self, request: TaskRequest, ending: Ending) -> Accepted:
+        accepted = await self._record.end_at_once(request, ending)
         self._news.changed(accepted.task.id)
         return accepted
 

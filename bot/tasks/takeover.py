@@ -53,11 +53,12 @@ class Takeover:
             await self._control.resume(task, note)
 
     async def _ask(self, task: Task, by: Person) -> Task:
+        alone = by == task.person and task.request.origin.private
         question = Question(
             id=f"{task.id}.takeover.{int(self._clock() * 1000)}",
             origin=QuestionOrigin.TAKEOVER,
             kind=QuestionKind.TAKE_OVER,
-            text=say("take_over.text", by=by.name or by.id),
+            text=say("take_over.text_by_you") if alone else say("take_over.text", by=by.name or by.id),
             frame=task.frame,
         )
         if await self._record.ask_for_hands(task.id, question):

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from agent.events import Source, TaskEnded
 from agent.models.base import Usage
-from agent.outcome import Outcome
+from agent.outcome import NeedsModel, Outcome
 from agent.result_value import Value
 from bot.domain.address import Person
 from bot.domain.task import Task, TaskState, UnknownTask, moved
@@ -33,6 +33,8 @@ class Ending:
     sources: tuple[Source, ...] = ()
     value: Value | None = None
     """The result in the form that a watch compares; None where nothing was found."""
+    needs_model: NeedsModel | None = None
+    """What it lacked, where it took a model and none is set."""
     by: Person | None = None
     """Who ended it, where somebody did."""
 
@@ -87,6 +89,7 @@ class Transitions:
                 usage=task.usage,
                 frame=task.frame,
                 sources=task.sources,
+                needs_model=task.needs_model,
             )
         await self._store.task_events.append(transaction, task, event)
 
@@ -101,6 +104,7 @@ class Transitions:
             usage=task.usage if ending.usage is None else ending.usage,
             frame=ending.frame or task.frame,
             sources=ending.sources,
+            needs_model=ending.needs_model,
         )
         if (watch := task.request.watch) is not None:
             ended = replace(ended, verdict=await self._judged(transaction, watch, ending, now))

@@ -199,7 +199,10 @@ class ConsoleGate:
             if caller is None and not path.startswith(FOR_TOKENS_ALONE):
                 caller = await self.caller(request)
             if caller is None:
-                return self._unknown(programs=programs) if self._serves(request) else _not_found(programs=programs)
+                if not self._serves(request):
+                    return _not_found(programs=programs)
+                brought = request.headers.get("Authorization", "").partition(" ")[2].strip()
+                return self._unknown(programs=programs, brought=bool(brought))
             if caller.session and request.method not in SAFE_METHODS and "Origin" not in request.headers:
                 return _refused(403, say("refusal.other_page"), "other_page", programs=programs)
             request.state.caller = caller
@@ -219,10 +222,14 @@ class ConsoleGate:
         token = self._tokens.find(bearer.strip()) if self._tokens is not None and scheme.lower() == "bearer" else None
         return None if token is None else Caller("", Way.PERSON, token.name, token)
 
-    def _unknown(self, *, programs: bool) -> Response:
+    def _unknown(self, *, programs: bool, brought: bool) -> Response:
+        """Why the caller is not let in; `brought` says that a token came along, which is not or no longer valid."""
         if not programs:
             return JSONResponse({"error": say("refusal.unknown"), "sign_in": self.signs_in}, 401)
-        response = refuse(401, say("refusal.no_token"), "no_token")
+        if brought:
+            response = refuse(401, say("refusal.wrong_token"), "wrong_token")
+        else:
+            response = refuse(401, say("refusal.no_token"), "no_token")
         response.headers["WWW-Authenticate"] = "Bearer"
         return response
 

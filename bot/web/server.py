@@ -24,6 +24,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from bot.domain.finding import Finding
 from bot.people.access import Policy
 from bot.people.rights import Rights
+from bot.store.errors import StoreError
 from bot.texts import say, speaking
 from bot.views.tasks import Json
 from bot.web import handover
@@ -42,6 +43,7 @@ from bot.web.stream import Events
 from bot.web.thumbnails import Thumbnails
 from bot.web.viewers import Viewers
 from bot.web.views import ConsoleChecks
+from devices.wording import said, sentence_of
 
 logger = logging.getLogger(__name__)
 
@@ -117,6 +119,7 @@ class Console:
             (RequestRefused, answer_refusal),
             (ClientDisconnect, answer_nobody),
             (HTTPException, _not_served),
+            (StoreError, _not_stored),
         ):
             app.add_exception_handler(error, answer_to)
         app.router.routes += [get("/", self._enter(files[INDEX]), None)]
@@ -221,6 +224,12 @@ class Guarded:
         with speaking(self._words.language(request)):
             app = await self._gate.refusal(request) or self._app
             await app(scope, receive, protected)
+
+
+async def _not_stored(_: Request, error: Exception) -> Response:
+    """The disk is full, or another program holds the database."""
+    logger.warning("a request of the console was not done: %s", error)
+    return refuse(503, say("refusal.store", why=said(sentence_of(error)).rstrip(".。")))
 
 
 async def _not_served(_: Request, error: Exception) -> Response:

@@ -15,6 +15,7 @@ from typing import Any
 from agent.front_matter import Folders
 from agent.members.loading import FILE as MEMBER_FILE
 from agent.members.loading import Member, load_team
+from agent.models.state import ModelStatus
 from agent.skills import saving
 from agent.skills.loading import FILE as SKILL_FILE
 from agent.skills.loading import load_skills
@@ -99,10 +100,13 @@ async def serve(settings: Settings, platforms: Sequence[Platform[Any]], *, annou
         async with open_core(settings, platforms, serves=True) as core:
             waits = Dependencies(of_core(core))
             pulse = Pulse(core.task_service, manager, partial(status_line, core.store.tasks, core.phones, waits))
-            async with waits.watched(), _chats(core, platforms, pulse, waits, announce):
+            opened: list[str] = []
+            async with waits.watched(), _chats(core, platforms, pulse, waits, opened.append):
                 with pulse.beating():
                     settle()
                     logger.info("Ready.")
+                    for address in opened:
+                        announce(address)  # last, so that it is below all that was logged meanwhile
                     manager.ready()
                     await stopping.wait()
                 manager.stopping()
@@ -146,6 +150,7 @@ async def _chats(
         skills=core.skills,
         tools=core.tools,
         reasoning=lambda: core.terms.models.reasoning,
+        offline=lambda: core.terms.state.status is ModelStatus.OFFLINE,
     )
     commands = Commands(services, language=settings.language)
     async with AsyncExitStack() as stack:

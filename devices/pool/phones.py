@@ -37,16 +37,22 @@ RETRY = 1.0
 """Seconds after which a phone that is waited for and does not answer is asked again."""
 
 
+STAND_IN_AFTER = 60.0
+"""Seconds after which a virtual phone stands in again for a real one that went away: cables come loose, and phones
+restart."""
+
+
 class AdbPhones:
     """Implements `devices.provider.DeviceProvider`. `start` before use, `stop` after it.
 
     `names` gives phones their names by id or serial, and `book` keeps those that people give. `serials`, when not
     empty, are the only phones that are used, and those of the form `host:port` are connected to, by the first server
     that reaches them. `aliases` are names of apps, name → package. `virtual` is the number of virtual phones, or
-    "auto": one, if no real phone is attached at the start and no serial is named; it is not offered any more once a
-    real phone has been seen. They remember what was done on them in `virtual_state`. With `mends`, a phone that comes
-    with settings that a crashed run left gets its own back; only the process that gives out the phones may do that.
-    `fast_lane`: real phones try uiautomator2's server during a run, see `devices.adb.fastlane`.
+    "auto": one, if no real phone is attached at the start and no serial is named; it is not offered while a real phone
+    is there, nor until that has been away for `stand_in_after` seconds. They remember what was done on them in
+    `virtual_state`. With `mends`, a phone that comes with settings that a crashed run left gets its own back; only the
+    process that gives out the phones may do that. `fast_lane`: real phones try uiautomator2's server during a run, see
+    `devices.adb.fastlane`.
     """
 
     def __init__(
@@ -62,6 +68,7 @@ class AdbPhones:
         mends: bool = False,
         fast_lane: bool = False,
         health_every: float = HEALTH_EVERY,
+        stand_in_after: float = STAND_IN_AFTER,
     ) -> None:
         self._serials = frozenset(serials)
         self._names = PhoneNames(names or {}, book)
@@ -77,7 +84,10 @@ class AdbPhones:
         self._rounds = Rounds(self._working, self._tell, health_every)
         self._standins = StandIns(virtual, virtual_state, servers[0], self._following)
         self._change = asyncio.Event()
-        self._real_seen = False
+        self._real: set[Link] = set()
+        """The links to real phones that are there now."""
+        self._stepping_back: asyncio.TimerHandle | None = None
+        self._stand_in_after = stand_in_after
         self._elsewhere: Callable[[], Sequence[PhoneInfo]] = tuple
 
     async def start(self, others: Callable[[], Sequence[PhoneInfo]] = tuple) -> None:
@@ -98,7 +108,7 @@ class AdbPhones:
                 await asyncio.gather(self._following.told(), self._seen(networked))
         except TimeoutError:
             logger.info("some phones did not answer within %.0f s; they are added when they do", FIRST_LOOK)
-        await self._standins.start(alone=not self._serials and not self._real_seen and not others())
+        await self._standins.start(alone=not self._serials and not self._real and not others())
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(SERVER_LOOK):
                 await self._seen(self._standins.serials)
@@ -106,6 +116,8 @@ class AdbPhones:
 
     async def stop(self) -> None:
         """Ends what `start` began; the adb servers go on, they belong to everybody."""
+        if self._stepping_back is not None:
+            self._stepping_back.cancel()
         await self._rounds.stop()
         for phone in self._phones.values():
             await phone.let_go()
@@ -129,8 +141,8 @@ class AdbPhones:
         return len(self.servers_away)
 
     def list(self) -> tuple[PhoneInfo, ...]:
-        """See `Phones.list`. A virtual phone that stood in for a real one is left out once a real one was seen."""
-        hidden = self._standins.hidden(self._real_seen)
+        """See `Phones.list`. A virtual phone that stands in for a real one is left out while a real one is there."""
+        hidden = self._standins.hidden(bool(self._real) or self._stepping_back is not None)
         return tuple(phone.info for phone in self._phones.values() if not (hidden and phone.info.virtual))
 
     def get(self, phone_id: str) -> Phone:
@@ -180,7 +192,7 @@ class AdbPhones:
     async def _attached(self, link: Link) -> None:
         virtual = link[1] in self._standins.serials
         if self._wanted(link[1], link[1]):
-            self._real_seen = self._real_seen or not virtual
+            self._real_came(link, virtual=virtual)
         identity = await greeted(link, lambda reason: self._silent(link, reason))
         phone_id = await id_of(identity, link, self._phones, self._works)
         if not self._wanted(link[1], phone_id):
@@ -193,7 +205,7 @@ class AdbPhones:
         elif not self._works(phone):
             phone.attach(Connection(*link))  # also one of the same name is a new link
         self._links[link] = self._owners[link] = phone_id
-        self._real_seen = self._real_seen or not virtual
+        self._real_came(link, virtual=virtual)
         phone.learn(identity)
         await self._names.remember(phone_id, link[1], phone.info.name, identity.model)
         logger.info("phone %s is attached as %s", phone.info.name, link[1])
@@ -206,6 +218,8 @@ class AdbPhones:
         if not self._wanted(link[1], phone_id):
             return
         self._links.pop(link, None)
+        if not state:
+            self._real_went(link)
         phone = self._phones.get(phone_id)
         if phone is None:
             if not state:
@@ -221,6 +235,26 @@ class AdbPhones:
                 health, reason, fix = health_of(state, link[1])
                 phone.note(dataclasses.replace(phone.info, health=health, reason=reason, fix=fix))
                 logger.info("phone %s: %s", phone.info.name, reason)
+        self._tell()
+
+    def _real_came(self, link: Link, *, virtual: bool) -> None:
+        if virtual:
+            return
+        self._real.add(link)
+        if self._stepping_back is not None:
+            self._stepping_back.cancel()
+            self._stepping_back = None
+
+    def _real_went(self, link: Link) -> None:
+        """The virtual phone is back once the last real one has been away for a while: cables come loose."""
+        if link not in self._real:
+            return
+        self._real.remove(link)
+        if not self._real:
+            self._stepping_back = asyncio.get_running_loop().call_later(self._stand_in_after, self._step_back)
+
+    def _step_back(self) -> None:
+        self._stepping_back = None
         self._tell()
 
     def _silent(self, link: Link, reason: str) -> None:

@@ -82,7 +82,7 @@ def test_every_kind_is_there_with_its_values_and_none_is_left_over() -> None:
         (PhoneUnavailable("Allow it."), Outcome.BLOCKED, "Allow it. The task stopped there"),
         (
             ModelUnreachable("429"),
-            Outcome.FAILED,
+            Outcome.BLOCKED,
             "429 The task stopped there; nothing is repeated automatically. Check that the endpoint",
         ),
         (OSError(28, "No space left"), Outcome.FAILED, "could not be used: No space left."),

@@ -406,6 +406,7 @@ async def a_world(
     pairing: bool = False,
     settings: Settings | None = None,
     store: Store | None = None,
+    offline: bool = False,
 ) -> AsyncIterator[World]:
     """From start to stop, on what is in the directory, or in this store."""
     clock = clock or Clock()
@@ -446,6 +447,7 @@ async def a_world(
             clock=clock,
             namings=namings,
             skills=Skills(dict(shipped_skills()), path / "skills"),
+            offline=lambda: offline,
         )
         world = World(
             store, task_service, agent, seen, secrets, chat, chats, Commands(services), clock, rights, services, leases

@@ -146,8 +146,8 @@ async def test_an_unauthorized_phone_says_what_to_do_and_becomes_ready(adb_serve
             await adb_server.disconnect(virtual.address)
 
 
-async def test_without_a_real_phone_a_virtual_one_stands_in(adb_server: AdbServer) -> None:
-    async with pool_on(adb_server, virtual="auto") as pool:
+async def test_without_a_real_phone_a_virtual_one_stands_in_and_does_so_again(adb_server: AdbServer) -> None:
+    async with pool_on(adb_server, virtual="auto", stand_in_after=0.0) as pool:
         (info,) = pool.list()
         assert info.virtual
         assert info.health is Health.READY
@@ -159,7 +159,18 @@ async def test_without_a_real_phone_a_virtual_one_stands_in(adb_server: AdbServe
             assert [each.virtual for each in pool.list()] == [False]
             assert pool.get(info.id).info.virtual  # a run that is on it goes on
             await adb_server.disconnect(real.address)
+            back = await until(pool, lambda infos: any(each.virtual for each in infos))
+            assert [each.health for each in back if each.virtual] == [Health.READY]
     assert info.serial not in await adb_server.states()
+
+
+async def test_a_cable_that_comes_loose_brings_no_virtual_phone(adb_server: AdbServer) -> None:
+    async with pool_on(adb_server, virtual="auto") as pool, VirtualPhone(number=7) as real:
+        await adb_server.connect(real.address)
+        await until(pool, healthy(real.address, Health.READY))
+        await adb_server.disconnect(real.address)
+        (gone,) = await until(pool, lambda infos: of(infos, real.address) is None or not infos[0].health.usable)
+        assert not gone.virtual
 
 
 async def test_as_many_virtual_phones_as_are_asked_for(adb_server: AdbServer, tmp_path: Path) -> None:

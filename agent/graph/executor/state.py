@@ -100,6 +100,8 @@ class ResultData(TypedDict):
     """What was asked for."""
     on_screen: NotRequired[bool]
     """Whether every line of `data` was a label on the last screen."""
+    needs_model: NotRequired[dict[str, Any] | None]
+    """The plain form of an agent.outcome.NeedsModel, where it took a model."""
 
 
 class StepData(TypedDict, total=False):

@@ -85,6 +85,8 @@ class EndingState(TypedDict, total=False):
     """What was asked for."""
     value: dict[str, Any] | None
     """The same in the form that the order asks for (agent.result_value.Value)."""
+    needs_model: dict[str, Any] | None
+    """What it lacks, where it takes a model and none is set (agent.outcome.NeedsModel)."""
 
 
 class MainState(TypedDict, total=False):
@@ -137,7 +139,7 @@ def begun(order: TaskOrder) -> MainState:
             "user_messages": [],
             "frame": None,
         },
-        "ending": {"fault": None, "run_outcome": "", "summary": "", "data": None, "value": None},
+        "ending": {"fault": None, "run_outcome": "", "summary": "", "data": None, "value": None, "needs_model": None},
     }
 
 

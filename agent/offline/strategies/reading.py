@@ -34,7 +34,7 @@ def read_next(clause: Read, view: View) -> Move:
             return view.stuck("no_list", number=str(clause.nth))
         return Done("\n".join(each.text for each in page.rows[position].labels), wanted=True)
     if not clause.what:
-        text = page.text()
+        text = page.text(content=clause.content)
         return Done(text, wanted=True) if text else view.stuck("nothing_to_read")
     if (move := _go_there(clause.what, view)) is not None:
         return move

@@ -61,6 +61,8 @@ tasks = table(
     required("usage", Text),
     # The pages that were read for it: a list of titles and addresses.
     required("sources", Text, server_default="[]"),
+    # What it lacked where it took a model and none was set: instructions that come near; '' for any other task.
+    required("needs_model", Text, server_default=""),
     optional("outcome", Text),
     required("summary", Text, server_default=""),
     optional("data", Text),

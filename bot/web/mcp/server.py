@@ -45,6 +45,8 @@ from bot.web.token_calls import answer_ordinary, question_of, question_words, wa
 from bot.web.v1.calls import ApiServices, Calls
 
 MOST_WAIT_S: Final = 3600
+NUMBER: Final = 20
+"""Characters of the number of a task."""
 TEXT: Final = 20_000
 """Characters of a task or an answer."""
 INSTRUCTIONS: Final = (
@@ -56,7 +58,7 @@ INSTRUCTIONS: Final = (
 Phone = Annotated[str, Field(description="The name of the phone; empty for any.", max_length=100)]
 Number = Annotated[
     Annotated[int, Field(ge=1, lt=10**18)] | Annotated[str, Field(min_length=1, max_length=40)],
-    Field(description="The number of the task.", union_mode="left_to_right"),
+    Field(description="The number of the task, such as 12, or 12.1 for one phone's part.", union_mode="left_to_right"),
 ]
 Words = Annotated[str, Field(min_length=1, max_length=TEXT)]
 Value = Words | int | float | bool
@@ -87,7 +89,7 @@ class Said(BaseModel):
 
 def phone_server(behind: ApiServices) -> Server[Any]:
     """The server with its tools."""
-    server: MCPServer[Any] = MCPServer("opengui", instructions=INSTRUCTIONS, subscriptions=False)
+    server = _WordedServer("opengui", instructions=INSTRUCTIONS, subscriptions=False)
     tools = PhoneTools(behind)
     for tool in (
         tools.phones,
@@ -103,6 +105,25 @@ def phone_server(behind: ApiServices) -> Server[Any]:
     ):
         server.add_tool(tool, structured_output=False)
     return server._lowlevel_server  # noqa: SLF001 - its only public way out is an application of its own
+
+
+class _WordedServer(MCPServer[Any]):
+    """A server whose tools fail with a sentence, without the library's own words around it."""
+
+    async def call_tool(
+        self, name: str, arguments: dict[str, Any], context: Context[Any, Any] | None = None
+    ) -> wire.CallToolResult | wire.InputRequiredResult:
+        """Call a tool. Raises ToolError."""
+        try:
+            return await super().call_tool(name, arguments, context)
+        except ToolError as error:
+            match error.__cause__:
+                case ValidationError() as wrong:
+                    raise ToolError(_form_words(wrong)) from error
+                case ToolError() as told:
+                    raise told from error
+                case _:
+                    raise
 
 
 class PhoneTools:
@@ -213,13 +234,13 @@ class PhoneTools:
         """Tell how a task stands: its state, what came of it, and what it asks."""
         with _telling():
             calls = self._calls(ctx)
-            return await _told(calls, await calls.task(str(number)))
+            return await _told(calls, await calls.task(_numbered(number)))
 
     async def answer(self, ctx: Context[Any, Any], number: Number, text: Value) -> str:
         """Answer what a task asks, in the words of your user. Approvals and codes are not taken here."""
         with _telling():
             calls = self._calls(ctx)
-            found = await calls.task(str(number))
+            found = await calls.task(_numbered(number))
             asked = await question_of(calls, found)
             if asked is None:
                 raise Refused(say("answer.none"))
@@ -230,7 +251,7 @@ class PhoneTools:
         """End a task."""
         with _telling():
             calls = self._calls(ctx)
-            found = await calls.task(str(number))
+            found = await calls.task(_numbered(number))
             await calls.commands().cancel(found)
             return await _told(calls, found)
 
@@ -268,7 +289,7 @@ class PhoneTools:
             try:
                 answer = Said.model_validate(said.content or {}).answer
             except ValidationError as error:
-                raise Refused(say("refusal.form", where="answer", why=error.errors()[0]["msg"])) from error
+                raise Refused(_form_words(error)) from error
             await self._answered(calls, asked, answer)
 
     async def _answered(self, calls: Calls, asked: OpenQuestion, text: str) -> None:
@@ -280,6 +301,17 @@ class PhoneTools:
 
 def _as_text(value: str | float | bool) -> str:
     return value if isinstance(value, str) else json.dumps(value)
+
+
+def _form_words(wrong: ValidationError) -> str:
+    """What is wrong with the first argument that does not fit, without its value: that may be a secret."""
+    first = wrong.errors(include_input=False, include_url=False)[0]
+    return say("refusal.form", where=first["loc"][0] if first["loc"] else "JSON", why=first["msg"])
+
+
+def _numbered(number: int | str) -> str:
+    """The number as it is looked up; "#12" is how the answers write it."""
+    return str(number).strip().removeprefix("#")[:NUMBER]
 
 
 def _elicits(ctx: Context[Any, Any], calls: Calls, asked: OpenQuestion) -> bool:

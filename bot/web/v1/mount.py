@@ -95,7 +95,16 @@ class ApiMount:
         finally:
             took = (time.monotonic() - began) * 1000
             path, name = scope["path"][:200], caller_of(request).person.id
-            logger.info("API %s: %s %s by %s: %d in %.0f ms", number, request.method, path, name, status, took)
+            logger.log(
+                logging.DEBUG if status < 500 else logging.WARNING,
+                "API %s: %s %s by %s: %d in %.0f ms",
+                number,
+                request.method,
+                path,
+                name,
+                status,
+                took,
+            )
 
     async def _answered(self, request: Request, send: Send) -> Response | None:
         """Serve it; a response where it is refused instead."""

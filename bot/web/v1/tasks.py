@@ -67,6 +67,7 @@ async def task_info(calls: Calls, task: Task, *, is_new: bool = False, told: str
         summary=task.summary,
         data=task.data,
         sources=[SourceInfo(title=page.title, url=page.url) for page in task.sources],
+        needs_model=task.needs_model,
         todos=[TodoInfo(**todo.model_dump()) for todo in task.todos],
         phone=task.phone,
         phone_name=task.phone_name,

@@ -11,6 +11,7 @@ import pytest
 from agent.error_mapping import fault_of, remedy
 from agent.models.cause import Cause
 from agent.models.errors import ModelError, ModelUnreachable
+from agent.models.state import ABOUT_THE_REQUEST
 from agent.outcome import Outcome
 from agent.wording import SENTENCES
 from tests.agent.models.endpoints import KEY, VirtualTime, asking, model_at, picture
@@ -55,9 +56,8 @@ def test_each_cause_has_its_remedy() -> None:
 def test_a_fault_says_what_helps_and_blocks_where_people_have_to(cause: Cause) -> None:
     error = ModelError("It failed.", cause=cause)
     fault = fault_of(error)
-    assert (fault.happened, fault.next) == ("It failed.", remedy(error))
-    if cause.passing:
-        assert fault.outcome is Outcome.FAILED
+    assert (fault.happened, fault.next) == ("It failed.", remedy(cause))
+    assert (fault.outcome is Outcome.FAILED) is (cause in ABOUT_THE_REQUEST)
 
 
 @pytest.mark.parametrize(

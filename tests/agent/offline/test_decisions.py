@@ -19,6 +19,7 @@ from agent.models.base import Delta, Message, ModelRequest, Purpose
 from agent.models.errors import ModelAnswerUnusable
 from agent.offline.pilot import OfflinePilot
 from agent.offline.progress import memo_of, taken
+from agent.outcome import NeedsModel
 from agent.ports.agent import TaskOrder
 from agent.scene import PastStep, ScreenElement, StepFailure, StepStatus
 from devices.geometry import Bounds
@@ -129,10 +130,10 @@ async def test_an_app_that_is_not_there_is_said_in_the_persons_words() -> None:
     """Of all the names that were tried only the person's is named, and what comes near to it is offered."""
     tried = [phone_words("phone.rejected.no_app", name=f"'{name}'") for name in ("camera", "相机")]
     past = [step("1/1 open: x", "open", None, StepFailure(reason, unknown_app=True)) for reason in tried]
-    asked = await next_action(scene("open camera", screen(app=LAUNCHER), past))
-    assert isinstance(asked, AskUser)
-    assert asked.question == "There is no app called “camera” on this phone. I can do this:"
-    assert asked.choices == ("search the web for camera", "Nothing of this")
+    action = await next_action(scene("open camera and go home", screen(app=LAUNCHER), past))
+    assert isinstance(action, Finish)
+    assert action.summary.startswith("There is no app called “camera” on this phone.")
+    assert action.needs_model == NeedsModel(choices=("search the web for camera, then go home",))
 
 
 async def test_a_refusal_of_the_policy_ends_the_work() -> None:
@@ -180,15 +181,10 @@ async def test_a_steer_is_a_step_and_what_is_none_is_asked_about() -> None:
         )
 
 
-async def test_what_is_chosen_takes_the_place_of_what_cannot_be_done() -> None:
-    shown = screen(element("button", "Save"), app=LAUNCHER)
-    asked = await next_action(scene("install WhatsApp", shown))
-    assert isinstance(asked, AskUser)
-    assert asked.choices == ("search the web for WhatsApp", "Nothing of this")
-    chosen = [step("0/0 offer: x", "ask", Answered(text=asked.choices[0]))]
-    assert await next_action(scene("install WhatsApp", shown, chosen)) == OpenApp(name="Browser")
-    none = [step("0/0 offer: x", "ask", Answered(text=asked.choices[1]))]
-    assert "chose none" in ended(await next_action(scene("install WhatsApp", shown, none)))
+async def test_what_takes_a_model_ends_at_once_with_what_comes_near() -> None:
+    action = await next_action(scene("install WhatsApp", screen(element("button", "Save"), app=LAUNCHER)))
+    assert isinstance(action, Finish)
+    assert action.needs_model == NeedsModel(choices=("search the web for WhatsApp",))
 
 
 async def test_an_app_by_its_other_names() -> None:
@@ -426,7 +422,7 @@ ELEMENT = st.builds(
 )
 STAGES = [
     *("open", "tap", "type", "search", "lookdown", "secret", "new", "text", "save", "send", "ask", "switch", "user"),
-    *("offer", "steer", "sure"),
+    *("steer", "sure"),
 ]
 STEERS = ["go on", "tap Bob", "hm", done_by_hand("Ann")]
 STEP = st.builds(

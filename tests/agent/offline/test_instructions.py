@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from agent.outcome import Outcome
+from agent.outcome import NeedsModel, Outcome
 from devices.virtual_phone.ground_truth import GroundTruth
 from tests.agent.offline.conftest import SEEDS
 from tests.agent.offline.phones import Phones, piloted
@@ -30,7 +30,7 @@ def _listed(name: str) -> list[Any]:
     """Each instruction with the layouts that it runs on."""
     rows = tomllib.loads((HERE / name).read_text(encoding="utf-8"))
     cases = rows.get("instruction") or [{"text": text} for text in rows["instructions"]]
-    cases += [{"text": text, "answers": ["Nothing of this"]} for text in rows.get("offered", ())]
+    cases += rows.get("near", ())
     every = os.environ.get("PILOT_SEEDS") == "all"
     return [
         pytest.param(case, seed, id=f"{number}-{case['text'][:40]}-{seed}")
@@ -62,6 +62,10 @@ async def test_what_it_cannot_do_is_declined(phones: Phones, case: dict[str, Any
     before = lasting(rig.phone.truth)
     result = await piloted(rig, case["text"], *case.get("answers", ()), quick=quick)
     assert result.end.outcome in {Outcome.BLOCKED, Outcome.FAILED}, result.story
+    assert (result.end.needs_model is not None) is (result.end.outcome is Outcome.BLOCKED)
+    if near := case.get("near"):
+        assert result.end.needs_model == NeedsModel(choices=tuple(near))
+    assert not result.asked
     assert "VLM_API_KEY" in result.end.summary
     assert lasting(rig.phone.truth) == before, result.story
 

@@ -10,7 +10,7 @@ from agent.control import done_by_hand
 from agent.events import Asked, Step
 from agent.models.base import Models
 from agent.offline.pilot import OfflinePilot
-from agent.outcome import Outcome
+from agent.outcome import NeedsModel, Outcome
 from agent.questions import QuestionKind
 from devices.virtual_phone.state import ChatLine, Conversation
 from tests.agent.graph.rig import Rig, Work, order
@@ -288,9 +288,15 @@ async def test_a_message_in_few_words(phones: Phones, text: str, answers: tuple[
     assert ("Alice", "hello") in [(each.to, each.text) for each in rig.phone.truth.messages]
 
 
-async def test_the_alarms_that_there_are_are_offered(phones: Phones) -> None:
+async def test_the_alarms_that_there_are_are_offered_below_the_result(phones: Phones) -> None:
     rig = phones.fresh(SEED)
-    result = await piloted(rig, "set an alarm for 6:15 and go home", "set an alarm for 08:30")
+    blocked = await piloted(rig, "set an alarm for 6:15 and go home")
+    assert blocked.end.outcome is Outcome.BLOCKED, blocked.story
+    assert not blocked.asked
+    lacks = blocked.end.needs_model
+    assert lacks is not None
+    assert "set an alarm for 08:30, then go home" in lacks.choices
+    result = await piloted(rig, "set an alarm for 08:30, then go home")
     assert result.end.outcome is Outcome.SUCCEEDED, result.story
     assert rig.phone.truth.alarms == ("07:00", "08:30")
     assert rig.phone.truth.app == "launcher"
@@ -307,9 +313,15 @@ async def test_chat_and_refusals_touch_no_phone(phones: Phones) -> None:
     hello = await piloted(rig, "Who are you?")
     assert hello.end.outcome is Outcome.ANSWERED
     assert "offline pilot" in hello.end.summary
+    assert (await piloted(rig, "hello", quick=True)).end.outcome is Outcome.ANSWERED
     refused = await piloted(rig, "plan my holiday")
     assert refused.end.outcome is Outcome.BLOCKED
+    assert refused.end.needs_model == NeedsModel()
     assert "open browser and search OpenGUI" in refused.end.summary
+    for quick in (False, True):
+        near = await piloted(rig, "install WhatsApp", quick=quick)
+        assert near.end.outcome is Outcome.BLOCKED
+        assert near.end.needs_model == NeedsModel(choices=("search the web for WhatsApp",))
     assert len(rig.inputs()) == before
     assert rig.leases.log == []
 

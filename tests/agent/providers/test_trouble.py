@@ -63,10 +63,10 @@ async def test_the_wait_that_is_asked_for_is_kept(rig: Rig) -> None:
 @pytest.mark.parametrize(
     ("fault", "outcome", "words"),
     [
-        (Answer(status=500, times=0), Outcome.FAILED, ["reported an internal error", "again in a few minutes"]),
-        (rate_limited("900", times=0), Outcome.FAILED, ["accepts no more requests", "900 s"]),
-        (Answer(cut_after=1, times=0), Outcome.FAILED, ["dropped the connection"]),
-        (Answer(garbage=True, times=0), Outcome.FAILED, ["not a model's answer", "base URL"]),
+        (Answer(status=500, times=0), Outcome.BLOCKED, ["reported an internal error", "again in a few minutes"]),
+        (rate_limited("900", times=0), Outcome.BLOCKED, ["accepts no more requests", "900 s"]),
+        (Answer(cut_after=1, times=0), Outcome.BLOCKED, ["dropped the connection"]),
+        (Answer(garbage=True, times=0), Outcome.BLOCKED, ["not a model's answer", "base URL"]),
         (
             refused(429, "No money.", code="insufficient_quota", times=0),
             Outcome.BLOCKED,
@@ -91,7 +91,7 @@ async def test_what_does_not_pass_ends_the_task_with_its_sentence(
 async def test_an_endpoint_that_stays_silent(rig: Rig) -> None:
     async with world(rig, ModelServer(after(HANGS)), timeout=0.5) as there:
         end = await there.do()
-    assert end.outcome is Outcome.FAILED
+    assert end.outcome is Outcome.BLOCKED
     assert "did not answer in time" in end.summary
 
 

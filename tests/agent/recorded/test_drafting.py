@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from agent.recorded_skills.drafting import DoneStep, steps_of, with_parameters
+from agent.recorded_skills.drafting import DoneStep, proposed, steps_of, with_parameters
 from agent.recorded_skills.recording import as_scroll
 from agent.recorded_skills.skill_file import RecordedSkill, Source
 from agent.recorded_skills.step_record import Anchor, Landmark, RecordedAction
@@ -74,3 +74,20 @@ def test_keys_scrolls_and_launches_are_done_again_and_a_tool_that_changes_someth
     steps = drafted(*(RecordedAction(action=each) for each in kinds)).steps
     assert [step.kind for step in steps] == ["open_app", "scroll", "key", "remember"]
     assert [step.touches for step in steps] == [False, False, False, True]
+
+
+@pytest.mark.parametrize(
+    ("field", "name"),
+    [
+        ("compose_message_text", "message"),
+        ("et_search", "search"),
+        ("recipientEditText", "recipient"),
+        ("title", "title"),
+        ("edit_text", "text"),
+        ("输入", "value"),
+    ],
+)
+def test_a_parameter_is_called_as_people_would_call_it(field: str, name: str) -> None:
+    anchor = Anchor(package="app", role="EditText", id=f"app:id/{field}", editable=True)
+    step = RecordedAction(action={"kind": "type", "text": "hello Bob"}, anchor=anchor)
+    assert [each.name for each in proposed("write hello Bob", [step], ())] == [name]

@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
+from bot.config.settings import Settings
 from bot.domain.incoming import Attachment
 from bot.domain.outgoing import Reply
 from bot.people.access import Policy
 from bot.store.offers import KEEP_SECONDS
-from devices.phone import Health
 from tests.bot.commands.test_answers import words
-from tests.bot.world import ANNA, BEN, PRIVATE, World, a_phone, a_world
+from tests.bot.world import ANNA, BEN, PRIVATE, World, a_world
 
 CAT = Attachment("cat.png", b"meow")
 
@@ -47,10 +47,13 @@ async def test_the_files_go_along_also_after_a_restart(tmp_path: Path) -> None:
 
 async def test_what_is_refused_can_be_pressed_for_again(tmp_path: Path) -> None:
     """Seen failing without the second `add` in `Talk._taken`: the offer was gone."""
-    async with a_world(tmp_path, a_phone(health=Health.OFFLINE)) as world:
+    settings = Settings.model_validate({"tiers": {"basic": {"tasks": 1}}, "default_tier": "basic"})
+    async with a_world(tmp_path, settings=settings) as world:
+        await world.do("open settings")
+        world.clock.advance(86_400.0 - world.clock() % 86_400.0 - 60.0)
         _, run = await offered(world, "post-2", CAT)
-        assert "No phone can be used" in (await world.press(run, place=PRIVATE)).toast
-        world.phones.phones = (a_phone(),)
+        assert "1 of 1 tasks" in (await world.press(run, place=PRIVATE)).toast
+        world.clock.advance(61.0)
         assert (await world.press(run, place=PRIVATE)).task
 
 

@@ -167,6 +167,7 @@ async def test_what_cannot_be_saved_is_told(world: World) -> None:
     task = await saved_task(world)
     assert "stands in no step" in words(await world.type(f"save {task.id} as buy size=huge"))
     assert "cannot be the name" in words(await world.type(f"save {task.id} as Büy"))
+    assert "buy-a-mug" in words(await world.type(f"save {task.id} as Buy a Mug!"))
     assert "called compare-prices already" in words(await world.type(f"save {task.id} as compare-prices", ADA))
     assert "belongs to somebody else" in words(await world.type(f"save {task.id} as buy", BEN))
     failed = await world.working("open settings")

@@ -34,6 +34,14 @@ async def test_a_task_behind_a_wrong_word_is_given_once(world: World) -> None:
     assert (await world.task_service.known(reply.task)).text == "open settings"
 
 
+@pytest.mark.parametrize(("line", "near"), [("foo", ""), ("tols", "tools"), ("d0 x", "do"), ("scren", "screen")])
+async def test_a_word_that_is_far_from_all_is_taken_for_none(world: World, line: str, near: str) -> None:
+    reply = await world.type(line)
+    assert reply.message is not None
+    assert ("Did you mean" in reply.message.body) is bool(near)
+    assert f'"{near}"' in reply.message.body or not near
+
+
 @pytest.mark.parametrize("line", ["answr 246810", "pairr 123456", "sett model x", "xyzzy"])
 async def test_codes_are_not_kept_and_rights_are_looked_at(world: World, line: str) -> None:
     """Seen failing without _WITH_CODES: the code stood in the table of offers. `set` is for admins."""

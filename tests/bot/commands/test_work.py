@@ -126,11 +126,14 @@ async def test_four_thousand_characters_are_enough(world: World) -> None:
 
 
 async def test_no_phone_is_told_at_once(world: World) -> None:
+    """What goes straight to a phone; what may be no more than talk is looked at first, and needs none."""
     world.phones.phones = ()
-    assert "No phone is connected" in words(await world.type("do open x"))
+    assert "No phone is connected" in words(await world.type("do --quick open x"))
     world.phones.phones = (a_phone("Old", health=Health.OFFLINE, reason="No answer.", fix="Plug it in again."),)
-    assert "Plug it in again." in words(await world.type("do open x"))
+    for line in ("do --quick open x", "do --device old open x"):
+        assert "Plug it in again." in words(await world.type(line))
     assert await world.task_service.recent(10) == ()
+    assert (await world.type("do hello")).task
 
 
 async def test_attached_files_stay_with_the_task(world: World) -> None:

@@ -6,6 +6,7 @@ import asyncio
 import base64
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ from bot.domain.right import Right
 from bot.domain.task import Task, TaskState
 from bot.domain.task_request import SkillCall, TaskOptions
 from bot.people.subjects import Subject
+from devices.phone import Health
 from tests.bot.web.test_chat_completions import given
 from tests.bot.web.v1.world import ApiWorld, open_api
 from tests.bot.world import ANNA, BEN
@@ -57,8 +59,18 @@ async def test_phones_are_listed_and_looked_at(api: ApiWorld, mode: str) -> None
         assert "Pixel" in words(await client.call_tool("phones"))
         shown = await client.call_tool("screenshot", {"phone": "Pixel"})
         assert isinstance(shown.content[0], wire.ImageContent)
+        assert words(await client.call_tool("screenshot")).startswith("Which phone?")
+        pixel, moto = api.world.phones.phones
+        api.world.phones.phones = (pixel, replace(moto, health=Health.OFFLINE))
+        assert isinstance((await client.call_tool("screenshot")).content[0], wire.ImageContent)
         refused = await client.call_tool("screenshot", {"phone": "Nokia"})
         assert refused.is_error
+        assert words(refused).startswith("There is no phone called"), "without the library's own words around it"
+        for wrong in ({}, {"task": ""}, {"task": 7}, {"task": "x", "wait_seconds": "soon"}):
+            result = await client.call_tool("do", wrong)
+            assert result.is_error
+            assert words(result).startswith("The request is not valid: ")
+            assert "pydantic" not in words(result)
 
 
 @BOTH
@@ -85,7 +97,8 @@ async def test_a_task_is_left_alone_asked_about_answered_and_ended(api: ApiWorld
         assert "1" in words(await client.call_tool("do", {"task": "open settings", "wait_seconds": 0}))
         task = await given(api)
         await api.world.ask(task, choices=("a", "b"))
-        assert "Which one?" in words(await client.call_tool("task", {"number": task.id}))
+        for number in (task.id, int(task.id), f"#{task.id}"):
+            assert "Which one?" in words(await client.call_tool("task", {"number": number}))
         assert not (await client.call_tool("answer", {"number": task.id, "text": "a"})).is_error
         assert ("answer", "a") in api.world.agent.asked
         assert not (await client.call_tool("cancel", {"number": task.id})).is_error

@@ -198,6 +198,8 @@ async def _finish(
         return Command(goto="check_loop", update=joined(update, unread))
     safety, rounds = state["safety"], state["progress"]["verify_rounds"]
     outcome = Outcome.SUCCEEDED if claim.status == "success" else Outcome.FAILED
+    if claim.needs_model is not None:
+        outcome = Outcome.BLOCKED
     summary = claim.summary if has_words(claim.summary) else ""
     matters, act = matters_of(state), asks_for_act(state["order"]["task"])
     deeds = [restored(each) for each in safety["deeds"]]
@@ -242,7 +244,13 @@ async def _finish(
             "performed": [kept(context.actions.describe(claim, None))],
             "recorded_actions": [read.model_dump(mode="json")],
         },
-        "progress": {"result": {**result, "on_screen": bool(claim.data) and not read.touches}},
+        "progress": {
+            "result": {
+                **result,
+                "on_screen": bool(claim.data) and not read.touches,
+                "needs_model": None if claim.needs_model is None else claim.needs_model.model_dump(mode="json"),
+            }
+        },
     }
     return Command(goto="executor_exit", update=joined(update, finished))
 
@@ -259,6 +267,8 @@ def _not_done(state: ExecutorState, context: RunContext, sight: ScreenView, act:
     """
     seen = sight.observation
     lines = unsent(state, seen, seen.app_name or context.policy.app_name(seen.package))
+    if context.config.models.vision.name == PILOT:
+        return lines  # it follows each clause to its end, and a picture of the screen takes no act
     if act == "does" and not (state["safety"]["has_acted"] or state["order"]["plan"]):
         lines.append(sentence("matter.nothing"))
     return lines

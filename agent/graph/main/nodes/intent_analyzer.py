@@ -11,6 +11,7 @@ from typing import Final, Literal
 from langgraph.runtime import Runtime
 from langgraph.types import Command
 from pydantic import BaseModel, Field
+from pydantic.json_schema import SkipJsonSchema
 
 from agent.acts import asks_for_act
 from agent.control import Stopped
@@ -23,10 +24,10 @@ from agent.graph.main.updates import check_budget, ended_by
 from agent.graph.streaming import FieldOnly, Thoughts
 from agent.graph.subjects import spent
 from agent.limits import BudgetReached
-from agent.models.base import Message, ModelRequest, Purpose
+from agent.models.base import PILOT, Message, ModelRequest, Purpose
 from agent.models.errors import ModelAnswerUnusable, ModelError
 from agent.models.structured import ask
-from agent.outcome import Outcome
+from agent.outcome import NeedsModel, Outcome
 from agent.plain_tasks import plain_tasks
 from agent.ports.agent import TaskOrder
 from agent.prompts import prompt
@@ -54,6 +55,8 @@ class Intent(BaseModel):
     member: str = ""
     skill: str = ""
     arguments: dict[str, str] = Field(default_factory=dict)
+    needs_model: SkipJsonSchema[NeedsModel | None] = None
+    """Said by the offline pilot of what it cannot do."""
 
 
 async def intent_analyzer(state: MainState, runtime: Runtime[TaskContext]) -> Route:
@@ -61,7 +64,10 @@ async def intent_analyzer(state: MainState, runtime: Runtime[TaskContext]) -> Ro
     context, order = runtime.context, order_of(state)
     if (skill := state["plan"]["skill"]) and skill not in context.skills.found:
         return Command(goto="__end__", update=_failed(sentence("ended.no_skill", skill=skill)))
-    if order.quick or context.skills.recording(skill, state["plan"]["arguments"]) is not None:
+    model = context.models.for_purpose(Purpose.INTENT)
+    # The offline pilot costs nothing, and no phone is taken for what it only answers or refuses.
+    quick = order.quick and model.name != PILOT
+    if quick or context.skills.recording(skill, state["plan"]["arguments"]) is not None:
         return Command(goto="executor", update={"plan": {"kind": "simple"}, "progress": {"goal": order.text}})
     others = context.names[1:]
     if wished := order.member:
@@ -90,7 +96,6 @@ async def intent_analyzer(state: MainState, runtime: Runtime[TaskContext]) -> Ro
         # Its length is not limited: a reply that is cut off could not be read.
         temperature=context.guidance.temperature,
     )
-    model = context.models.for_purpose(Purpose.INTENT)
     acts = bool(asks_for_act(order.text) or skill)
     stream = Thoughts("intent_analyzer", context.emit)
     words = FieldOnly(stream, "answer", lambda said: not acts and said.get("kind") == "chat")
@@ -121,7 +126,12 @@ async def intent_analyzer(state: MainState, runtime: Runtime[TaskContext]) -> Ro
     if intent.kind in {"chat", "refuse"}:
         outcome = Outcome.ANSWERED if intent.kind == "chat" else Outcome.BLOCKED
         summary = intent.answer if has_words(intent.answer) else sentence("ended.refused_plainly")
-        update["ending"] = {"outcome": outcome.value, "summary": summary}
+        lacks = intent.needs_model
+        update["ending"] = {
+            "outcome": outcome.value,
+            "summary": summary,
+            "needs_model": None if lacks is None else lacks.model_dump(mode="json"),
+        }
         return Command(goto="__end__", update=update)
     if not state["plan"]["skill"] and intent.skill in context.skills.found:
         update["plan"] |= {"skill": intent.skill, "arguments": intent.arguments}

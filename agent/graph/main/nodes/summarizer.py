@@ -174,6 +174,7 @@ async def summarizer(state: MainState, runtime: Runtime[TaskContext]) -> MainSta
         "data": "\n".join(result["data"] for result in results if result["data"]) or None,
         "value": None if value is None else value.model_dump(mode="json"),
         "summary": told_plainly(state),
+        "needs_model": results[-1].get("needs_model") if results else None,
     }
     update = joined(back, {"ending": ending, "progress": {"usage": usage.data()}})
     # Somebody who stopped it wants no more of it, and a budget that is used up pays for no more words.

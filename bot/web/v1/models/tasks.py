@@ -7,6 +7,7 @@ from typing import Any, Self
 from pydantic import Field, model_validator
 
 from agent.files import GivenFile
+from agent.outcome import NeedsModel
 from agent.ports.tool_calls import CallState
 from bot.domain.task_request import TaskDraft, TaskOptions
 from bot.tasks.files import MAX_FILES
@@ -81,6 +82,7 @@ class TaskInfo(Got):
     summary: str
     data: str | None
     sources: list[SourceInfo] = Field(description="The pages that were read for it.")
+    needs_model: NeedsModel | None = Field(description="Where it takes a model and none is set: what comes near to it.")
     todos: list[TodoInfo] = Field(description="Its parts as they were last planned.")
     phone: str
     phone_name: str

@@ -1,0 +1,96 @@
+"""Questions that the service answers from what it knows itself: the battery, the time, its phones, and schedules."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from enum import StrEnum
+from functools import cache
+from importlib.resources import files
+from typing import Final
+
+from bot.application.access import Caller
+from bot.application.phones import open_phones, phones_named, state_of
+from bot.application.schedules import ScheduleCommands
+from bot.application.services import Services
+from bot.cards.formatting import local_time
+from bot.domain.zones import zone_named
+from bot.texts import say, speaking
+from devices.phone import PhoneInfo
+
+LONGEST: Final = 80
+"""Characters of such a question."""
+_AROUND: Final = re.compile(r"^(?:(?:please|hey|hi|请问|请)[\s,，]+|请问?)|[\s.!?。！？]+$", re.IGNORECASE)
+
+
+class Subject(StrEnum):
+    """What such a question is about."""
+
+    BATTERY = "battery"
+    TIME = "time"
+    PHONES = "phones"
+    SCHEDULES = "schedules"
+
+
+@cache
+def _asked() -> tuple[tuple[Subject, str, re.Pattern[str]], ...]:
+    """What each question reads like, with the language in which it does."""
+    table = tomllib.loads(files("bot.application").joinpath("own_facts.toml").read_text(encoding="utf-8"))
+    return tuple(
+        (Subject(subject), language, re.compile(pattern, re.IGNORECASE))
+        for language, patterns in table.items()
+        for subject, pattern in patterns.items()
+    )
+
+
+def subject_of(text: str) -> tuple[Subject, str] | None:
+    """What a text asks about, if it is such a question and nothing else, and the language that it is asked in."""
+    plain = _AROUND.sub("", _AROUND.sub("", " ".join(text.split())))
+    if len(plain) > LONGEST:
+        return None
+    return next(((subject, language) for subject, language, asked in _asked() if asked.fullmatch(plain)), None)
+
+
+async def answer_to(text: str, device: str, caller: Caller, services: Services) -> str:
+    """The answer to such a question in its language, as far as the caller may know it; "" for any other text. `device`
+    are the phones that are meant, "" for all. Raises Refused for a phone that is not known.
+    """
+    asked = subject_of(text)
+    if asked is None:
+        return ""
+    subject, language = asked
+    with speaking(language):
+        phones = open_phones(caller, services)
+        if device.strip():
+            phones = phones_named(device, phones) or phones
+        match subject:
+            case Subject.TIME:
+                return say("own_facts.time", time=local_time(services.clock(), services.zone), zone=services.zone.key)
+            case Subject.SCHEDULES:
+                return await _schedules(caller, services)
+            case _ if not phones:
+                return say("phone.none")
+            case Subject.BATTERY:
+                return "\n".join(map(_battery, phones))
+            case Subject.PHONES:
+                return "\n".join(say("phone.line", name=phone.name, state=state_of(phone)) for phone in phones)
+
+
+def _battery(phone: PhoneInfo) -> str:
+    if phone.battery is None:
+        return say("own_facts.battery_unknown", name=phone.name)
+    return say("own_facts.battery", name=phone.name, percent=phone.battery)
+
+
+async def _schedules(caller: Caller, services: Services) -> str:
+    found = [one for one in await ScheduleCommands(caller, services).visible() if not one.paused]
+    lines = [
+        say(
+            "own_facts.schedule",
+            schedule=one.id,
+            time=local_time(one.due, zone_named(one.plan.rule.zone)),
+            text=one.plan.draft.text,
+        )
+        for one in sorted(found, key=lambda one: one.due)
+    ]
+    return "\n".join(lines) or say("own_facts.no_schedules")

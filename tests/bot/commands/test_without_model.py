@@ -1,0 +1,127 @@
+"""What people are told where no model is set: what the service knows, what takes a model, and what comes near to it."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from agent.events import TaskEnded
+from agent.outcome import NeedsModel, Outcome
+from bot.application.own_facts import Subject, subject_of
+from bot.cards.buttons import Deed, instead_buttons, read_button
+from bot.cards.final import render_final
+from bot.domain.incoming import CommandCall
+from bot.domain.task import Task, TaskState
+from tests.bot.commands.test_overview import words
+from tests.bot.world import ANNA, BEN, CHANNEL, EVE, PRIVATE, World, a_phone, a_world
+
+
+@pytest.fixture
+async def offline(tmp_path: Path) -> AsyncIterator[World]:
+    phones = replace(a_phone("Pixel"), battery=81), a_phone("Old")
+    async with a_world(tmp_path, *phones, offline=True) as world:
+        yield world
+
+
+@pytest.mark.parametrize(
+    ("text", "subject", "language"),
+    [
+        ("how much battery do I have left?", Subject.BATTERY, "en"),
+        ("Please check my battery", Subject.BATTERY, "en"),
+        ("How charged is my phone?", Subject.BATTERY, "en"),
+        ("电量还有多少", Subject.BATTERY, "zh"),
+        ("What time is it?", Subject.TIME, "en"),
+        ("请问现在几点了？", Subject.TIME, "zh"),
+        ("which phones can I use?", Subject.PHONES, "en"),
+        ("有哪些手机可以用吗？", Subject.PHONES, "zh"),
+        ("what is scheduled", Subject.SCHEDULES, "en"),
+        ("有什么定时任务", Subject.SCHEDULES, "zh"),
+    ],
+)
+def test_a_question_that_the_service_can_answer_is_known(text: str, subject: Subject, language: str) -> None:
+    assert subject_of(text) == (subject, language)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "turn on Battery Saver",
+        "what time is it in Tokyo",
+        "open the clock and tell me what time it is",
+        "which phones are good",
+        "what is scheduled for launch by NASA",
+        "buy a battery",
+        "看电影",
+        "发电子邮件",
+        "打开手机",
+    ],
+)
+def test_nothing_else_is_taken_for_one(text: str) -> None:
+    assert subject_of(text) is None
+
+
+async def test_the_service_answers_from_what_it_knows_and_needs_no_phone_for_it(offline: World) -> None:
+    task = await _ended(offline, "how much battery do I have left?")
+    assert "Pixel" in task.summary
+    assert "81" in task.summary
+    assert "Old" in task.summary
+    assert "Pixel" not in (await _ended(offline, "--device old battery")).summary
+    assert "(UTC)" in (await _ended(offline, "what time is it")).summary
+    await offline.type("schedule every day 07:30 do look at the shelf")
+    assert "look at the shelf" in (await _ended(offline, "what is scheduled?")).summary
+    assert "look at the shelf" not in (await _ended(offline, "what is scheduled?", BEN)).summary
+    offline.phones.phones = ()
+    assert (await _ended(offline, "which phones are there?")).outcome is Outcome.ANSWERED
+    assert offline.agent.orders == []
+
+
+async def _ended(world: World, text: str, person: object = ANNA) -> Task:
+    reply = await world.type(f"do {text}", person)  # type: ignore[arg-type]  # a Person
+    task = await world.task_service.known(reply.task)
+    assert (task.state, task.outcome) == (TaskState.ENDED, Outcome.ANSWERED)
+    return task
+
+
+async def test_with_a_model_it_is_asked(world: World) -> None:
+    task = await world.do("what time is it?")
+    assert task.state is not TaskState.ENDED
+
+
+@pytest.mark.parametrize("option", ["--member researcher", "--search"])
+async def test_what_takes_a_model_is_refused_before_it_begins(offline: World, option: str) -> None:
+    reply = await offline.type(f"do {option} compare prices")
+    assert not reply.task
+    assert "VLM_BASE_URL" in words(reply)
+    assert await offline.task_service.recent(9) == ()
+
+
+async def test_a_follow_up_says_so_and_words_behind_a_task_stand_for_themselves(offline: World) -> None:
+    first = await offline.working("open notes", place=PRIVATE)
+    await offline.end(first)
+    asked = CommandCall("do", {"follows": first.id}, "and the second one")
+    assert "VLM_BASE_URL" in words(await offline.invoke(asked, place=PRIVATE))
+    reply = await offline.say("open the clock now", place=PRIVATE)
+    assert (await offline.task_service.known(reply.task)).request.follows == ""
+
+
+async def test_what_comes_near_is_below_the_result_and_begins_a_task_of_its_own(offline: World) -> None:
+    task = await offline.working("buy milk", place=PRIVATE)
+    lacks = NeedsModel(choices=("open the shop", "open notes"))
+    offline.agent.tell(task.id, TaskEnded(outcome=Outcome.BLOCKED, summary="It takes a model.", needs_model=lacks))
+    ended = await offline.until(task, TaskState.ENDED)
+    assert ended.needs_model == lacks
+    final = await render_final(ended, frames=offline.services.frames, now=offline.clock())
+    shown = [each for row in final.buttons for each in row]
+    assert [each.label for each in shown[:2]] == ["open the shop", "open notes"]
+    deeds = [read_button(each.data) for each in shown]
+    assert [each.deed for each in deeds if each is not None] == [Deed.INSTEAD, Deed.INSTEAD, Deed.AGAIN]
+    for somebody, place in ((EVE, PRIVATE), (BEN, CHANNEL)):
+        assert not (await offline.press(shown[1].data, somebody, place)).task
+    pressed = await offline.press(shown[1].data, place=PRIVATE)
+    begun = await offline.task_service.known(pressed.task)
+    assert (begun.text, begun.person, begun.request.follows) == ("open notes", ANNA, "")
+    beyond = instead_buttons(task.id, ["", "", "a third that was never offered"])[2]
+    assert not (await offline.press(beyond.data, place=PRIVATE)).task
