@@ -203,11 +203,14 @@ export class Conversation {
   }
 
   async answer(entry, text, secret) {
+    this.talk.follow = true;
     const body = { text, thread: entry.thread, event: uniqueId(), reply_to: String(entry.id), secret };
     return (await this.way.post("/api/say", body)) !== null;
   }
 
+  // What comes of it is seen, wherever one has scrolled to.
   async press(entry, button) {
+    this.talk.follow = true;
     const body = { data: button.data, message: String(entry.id), thread: entry.thread, event: uniqueId() };
     const reply = await this.way.post("/api/press", body);
     if (reply?.task) go("task", reply.task);

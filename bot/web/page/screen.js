@@ -48,6 +48,12 @@ export class Screen {
     return true;
   }
 
+  // A picture that is newer than the one of the reference, which stays until another reference is shown.
+  keep(picture) {
+    this.root.style.aspectRatio = `${picture.width} / ${picture.height}`;
+    this.inside.replaceChildren(picture);
+  }
+
   drawn(width, height) {
     if (!this.mark) return [];
     ringOf(this.ring, this.mark, width, height);

@@ -21,7 +21,7 @@ export class Stage {
     this.buttons = h("div", { class: "row", hidden: true });
     root.append(h("div", { class: "card" }, this.screen.root,
       h("div", { class: "caption" }, this.heading, this.clock, this.trouble, this.body, this.buttons, this.plan, this.footer)));
-    this.hand = new StageHand(this.screen.root);
+    this.hand = new StageHand(this.screen);
   }
 
   // `asked` is an open question: what it shows is newer than the card.
@@ -32,7 +32,7 @@ export class Stage {
     this.blank = over && !reference && task.todos.length === 0;
     this.root.hidden = !task || this.blank;
     this.task = task;
-    this.hand.draw(task, phone);
+    this.hand.draw(task, phone, asked);
     if (!task) return;
     this.card = card;
     this.root.classList.toggle("blank", over && !reference);
