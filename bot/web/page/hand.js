@@ -234,11 +234,12 @@ export class Hand {
   }
 }
 
-// Beside the picture of a task: a button that takes its phone into one's hands, and the live picture in its place.
+// Beside the picture of a task: a button that takes its phone into one's hands, and the live picture in its place; its
+// last one is given to `keep`.
 export class StageHand {
-  constructor(screen) {
-    this.screen = screen.root;
-    this.kept = screen;
+  constructor(screen, keep) {
+    this.screen = screen;
+    this.keep = keep;
     this.hand = new Hand({ done: (picture) => this.close("", picture), over: (words) => this.close(words) });
     this.said = h("p", { class: "hand-told", role: "status" });
     this.button = h("button", { type: "button", class: "button hand-take", hidden: true, onclick: () => this.take() }, icon("phone"), say("page.hand.take"));
@@ -269,7 +270,7 @@ export class StageHand {
     this.hand.close();
     this.hand.root.remove();
     this.screen.hidden = false;
-    if (picture) this.kept.keep(picture);
+    if (picture) this.keep(picture);
     this.button.hidden = !this.phone;
     setText(this.said, words);
   }

@@ -110,7 +110,7 @@ export class MessageView {
   tellMessage({ question, sends, to, anew }) {
     this.told = question;
     const rows = [["message", sends], ["to", to.name], ["app", to.app_name || to.app]].filter(([, words]) => words);
-    const raw = h("details", { class: "raw", open: anew }, h("summary", {}, say("page.question.details")));
+    const raw = h("details", { class: "approval-details", open: anew }, h("summary", {}, say("page.question.details")));
     this.text.replaceWith(h("dl", { class: "approval" }, ...rows.flatMap(([name, words]) => [h("dt", {}, say(`page.question.${name}`)), h("dd", {}, words)])), raw);
     raw.append(this.text);
   }

@@ -5,11 +5,6 @@ const LATER_MS = 250;
 
 let later = null;
 
-// Whether there is a page of this name.
-export function known(name) {
-  return NAMES.has(name);
-}
-
 export function here() {
   const [, name, rest, query] = /^#([a-z]+)(?:-([^?]+))?(?:\?(.*))?$/.exec(location.hash) ?? [];
   try {

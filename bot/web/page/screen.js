@@ -48,8 +48,9 @@ export class Screen {
     return true;
   }
 
-  // A picture that is newer than the one of the reference, which stays until another reference is shown.
+  // A picture that has no reference; it stays until one is shown.
   keep(picture) {
+    this.reference = "";
     this.root.style.aspectRatio = `${picture.width} / ${picture.height}`;
     this.inside.replaceChildren(picture);
   }

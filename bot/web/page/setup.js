@@ -15,7 +15,6 @@ export class Setup extends Looking {
   constructor(model, way) {
     super(model, LOOK_MS);
     const back = { ...way, reload: () => this.fill() };
-    this.model = model;
     this.marks = STEPS.map((name) => h("li", {}, say(`page.setup.${name}`)));
     this.form = new ConnectForm("model", { ...back, saved: () => go("setup", "phones") });
     this.phones = new Phones(model, back);
