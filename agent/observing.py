@@ -80,7 +80,7 @@ def screen_of(
     )
 
 
-def _worth_listing(elements: tuple[Element, ...], size: Size, most: int) -> tuple[Element, ...]:
+def _worth_listing(elements: tuple[Element, ...], size: Size) -> tuple[Element, ...]:
     """On the screen, with words or something to do; a container whose words a child repeats is left out."""
     seen: list[Element] = []
     for element in elements:

@@ -58,6 +58,8 @@ class Question(BaseModel):
     """For a secret: one was typed into the same field before in this run, and the phone wants it once more."""
     to: Recipient | None = None
     """For an approval of a message: to whom it goes, where that is known. It can then be allowed for the task."""
+    sends: str = ""
+    """For an approval of a message: its whole text, "" where the screen does not tell it for sure."""
     frame: str | None = None
     """Reference of the screenshot to show with it."""
     before: str | None = None

@@ -160,6 +160,13 @@ async def _listed(endpoint: EndpointSettings) -> Finding | None:
     return Finding("model", "good", say("check.model.answers", host=endpoint.host, model=endpoint.model))
 
 
+async def names_at(url: str, key: str) -> list[str]:
+    """The models that the endpoint at this address lists, by name; nothing where it lists none or does not answer."""
+    headers = {"Authorization": f"Bearer {key}"} if key else {}
+    status, body = await json_at(f"{url.rstrip('/')}/models", headers, seconds=PATIENCE_S)
+    return sorted(_names(body)) if status == HTTPStatus.OK else []
+
+
 def _names(body: object) -> set[str]:
     rows = body.get("data") if isinstance(body, dict) else None
     if not isinstance(rows, list):

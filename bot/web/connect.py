@@ -20,7 +20,7 @@ from starlette.routing import Route
 
 from agent.members.loading import Team
 from bot.application.services import Services
-from bot.checks.model import cause_of
+from bot.checks.model import cause_of, names_at
 from bot.checks.service import TestedModel
 from bot.config.endpoints import model_settings
 from bot.config.settings import Settings, SettingsError
@@ -98,6 +98,7 @@ class Connect:
         return [
             get("/api/connect", self.overview),
             post("/api/connect/test", self.test),
+            post("/api/connect/models", self.models),
             post("/api/connect/save", self.save),
         ]
 
@@ -132,6 +133,16 @@ class Connect:
         form, values, _ = await self._wish(request)
         async with self._turn:
             return _findings(await form.check(self._tried(form, values)))
+
+    async def models(self, request: Request) -> Response:
+        """The names of the models at the address that is typed, for a menu."""
+        admin_of(request, self._services)
+        form, values, _ = await self._wish(request)
+        if form.endpoint is None:
+            raise RequestRefused(400, say("connect.unknown"))
+        tried = self._tried(form, values)
+        address, key = typed(tried, form.endpoint.address), getattr(tried, form.endpoint.key).get_secret_value()
+        return JSONResponse({"names": await names_at(address, key) if address else []})
 
     async def save(self, request: Request) -> Response:
         """Try what is typed, keep it, and work with it from now on. What does not work changes nothing: a chat whose

@@ -97,7 +97,7 @@ async def approval_of(state: ExecutorState, context: RunContext, it: ResolvedInp
         frame=frame,
         anew=askings > 0,
         before=state["safety"]["approved_frames"].get(control) if askings else None,
-        to=None if message is None else message.to,
+        message=message,
     )
     question = questions.approval(state, context, press)
     anchor["what"] = headline(question.text, context.mask.text(what))

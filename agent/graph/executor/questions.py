@@ -18,13 +18,13 @@ from agent.guards.amounts import amounts_in
 from agent.guards.binding import ApprovalContext
 from agent.guards.facts import Facts, facts_of
 from agent.guards.gate import Gate
+from agent.guards.recipients import Message
 from agent.guards.rules import RULE_NAMES, RuleName
 from agent.guards.sanitise import in_one_line
 from agent.guards.typed import place_of
 from agent.guards.words import id_words
 from agent.observing import ScreenView
 from agent.questions import ALLOW, ALLOW_FOR_TASK, DENY, DONE, Question, QuestionKind
-from agent.standing_yes import Recipient
 from agent.wording import sentence, shortened
 from devices.phone import Element
 from devices.wording import said
@@ -71,8 +71,8 @@ class PressToApprove:
     """Whether it was allowed before, and the screen was another one then."""
     before: str | None
     """The picture that was allowed then, by reference."""
-    to: Recipient | None
-    """To whom it sends a message, which can be allowed for the task."""
+    message: Message | None
+    """The message that it sends; its recipient can be allowed for the task."""
 
 
 def asking(question: Question, binding: dict[str, Any] | None = None) -> ExecutorState:
@@ -121,13 +121,15 @@ def approval(state: ExecutorState, context: RunContext, press: PressToApprove) -
     lines.extend(facts.lines)
     if press.anew:
         lines.append(sentence("ask.anew"))
-    to = press.to
+    message = press.message
+    to = None if message is None else message.to
     if to is not None and context.mask.text(to.name) != to.name:
         to = None
     text = _press_question(press, facts, press.sight.observation.app_name or app or sentence("ask.front"))
     asked = _approval(state, context, text, lines, frame=press.frame, consequence=press.gate.consequence)
     choices = asked.choices if to is None else (*asked.choices, ALLOW_FOR_TASK)
-    return asked.model_copy(update={"choices": choices, "before": press.before, "to": to})
+    sends = "" if message is None else context.mask.text(message.text or "")
+    return asked.model_copy(update={"choices": choices, "before": press.before, "to": to, "sends": sends})
 
 
 def tool_approval(state: ExecutorState, context: RunContext, what: str, gate: Gate, shown: Sequence[str]) -> Question:

@@ -17,6 +17,7 @@ import { go, here } from "./route.js";
 import { SchedulePage } from "./schedules.js";
 import { Events, load, send, version } from "./service.js";
 import { PLACES, Side } from "./side.js";
+import { Setup } from "./setup.js";
 import { SkillPage } from "./skills.js";
 import { Title } from "./title.js";
 import { Consumption } from "./usage.js";
@@ -40,6 +41,7 @@ const pages = {
   usage: new Consumption(model),
   check: new Check(model, way),
   connect: new Connect(model, way),
+  setup: new Setup(model, way),
   skills: new SkillPage(model, way),
   schedules: new SchedulePage(model, way),
 };

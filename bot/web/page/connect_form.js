@@ -1,6 +1,6 @@
 // The form of the model or of a chat: tried before it is kept. Secrets are typed and never shown.
 
-import { h, setText } from "./dom.js";
+import { h, setText, uniqueId } from "./dom.js";
 import { send } from "./service.js";
 import { say } from "./words.js";
 
@@ -18,6 +18,8 @@ export class ConnectForm {
     this.why = h("p", { class: "connect-why", hidden: true });
     this.preset = h("select", { id: `connect-preset-${name}` });
     this.inputs = h("div", { class: "connect-fields" });
+    this.names = h("select", { "aria-label": say("page.connect.names"), hidden: true });
+    this.names.addEventListener("change", () => this.pick());
     this.findings = h("ul", { class: "connect-findings", role: "status" });
     this.closing = h("p", { class: "note connect-closing", hidden: true });
     this.keep = h("button", { class: "button primary", type: "submit" });
@@ -101,10 +103,11 @@ export class ConnectForm {
         this.hint(field);
         if (now.name === this.of?.address) this.hint(this.fields.get(this.of.key));
       });
+      if (now.name === this.of?.address || now.name === this.of?.key) input.addEventListener("change", () => this.list());
       this.fields.set(now.name, field);
       this.inputs.append(now.kind === "switch"
         ? h("div", { class: "connect-field connect-switch" }, input, h("div", {}, label, hint))
-        : h("div", { class: "connect-field" }, h("div", { class: "connect-label" }, label, setting), input, hint));
+        : h("div", { class: "connect-field" }, h("div", { class: "connect-label" }, label, setting), now.name === this.of?.model ? this.names : null, input, hint));
     }
     field.now = now;
     setText(field.label, now.label);
@@ -143,6 +146,25 @@ export class ConnectForm {
     }
     this.hint(this.fields.get(this.of.key));
     this.fields.get(this.of.key).input.focus();
+    this.list();
+  }
+
+  // The models at the address as a menu; where it lists none, the name is typed.
+  async list() {
+    const asked = this.listed = uniqueId();
+    const { names } = await send("/api/connect/models", { form: this.name, values: this.values() }).catch(() => ({ names: [] }));
+    if (asked !== this.listed) return;
+    const now = this.fields.get(this.of.model).input.value;
+    this.names.replaceChildren(h("option", { value: "" }, say("page.connect.names_of", { number: names.length })), ...names.map((name) => h("option", { value: name }, name)));
+    this.names.value = names.includes(now) ? now : "";
+    this.names.hidden = names.length === 0 || this.fields.get(this.of.model).now.fixed;
+  }
+
+  pick() {
+    const { input } = this.fields.get(this.of.model);
+    if (!this.names.value) return;
+    input.value = this.names.value;
+    input.dispatchEvent(new Event("input"));
   }
 
   // Only what was changed is sent. With another address its key goes along, be it none: the kept one stays where it is.
@@ -200,6 +222,7 @@ export class ConnectForm {
     this.anyway.hidden = true;
     await this.way.reload();
     this.tell(say("page.connect.saved"), "good");
+    this.way.saved?.();
   }
 
   show(findings) {

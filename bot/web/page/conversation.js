@@ -207,11 +207,14 @@ export class Conversation {
   }
 
   async answer(entry, text) {
+    this.talk.follow = true;
     const asked = this.model.questionOf(entry.id);
     return asked !== null && (await this.way.post(`/api/v1/tasks/${asked.task}/answer`, { text, question: asked.question })) !== null;
   }
 
+  // What comes of it is seen, wherever one has scrolled to.
   async press(entry, button) {
+    this.talk.follow = true;
     const body = { data: button.data, message: String(entry.id), thread: entry.thread, event: uniqueId() };
     const reply = await this.way.post("/api/console/presses", body);
     if (reply?.task) go("task", reply.task);

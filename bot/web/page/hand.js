@@ -14,7 +14,8 @@ const WHEEL_MS = 400;
 const SWIPE_MS = [50, 2000];
 const KEYS = { ArrowUp: "up", ArrowDown: "down", ArrowLeft: "left", ArrowRight: "right", Enter: "enter", Backspace: "delete" };
 
-// `on.done()` is called once one has let go of the phone, `on.over(words)` once one has it no longer for another reason.
+// `on.done(picture)` is called once one has let go of the phone, with the last picture of it, null where none may be
+// shown; `on.over(words)` once one has it no longer for another reason.
 export class Hand {
   constructor(on) {
     this.on = on;
@@ -22,7 +23,8 @@ export class Hand {
     this.canvas = h("canvas", { tabindex: 0, role: "application", "aria-label": "" });
     this.ring = h("span", { class: "hand-ring", hidden: true });
     this.why = h("p", { class: "hand-why" });
-    this.glass = h("div", { class: "hand-glass" }, this.canvas, this.ring, this.why);
+    this.before = h("img", { alt: "", hidden: true });
+    this.glass = h("div", { class: "hand-glass" }, this.before, this.canvas, this.ring, this.why);
     this.told = h("p", { class: "hand-told", role: "status" });
     const key = (name) => h("button", { type: "button", class: "button", onclick: () => this.key(name) }, say(`page.hand.${name}`));
     this.line = h("input", { type: "text", autocomplete: "off", autocapitalize: "off", spellcheck: "false", maxlength: 4000,
@@ -34,9 +36,9 @@ export class Hand {
       else this.key("enter");
       this.line.value = "";
     });
-    this.root = h("div", { class: "hand", hidden: true }, this.glass, this.told,
+    this.root = h("div", { class: "hand", hidden: true }, this.glass, h("div", { class: "hand-side" }, this.told,
       h("div", { class: "hand-keys row" }, key("back"), key("home"), key("recents"), key("delete"), key("enter")),
-      this.form, h("button", { type: "button", class: "button success hand-done", onclick: () => this.done() }, icon("check"), say("page.hand.done_long")));
+      this.form, h("button", { type: "button", class: "button primary hand-done", onclick: () => this.done() }, icon("check"), say("page.hand.done_long"))));
     this.canvas.addEventListener("pointerdown", (event) => this.down(event));
     this.canvas.addEventListener("pointerup", (event) => this.up(event));
     this.canvas.addEventListener("pointercancel", () => (this.from = null));
@@ -45,9 +47,12 @@ export class Hand {
     this.canvas.addEventListener("keydown", (event) => this.pressed(event));
   }
 
-  // Takes the phone. False when it cannot be had; then `on.over` was told why.
-  async open(phone) {
+  // Takes the phone. False when it cannot be had; then `on.over` was told why. `before` is the address of the picture that
+  // is seen until the first live one comes, "" for none.
+  async open(phone, before = "") {
     this.close();
+    this.before.hidden = !before;
+    if (before) this.before.src = before;
     this.root.hidden = false;
     this.why.hidden = false;
     setText(this.why, say("page.hand.loading"));
@@ -91,13 +96,22 @@ export class Hand {
   async done() {
     const hold = this.hold;
     await this.turn;
+    const picture = this.last();
     this.close();
     try {
       if (hold) await send(`/api/hand/${hold}/done`, {});
-      this.on.done();
+      this.on.done(picture);
     } catch (error) {
       this.on.over(error.message);
     }
+  }
+
+  // What is seen now, as a picture of its own.
+  last() {
+    if (!this.picture || !this.canvas.width) return null;
+    const copy = h("canvas", { width: this.canvas.width, height: this.canvas.height });
+    copy.getContext("2d").drawImage(this.canvas, 0, 0);
+    return copy;
   }
 
   async show(number, blob) {
@@ -107,6 +121,7 @@ export class Hand {
     this.picture = picture;
     this.still = number;
     this.why.hidden = picture !== null;
+    this.before.hidden = true;
     if (!picture) {
       setText(this.why, say("page.hand.hidden"));
       this.video?.hide();
@@ -219,18 +234,21 @@ export class Hand {
   }
 }
 
-// Beside the picture of a task: a button that takes its phone into one's hands, and the live picture in its place.
+// Beside the picture of a task: a button that takes its phone into one's hands, and the live picture in its place; its
+// last one is given to `keep`.
 export class StageHand {
-  constructor(screen) {
+  constructor(screen, keep) {
     this.screen = screen;
-    this.hand = new Hand({ done: () => this.close(), over: (words) => this.close(words) });
+    this.keep = keep;
+    this.hand = new Hand({ done: (picture) => this.close("", picture), over: (words) => this.close(words) });
     this.said = h("p", { class: "hand-told", role: "status" });
     this.button = h("button", { type: "button", class: "button hand-take", hidden: true, onclick: () => this.take() }, icon("phone"), say("page.hand.take"));
-    screen.after(this.button, this.said);
+    this.screen.after(this.button, this.said);
   }
 
-  draw(task, phone) {
-    const may = task !== null && task !== undefined && task.outcome === null && phone !== null && phone.usable && ["working", "paused", "waiting"].includes(task.state);
+  // A task that has asked for something else waits for that answer.
+  draw(task, phone, asked) {
+    const may = (!asked || asked.kind === "take over") && task !== null && task !== undefined && task.outcome === null && phone !== null && phone.usable && ["working", "paused", "waiting"].includes(task.state);
     this.phone = may ? phone.id : "";
     if (this.open && (!may || this.open !== task.task)) this.close();
     if (this.task !== task?.task) setText(this.said, "");
@@ -244,14 +262,15 @@ export class StageHand {
     this.screen.hidden = true;
     this.screen.after(this.hand.root);
     setText(this.said, "");
-    await this.hand.open(this.phone);
+    await this.hand.open(this.phone, this.screen.querySelector("img")?.src);
   }
 
-  close(words = "") {
+  close(words = "", picture = null) {
     this.open = "";
     this.hand.close();
     this.hand.root.remove();
     this.screen.hidden = false;
+    if (picture) this.keep(picture);
     this.button.hidden = !this.phone;
     setText(this.said, words);
   }

@@ -4,7 +4,8 @@ import { frameUrl, h, setText, setWords } from "./dom.js";
 import { badge } from "./message.js";
 import { phonesOf, standing } from "./model.js";
 import { factsOf } from "./result.js";
-import { href, known } from "./route.js";
+import { href } from "./route.js";
+import { isSettled, settled } from "./setup.js";
 import { ago, duration, inARow } from "./when.js";
 import { counted, say } from "./words.js";
 
@@ -26,6 +27,11 @@ export class Welcome {
       return h("button", { type: "button", onclick: () => this.take(line) }, line, h("small", {}, say(`page.example.${name}_is`)));
     }));
     this.fold = h("button", { class: "link-button", type: "button", "aria-expanded": "false", onclick: () => this.turn(this.examples.hidden) }, say("page.home.examples"));
+    this.start = h("a", { class: "button primary", href: href("setup") }, say("page.setup.start"));
+    this.without = h("button", { class: "button", type: "button", onclick: () => {
+      settled();
+      this.draw(...this.drawn);
+    } }, say("page.setup.without"));
     root.append(this.strip, this.title, this.how, this.examples);
   }
 
@@ -36,6 +42,8 @@ export class Welcome {
 
   // `empty`: nothing was said yet.
   draw(model, empty) {
+    this.drawn = [model, empty];
+    const first = empty && model.may.includes("admin") && !isSettled();
     const offline = model.ready && model.model === "";
     this.root.classList.toggle("first", empty);
     this.root.hidden = !model.ready || (!empty && !offline);
@@ -47,10 +55,12 @@ export class Welcome {
     const phones = model.devices.length;
     const virtual = phones > 0 && model.devices.every((device) => device.virtual);
     const words = say(virtual ? "page.strip.virtual" : phones ? "page.strip.phone" : "page.strip.none");
-    if (this.strip.dataset.words === words) return;
-    this.strip.dataset.words = words;
-    const way = known("connect") ? [h("a", { href: href("connect") }, say("page.strip.connect"))] : [];
-    this.strip.replaceChildren(h("span", {}, h("b", {}, say("page.strip.title")), " ", words), h("span", { class: "ways" }, this.fold, ...way));
+    const mark = `${first} ${words}`;
+    if (this.strip.dataset.mark === mark) return;
+    this.strip.dataset.mark = mark;
+    const ways = first ? [this.without, this.start] : [this.fold, h("a", { href: href("connect") }, say("page.strip.connect"))];
+    this.strip.classList.toggle("starts", first);
+    this.strip.replaceChildren(h("span", {}, h("b", {}, say("page.strip.title")), " ", words), h("span", { class: "ways" }, ...ways));
   }
 }
 

@@ -41,7 +41,7 @@ export class MessageView {
     const operator = entry.author === "operator";
     const loud = !operator && (content.notify || Boolean(final));
     this.root.className = ["message", operator ? "operator" : "", loud ? "loud" : "",
-      question ? "question" : "", final ? `final ${final}` : "", content.picture && loud ? "pictured" : ""].filter(Boolean).join(" ");
+      question ? `question ${KINDS[question.kind] ?? "ask"}` : "", final ? `final ${final}` : "", content.picture && loud ? "pictured" : ""].filter(Boolean).join(" ");
     this.root.dataset.id = entry.id;
     this.drawQuestion(question);
     // In its task's own view the badge says how it ended or the line above what kind of question it is, and the page's
@@ -97,11 +97,22 @@ export class MessageView {
     this.kind.hidden = !question;
     this.wrong.hidden = !question?.again;
     setText(this.wrong, question?.again ? say("page.question.wrong_code") : "");
+    if (question?.to && this.told !== question.question) this.tellMessage(question);
     const writes = question && (question.kind === "ask" || question.kind === "secret");
     if (question) setText(this.kind, say(`page.question.${question.again ? "secret_again" : (KINDS[question.kind] ?? "ask")}`));
     if (writes && this.reply.hidden) this.buildReply(question.kind === "secret");
     this.reply.hidden = !writes;
     if (!writes && this.reply.firstChild) this.reply.replaceChildren();
+  }
+
+  // The approval of a message: what goes out, to whom and where; the rest of what the screen says is folded, unless it has
+  // changed since it was allowed.
+  tellMessage({ question, sends, to, anew }) {
+    this.told = question;
+    const rows = [["message", sends], ["to", to.name], ["app", to.app_name || to.app]].filter(([, words]) => words);
+    const raw = h("details", { class: "approval-details", open: anew }, h("summary", {}, say("page.question.details")));
+    this.text.replaceWith(h("dl", { class: "approval" }, ...rows.flatMap(([name, words]) => [h("dt", {}, say(`page.question.${name}`)), h("dd", {}, words)])), raw);
+    raw.append(this.text);
   }
 
   // Called every second: how long the question is still open.

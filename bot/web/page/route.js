@@ -1,14 +1,9 @@
 // Where the page is: the part behind the # of the address, such as #task-5, #replay-5?step=3 or #tasks?standing=failed.
 
-const NAMES = new Set(["task", "replay", "tasks", "phones", "hand", "usage", "check", "connect", "skills", "schedules"]);
+const NAMES = new Set(["task", "replay", "tasks", "phones", "hand", "usage", "check", "connect", "setup", "skills", "schedules"]);
 const LATER_MS = 250;
 
 let later = null;
-
-// Whether there is a page of this name.
-export function known(name) {
-  return NAMES.has(name);
-}
 
 export function here() {
   const [, name, rest, query] = /^#([a-z]+)(?:-([^?]+))?(?:\?(.*))?$/.exec(location.hash) ?? [];

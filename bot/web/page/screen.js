@@ -48,6 +48,13 @@ export class Screen {
     return true;
   }
 
+  // A picture that has no reference; it stays until one is shown.
+  keep(picture) {
+    this.reference = "";
+    this.root.style.aspectRatio = `${picture.width} / ${picture.height}`;
+    this.inside.replaceChildren(picture);
+  }
+
   drawn(width, height) {
     if (!this.mark) return [];
     ringOf(this.ring, this.mark, width, height);

@@ -21,25 +21,28 @@ export class Stage {
     this.buttons = h("div", { class: "row", hidden: true });
     root.append(h("div", { class: "card" }, this.screen.root,
       h("div", { class: "caption" }, this.heading, this.clock, this.trouble, this.body, this.buttons, this.plan, this.footer)));
-    this.hand = new StageHand(this.screen.root);
+    this.hand = new StageHand(this.screen.root, (picture) => this.keep(picture));
   }
 
   // `asked` is an open question: what it shows is newer than the card.
   draw(task, card, phone, asked) {
     const content = card?.content;
-    const reference = asked?.frame || content?.picture || task?.frame || "";
+    const told = content?.picture || task?.frame || "";
+    const reference = asked?.frame || told;
+    if (this.told !== told || this.task?.task !== task?.task) this.kept = false;
+    this.told = told;
     const over = Boolean(task) && task.outcome !== null;
     this.blank = over && !reference && task.todos.length === 0;
     this.root.hidden = !task || this.blank;
     this.task = task;
-    this.hand.draw(task, phone);
+    this.hand.draw(task, phone, asked);
     if (!task) return;
     this.card = card;
     this.root.classList.toggle("blank", over && !reference);
     this.screen.root.disabled = !reference;
     const none = say(`page.stage.${task.outcome ? "never" : task.state === "queued" ? "queued" : "none"}`);
     this.screen.root.setAttribute("aria-label", reference ? say("page.stage.enlarge") : none);
-    this.screen.show(reference, { words: none, alt: phone ? say("page.stage.screen", { phone: phone.name }) : say("page.picture.alt") });
+    if (!this.kept) this.screen.show(reference, { words: none, alt: phone ? say("page.stage.screen", { phone: phone.name }) : say("page.picture.alt") });
     // The title of the page says what the task is; here stands what holds it.
     setText(this.heading, phone?.name || task.phone_name || (task.state === "queued" ? say("page.stage.waiting") : say("page.task.number", { task: task.task })));
     const away = task.outcome === null && phone !== null && !phone.usable;
@@ -50,6 +53,12 @@ export class Stage {
     this.drawPlan(task.todos);
     drawButtons(this.buttons, content?.buttons ?? [], (button) => this.act.press(this.card, button));
     this.tick();
+  }
+
+  // What a person has just left is newer than what the task has told.
+  keep(picture) {
+    this.kept = true;
+    this.screen.keep(picture);
   }
 
   // The plan where there is one; nothing tells how many steps there will be.

@@ -69,6 +69,7 @@ async def test_a_message_to_somebody_known_can_be_allowed_for_the_task(rig: Rig)
     assert question.choices == (ALLOW, DENY, ALLOW_FOR_TASK)
     assert question.to is not None
     assert (question.to.name, question.to.app) == ("Bob", "com.android.messaging")
+    assert question.sends == "one"
     await work.answer(ALLOW_FOR_TASK)
     assert (await work.ended()).outcome is not Outcome.BLOCKED
     assert sent(rig, "Bob")[-2:] == ["one", "two"]

@@ -124,6 +124,25 @@ def texts(answer: dict[str, Any]) -> str:
     return " ".join(f"{one['text']} {one['fix']}" for one in answer["findings"])
 
 
+async def test_the_models_at_an_address_are_a_menu_and_a_kept_key_goes_to_no_other(tmp_path: Path) -> None:
+    """Seen failing without `_tried`: the kept key was sent to the other address, which listed its models."""
+    async with (
+        ModelServer([], key=CANARY, listed={"data": [{"id": "b"}, {"id": "a"}]}) as model,
+        ModelServer([], listed={"data": [{"id": "c"}]}) as other,
+        connecting(tmp_path) as page,
+    ):
+        typed = {"vlm_base_url": model.base_url, "vlm_api_key": CANARY}
+        assert (await page.post("models", form="model", values=typed))["names"] == ["a", "b"]
+        assert (await page.post("models", form="model", values={"vlm_base_url": OTHER}))["names"] == []
+        assert (await page.post("models", form="model", values={}))["names"] == []
+        assert page.filed == {}
+        await page.post("save", form="model", values=typed | {"vlm_model": "a"}, anyway=True)
+        assert (await page.post("models", form="model", values={}))["names"] == ["a", "b"]
+        assert (await page.post("models", form="model", values={"vlm_base_url": other.base_url}))["status"] == 409
+        assert (await page.post("models", form="discord", values={}))["status"] == 400
+        assert CANARY not in page.seen
+
+
 async def test_a_model_is_kept_once_it_works_and_its_key_never_comes_back(tmp_path: Path) -> None:
     async with ModelServer(["red"], key=CANARY) as model, connecting(tmp_path) as page:
         address = {"vlm_base_url": model.base_url, "vlm_model": "a-model"}

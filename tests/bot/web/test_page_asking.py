@@ -12,6 +12,7 @@ from playwright.async_api import Browser, Page, expect
 from agent.effect_facts import NotAllowed
 from agent.outcome import Outcome
 from agent.questions import QuestionKind
+from agent.standing_yes import Recipient
 from bot.domain.outgoing import Button, Message, Picture
 from bot.domain.task import OpenQuestion, TaskState
 from bot.web.chat import address
@@ -19,6 +20,7 @@ from tests.bot.web.standins import ended, picture, question, task
 from tests.bot.web.test_page import open_task
 from tests.bot.web.test_page_replay import step
 from tests.bot.web.world import World
+from tests.fixtures.axe import looks_right_everywhere
 
 pytestmark = pytest.mark.page
 
@@ -55,6 +57,21 @@ async def test_what_is_asked_is_read_before_its_details(world: World, page: Page
     message = page.locator(".message.question")
     await expect(message.get_by_role("heading", name="Send “hello” to Bob in Messages?")).to_be_visible()
     await expect(message).to_contain_text("This sends something.")
+
+
+async def test_a_message_is_approved_by_what_it_says_to_whom_and_where(world: World, page: Page) -> None:
+    one = await asked(world, QuestionKind.APPROVE, "Send “hello” to Bob in Messages?", "Done by: tap Send")
+    to = Recipient(name="Bob", app="com.messages", app_name="Messages")
+    sends = one.question.model_copy(update={"to": to, "sends": "hello"})
+    world.tables.questions = [replace(one, question=sends)]
+    await open_task(page, "5")
+    message = page.locator(".message.question")
+    await expect(message.locator("dt")).to_have_text(["Message", "To", "App"])
+    await expect(message.locator("dd")).to_have_text(["hello", "Bob", "Messages"])
+    await expect(message.get_by_text("Done by: tap Send")).not_to_be_visible()
+    await message.get_by_text("Details").click()
+    await expect(message.get_by_text("Done by: tap Send")).to_be_visible()
+    await looks_right_everywhere(page, "an approval")
 
 
 async def test_on_a_narrow_screen_a_question_is_read_from_its_top_and_both_pictures_are_seen(
