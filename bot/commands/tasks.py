@@ -124,7 +124,7 @@ async def instead(request: Request, services: Services, task: Task, choice: str)
     """Give what can be done without a model in place of the task. `choice` is its number, from 0."""
     if not (choice.isascii() and choice.isdecimal()):
         raise Refused(say("press.unknown"))
-    return await _started(await TaskCommands(request, services).instead(task, int(choice)), services)
+    return await started_reply(await TaskCommands(request, services).instead(task, int(choice)), services)
 
 
 async def now(request: Request, services: Services, task: Task | None = None) -> Reply:

@@ -114,7 +114,11 @@ class Api:
         signed_in = bool(caller_of(request).session)
         commands = _commands_json(viewer.commands(BY_NAME))
         more = {"revision": revision, "commands": commands, "signed_in": signed_in}
-        more |= {"may": viewer.rights, "model": self._behind.model().model, "standstill": self._behind.services.standstill()}
+        more |= {
+            "may": viewer.rights,
+            "model": self._behind.model().model,
+            "standstill": self._behind.services.standstill(),
+        }
         return JSONResponse(state | more)
 
     async def choices(self, request: Request) -> Response:

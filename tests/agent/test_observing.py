@@ -65,6 +65,6 @@ def test_the_list_alone_is_longer_and_names_what_has_no_words_by_its_id() -> Non
     alone, _ = screen_of(seen(*many), SPACE, by_list=True)
     assert beside.elements is not None
     assert alone.elements is not None
-    lines = [sum(each.place == "line" for each in screen.elements) for screen in (beside, alone)]
+    lines = [sum(each.place == "line" for each in elements) for elements in (beside.elements, alone.elements)]
     assert lines[0] < lines[1] == 90
     assert alone.elements[3].name == "button_3"
