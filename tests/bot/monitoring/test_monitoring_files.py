@@ -53,6 +53,7 @@ def queries_of_the_board() -> Iterator[str]:
         yield from (target["expr"] for target in panel["targets"])
 
 
+@pytest.mark.slow
 def test_the_rules_fire_when_they_should_and_only_then() -> None:
     """Each of them, on made-up series: once where all is well, once where nothing is."""
     for arguments in (["check", "rules", "alerts.yml"], ["test", "rules", "alerts_test.yml"]):
@@ -62,6 +63,7 @@ def test_the_rules_fire_when_they_should_and_only_then() -> None:
         assert told.returncode == 0, told.stdout + told.stderr
 
 
+@pytest.mark.slow
 def test_prometheus_understands_every_query_of_the_board(tmp_path: Path) -> None:
     made = [{"record": f"board:{number}", "expr": query} for number, query in enumerate(queries_of_the_board())]
     (tmp_path / "board.yml").write_text(json.dumps({"groups": [{"name": "board", "rules": made}]}), encoding="utf-8")
