@@ -104,9 +104,9 @@ async def serve(settings: Settings, platforms: Sequence[Platform[Any]], *, annou
             async with waits.watched(), _chats(core, platforms, pulse, waits, opened.append):
                 with pulse.beating():
                     settle()
-                    logger.info("Ready.")
                     for address in opened:
-                        announce(address)  # last, so that it is below all that was logged meanwhile
+                        announce(address)  # below all that was logged meanwhile
+                    logger.info("Ready.")
                     manager.ready()
                     await stopping.wait()
                 manager.stopping()
