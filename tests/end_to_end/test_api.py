@@ -31,7 +31,7 @@ async def token(place: Place, *options: str) -> str:
 
 
 async def test_every_example_of_the_document_works(place: Place, tmp_path: Path) -> None:
-    async with place.service() as service:
+    async with place.service(LOG_LEVEL="DEBUG") as service:
         secret = await token(place, "home", "--right", "operate", "--right", "approve")
         unusable = await place.opengui("token", "add", "A B")
         assert (unusable[0], unusable[1]) == (64, "")
