@@ -18,6 +18,8 @@ from agent.models.errors import ModelError, ModelRefused, ModelUnreachable
 from tests.agent.models.endpoints import VirtualTime, asking, model_at
 from tests.fakes.model_server import Answer, Call, ModelServer, Personality
 
+pytestmark = pytest.mark.slow
+
 WHOLE = Personality("whole", streams=False)
 SENT = {"role": "assistant", "content": "Here."}
 APIS: list[Api] = ["chat", "responses"]

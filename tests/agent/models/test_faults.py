@@ -84,7 +84,7 @@ async def test_after_four_attempts_the_endpoint_is_unreachable(fault: Answer) ->
         (refused(400, "This model does not support the invalid image_url part."), NoVision),
         (refused(400, "The image is too large: 40 MB exceeds 20 MB."), ModelRefused),
         (refused(400, "This model's maximum context length is 8192 tokens."), InputTooLong),
-        (refused(422, "temperature: out of range"), ModelRefused),
+        (refused(422, "top_p: out of range"), ModelRefused),
         (refused(429, "You exceeded your current quota.", code="insufficient_quota"), ModelRefused),
         (refused(501, "Not implemented."), ModelRefused),
     ],

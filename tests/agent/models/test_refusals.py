@@ -17,6 +17,8 @@ from agent.wording import SENTENCES
 from tests.agent.models.endpoints import KEY, VirtualTime, asking, model_at, picture
 from tests.fakes.model_server import Answer, ModelServer
 
+pytestmark = pytest.mark.slow
+
 REFUSALS: list[dict[str, Any]] = tomllib.loads(Path(__file__).with_name("refusals.toml").read_text(encoding="utf-8"))[
     "refusal"
 ]

@@ -137,7 +137,7 @@ def test_other_refusals_are_not(status: int, words: str) -> None:
 
 @pytest.mark.slow
 async def test_other_refusals_teach_nothing_of_the_window() -> None:
-    server = ModelServer([refused(400, "Invalid value for temperature: the maximum is 2048"), Answer(text="ok")])
+    server = ModelServer([refused(400, "Invalid value for top_p: the maximum is 2048"), Answer(text="ok")])
     async with server, model_at(server) as model:
         with pytest.raises(ModelRefused) as caught:
             await model.complete(asking())

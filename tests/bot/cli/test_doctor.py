@@ -230,7 +230,7 @@ SAID_BY_MODEL = {
         (200, [], 400, 0, "some-model accepts no pictures. It operates phones by the list"),
         (200, [], 401, 69, "“no pictures here”\n    → Check VLM_API_KEY (or BASIC_API_KEY, REASONING_API_KEY)"),
         (402, [], 402, 69, "“no pictures here”\n    → Top up the account there"),
-        (401, [], 200, 69, "does not accept the key.\n    → Check VLM_API_KEY."),
+        (401, [], 200, 69, "does not accept the key.\n    → Check VLM_API_KEY (or BASIC_API_KEY, REASONING_API_KEY)"),
     ],
 )
 async def test_the_endpoint_is_asked(
@@ -252,7 +252,7 @@ async def test_the_endpoint_is_asked(
 @pytest.mark.parametrize(
     ("more", "words"),
     [
-        ({"vlm_model": "some-model"}, "127.0.0.1:1 does not answer.\n    → Check VLM_BASE_URL."),
+        ({"vlm_model": "some-model"}, "127.0.0.1:1 does not answer.\n    → Check that the endpoint runs"),
         ({}, "VLM_MODEL is not set."),
         ({"vlm_model": "some-model", "vlm_dialect": "klingon"}, "VLM_DIALECT"),
     ],
@@ -347,4 +347,4 @@ async def test_for_programs(here: Machine, capsys: Said) -> None:
     assert await doctor(argparse.Namespace(json=True, mend=False), here.settings()) == 0
     rows = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
     assert {row["area"] for row in rows} == {"computer", "files", "service", "adb", "phone", "model", "chat"}
-    assert all(set(row) == {"area", "verdict", "text", "fix"} for row in rows)
+    assert all(set(row) == {"area", "verdict", "text", "fix", "cause"} for row in rows)

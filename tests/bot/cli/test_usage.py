@@ -170,13 +170,14 @@ def test_a_directory_that_is_a_file(machine: Path, capsys: Said) -> None:
 
 
 def test_without_a_phone_it_is_blocked(adb_server: AdbServer, monkeypatch: pytest.MonkeyPatch, capsys: Said) -> None:
-    """No task is kept: there is nothing to be continued."""
+    """It is kept as a task that ended: who asked may give it again."""
     monkeypatch.setenv("ANDROID_ADB_SERVER_PORT", str(adb_server.port))
     monkeypatch.setenv("ANDROID_SERIALS", "not-there")
     assert main(["do", "--json", "open settings"]) == 3
     told = capsys.readouterr()
-    (final,) = (json.loads(line) for line in told.out.splitlines())
+    task, final = (json.loads(line) for line in told.out.splitlines())
+    assert task["type"] == "task"
     assert (final["type"], final["outcome"], final["steps"]) == ("final", "blocked", 0)
     assert "No phone is connected" in final["summary"]
     assert main(["tasks", "--json"]) == 0
-    assert capsys.readouterr().out == ""
+    assert json.loads(capsys.readouterr().out)["outcome"] == "blocked"

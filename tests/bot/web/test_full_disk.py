@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import aiohttp
+import pytest
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -13,6 +14,8 @@ from bot.store.errors import StoreAway
 from bot.texts import words
 from bot.web.http import get
 from tests.bot.web.world import open_world
+
+pytestmark = pytest.mark.slow
 
 
 async def test_a_full_disk_is_told_with_its_reason(tmp_path: Path) -> None:

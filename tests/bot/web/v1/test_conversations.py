@@ -232,6 +232,7 @@ async def test_what_does_not_exist_has_one_form(api: ApiWorld, path: str) -> Non
     assert found.status == 405 or (found.body["code"], found.body["details"]) == ("not_found", None)
 
 
+@pytest.mark.slow
 async def test_a_quota_that_is_used_up_is_a_limit_for_every_client(tmp_path: Path) -> None:
     settings = Settings.model_validate({"tiers": {"small": {"tasks": 1}}, "default_tier": "small"})
     async with open_api(tmp_path, settings=settings) as api:
