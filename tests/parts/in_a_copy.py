@@ -103,5 +103,5 @@ async def test_its_tools_are_lacking(tmp_path: Path) -> None:
 @only_without("bot.mcp_servers")
 async def test_the_file_that_names_servers_is_said_to_be_of_no_use(tmp_path: Path) -> None:
     (tmp_path / "mcp.json").write_text("{}", encoding="utf-8")
-    (away,) = (await tools_here(Settings(data_dir=tmp_path))).away
+    (away,) = (await tools_here(Settings(data_dir=tmp_path, workshop="off"))).away
     assert away == ServerAway("", "this installation lacks bot/mcp_servers")
