@@ -56,7 +56,7 @@ async def test_a_result_is_saved_as_a_skill_and_run_from_its_form(place: Place) 
 async def test_a_value_is_watched_once_a_person_has_seen_what_is_read(place: Place) -> None:
     async with place.service() as service, opened(service.console) as page:
         await page.get_by_role("link", name="Schedules").click()
-        await page.get_by_label("When").fill("every 30m")
+        await page.get_by_label("When").select_option("period")
         await page.get_by_label("What to do").fill("open Shop, tap Blue mug, read the price")
         await page.get_by_label("Tell me").select_option("below")
         await page.get_by_label("What is read").fill("the price")
@@ -75,7 +75,8 @@ async def test_a_value_is_watched_once_a_person_has_seen_what_is_read(place: Pla
         await is_due(place)
         await expect(watch).to_contain_text("The latest reading did not find it.", timeout=LIMIT_MS)
         await expect(watch.locator(".watch-value")).to_have_text("9.50 $")
-        await page.get_by_label("When").fill("sometimes")
+        await page.get_by_label("When").select_option("words")
+        await page.get_by_label("In your own words").fill("sometimes")
         await page.get_by_label("What to do").fill("open settings")
         await page.get_by_role("button", name="Add schedule").click()
         await expect(page.locator(".connect-status.wrong")).not_to_be_empty()

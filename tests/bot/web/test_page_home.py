@@ -31,7 +31,7 @@ async def test_a_task_is_typed_with_its_files_and_its_phone(world: World, page: 
     await page.get_by_role("button", name="open settings and turn on dark mode").click()
     await expect(line).to_have_value("open settings and turn on dark mode")
     await line.fill("")
-    await line.press_sequentially("/sc")
+    await line.press_sequentially("/scr")
     await expect(page.get_by_role("option")).to_have_text(["/screenTake a screenshot of a phone"])
     await line.press("Tab")
     await expect(page.get_by_role("option")).to_contain_text(["Pixel 7"])
