@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 # Most tests wait for processes: five at a time keep two cores busy.
 WORKERS ?= 5
 
-.PHONY: run test test-fast test-fleet test-llm test-parts test-page gate attacks chaos fleet-chaos soak fuzz api-fuzz bench check format lock dist test-dist test-image site audit sbom clean
+.PHONY: run test test-again test-fast test-fleet test-llm test-parts test-page gate attacks chaos fleet-chaos soak fuzz api-fuzz bench check format lock dist test-dist test-image site audit sbom clean
 
 run: $(VENV)/.installed
 	@$(BIN)/opengui run
@@ -20,6 +20,10 @@ test: $(VENV)/.installed-dev
 		pytest -m "not page and not chaos and not fleet and not llm" -n $(WORKERS) --dist worksteal $(ARGS); \
 	tested=$$?; wait $$checking || { echo "make check has found something: it stands among the lines above."; exit 1; }; exit $$tested
 	$(BIN)/python -m slipcover --merge .coverage.json --out .coverage.json --fail-under 90
+
+# What failed at the last `make test` or `make test-page`, once more, with nothing beside it; fails where nothing had failed.
+test-again: check
+	$(BIN)/python -m pytest --last-failed --last-failed-no-failures none --maxfail 5 $(ARGS)
 
 # For the work in between, in a minute: no other program, no network, no waiting (tests/fixtures/outside.py sees to it).
 test-fast: $(VENV)/.installed-dev

@@ -26,6 +26,8 @@ class Health(StrEnum):
     LOW_BATTERY = "low battery"
     UNAUTHORIZED = "unauthorized"
     OFFLINE = "offline"
+    SILENT = "not answering"
+    """It is attached and does not answer now, as while it starts or where the machine is very busy."""
     NO_PERMISSION = "no permission"
     BUSY_ELSEWHERE = "busy elsewhere"
     """Another service works on it, which ends: a run waits."""
@@ -34,6 +36,11 @@ class Health(StrEnum):
     def usable(self) -> bool:
         """Whether a run may start: an asleep phone is woken, a locked one is asked about."""
         return self in {Health.READY, Health.LOCKED, Health.ASLEEP, Health.LOW_BATTERY}
+
+    @property
+    def takes_tasks(self) -> bool:
+        """Whether a task may be given to it: one waits for a phone that is silent or that another service uses."""
+        return self.usable or self in {Health.SILENT, Health.BUSY_ELSEWHERE}
 
 
 @dataclass(frozen=True, slots=True)

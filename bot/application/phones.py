@@ -55,11 +55,17 @@ def require_usable(phone: PhoneInfo) -> None:
         raise Refused(say("phone.unusable", name=phone.name, state=state_of(phone)))
 
 
-def require_any_usable(phones: Sequence[PhoneInfo]) -> None:
+def require_open_to_tasks(phone: PhoneInfo) -> None:
+    """Raise Refused with the reason and the fix when a task would wait for this phone in vain."""
+    if not phone.health.takes_tasks:
+        raise Refused(say("phone.unusable", name=phone.name, state=state_of(phone)))
+
+
+def require_any(phones: Sequence[PhoneInfo]) -> None:
     """Raise Refused when no phone at all could take a task."""
     if not phones:
         raise Refused(say("phone.none"))
-    if not any(phone.health.usable for phone in phones):
+    if not any(phone.health.takes_tasks for phone in phones):
         states = "\n".join(say("phone.line", name=phone.name, state=state_of(phone)) for phone in phones[:LISTED])
         raise Refused(f"{say('phone.none_usable')}\n{states}")
 
@@ -98,19 +104,19 @@ def phones_meant(caller: Caller, device: str, services: Services, *, quick: bool
     known = open_phones(caller, services)
     if not device.strip():
         if len(known) == 1 < len(services.phones.list()):
-            require_usable(known[0])
+            require_open_to_tasks(known[0])
             return Meant(known)
         if quick or (not known and services.phones.list()):
-            require_any_usable(known)
+            require_any(known)
         # What is only talked about needs no phone; what needs one is blocked where there is none.
         return Meant()
     named = phones_named(device, known)
     if named is None:
-        require_any_usable(known)
+        require_any(known)
         usable = tuple(phone for phone in known if phone.health.usable)
         return Meant(usable, tuple(phone for phone in known if not phone.health.usable))
     for phone in named:
-        require_usable(phone)
+        require_open_to_tasks(phone)
     return Meant(named)
 
 

@@ -58,8 +58,7 @@ def health(row: Json) -> Finding:
         return Finding("phone", "good", say("check.phone.ready", kind=kind, name=name, serial=row["serial"]))
     state = health_words(Health(row["state"]))
     text = say("check.phone.state", kind=kind, name=name, state=state, reason=row["reason"]).strip()
-    waits = row["usable"] or row["state"] == Health.BUSY_ELSEWHERE.value
-    return Finding("phone", "note" if waits else "bad", text, row["fix"])
+    return Finding("phone", "note" if Health(row["state"]).takes_tasks else "bad", text, row["fix"])
 
 
 def lane(row: Json) -> list[Finding]:

@@ -15,7 +15,7 @@ from agent.run_id import RunId
 from bot.store.errors import StoreAway
 from bot.store.leases import LeaseTable
 from bot.store.waiting import PATIENCE_S
-from bot.tasks.queue import NotAdmitted, Standing, Waiter, granted, hopeless, place_of
+from bot.tasks.queue import NotAdmitted, Standing, Waiter, granted, hopeless, place_of, silent
 from bot.texts import say
 from devices.phone import Phones
 
@@ -116,14 +116,17 @@ class PhoneLeases:
         await asyncio.gather(*self._helpers, return_exceptions=True)
 
     async def acquire(self, run: RunId, wish: str, *, first: bool = False) -> AsyncGenerator[Place | Lease, None]:
-        """See agent.ports.leases. A wish that nothing can serve fails at once, or 30 s after its phone went away."""
+        """See agent.ports.leases. A wish that nothing can serve fails at once; 30 s after its phone went away, or
+        after it was made where the phone is attached and does not answer.
+        """
         if run in self._held:
             yield self._held[run]
             return
         if run in self._waiting:
             raise RuntimeError(f"run {run} is in the queue already")
-        admits = partial(self._admits, run)
-        if (trouble := hopeless(wish, self._phones.list(), self._held_phones(), admits)) is not None:
+        admits, phones = partial(self._admits, run), self._phones.list()
+        trouble = hopeless(wish, phones, self._held_phones(), admits)
+        if trouble is not None and not silent(wish, phones, admits):
             raise trouble
         first = first or run in self._kept.values()
         rank = await self._table.ticket(run, first=first, patience=PATIENCE_S)

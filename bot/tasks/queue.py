@@ -110,6 +110,11 @@ def hopeless(wish: str, phones: Collection[PhoneInfo], held: Collection[str], ad
     return NoPhone(say("desk.phone.none"))
 
 
+def silent(wish: str, phones: Collection[PhoneInfo], admits: Admits = _any) -> bool:
+    """Whether a phone that would serve this wish is attached and only does not answer now."""
+    return any(phone.health is Health.SILENT and wish in {"", phone.id} and admits(phone.id) for phone in phones)
+
+
 def _trouble(phone: PhoneInfo) -> str:
     reason = said(phone.reason) or health_words(phone.health)
     return paragraph(say("desk.phone.unusable", name=phone.name, why=reason.rstrip(".。")), said(phone.fix))

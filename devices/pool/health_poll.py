@@ -8,8 +8,9 @@ import logging
 from collections.abc import Callable, Collection
 
 from devices.adb.driver import AdbPhone
-from devices.adb.link_state import SILENT, STARTING, health_of
+from devices.adb.link_state import SILENT, STARTING, reconnecting
 from devices.errors import PhoneError
+from devices.phone import Health
 from devices.wording import sentence_of
 
 logger = logging.getLogger(__name__)
@@ -49,7 +50,7 @@ class Rounds:
         await asyncio.gather(*(self.ask(phone) for phone in self._attached()))
 
     async def ask(self, phone: AdbPhone) -> None:
-        """Asks one phone. One that does not answer counts as offline, unless it was heard of meanwhile."""
+        """Asks one phone. One that does not answer counts as silent, unless it was heard of meanwhile."""
         before, heard = phone.info, phone.heard
         try:
             await phone.refresh()
@@ -57,11 +58,9 @@ class Rounds:
             if phone.heard != heard:
                 return
             logger.info("%s could not be asked: %s", before.name, failed)
-            health, _, fix = health_of("offline", phone.info.serial)
             reason = sentence_of(failed)
-            if reason == STARTING:
-                fix = SILENT
-            phone.note(dataclasses.replace(phone.info, health=health, reason=reason, fix=fix))
+            fix = SILENT if reason == STARTING else reconnecting(phone.info.serial)
+            phone.note(dataclasses.replace(phone.info, health=Health.SILENT, reason=reason, fix=fix))
         if (before.health, before.reason) != (phone.info.health, phone.info.reason):
             logger.info("phone %s: %s. %s", phone.info.name, phone.info.health, phone.info.reason)
             self._changed()

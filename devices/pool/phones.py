@@ -263,7 +263,7 @@ class AdbPhones:
             return
         phone = self._phones.get(phone_id) or self._add(link, phone_id, "")
         if not self._works(phone):
-            phone.note(dataclasses.replace(phone.info, health=Health.OFFLINE, reason=reason, fix=SILENT))
+            phone.note(dataclasses.replace(phone.info, health=Health.SILENT, reason=reason, fix=SILENT))
             self._tell()
 
     async def _begin_with(self, phone: AdbPhone, *, kept: bool) -> None:

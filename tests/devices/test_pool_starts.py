@@ -21,7 +21,7 @@ async def test_a_phone_that_restarts_is_waited_for_until_android_is_there(adb_se
             phone = pool.get(info.id)
             await happen(virtual, Reboot(seconds=2, start_seconds=600))
             (starting,) = await until(pool, lambda infos: "starting" in infos[0].reason)
-            assert (starting.health, starting.id) == (Health.OFFLINE, info.id)
+            assert (starting.health, starting.id) == (Health.SILENT, info.id)
             assert "restart the phone" in starting.fix
             with pytest.raises(PhoneGone, match="Android is starting"):
                 pool.get(info.id)
@@ -40,7 +40,7 @@ async def test_android_starts_again_while_the_cable_stays(adb_server: AdbServer)
         await until(pool, healthy(virtual.address, Health.READY))
         virtual.starting = True
         (info,) = await pool.refresh()
-        assert (info.health, info.reason) == (Health.OFFLINE, "Android is starting.")
+        assert (info.health, info.reason) == (Health.SILENT, "Android is starting.")
         assert info.fix.startswith("Wait until it has started")
         virtual.starting = False
         (info,) = await pool.refresh()

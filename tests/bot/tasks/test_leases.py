@@ -185,6 +185,34 @@ async def test_a_phone_that_comes_back_is_given(tmp_path: Path) -> None:
         assert (await waiting.lease()).phone == "a"
 
 
+async def test_a_phone_that_has_not_answered_yet_is_waited_for(tmp_path: Path) -> None:
+    """Seen failing while one that was silent for 1.5 s ended a task at once: a busy machine is enough for that."""
+    async with shelf(tmp_path, "a", "b") as one:
+        one.phones.set(phone("a", Health.SILENT), phone("b", Health.OFFLINE))
+        for number, wish in enumerate(("a", "")):
+            waiting = await one.queue(RunId(f"{number}"), wish).at(1)
+            one.clock.now += GRACE_S - 1
+            await one.leases.heartbeat()
+            one.phones.set(phone("a"), phone("b", Health.OFFLINE))
+            assert (await waiting.lease()).phone == "a"
+            await one.leases.release(RunId(f"{number}"))
+            one.phones.set(phone("a", Health.SILENT), phone("b", Health.OFFLINE))
+        with pytest.raises(NoPhone):
+            await one.take(RunId("other"), "b")
+
+
+async def test_a_phone_that_never_answers_is_told(tmp_path: Path) -> None:
+    async with shelf(tmp_path, "a") as one:
+        one.phones.set(phone("a", Health.SILENT, "It has not answered for 1.5 s.", "Restart it."))
+        waiting = await one.queue(RunId("1"), "a").at(1)
+        for _ in range(2):
+            await one.leases.heartbeat()
+            one.clock.now += GRACE_S
+        await one.leases.heartbeat()
+        with pytest.raises(NoPhone, match=r"^A cannot be used: It has not answered for 1\.5 s\. Restart it\."):
+            await waiting.lease()
+
+
 async def test_a_phone_that_stays_away_is_told(tmp_path: Path) -> None:
     async with shelf(tmp_path, "a") as one:
         await one.take(RunId("1"), "a")
