@@ -144,5 +144,7 @@ class Scene:
     """The skill that is to be followed, as a marked block; "" for none."""
     texts_read: tuple[str, ...] = ()
     """Texts of others, from the web, or what came of a program: data, as what stands on the screen."""
+    local_time: str = ""
+    """The phone's date, time, zone and language; "" where it has not told them."""
     by_list: bool = False
     """Whether the model is shown no picture of any screen: it accepts none."""

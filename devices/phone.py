@@ -9,6 +9,7 @@ from typing import Protocol, runtime_checkable
 
 from PIL import Image
 
+from devices.clock import PhoneClock
 from devices.geometry import Bounds, Size
 from devices.inputs import Input
 from devices.jpeg import Fit, Jpeg
@@ -81,6 +82,8 @@ class PhoneInfo:
     lane: str = ""
     lane_reason: str = ""
     pictures: str = ""
+    clock: PhoneClock | None = None
+    """Its own date, time and zone; None while it has not told them."""
     locale: str = ""
     """The language that it is set to, such as "zh-Hans-CN", as of when it was last asked how it is; "" if untold."""
     capabilities: Capabilities = Capabilities()

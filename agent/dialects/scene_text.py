@@ -115,7 +115,8 @@ def _screen_text(scene: Scene, line: Callable[[ScreenElement], str]) -> str:
     """The current screen: state, and one line for each element."""
     screen = scene.screen
     lines = [f"Step {scene.step} of at most {scene.max_steps}. The screen now, as data:"]
-    body = [f"app: {screen.app or 'unknown'}", f"keyboard: {'shown' if screen.keyboard_shown else 'hidden'}"]
+    body = [f"phone's time: {scene.local_time}"] if scene.local_time else []
+    body += [f"app: {screen.app or 'unknown'}", f"keyboard: {'shown' if screen.keyboard_shown else 'hidden'}"]
     if screen.focused_text is not None:
         body.append(f"text in the focused field: {screen.focused_text!r}")
     if screen.elements is not None:

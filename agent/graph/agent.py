@@ -24,6 +24,7 @@ from agent.graph.main.updates import folded
 from agent.graph.member.members import Members
 from agent.graph.subjects import spent
 from agent.limits import Allowance
+from agent.local_time import LocalTimes
 from agent.outcome import Outcome
 from agent.ports.agent import TaskOrder
 from agent.ports.knowledge import Knowledge
@@ -45,7 +46,7 @@ class GraphAgent:
     A task keeps the configuration of the moment in which it begins, or is continued after a restart. `knowledge` is
     searched before planning, None for no search; `allowance` is what there is beyond the limits of each task; `members`
     do what needs no phone, None where there is nobody; `memory` has what people want to be remembered, `skills` are
-    ways of doing things.
+    ways of doing things, `local_times` the date and time that requests say.
     """
 
     def __init__(
@@ -59,6 +60,7 @@ class GraphAgent:
         members: Members | None = None,
         memory: Memory | None = None,
         skills: Skills | None = None,
+        local_times: LocalTimes | None = None,
     ) -> None:
         self._configs = configs
         self._runner = runner
@@ -67,6 +69,7 @@ class GraphAgent:
         self._members = members
         self._memory = memory
         self._skills = skills or Skills()
+        self._local_times = local_times
         self._graph = build_main(checkpointer)
         self._sessions: dict[str, Session] = {}
 
@@ -147,6 +150,7 @@ class GraphAgent:
             memory=self._memory,
             skills=self._skills,
             guidance=order.guidance,
+            local_times=self._local_times,
         )
         if todos := _todos_of(state):
             # What was told before a crash may be lost, and whoever goes on tells it only when something changes.

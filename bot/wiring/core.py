@@ -15,6 +15,7 @@ from agent.graph.agent import GraphAgent
 from agent.graph.member.members import Members
 from agent.guards.policy import Policy, PolicyError
 from agent.guards.reading import Readings
+from agent.local_time import LocalTimes
 from agent.run_id import RunId
 from agent.runner.local import LocalRunner, RunnerDependencies
 from agent.skills.library import Skills
@@ -198,6 +199,7 @@ async def open_core(
             members=members,
             memory=memory,
             skills=skills,
+            local_times=LocalTimes(phones.list, zone_named(settings.time_zone)),
         )
         task_service = TaskService(
             store,

@@ -111,6 +111,7 @@ class AdbPhone:
             android=identity.android or self._info.android,
             size=identity.size or self._info.size,
             locale=identity.locale or self._info.locale,
+            clock=identity.clock or self._info.clock,
         )
         self._learn(identity.state)
 

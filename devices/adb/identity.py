@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import re
+import time
 from dataclasses import dataclass
 
+from devices import clock
 from devices.adb.link_state import STARTING
 from devices.adb.preparation import LIST_KEPT, kept_in
 from devices.adb.shell import Shell, failure_in
 from devices.adb.state import COMMAND, State, parse_state
+from devices.clock import PhoneClock
 from devices.errors import PhoneGone
 from devices.geometry import Size
 from devices.phone import Health
@@ -25,6 +28,7 @@ _QUESTIONS = (
     "echo @@android; getprop ro.build.version.release; echo @@size; wm size; "
     "echo @@serial; getprop ro.serialno; echo @@boot; cat /proc/sys/kernel/random/boot_id; "
     "echo @@locale; getprop persist.sys.locale; echo @@sold; getprop ro.product.locale; "
+    f"{clock.ASK}"
     "echo @@booted; getprop sys.boot_completed; getprop dev.bootcomplete; "
     f"echo @@kept; {LIST_KEPT}; "
 )
@@ -52,6 +56,7 @@ class Identity:
     boot: str = ""
     locale: str = ""
     """The language that it is set to, else the one that it was sold with."""
+    clock: PhoneClock | None = None
 
     def same_phone(self, other: Identity) -> bool:
         """Whether two answers at one time can be of one phone, which both links lead to; by what both tell."""
@@ -78,11 +83,11 @@ async def identify(shell: Shell) -> Identity:
     answer = await shell.run(_QUESTIONS + COMMAND, timeout=IDENTITY_TIMEOUT, doing=words("phone.doing.identity"))
     if not _BOOTED.search(answer.out):
         raise PhoneGone(STARTING, uncertain=False)
-    return parse_identity(answer.out)
+    return parse_identity(answer.out, time.time())
 
 
-def parse_identity(output: str) -> Identity:
-    """Reads what the phone printed; what is missing stays empty."""
+def parse_identity(output: str, now: float) -> Identity:
+    """Reads what the phone printed at this Unix time; what is missing stays empty."""
 
     def line(name: str) -> str:
         found = re.search(rf"^@@{name}\r?\n(?!@@)(.*)$", output, re.MULTILINE)
@@ -100,4 +105,5 @@ def parse_identity(output: str) -> Identity:
         serial=line("serial"),
         boot=line("boot"),
         locale=line("locale") or line("sold"),
+        clock=clock.clock_in(output, now),
     )

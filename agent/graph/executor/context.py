@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 
@@ -14,6 +15,7 @@ from agent.graph.executor.screen import PhoneScreen, ScreenState
 from agent.guards.masking import Mask
 from agent.guards.policy import Policy
 from agent.guards.reading import Readings
+from agent.local_time import LocalTime, time_on
 from agent.models.base import ModelReply
 from agent.ports.frames import Frames
 from agent.ports.journal import Journal
@@ -95,3 +97,8 @@ class RunContext:
     control: Control
     emit: Callable[[RunEvent], None]
     memory: RunMemory
+
+    @property
+    def local_time(self) -> LocalTime | None:
+        """The date and time on the phone now; None where it has not told its clock."""
+        return time_on(self.phone.info, time.time())

@@ -13,6 +13,7 @@ from agent.events import TaskEvent
 from agent.graph.main.session import Session
 from agent.graph.member.members import Members
 from agent.limits import Allowance, BudgetReached, TaskLimits
+from agent.local_time import LocalTimes
 from agent.members.loading import EXECUTOR, Team
 from agent.models.base import Models, Usage
 from agent.ports.agent import AS_SET, Guidance
@@ -41,6 +42,8 @@ class TaskContext:
     members: Members | None = None
     """Who does what needs no phone; None where there is nobody."""
     guidance: Guidance = AS_SET
+    local_times: LocalTimes | None = None
+    """The date and time that a request says beside the task; None where it says none."""
 
     @property
     def names(self) -> tuple[str, ...]:

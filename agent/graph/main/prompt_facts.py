@@ -51,6 +51,13 @@ def wanted(state: MainState) -> str:
     )
 
 
+def dated(context: TaskContext) -> str:
+    """The date and time on the phone that works or is wished, else where the service runs; it ends a request."""
+    if context.local_times is None:
+        return ""
+    return f"\n\n{context.local_times.on(context.session.phone_in_use).sentence}"
+
+
 async def remembered(state: MainState, context: TaskContext) -> str:
     """What the person has told the service to remember that fits the task; "" when nothing does."""
     order, phone = order_of(state), context.session.phone_in_use

@@ -135,7 +135,8 @@ def test_nothing_at_all_is_harmless() -> None:
 def test_identity() -> None:
     identity = parse_identity(
         "@@id\n1a2b3c4d5e6f7081\n@@model\nPixel_8\n@@android\n14\n@@size\nPhysical size: 1080x2400\n"
-        "Override size: 720x1600\n" + ANDROID_14
+        "Override size: 720x1600\n" + ANDROID_14,
+        0.0,
     )
     assert identity.android_id == "1a2b3c4d5e6f7081"
     assert (identity.model, identity.android, identity.size) == ("Pixel 8", "14", Size(720, 1600))
@@ -143,7 +144,7 @@ def test_identity() -> None:
 
 
 def test_a_phone_that_tells_nothing_has_no_identity() -> None:
-    identity = parse_identity("@@id\nnull\n@@model\n@@android\n@@size\n@@locale\n\n@@sold\nde-DE\n")
+    identity = parse_identity("@@id\nnull\n@@model\n@@android\n@@size\n@@locale\n\n@@sold\nde-DE\n", 0.0)
     assert identity.locale == "de-DE"
     assert (identity.android_id, identity.model, identity.android, identity.size) == ("", "", "", None)
 

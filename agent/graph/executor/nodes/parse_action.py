@@ -71,9 +71,10 @@ async def verify(
     if summary := state["conversation"]["past_summary"]:
         steps = f"(1 to {summary['steps']}, summed up) {summary['text']}\n{steps}"
     elements = "\n".join(element.line for element in sight.screen.elements or ())
+    dated = f"{local.sentence}\n" if (local := context.local_time) else ""
     facts = (
         f"Task: {order['task']}\nThis part: {order['goal']}\n\nSteps:\n{steps or '(none)'}\n\n"
-        f"Claim: {claim.summary}\nData: {claim.data or '(none)'}\n\n"
+        f"{dated}Claim: {claim.summary}\nData: {claim.data or '(none)'}\n\n"
         f"Last screen ({sight.screen.app}):\n{elements or '(no element list)'}"
     )
     parts: tuple[str | ImagePart, ...] = (facts,)

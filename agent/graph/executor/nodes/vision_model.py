@@ -72,6 +72,7 @@ async def scene_of(state: ExecutorState, context: RunContext, view: ScreenView) 
         instructions=context.memory.instructions,
         skill=context.memory.skill,
         texts_read=tuple(conversation["texts_read"]),
+        local_time=local.facts if (local := context.local_time) else "",
         by_list=by_list,
     )
 

@@ -17,7 +17,7 @@ from agent.control import Stopped
 from agent.events import Planned, SkillChosen, Todo
 from agent.graph.main.context import TaskContext
 from agent.graph.main.nodes.member import sent
-from agent.graph.main.prompt_facts import given, noted, remembered
+from agent.graph.main.prompt_facts import dated, given, noted, remembered
 from agent.graph.main.state import MainState, joined, order_of
 from agent.graph.main.updates import check_budget, ended_by
 from agent.graph.streaming import FieldOnly, Thoughts
@@ -81,7 +81,7 @@ async def intent_analyzer(state: MainState, runtime: Runtime[TaskContext]) -> Ro
         Purpose.INTENT,
         (
             Message("system", (instructions,)),
-            Message("user", (order.text + given(state) + known,)),
+            Message("user", (order.text + given(state) + known + dated(context),)),
         ),
         schema=Intent,
         conversation=f"{order.task}-intent",

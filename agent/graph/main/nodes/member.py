@@ -94,7 +94,7 @@ async def member(state: PartState, runtime: Runtime[TaskContext]) -> Command[Lit
     context = runtime.context
     session = context.session
     order = MemberOrder.model_validate(state["order"])
-    order = order.model_copy(update={"facts": order.facts + context.guidance.block})
+    order = order.model_copy(update={"facts": order.facts + context.guidance.block + prompt_facts.dated(context)})
     desk = TaskDesk(context, order.number, state["steps"], spent(state))
     session.inboxes[order.number] = []
     try:

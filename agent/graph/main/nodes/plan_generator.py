@@ -15,7 +15,7 @@ from agent.control import Stopped
 from agent.events import Planned, Todo, Told
 from agent.graph.main.context import TaskContext
 from agent.graph.main.nodes.member import TaskDesk
-from agent.graph.main.prompt_facts import documents, given, noted, remembered, user_messages, written
+from agent.graph.main.prompt_facts import dated, documents, given, noted, remembered, user_messages, written
 from agent.graph.main.state import MainState, order_of
 from agent.graph.main.updates import check_budget, ended_by
 from agent.graph.member.members import MemberOrder
@@ -85,6 +85,7 @@ async def plan_generator(
         passages = await context.patiently(lambda: _search(order.text, context))
         known = await context.patiently(lambda: remembered(state, context))
         facts = f"Task: {order.text}{given(state)}{written(messages)}{known}{noted(state)}{documents(passages)}{pages}"
+        facts += dated(context)
         request = ModelRequest(
             Purpose.PLAN,
             (Message("system", (instructions,)), Message("user", (facts,))),

@@ -62,7 +62,7 @@ async def plan_supervisor(state: MainState, runtime: Runtime[TaskContext]) -> Ro
         Purpose.SUPERVISE,
         (
             Message("system", (prompt("supervise", members=context.described) + context.guidance.block,)),
-            Message("user", (_facts(state, messages),)),
+            Message("user", (_facts(state, messages) + prompt_facts.dated(context),)),
         ),
         schema=Supervision,
         conversation=f"{order.task}-supervise",

@@ -49,7 +49,8 @@ async def date(call: Call) -> int:
     if form == "+%s.%N":
         call.say(f"{call.phone.event_log.now():.9f}")
         return 0
-    call.say(now.strftime(form[1:]))
+    # strftime reads %s in the zone of this computer, whatever the date's own is.
+    call.say(now.strftime(form[1:].replace("%s", f"{now.timestamp():.0f}")))
     return 0
 
 

@@ -66,6 +66,7 @@ async def getprop(call: Call) -> int:
     identity = state.identity
     values = {
         "persist.sys.locale": state.locale,
+        "persist.sys.timezone": getattr(call.phone.windows.clock().tzinfo, "key", ""),
         "ro.product.locale": "en-US",
         "ro.boot.serialno": identity.serial,
         "ro.build.fingerprint": f"virtual/virtual/virtual:{identity.release}/VP1A.240101.001/1:user/release-keys",

@@ -1,0 +1,48 @@
+"""A phone's own date and time, which need not be those of the computer that it is attached to."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from datetime import datetime, timedelta, timezone
+from typing import Final
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+ASK: Final = "echo @@clock; date '+%s %z'; echo @@zone; getprop persist.sys.timezone; "
+"""What a shell is asked for the clock."""
+_TOLD: Final = re.compile(r"^@@clock\r?\n(\d{1,11}) ([+-])(\d\d)(\d\d)\r?$", re.MULTILINE)
+_ZONE: Final = re.compile(r"^@@zone\r?\n([A-Za-z][A-Za-z0-9_+\-/]{1,40})\r?$", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True)
+class PhoneClock:
+    """How a phone's clock differs from this computer's.
+
+    `zone` is its time zone's IANA name, such as "Asia/Tokyo", "" where it tells none. `offset` is its distance from
+    UTC in minutes when it was asked, and `ahead` by how many minutes its clock was ahead of this computer's.
+    """
+
+    zone: str
+    offset: int
+    ahead: int = 0
+
+    def at(self, moment: float) -> datetime:
+        """What the phone shows at this Unix time of the computer's, in the phone's zone."""
+        try:
+            zone = ZoneInfo(self.zone) if self.zone else None
+        except (ZoneInfoNotFoundError, ValueError, OSError):  # this computer need not know the name
+            zone = None
+        return datetime.fromtimestamp(moment + self.ahead * 60, zone or timezone(timedelta(minutes=self.offset)))
+
+
+def clock_in(output: str, now: float) -> PhoneClock | None:
+    """The clock in the answer to `ASK` that came at this Unix time; None where the phone did not tell it."""
+    told = _TOLD.search(output)
+    if told is None:
+        return None
+    zone, minutes = _ZONE.search(output), int(told[3]) * 60 + int(told[4])
+    return PhoneClock(
+        zone=zone[1] if zone else "",
+        offset=-minutes if told[2] == "-" else minutes,
+        ahead=round((int(told[1]) - now) / 60),
+    )
