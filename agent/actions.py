@@ -130,6 +130,13 @@ class OpenApp(Action):
     name: str = Field(min_length=1, max_length=200)
 
 
+class ListApps(Action):
+    """Which apps the phone has, by the names on its launcher."""
+
+    kind: Literal["list_apps"] = "list_apps"
+    name: str = Field(default="", max_length=200, description='Only those whose names contain this; "" for all.')
+
+
 class OpenUrl(Action):
     """Open an address."""
 

@@ -318,6 +318,23 @@ class Phones(Protocol):
         ...
 
 
+@dataclass(frozen=True, slots=True)
+class InstalledApp:
+    """An app that has an icon on the launcher. `label` is its name in the phone's language, as far as it is known."""
+
+    package: str
+    label: str
+
+
+@runtime_checkable
+class AppSource(Protocol):
+    """A phone that can say which apps it has."""
+
+    async def apps(self) -> tuple[InstalledApp, ...]:
+        """The apps on its launcher, by label. Raises PhoneGone, PhoneTimeout, PhoneUnavailable."""
+        ...
+
+
 @runtime_checkable
 class VideoSource(Protocol):
     """A phone that encodes its own screen."""

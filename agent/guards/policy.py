@@ -79,7 +79,7 @@ ANDROID = "android"
 """The package of the dialogs that Android itself shows over an app."""
 _MOVES = (act.Swipe, act.Drag, act.Scroll)
 _KEYS = (act.Type, act.EnterSecret, act.PressKey)
-HARMLESS_ACTIONS = (act.Scroll, act.Wait, act.WaitFor, act.Note, act.SumUp, act.OpenApp)
+HARMLESS_ACTIONS = (act.Scroll, act.Wait, act.WaitFor, act.Note, act.SumUp, act.ListApps, act.OpenApp)
 """What is known as harmless where no rule holds it."""
 
 

@@ -18,6 +18,7 @@ from devices.adb.quoting import command
 from devices.adb.shell import Result, Shell
 from devices.app_titles import readable
 from devices.errors import AmbiguousApp, InputRejected, PhoneError, UnknownApp
+from devices.phone import InstalledApp
 from devices.wording import words
 
 LIST_TIMEOUT = 10.0
@@ -73,6 +74,16 @@ class Apps:
             self._known = await self._labels.of(apps, language)
             return choose(name, self._known, self._aliases)
 
+    async def all(self) -> tuple[InstalledApp, ...]:
+        """Every app on the launcher, by the label that the phone shows; one whose label cannot be read has a usual
+        name.
+        """
+        language = await self._told_language()
+        self._known = await self._labels.of(await self._read(), language)
+        self._language, self._read_at = language, time.monotonic()
+        listed = (InstalledApp(app.package, _shown(app.label) or readable(app.package)) for app in self._known)
+        return tuple(sorted(listed, key=lambda app: app.label.casefold()))
+
     def forget(self) -> None:
         """Something on the list could not be opened: it is read anew for the next name."""
         self._read_at = float("-inf")
@@ -90,8 +101,7 @@ class Apps:
         found = [app for app in self._known if app.package == package and not app.label]
         found = [*await self._labels.of(found, language)] if found else []
         label = next((app.label for app in (*found, *self._known) if app.package == package and app.label), "")
-        shown = "".join(sign for sign in " ".join(label.split()) if sign.isprintable())
-        self._labelled[package] = shown[:MAX_LABEL]
+        self._labelled[package] = _shown(label)
 
     async def _told_language(self) -> str:
         told = (await self._shell.run(_LANGUAGE, doing=words("phone.doing.language"))).out.split()
@@ -108,6 +118,11 @@ class Apps:
         )
         found = (line.strip().partition("package:") for line in packages.out.splitlines())
         return tuple(App(package) for before, _, package in found if package and not before)
+
+
+def _shown(label: str) -> str:
+    """A label in one line, as it can be shown and told."""
+    return "".join(sign for sign in " ".join(label.split()) if sign.isprintable())[:MAX_LABEL]
 
 
 def parse_activities(output: str) -> tuple[App, ...]:

@@ -32,7 +32,7 @@ from devices.geometry import Size
 from devices.inputs import Input
 from devices.jpeg import Fit
 from devices.measuring import measured
-from devices.phone import Done, Judged, Observation, PhoneInfo
+from devices.phone import Done, InstalledApp, Judged, Observation, PhoneInfo
 from devices.storage import FoundFiles
 
 _T = TypeVar("_T")
@@ -66,9 +66,9 @@ class AdbPhone:
         trees = Trees(self._shell, self._lane, first_limit=first_limit)
         self._preparation = Preparation(self._shell)
         self._ownership = Ownership(self._shell, shared=shell is None)
-        apps = Apps(self._shell, aliases)
-        self._titles = Titles(apps)
-        self._inputs = InputDriver(self._shell, trees, self._lane, self._preparation, apps, clock)
+        self._apps = Apps(self._shell, aliases)
+        self._titles = Titles(self._apps)
+        self._inputs = InputDriver(self._shell, trees, self._lane, self._preparation, self._apps, clock)
         self._observer = Observer(self._shell, self._camera, trees, self._inputs, self._titles, self._learn, clock)
         self.number = ""
         """The serial number that the phone itself tells; adb may know it by another."""
@@ -170,6 +170,10 @@ class AdbPhone:
     def film(self, size: Size) -> AsyncGenerator[bytes]:
         """See `devices.phone.VideoSource.film`."""
         return film(self._shell.connection, size)
+
+    async def apps(self) -> tuple[InstalledApp, ...]:
+        """See `devices.phone.AppSource.apps`."""
+        return await self._apps.all()
 
     @measured("act")
     async def act(

@@ -9,7 +9,7 @@ from agent import actions as act
 from agent.graph.executor.action_spec import ActionRegistry, InputAction, PersonAction, PhoneTool
 from agent.graph.executor.covered_words import READ_WORDS
 from agent.graph.executor.outgoing import address_gate, pressed_gate, typed_gate
-from agent.graph.executor.phone_tools import exact_path, file_gate, note, send_file, sum_up, wait, wait_for
+from agent.graph.executor.phone_tools import exact_path, file_gate, list_apps, note, send_file, sum_up, wait, wait_for
 from agent.graph.executor.targets import ResolvedTarget, finger_end, scroll_of
 from agent.observing import ScreenView
 from agent.tools.spec import Trait, ungated
@@ -214,6 +214,15 @@ BUILT_IN = ActionRegistry(
             resolve=exact_path,
             cut_off="rejected",
             run=send_file,
+        ),
+        PhoneTool(
+            model=act.ListApps,
+            describe=lambda action, _: (
+                words("did.list_apps_named", name=_short(action.name)) if action.name else words("did.list_apps")
+            ),
+            gate=ungated,
+            journalled=False,
+            run=list_apps,
         ),
         PhoneTool(model=act.Note, describe=_noted, gate=ungated, journalled=False, run=note),
         PhoneTool(

@@ -5,9 +5,10 @@ from __future__ import annotations
 import asyncio
 import re
 from pathlib import PurePosixPath
+from typing import Final
 
-from agent.actions import Note, SendFile, SumUp, Wait, WaitFor
-from agent.effect_facts import CameTrue, FileSent, NotWithin
+from agent.actions import ListApps, Note, SendFile, SumUp, Wait, WaitFor
+from agent.effect_facts import CameTrue, FileSent, NotWithin, Worded
 from agent.effects import changed, difference
 from agent.events import FileFound
 from agent.graph.executor.action_spec import PhoneContext
@@ -17,11 +18,13 @@ from agent.models.errors import ModelError
 from agent.observing import ScreenView
 from agent.prompts import prompt, unmarked
 from agent.tools.spec import ActionError, Done, Situation
+from agent.wording import Texts
 from devices.errors import FileRejected, PhoneError
-from devices.phone import Observation
+from devices.phone import AppSource, Observation
 from devices.storage import checked_path
 
 POLL_S = 0.25
+TEXTS: Final = Texts({"apps": "{number} apps"}, zh={"apps": "{number} 个应用"})
 
 
 async def wait(action: Wait, context: PhoneContext) -> Done:
@@ -58,6 +61,26 @@ def _is_so(action: WaitFor, before: Observation, now: Observation) -> bool:
         return changed(before, now)
     there = any(action.text.casefold() in e.label.casefold() for e in now.elements or ())
     return there if action.what == "text" else not there
+
+
+MOST_APPS = 200
+"""Of one list for a model: about 1,500 tokens."""
+
+
+async def list_apps(action: ListApps, context: PhoneContext) -> Done:
+    """The names of the phone's apps, as data. Raises ActionError when the phone does not tell them."""
+    if not isinstance(context.phone, AppSource):
+        raise ActionError("Not done: this phone cannot list its apps. Open the app by its name.")
+    try:
+        apps = await context.control.guard(context.phone.apps())
+    except PhoneError as error:
+        raise ActionError(f"The apps could not be listed: {error}") from error
+    wanted = action.name.casefold()
+    found = [app for app in apps if wanted in app.label.casefold() or wanted in app.package.casefold()]
+    left_out = len(found) - MOST_APPS
+    lines = [*(f"{app.label} ({app.package})" for app in found[:MOST_APPS]), *[f"… {left_out} more"] * (left_out > 0)]
+    heading = f"{len(found)} of the {len(apps)} apps on the phone" if wanted else f"The {len(apps)} apps on the phone"
+    return Done((Worded.of(TEXTS.words("apps", number=len(found))),), read=("\n".join([f"{heading}:", *lines]),))
 
 
 SUMMED_UP = "Your notes were summed up: the answer is the last of your notes."

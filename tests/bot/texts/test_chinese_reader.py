@@ -304,6 +304,8 @@ DONE = (
     act.PressKey(key=Key.ENTER),
     act.OpenApp(name="设置"),
     act.OpenUrl(url="https://1.2"),
+    act.ListApps(),
+    act.ListApps(name="好"),
     act.Wait(seconds=2),
     act.WaitFor(what="text", text="好"),
     act.WaitFor(what="gone", text="好"),
