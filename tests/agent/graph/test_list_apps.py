@@ -30,4 +30,4 @@ async def test_only_those_of_a_name_in_the_phones_language(virtual_time: None, r
         await Work(rig.agent(asked), order("打开设置")).ended()
     heading, *apps = read(model.asked(Purpose.ACT)[1])
     assert (heading[:5], apps) == ("1 of ", ["设置 (com.android.settings)"])
-    assert read(model.asked(Purpose.ACT)[2])[-1].startswith("0 of the ")
+    assert "<read>\n0 of the " in model.asked(Purpose.ACT)[2].messages[-1].text
