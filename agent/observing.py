@@ -5,15 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from agent.guards.masking import COVERED, without_words, without_words_of
+from agent.listing import MAX_TOKENS, MAX_TOKENS_ALONE, Listed, id_name, is_active, listed
 from agent.picture import ImagePart
 from agent.scene import Screen, ScreenElement
 from devices.geometry import Bounds, Point, Size
 from devices.phone import Element, Observation
 
-MAX_LINES = 60
-"""Lines of the element list: more costs tokens and helps no model (spread of lists in public agents: 40 to 60)."""
-MAX_LINES_ALONE = 120
-"""The same where the model is shown no picture beside the list."""
 MAX_TEXT = 80
 
 
@@ -59,11 +56,12 @@ def screen_of(
     targets: tuple[Element, ...] = ()
     lines: tuple[ScreenElement, ...] | None = None
     if observation.elements is not None:
-        most = MAX_LINES_ALONE if by_list else MAX_LINES
-        targets = _worth_listing(observation.elements, observation.size, most)
+        targets = _worth_listing(observation.elements, observation.size)
+        tokens = MAX_TOKENS_ALONE if by_list else MAX_TOKENS
+        places = listed(targets, observation.size, observation.package, covered=covered, tokens=tokens)
         lines = tuple(
-            _line(number, element, observation.size, space, covered=covered, by_list=by_list)
-            for number, element in enumerate(targets)
+            _line(number, element, place, observation.size, space, covered=covered)
+            for number, (element, place) in enumerate(zip(targets, places, strict=True))
         )
     focused = observation.focused_text
     return (
@@ -82,33 +80,22 @@ def screen_of(
     )
 
 
-def _worth_listing(elements: tuple[Element, ...], size: Size, most: int) -> tuple[Element, ...]:
+def _worth_listing(elements: tuple[Element, ...], size: Size) -> tuple[Element, ...]:
     """On the screen, with words or something to do; a container whose words a child repeats is left out."""
     seen: list[Element] = []
     for element in elements:
         if element.bounds.clipped(size).area == 0:
             continue
-        if not (element.label or _is_active(element)):
+        if not (element.label or is_active(element)):
             continue
         seen.append(element)
-    named = {(e.label, e.bounds.centre) for e in seen if e.label and _is_active(e)}
-    kept = [e for e in seen if _is_active(e) or (e.label, e.bounds.centre) not in named]
-    if len(kept) > most:
-        active = [e for e in kept if _is_active(e)][:most]
-        words = [e for e in kept if not _is_active(e)][: most - len(active)]
-        chosen = {id(e) for e in (*active, *words)}
-        kept = [e for e in kept if id(e) in chosen]
+    named = {(e.label, e.bounds.centre) for e in seen if e.label and is_active(e)}
+    kept = [e for e in seen if is_active(e) or (e.label, e.bounds.centre) not in named]
     return tuple(kept)
 
 
-def _is_active(element: Element) -> bool:
-    return element.clickable or element.editable or element.checkable or element.scrollable or element.long_clickable
-
-
-def _line(number: int, element: Element, size: Size, space: Size, *, covered: bool, by_list: bool) -> ScreenElement:
+def _line(number: int, element: Element, place: Listed, size: Size, space: Size, *, covered: bool) -> ScreenElement:
     text = _covered_label(element) if covered else " ".join(element.label.split())
-    if by_list and not text:
-        text = _covered_label(element)
     bounds = element.bounds.clipped(size).mapped(size, space)
     states = tuple(
         word
@@ -124,11 +111,20 @@ def _line(number: int, element: Element, size: Size, space: Size, *, covered: bo
         )
         if holds
     )
-    return ScreenElement(number, _role(element), text[:MAX_TEXT], _inside(bounds, space), states)
+    return ScreenElement(
+        number,
+        _role(element),
+        text[:MAX_TEXT],
+        _inside(bounds, space),
+        states,
+        inside=place.inside,
+        name="" if text else id_name(element),
+        place=place.place,
+    )
 
 
 def _covered_label(element: Element) -> str:
-    name = element.resource_id.rsplit("/", 1)[-1]
+    name = id_name(element)
     return " ".join(part for part in (COVERED if element.label else "", f"id:{name}" if name else "") if part)
 
 
