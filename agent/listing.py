@@ -8,6 +8,7 @@ title, the tabs, the row in which a message is written, the last message.
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -17,17 +18,28 @@ from agent.guards.hit_test import LARGE_SHARE
 from devices.geometry import Bounds, Size
 from devices.phone import Element
 
-MAX_TOKENS: Final = 400
+MAX_TOKENS: Final = 470
 """Of all lines together, by `_cost`; what may not be cut can come to more."""
 MAX_TOKENS_ALONE: Final = 800
 """The same where the model is shown no picture beside the list."""
+MAX_TOKENS_WHOLE: Final = 2400
+"""The same where the model has asked for what was left out."""
+_OUTSIDE_LISTS: Final = 1.4
+"""How many times as much all lines may come to before one goes that stands in no list: a keypad, a page of icons."""
 MAX_READ: Final = 600
 """Elements that are looked at, half of them at each end: what is between them in a longer tree is left out unread."""
+MAX_TEXT: Final = 80
+"""Characters of one element's words in a line."""
 MAX_INSIDE: Final = 120
-"""Characters of the words in a control."""
+"""Characters of the words in a control; those beyond have lines of their own."""
 _EDGE: Final = 0.14
 """The share of the screen's height, at its top and at its bottom, of which no line is left out: title bars and tabs."""
 _STATUS_BAR: Final = 0.06
+"""The share of the screen's longer side that a status bar is high at most."""
+_ONE_PLACE: Final = 0.003
+"""The share of the screen's longer side within which two centres are one place."""
+_DRAWN: Final = re.compile("[\ue000-\uf8ff\U000f0000-\U0010ffff]+,?")
+"""The signs of icon fonts (Unicode's private use areas): pictures, no words."""
 _SYSTEM_UI: Final = "com.android.systemui"
 _LINE_TOKENS: Final = 6
 """Number, role and place of a line, beside its words."""
@@ -56,6 +68,11 @@ def id_name(element: Element) -> str:
     return element.resource_id.rsplit("/", 1)[-1]
 
 
+def words_of(element: Element) -> str:
+    """What a line calls it: its words in one line, shortened; "" for an icon."""
+    return " ".join(_DRAWN.sub(" ", element.label).split())[:MAX_TEXT]
+
+
 def listed(
     elements: Sequence[Element], size: Size, package: str, *, covered: bool = False, tokens: int = MAX_TOKENS
 ) -> tuple[Listed, ...]:
@@ -69,9 +86,9 @@ def listed(
     inside: dict[int, str] = {}
     merged = set(skipped)
     if not covered:
-        owned = _owned(elements, read, size)
-        inside = {owner: _joined(elements[owner], [elements[n] for n in texts]) for owner, texts in owned.items()}
-        merged |= {n for texts in owned.values() for n in texts}
+        for owner, texts in _owned(elements, read, size).items():
+            inside[owner], told = _joined(elements, owner, texts)
+            merged |= told
         read = [n for n in read if n not in merged]
         inside |= _first_words_of_lists(elements, read, inside)
         nameless = _nameless(elements, read, inside, size)
@@ -84,17 +101,29 @@ def listed(
     )
 
 
-def _without_use(elements: Sequence[Element], read: Iterable[int], size: Size, package: str) -> set[int]:
-    """The status bar, and what is told twice at one place."""
+def _without_use(elements: Sequence[Element], read: Sequence[int], size: Size, package: str) -> set[int]:
+    """The status bar, what is told twice at one place, and drawn signs that take no touch."""
+    long = max(size.width, size.height)
     found: set[int] = set()
-    told: set[tuple[str, Bounds]] = set()
+    told: dict[str, list[int]] = defaultdict(list)
     for n in read:
         element = elements[n]
-        bar = element.package == _SYSTEM_UI != package and element.bounds.bottom <= size.height * _STATUS_BAR
-        again = (element.label, element.bounds) in told and not element.checkable and not element.editable
-        if bar or (element.label and again):
+        bar = element.package == _SYSTEM_UI != package and element.bounds.bottom <= long * _STATUS_BAR
+        if bar or not (words_of(element) or is_active(element)):
             found.add(n)
-        told.add((element.label, element.bounds))
+        elif element.label and not (element.checkable or element.editable or element.scrollable):
+            told[element.label].append(n)
+    for alike in told.values():
+        for n in alike:
+            here, active = elements[n].bounds.centre, is_active(elements[n])
+            # Of two that take a touch the inner one is left, which comes later; words alone go for either.
+            if any(
+                abs(there.x - here.x) + abs(there.y - here.y) <= long * _ONE_PLACE
+                for m in alike
+                if m not in found and (m > n if is_active(elements[m]) == active else not active)
+                for there in (elements[m].bounds.centre,)
+            ):
+                found.add(n)
     return found
 
 
@@ -119,11 +148,19 @@ def _owned(elements: Sequence[Element], read: Sequence[int], size: Size) -> dict
     return owned
 
 
-def _joined(owner: Element, texts: Iterable[Element]) -> str:
-    """The words in a control that it does not say itself, each once."""
-    own = owner.label.casefold()
-    words = dict.fromkeys(" ".join(each.label.split()) for each in texts)
-    return _JOINT.join(each for each in words if each.casefold() not in own)[:MAX_INSIDE]
+def _joined(elements: Sequence[Element], owner: int, texts: Iterable[int]) -> tuple[str, set[int]]:
+    """The words in a control that its line does not say already, each once, and the numbers of all that it tells so."""
+    own = words_of(elements[owner]).casefold()
+    told: set[int] = set()
+    parts: dict[str, None] = {}
+    for n in texts:
+        words = words_of(elements[n])
+        if words not in parts and words.casefold() not in own:
+            if parts and len(_JOINT.join((*parts, words))) > MAX_INSIDE:
+                continue
+            parts[words] = None
+        told.add(n)
+    return _JOINT.join(parts), told
 
 
 def _first_words_of_lists(
@@ -136,12 +173,12 @@ def _first_words_of_lists(
         if not element.scrollable or element.label or element.resource_id or inside.get(n):
             continue
         first = (
-            (elements[m].label or inside.get(m, ""))
+            (words_of(elements[m]) or inside.get(m, ""))
             for m in read
             if m > n and _within(elements[m].bounds, element.bounds)
         )
         if words := next(filter(None, first), ""):
-            found[n] = f"{' '.join(words.split())[:24]} …"
+            found[n] = f"{words[:24]} …"
     return found
 
 
@@ -154,7 +191,7 @@ def _nameless(elements: Sequence[Element], read: Sequence[int], inside: Mapping[
     found: set[int] = set()
     for n in active:
         element = elements[n]
-        if element.label or inside.get(n) or element.editable or element.checkable:
+        if words_of(element) or inside.get(n) or element.editable or element.checkable:
             continue
         others = [m for m in active if m != n and m not in found]
         same = any(
@@ -171,7 +208,9 @@ def _nameless(elements: Sequence[Element], read: Sequence[int], inside: Mapping[
 def _fitting(
     elements: Sequence[Element], read: Sequence[int], inside: Mapping[int, str], size: Size, tokens: int
 ) -> set[int]:
-    """The numbers that fit into so many tokens: as long as they do not, the middle line of the longest list goes."""
+    """The numbers that fit into so many tokens. As long as they do not, one goes from the middle of the longest list:
+    first what has no words, then any.
+    """
     cost = {n: _cost(elements[n], inside.get(n, "")) for n in read}
     total = sum(cost.values())
     if total <= tokens:
@@ -187,21 +226,34 @@ def _fitting(
             continue
         around = [m for m in lists if m < n and _within(element.bounds, elements[m].bounds)]
         groups[min(around, key=lambda m: elements[m].bounds.area, default=None)].append(n)
+    outside = groups.pop(None, [])
     shown = set(read)
+
+    def cut(row: list[int]) -> int:
+        """The tokens of what goes from a list."""
+        middle = len(row) // 2
+        at = min(
+            (at for at, n in enumerate(row) if not (words_of(elements[n]) or inside.get(n))),
+            key=lambda at: abs(at - middle),
+            default=middle,
+        )
+        gone = row.pop(at)
+        shown.discard(gone)
+        return cost[gone]
+
     while total > tokens and groups:
         longest = max(groups, key=lambda g: sum(cost[n] for n in groups[g]))
-        row = groups[longest]
-        gone = row.pop(len(row) // 2)
-        if not row:
+        total -= cut(groups[longest])
+        if not groups[longest]:
             del groups[longest]
-        shown.discard(gone)
-        total -= cost[gone]
+    while total > tokens * _OUTSIDE_LISTS and outside:
+        total -= cut(outside)
     return shown
 
 
 def _cost(element: Element, inside: str) -> int:
     """About how many tokens a line has."""
-    words = f"{element.label[:80]}{inside}" or id_name(element)
+    words = f"{words_of(element)}{inside}" or id_name(element)
     wide = sum(ord(sign) >= _WIDE_SIGN for sign in words)
     return _LINE_TOKENS + wide + (len(words) - wide) // 4
 

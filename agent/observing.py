@@ -5,13 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from agent.guards.masking import COVERED, without_words, without_words_of
-from agent.listing import MAX_TOKENS, MAX_TOKENS_ALONE, Listed, id_name, is_active, listed
+from agent.listing import MAX_TOKENS, Listed, id_name, is_active, listed, words_of
 from agent.picture import ImagePart
 from agent.scene import Screen, ScreenElement
 from devices.geometry import Bounds, Point, Size
 from devices.phone import Element, Observation
-
-MAX_TEXT = 80
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,18 +44,17 @@ class ScreenView:
 
 
 def screen_of(
-    observation: Observation, space: Size, *, covered: bool = False, by_list: bool = False
+    observation: Observation, space: Size, *, covered: bool = False, tokens: int = MAX_TOKENS
 ) -> tuple[Screen, tuple[Element, ...]]:
     """The screen in the model's space, and the elements behind the numbers of its list. `covered`: without their words,
-    which are told by the ids of the elements as far as these tell anything. `by_list`: the list is all that the model
-    is shown, so it is longer, and what has no words has its id.
+    which are told by the ids of the elements as far as these tell anything. `tokens` is how many
+    the list may have.
     """
     jpeg = observation.jpeg
     targets: tuple[Element, ...] = ()
     lines: tuple[ScreenElement, ...] | None = None
     if observation.elements is not None:
         targets = _worth_listing(observation.elements, observation.size)
-        tokens = MAX_TOKENS_ALONE if by_list else MAX_TOKENS
         places = listed(targets, observation.size, observation.package, covered=covered, tokens=tokens)
         lines = tuple(
             _line(number, element, place, observation.size, space, covered=covered)
@@ -95,7 +92,7 @@ def _worth_listing(elements: tuple[Element, ...], size: Size) -> tuple[Element, 
 
 
 def _line(number: int, element: Element, place: Listed, size: Size, space: Size, *, covered: bool) -> ScreenElement:
-    text = _covered_label(element) if covered else " ".join(element.label.split())
+    text = _covered_label(element) if covered else words_of(element)
     bounds = element.bounds.clipped(size).mapped(size, space)
     states = tuple(
         word
@@ -114,7 +111,7 @@ def _line(number: int, element: Element, place: Listed, size: Size, space: Size,
     return ScreenElement(
         number,
         _role(element),
-        text[:MAX_TEXT],
+        text,
         _inside(bounds, space),
         states,
         inside=place.inside,

@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from PIL import Image
 
+from agent.listing import MAX_TOKENS_ALONE
 from agent.observing import ScreenView, screen_of
 from devices.geometry import Bounds, Point, Size
 from devices.jpeg import Jpeg
@@ -62,7 +63,7 @@ def test_the_list_alone_is_longer_and_names_what_has_no_words_by_its_id() -> Non
         Element(Bounds(0, 10 * n, 50, 10 * n + 9), resource_id=f"app:id/button_{n}", clickable=True) for n in range(90)
     ]
     beside, _ = screen_of(seen(*many), SPACE)
-    alone, _ = screen_of(seen(*many), SPACE, by_list=True)
+    alone, _ = screen_of(seen(*many), SPACE, tokens=MAX_TOKENS_ALONE)
     assert beside.elements is not None
     assert alone.elements is not None
     lines = [sum(each.place == "line" for each in elements) for elements in (beside.elements, alone.elements)]

@@ -11,6 +11,7 @@ from agent.graph.executor.covered_words import READ_WORDS
 from agent.graph.executor.outgoing import address_gate, pressed_gate, typed_gate
 from agent.graph.executor.phone_tools import exact_path, file_gate, note, send_file, sum_up, wait, wait_for
 from agent.graph.executor.targets import ResolvedTarget, finger_end, scroll_of
+from agent.graph.executor.whole_list import READ_LIST
 from agent.listing import id_name
 from agent.observing import ScreenView
 from agent.tools.spec import Trait, ungated
@@ -226,6 +227,7 @@ BUILT_IN = ActionRegistry(
             run=sum_up,
         ),
         READ_WORDS,
+        READ_LIST,
         PersonAction(model=act.AskUser, describe=lambda action, _: words("did.ask", question=_short(action.question))),
         PersonAction(model=act.TakeOver, describe=lambda action, _: words("did.hand_over", why=_short(action.reason))),
         PersonAction(
