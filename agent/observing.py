@@ -55,7 +55,9 @@ def screen_of(
     lines: tuple[ScreenElement, ...] | None = None
     if observation.elements is not None:
         targets = _worth_listing(observation.elements, observation.size)
-        places = listed(targets, observation.size, observation.package, covered=covered, tokens=tokens)
+        places = listed(
+            targets, observation.size, observation.other_window or observation.package, covered=covered, tokens=tokens
+        )
         lines = tuple(
             _line(number, element, place, observation.size, space, covered=covered)
             for number, (element, place) in enumerate(zip(targets, places, strict=True))
@@ -68,6 +70,7 @@ def screen_of(
             elements=lines,
             app=observation.package,
             app_name=observation.app_name,
+            other_window=observation.other_window,
             keyboard_shown=observation.keyboard_shown,
             focused_text=COVERED if covered and focused else focused,
             secure=observation.secure,

@@ -62,6 +62,8 @@ class Screen:
     app: str = ""
     app_name: str = ""
     """What people call that app."""
+    other_window: str = ""
+    """The package whose window the elements are of, where it is not the app's."""
     keyboard_shown: bool = False
     focused_text: str | None = None
     secure: bool = False

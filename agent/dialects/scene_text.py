@@ -118,6 +118,8 @@ def _screen_text(scene: Scene, line: Callable[[ScreenElement], str]) -> str:
     if screen.focused_text is not None:
         body.append(f"text in the focused field: {screen.focused_text!r}")
     if screen.elements is not None:
+        if screen.other_window:
+            body.append(f"The elements are those of a window of {screen.other_window}, not of the app.")
         body.append("elements (centre in brackets):" if screen.elements else "elements: none")
         body.extend(screen.lines(line))
     lines.append(_block("screen", "\n".join(body)))

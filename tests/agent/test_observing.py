@@ -69,3 +69,24 @@ def test_the_list_alone_is_longer_and_names_what_has_no_words_by_its_id() -> Non
     lines = [sum(each.place == "line" for each in elements) for elements in (beside.elements, alone.elements)]
     assert lines[0] < lines[1] == 90
     assert alone.elements[3].name == "button_3"
+
+
+@pytest.mark.parametrize(
+    ("package", "of", "other"),
+    [
+        ("com.example.bank", ["com.android.systemui"], "com.android.systemui"),
+        ("NotificationShade", ["com.android.systemui", ""], "com.android.systemui"),
+        ("com.example.bank", ["com.example.bank", "com.android.systemui"], ""),
+        ("com.example.bank", ["", ""], ""),
+        ("", ["com.example.bank"], ""),
+        ("com.example.bank", [], ""),
+    ],
+    ids=["fingerprint mark", "shade", "status bar", "not told", "no app", "empty"],
+)
+def test_elements_of_another_window_are_known_as_such(package: str, of: list[str], other: str) -> None:
+    """What they say of themselves is told all the same, also where the status bar would be left out."""
+    elements = tuple(Element(Bounds(0, 9 * n, 50, 9 * n + 8), f"W{n}", package=each) for n, each in enumerate(of))
+    screen, _ = screen_of(Observation(SCREEN, None, elements, package=package), SPACE)
+    assert screen.other_window == other
+    assert screen.elements is not None
+    assert other != "com.android.systemui" or all(each.place == "line" for each in screen.elements)
