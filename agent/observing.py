@@ -5,16 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from agent.guards.masking import COVERED, without_words, without_words_of
+from agent.listing import MAX_TOKENS, Listed, id_name, is_active, listed, words_of
 from agent.picture import ImagePart
 from agent.scene import Screen, ScreenElement
 from devices.geometry import Bounds, Point, Size
 from devices.phone import Element, Observation
-
-MAX_LINES = 60
-"""Lines of the element list: more costs tokens and helps no model (spread of lists in public agents: 40 to 60)."""
-MAX_LINES_ALONE = 120
-"""The same where the model is shown no picture beside the list."""
-MAX_TEXT = 80
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,21 +44,23 @@ class ScreenView:
 
 
 def screen_of(
-    observation: Observation, space: Size, *, covered: bool = False, by_list: bool = False
+    observation: Observation, space: Size, *, covered: bool = False, tokens: int = MAX_TOKENS
 ) -> tuple[Screen, tuple[Element, ...]]:
     """The screen in the model's space, and the elements behind the numbers of its list. `covered`: without their words,
-    which are told by the ids of the elements as far as these tell anything. `by_list`: the list is all that the model
-    is shown, so it is longer, and what has no words has its id.
+    which are told by the ids of the elements as far as these tell anything. `tokens` is how many
+    the list may have.
     """
     jpeg = observation.jpeg
     targets: tuple[Element, ...] = ()
     lines: tuple[ScreenElement, ...] | None = None
     if observation.elements is not None:
-        most = MAX_LINES_ALONE if by_list else MAX_LINES
-        targets = _worth_listing(observation.elements, observation.size, most)
+        targets = _worth_listing(observation.elements, observation.size)
+        places = listed(
+            targets, observation.size, observation.other_window or observation.package, covered=covered, tokens=tokens
+        )
         lines = tuple(
-            _line(number, element, observation.size, space, covered=covered, by_list=by_list)
-            for number, element in enumerate(targets)
+            _line(number, element, place, observation.size, space, covered=covered)
+            for number, (element, place) in enumerate(zip(targets, places, strict=True))
         )
     focused = observation.focused_text
     return (
@@ -73,6 +70,7 @@ def screen_of(
             elements=lines,
             app=observation.package,
             app_name=observation.app_name,
+            other_window=observation.other_window,
             keyboard_shown=observation.keyboard_shown,
             focused_text=COVERED if covered and focused else focused,
             secure=observation.secure,
@@ -82,33 +80,22 @@ def screen_of(
     )
 
 
-def _worth_listing(elements: tuple[Element, ...], size: Size, most: int) -> tuple[Element, ...]:
+def _worth_listing(elements: tuple[Element, ...], size: Size) -> tuple[Element, ...]:
     """On the screen, with words or something to do; a container whose words a child repeats is left out."""
     seen: list[Element] = []
     for element in elements:
         if element.bounds.clipped(size).area == 0:
             continue
-        if not (element.label or _is_active(element)):
+        if not (element.label or is_active(element)):
             continue
         seen.append(element)
-    named = {(e.label, e.bounds.centre) for e in seen if e.label and _is_active(e)}
-    kept = [e for e in seen if _is_active(e) or (e.label, e.bounds.centre) not in named]
-    if len(kept) > most:
-        active = [e for e in kept if _is_active(e)][:most]
-        words = [e for e in kept if not _is_active(e)][: most - len(active)]
-        chosen = {id(e) for e in (*active, *words)}
-        kept = [e for e in kept if id(e) in chosen]
+    named = {(e.label, e.bounds.centre) for e in seen if e.label and is_active(e)}
+    kept = [e for e in seen if is_active(e) or (e.label, e.bounds.centre) not in named]
     return tuple(kept)
 
 
-def _is_active(element: Element) -> bool:
-    return element.clickable or element.editable or element.checkable or element.scrollable or element.long_clickable
-
-
-def _line(number: int, element: Element, size: Size, space: Size, *, covered: bool, by_list: bool) -> ScreenElement:
-    text = _covered_label(element) if covered else " ".join(element.label.split())
-    if by_list and not text:
-        text = _covered_label(element)
+def _line(number: int, element: Element, place: Listed, size: Size, space: Size, *, covered: bool) -> ScreenElement:
+    text = _covered_label(element) if covered else words_of(element)
     bounds = element.bounds.clipped(size).mapped(size, space)
     states = tuple(
         word
@@ -124,11 +111,20 @@ def _line(number: int, element: Element, size: Size, space: Size, *, covered: bo
         )
         if holds
     )
-    return ScreenElement(number, _role(element), text[:MAX_TEXT], _inside(bounds, space), states)
+    return ScreenElement(
+        number,
+        _role(element),
+        text,
+        _inside(bounds, space),
+        states,
+        inside=place.inside,
+        name="" if text else id_name(element),
+        place=place.place,
+    )
 
 
 def _covered_label(element: Element) -> str:
-    name = element.resource_id.rsplit("/", 1)[-1]
+    name = id_name(element)
     return " ".join(part for part in (COVERED if element.label else "", f"id:{name}" if name else "") if part)
 
 

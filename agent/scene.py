@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
 from agent.effect_facts import Effect
+from agent.listing import Place
 from agent.picture import ImagePart
 from devices.geometry import Bounds, Size
 
@@ -22,13 +23,29 @@ class ScreenElement:
     bounds: Bounds
     states: tuple[str, ...] = ()
     """Such as "checked", "focused", "disabled", "password", "editable", "scrollable"."""
+    inside: str = ""
+    """The words of what lies in it, beside its own."""
+    name: str = ""
+    """Its id, where it has no words of its own."""
+    place: Place = "line"
+    """Whether the list has a line for it."""
+
+    @property
+    def caption(self) -> str:
+        """What it is called: its words and those in it; "" where it has none."""
+        return " · ".join(filter(None, (self.text, self.inside)))
+
+    @property
+    def described(self) -> str:
+        """What a line says of it, without number and place, such as `button 'Search'` or `button id:search`."""
+        called = repr(self.caption) if self.caption or not self.name else f"id:{self.name}"
+        return " ".join((self.role, called, *self.states))
 
     @property
     def line(self) -> str:
-        """The line that models read, such as `[3] button "Search" (540,120)`."""
+        """The line that models read, such as `[3] button 'Search' (540,120)`."""
         centre = self.bounds.centre
-        states = f" {' '.join(self.states)}" if self.states else ""
-        return f"[{self.id}] {self.role} {self.text!r}{states} ({centre.x},{centre.y})"
+        return f"[{self.id}] {self.described} ({centre.x},{centre.y})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,12 +62,35 @@ class Screen:
     app: str = ""
     app_name: str = ""
     """What people call that app."""
+    other_window: str = ""
+    """The package whose window the elements are of, where it is not the app's."""
     keyboard_shown: bool = False
     focused_text: str | None = None
     secure: bool = False
     """The app forbids pictures."""
     covered: bool = False
     """Its words are not told: elements have bullets and their ids instead."""
+
+    @property
+    def is_cut(self) -> bool:
+        """Whether its list leaves out lines."""
+        return any(element.place == "cut" for element in self.elements or ())
+
+    def lines(self, line: Callable[[ScreenElement], str]) -> tuple[str, ...]:
+        """The list of elements, and where it leaves some out, how many."""
+        found: list[str] = []
+        cut = 0
+        for element in self.elements or ():
+            cut += element.place == "cut"
+            if element.place == "line":
+                found += [_left_out(cut)] * bool(cut)
+                found.append(line(element))
+                cut = 0
+        return (*found, *[_left_out(cut)] * bool(cut))
+
+
+def _left_out(number: int) -> str:
+    return f"… {number} more rows"
 
 
 class StepStatus(StrEnum):

@@ -5,12 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 
-from tests.end_to_end.brain import FINISH, Act, call
+from tests.end_to_end.brain import FINISH, Act, call, listed
 from tests.fakes.model_server import Answer, Recorded
 
 _PIXELS: dict[str, tuple[int, int]] = {}
 """Where things are: a scripted model does not see, so it remembers the lists that it was shown."""
-_NUMBERED = re.compile(r"^\[(\d+)\] (\w+) '([^']*)'.* \((\d+),(\d+)\)$", re.MULTILINE)
 _APP = re.compile(r"^app: (.+)$", re.MULTILINE)
 _BROWSER = "com.android.browser"
 
@@ -19,11 +18,11 @@ def _listed(request: Recorded) -> dict[str, int]:
     """The numbers of what is listed now, by label, and of the first field by the app."""
     shown = request.text.rpartition("The screen now")[2]
     numbers: dict[str, int] = {}
-    for number, role, label, x, y in _NUMBERED.findall(shown):
-        for name in (label, *(_APP.findall(shown) if role == "field" else ())):
+    for line in listed(request):
+        for name in (*line.caption.split(" · "), *(_APP.findall(shown) if line.role == "field" else ())):
             if name not in numbers:
-                numbers[name] = int(number)
-                _PIXELS.setdefault(name, (int(x), int(y)))
+                numbers[name] = int(line.number)
+                _PIXELS.setdefault(name, (int(line.x), int(line.y)))
     return numbers
 
 
@@ -137,10 +136,7 @@ def _act(says: Says, kind: str, about: str) -> Act:
     """One step of the way by a model that points."""
 
     def act(request: Recorded) -> Answer:
-        shown = re.findall(
-            r"^- \w+ '([^']+)'.* \((\d+),(\d+)\)$", request.text.rpartition("The screen now")[2], re.MULTILINE
-        )
-        _PLACES.update({label: f"{x},{y}" for label, x, y in shown})
+        _PLACES.update({label: f"{line.x},{line.y}" for line in listed(request) for label in line.caption.split(" · ")})
         return Answer(text=says(kind, _PLACES[about] if kind == "tap" else about))
 
     return act

@@ -155,6 +155,15 @@ class Observation:
         if self.thumbnail is None and self.image is not None:
             object.__setattr__(self, "thumbnail", thumbnail_of(self.image))
 
+    @property
+    def other_window(self) -> str:
+        """The package of the window that the elements are of, where it is another one than that of the app in front:
+        Android's own, such as the notification shade or the mark of a fingerprint reader. "" where it is the same, or
+        not told.
+        """
+        of = {e.package for e in self.elements or () if e.package}
+        return of.pop() if self.package and len(of) == 1 and self.package not in of else ""
+
     def without_picture(self) -> Observation:
         """The observation with the thumbnail only: the whole one holds ten megabytes."""
         return replace(self, image=None, jpeg=None)

@@ -32,8 +32,7 @@ def unnumbered(place: Callable[[Point], str]) -> Callable[[ScreenElement], str]:
     """Lines without numbers, with the centre as this dialect writes places."""
 
     def line(element: ScreenElement) -> str:
-        states = f" {' '.join(element.states)}" if element.states else ""
-        return f"- {element.role} {element.text!r}{states} {place(element.bounds.centre)}"
+        return f"- {element.described} {place(element.bounds.centre)}"
 
     return line
 
@@ -120,8 +119,10 @@ def _screen_text(scene: Scene, line: Callable[[ScreenElement], str]) -> str:
     if screen.focused_text is not None:
         body.append(f"text in the focused field: {screen.focused_text!r}")
     if screen.elements is not None:
+        if screen.other_window:
+            body.append(f"The elements are those of a window of {screen.other_window}, not of the app.")
         body.append("elements (centre in brackets):" if screen.elements else "elements: none")
-        body.extend(line(element) for element in screen.elements)
+        body.extend(screen.lines(line))
     lines.append(_block("screen", "\n".join(body)))
     lines.append(_picture_note(screen, by_list=scene.by_list))
     return "\n".join(lines)

@@ -74,6 +74,19 @@ class Found:
     renamed: bool = False
 
 
+def control_of(element: Element, seen: Observation) -> Element:
+    """What gets the touch of this element: the control around words that are its name, else the element itself.
+
+    Other versions of an app, and other makers, word and number what lies in a row otherwise; the row is what stays.
+    """
+    if is_button(element) or element.editable or element.checkable:
+        return element
+    page = LARGE_SHARE * seen.size.width * seen.size.height
+    around = [e for e in seen.elements or () if is_button(e) and e.bounds.area <= page and _holds(e, element)]
+    control = min(around, key=lambda e: e.bounds.area, default=element)
+    return control if not words_of(element) or _name(control, seen) == words_of(element) else element
+
+
 def anchor_of(element: Element, seen: Observation) -> Anchor | None:
     """The element as an anchor; None for one that nothing tells from another on the same screen."""
     box = element.bounds.clipped(seen.size).centre
@@ -108,7 +121,7 @@ def find(anchor: Anchor, seen: Observation, values: Mapping[str, str] | None = N
     if words and not named:
         named = [e for e in there if uncounted(folded(_name(e, seen))) == uncounted(words)]
     if words:
-        best = [e for e in named if e in same_id] or ([] if anchor.id and same_id else named)
+        best = [e for e in named if e in same_id] or ([] if names_one(anchor.id) and same_id else named)
         if best:
             return _only(best, anchor, beside, seen)
         if not names_one(anchor.id) or parameters_in([anchor.words]):

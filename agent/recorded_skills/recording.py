@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from agent.guards.binding import words_of
-from agent.recorded_skills.anchors import anchor_of, is_chosen_of_many, landmarks_of, place_of_words
+from agent.recorded_skills.anchors import anchor_of, control_of, is_chosen_of_many, landmarks_of, place_of_words
 from agent.recorded_skills.step_record import RecordedAction
 from devices.geometry import Point
 from devices.phone import Element, Observation
@@ -35,6 +35,8 @@ def recorded(
         return RecordedAction(action=plain, touches=touches, looks_up=looks_up)
     if target is None and plain["kind"] == "type":
         target = next((e for e in seen.elements or () if e.focused and e.editable), None)
+    if target is not None:
+        target = control_of(target, seen)
     marks = landmarks_of(seen, target)
     return RecordedAction(
         action=plain,

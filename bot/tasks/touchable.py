@@ -14,6 +14,8 @@ from devices.phone import Element, Observation
 
 GRID = (4, 5)
 """Columns and rows of places where a phone tells no elements."""
+MOST_PLACES = 200
+"""More places of one screen are told to nobody: no hand needs them, and each takes time."""
 LARGE_SHARE = 0.5
 """Of the screen: what is larger is a page and no control."""
 
@@ -31,7 +33,8 @@ def touchable_places(seen: Observation) -> tuple[Place, ...]:
     """What can be touched, in reading order; a grid of places where the phone tells no elements."""
     screen, targets = screen_of(seen.without_picture(), seen.size)
     view = ScreenView(seen.without_picture(), screen, targets)
-    found = sorted((e for e in targets if _can_be_touched(e, seen.size)), key=lambda e: (e.bounds.top, e.bounds.left))
+    able = [e for e in targets if _can_be_touched(e, seen.size)][:MOST_PLACES]
+    found = sorted(able, key=lambda e: (e.bounds.top, e.bounds.left))
     wheres = [ResolvedTarget(e, e.bounds.clipped(seen.size).centre) for e in found] or _grid(seen.size)
     return tuple(
         Place(where.point, _box(where, seen.size), anchor_of(where, view))

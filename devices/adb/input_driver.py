@@ -227,7 +227,7 @@ class InputDriver:
             raise ScreenChanged(words("phone.rejected.asleep"))
         if now.rotation != then.rotation:
             raise ScreenChanged(words("phone.rejected.turned"))
-        if now.size != then.size:
+        if None not in {now.size, then.size} and now.size != then.size:
             raise ScreenChanged(words("phone.rejected.resized"))
         if not now.same_window(then):
             front = now.package or "another window"

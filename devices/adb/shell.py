@@ -71,6 +71,8 @@ _buffers = Buffers()
 _STDOUT, _STDERR, _EXIT = 1, 2, 3
 _HEADER = 5
 _MARK = "X4EXIT:"
+_BEGUN = "Exception occurred while"
+"""How Android 10 and later begin; the exception itself is in the next line (AOSP BasicShellCommandHandler)."""
 _FAILURE = re.compile(
     r"^\s*(?:cmd: |Failure calling service|Can't find service|No shell command implementation|Exception occurred while"
     r"|Security exception|(?:java|android)\.[\w.]*(?:Exception|Error)\b|[Ee]rror: |Error while |Permission [Dd]enial"
@@ -109,9 +111,11 @@ class Result:
 
 
 def failure_in(text: str) -> str:
-    """The line of what a command has printed that tells that it failed; "" for an answer."""
-    found = _FAILURE.search(text)
-    return found[0].strip()[:200] if found else ""
+    """The line of what a command has printed that tells that it failed, and where there are several, why; "" for an
+    answer.
+    """
+    found = [each[0].strip() for each in _FAILURE.finditer(text)]
+    return next((line for line in found if not line.startswith(_BEGUN)), found[0])[:200] if found else ""
 
 
 class Shell:

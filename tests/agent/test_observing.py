@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from PIL import Image
 
-from agent.observing import MAX_LINES, ScreenView, screen_of
+from agent.listing import MAX_TOKENS_ALONE
+from agent.observing import ScreenView, screen_of
 from devices.geometry import Bounds, Point, Size
 from devices.jpeg import Jpeg
 from devices.phone import Element, Observation
@@ -39,14 +40,6 @@ def test_the_list_leaves_out_what_helps_nobody() -> None:
     assert screen.elements[0].line == "[0] button 'Go' (33,98)"
 
 
-def test_a_long_list_keeps_what_can_be_used() -> None:
-    words = [Element(Bounds(0, n, 9, n + 9), text=f"w{n}") for n in range(100, 180)]
-    buttons = [Element(Bounds(0, n, 9, n + 9), text=f"b{n}", clickable=True) for n in range(300, 330)]
-    _, targets = screen_of(seen(*words, *buttons), SPACE)
-    assert len(targets) == MAX_LINES
-    assert set(buttons) <= set(targets)
-
-
 def test_no_list_is_told_as_none() -> None:
     look = Observation(SCREEN, None, None, secure=True)
     screen, targets = screen_of(look, SPACE)
@@ -67,12 +60,33 @@ def test_points_of_the_picture_are_points_of_the_phone(x: int, y: int) -> None:
 
 def test_the_list_alone_is_longer_and_names_what_has_no_words_by_its_id() -> None:
     many = [
-        Element(Bounds(0, 10 * n, 50, 10 * n + 9), resource_id=f"app:id/button_{n}", clickable=True)
-        for n in range(MAX_LINES + 5)
+        Element(Bounds(0, 10 * n, 50, 10 * n + 9), resource_id=f"app:id/button_{n}", clickable=True) for n in range(90)
     ]
     beside, _ = screen_of(seen(*many), SPACE)
-    alone, targets = screen_of(seen(*many), SPACE, by_list=True)
+    alone, _ = screen_of(seen(*many), SPACE, tokens=MAX_TOKENS_ALONE)
     assert beside.elements is not None
     assert alone.elements is not None
-    assert (len(beside.elements), len(alone.elements), len(targets)) == (MAX_LINES, MAX_LINES + 5, MAX_LINES + 5)
-    assert (beside.elements[3].text, alone.elements[3].text) == ("", "id:button_3")
+    lines = [sum(each.place == "line" for each in elements) for elements in (beside.elements, alone.elements)]
+    assert lines[0] < lines[1] == 90
+    assert alone.elements[3].name == "button_3"
+
+
+@pytest.mark.parametrize(
+    ("package", "of", "other"),
+    [
+        ("com.example.bank", ["com.android.systemui"], "com.android.systemui"),
+        ("NotificationShade", ["com.android.systemui", ""], "com.android.systemui"),
+        ("com.example.bank", ["com.example.bank", "com.android.systemui"], ""),
+        ("com.example.bank", ["", ""], ""),
+        ("", ["com.example.bank"], ""),
+        ("com.example.bank", [], ""),
+    ],
+    ids=["fingerprint mark", "shade", "status bar", "not told", "no app", "empty"],
+)
+def test_elements_of_another_window_are_known_as_such(package: str, of: list[str], other: str) -> None:
+    """What they say of themselves is told all the same, also where the status bar would be left out."""
+    elements = tuple(Element(Bounds(0, 9 * n, 50, 9 * n + 8), f"W{n}", package=each) for n, each in enumerate(of))
+    screen, _ = screen_of(Observation(SCREEN, None, elements, package=package), SPACE)
+    assert screen.other_window == other
+    assert screen.elements is not None
+    assert other != "com.android.systemui" or all(each.place == "line" for each in screen.elements)

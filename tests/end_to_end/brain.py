@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable
+from dataclasses import dataclass
 
 from tests.fakes.model_server import Answer, Call, Recorded
 
@@ -34,12 +35,44 @@ class NotOnScreen(AssertionError):
         super().__init__(f"{label!r} is not on the screen:\n{screen}")
 
 
+@dataclass(frozen=True)
+class Listed:
+    """One line of an element list. `number` is "" in lists of models that point."""
+
+    number: str
+    role: str
+    caption: str
+    """Its own words and those in it, with " · " between them."""
+    states: str
+    x: str
+    y: str
+
+    def likeness(self, label: str) -> int:
+        """How well it is what a person calls by this label: 3 by all its words, 2 by a part, 1 by its beginning."""
+        parts = self.caption.split(" · ")
+        return 3 if self.caption == label else 2 if label in parts else int(self.caption.startswith(label))
+
+
+_LINE = re.compile(r"^(?:\[(\d+)\]|-) (\w+) (['\"])(.*)\3((?: [a-z]+)*) \((\d+),(\d+)\)$", re.MULTILINE)
+
+
+def listed(request: Recorded) -> list[Listed]:
+    """The lines with words of the list of the last screen."""
+    shown = request.text.rpartition("The screen now")[2]
+    return [Listed(number, role, caption, *rest) for number, role, _, caption, *rest in _LINE.findall(shown)]
+
+
+def find(request: Recorded, label: str) -> Listed:
+    """What this label is on the last screen: the last of those that it fits best. Raises NotOnScreen."""
+    best = max(reversed(listed(request)), key=lambda line: line.likeness(label), default=None)
+    if best is None or not best.likeness(label):
+        raise NotOnScreen(label, request.text[-2000:])
+    return best
+
+
 def number(request: Recorded, label: str) -> int:
     """The number in front of the element with this label on the last screen. Raises NotOnScreen."""
-    found = re.findall(rf"\[(\d+)\] \w+ '{re.escape(label)}'", request.text)
-    if not found:
-        raise NotOnScreen(label, request.text[-2000:])
-    return int(found[-1])
+    return int(find(request, label).number)
 
 
 MOST_WAITS = 3

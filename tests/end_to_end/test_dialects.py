@@ -24,7 +24,7 @@ from devices.geometry import Size
 from devices.virtual_phone.ground_truth import SavedNote
 from devices.virtual_phone.phone import DEFAULT_SIZE
 from tests.agent.graph.rig import Rig, Work, order, rig_on
-from tests.end_to_end.brain import Act, brain, call, tap
+from tests.end_to_end.brain import Act, brain, call, find, tap
 from tests.end_to_end.service import Place
 from tests.fakes.model_server import DEEPSEEK, OPENAI, Answer, ModelServer, Personality, Recorded, rate_limited, refused
 from tests.fixtures.adb import AdbServer
@@ -43,10 +43,8 @@ def at(label: str, form: str) -> Act:
     """Touches the place that the list gives for this label, written in this form."""
 
     def act(request: Recorded) -> Answer:
-        found = re.findall(rf"- \w+ '{re.escape(label)}'.* \((\d+),(\d+)\)$", request.text, re.MULTILINE)
-        assert found, f"{label!r} is not on the screen:\n{request.text[-2000:]}"
-        x, y = found[-1]
-        return Answer(text=form.replace("X", x).replace("Y", y))
+        line = find(request, label)
+        return Answer(text=form.replace("X", line.x).replace("Y", line.y))
 
     return act
 

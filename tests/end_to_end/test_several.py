@@ -10,7 +10,7 @@ from contextlib import asynccontextmanager
 import pytest
 
 from devices.virtual_phone.phone import VirtualPhone
-from tests.end_to_end.brain import FINISH, call
+from tests.end_to_end.brain import FINISH, NotOnScreen, call, find
 from tests.end_to_end.service import Place
 from tests.end_to_end.test_discord import town_with
 from tests.end_to_end.test_telegram import LIMIT, Town
@@ -33,12 +33,12 @@ class Switching:
             return Answer(text=json.dumps({"proven": True}))
         if "You write captions" in request.text:
             return Answer(text="Working on the phone")
-        rows = re.findall(r"\[(\d+)\] text 'Bluetooth'.*\n\[\d+\] text '(On|Off)'", request.text)
-        if not rows:
+        try:
+            row = find(request, "Bluetooth")
+        except NotOnScreen:
             return call("open_app", name="Settings")(request)
-        number, state = rows[-1]
-        if state == "Off":
-            return call("tap", element=int(number))(request)
+        if "Off" in row.caption.split(" · "):
+            return call("tap", element=int(row.number))(request)
         return call("wait", seconds=1)(request) if self.held else FINISH(request)
 
 

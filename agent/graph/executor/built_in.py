@@ -11,6 +11,8 @@ from agent.graph.executor.covered_words import READ_WORDS
 from agent.graph.executor.outgoing import address_gate, pressed_gate, typed_gate
 from agent.graph.executor.phone_tools import exact_path, file_gate, list_apps, note, send_file, sum_up, wait, wait_for
 from agent.graph.executor.targets import ResolvedTarget, finger_end, scroll_of
+from agent.graph.executor.whole_list import READ_LIST
+from agent.listing import id_name
 from agent.observing import ScreenView
 from agent.tools.spec import Trait, ungated
 from agent.wording import sentence, shortened, words
@@ -32,7 +34,8 @@ def _target(target: act.Target, sight: ScreenView | None, under: Element | None 
     if isinstance(target, act.ElementTarget):
         if sight is not None and target.element < len(sight.targets):
             element = sight.targets[target.element]
-            return _short(element.label or element.resource_id.rsplit("/", 1)[-1] or f"element {target.element}")
+            inside = sight.screen.elements[target.element].inside if sight.screen.elements else ""
+            return _short(element.label or inside or id_name(element) or f"element {target.element}")
         return words("did.element", number=target.element)
     return _short(under.label) if under is not None and under.label else f"({target.x},{target.y})"
 
@@ -233,6 +236,7 @@ BUILT_IN = ActionRegistry(
             run=sum_up,
         ),
         READ_WORDS,
+        READ_LIST,
         PersonAction(model=act.AskUser, describe=lambda action, _: words("did.ask", question=_short(action.question))),
         PersonAction(model=act.TakeOver, describe=lambda action, _: words("did.hand_over", why=_short(action.reason))),
         PersonAction(

@@ -14,7 +14,7 @@ from agent.graph.executor.hints import Hints
 from agent.graph.executor.state import PastData, status_of
 from agent.guards.binding import words_of
 from agent.models.base import ModelReply, ToolCall
-from agent.observing import MAX_LINES, ScreenView
+from agent.observing import ScreenView
 from agent.recorded_skills.anchors import Found, Likeness, folded, likeness, uncounted, words_at
 from agent.recorded_skills.skill_file import FIELDS, RecordedSkill
 from agent.recorded_skills.step_record import RecordedAction, filled, parameters_in
@@ -247,7 +247,7 @@ class Follower:
             return False
         able = [e for e in seen.elements if e.clickable or e.checkable or e.editable]
         said = [e for e in seen.elements if e.label]
-        return len(self._view.targets) < MAX_LINES and all(
+        return not self._view.screen.is_cut and all(
             e.label or any(e.bounds.holds(other.bounds.centre) for other in said) for e in able
         )
 

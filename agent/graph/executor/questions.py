@@ -183,10 +183,10 @@ def unlock(state: ExecutorState, context: RunContext, number: int, frame: str | 
     return _by_hand(state, context, sentence("ask.locked"), frame=frame, tail=f".lock{number}")
 
 
-def stuck(state: ExecutorState, context: RunContext, performed: Sequence[str], number: int) -> Question:
-    """A person says how to go on."""
+def stuck(state: ExecutorState, context: RunContext, performed: Sequence[str], number: int, why: str) -> Question:
+    """A person says how to go on. `why` is the phone's own reason, "" where it has given none."""
     text = sentence("ask.stuck", did=" · ".join(map(said, performed)), goal=state["order"]["goal"])
-    return _question(state, context, QuestionKind.ASK, text, tail=f".stuck{number}")
+    return _question(state, context, QuestionKind.ASK, text, detail=why, tail=f".stuck{number}")
 
 
 def field_name(field: Element | None) -> str:

@@ -13,6 +13,7 @@ from agent.control import Control
 from agent.events import RunEvent, Told
 from agent.graph.executor.speculative import EarlyLook, SpeculationBackoff, StaleAnswer
 from agent.guards.masking import Mask
+from agent.listing import MAX_TOKENS, MAX_TOKENS_ALONE, MAX_TOKENS_WHOLE
 from agent.models.base import Model, ModelReply, ModelRequest
 from agent.models.tokens import hung_up
 from agent.observing import ScreenView, screen_of
@@ -72,6 +73,8 @@ class ScreenState:
     """When elements of a screen at rest came last, in seconds of the loop's clock."""
     by_list: bool = False
     """Whether the model is shown no pictures, and the list of elements alone."""
+    whole_list: bool = False
+    """Whether the model has asked for the list with all its lines."""
     waits_for_lists: bool = False
     """Whether the model has shown that it does not point well: then it is shown no picture without its list."""
     untold: dict[str, int] = field(default_factory=dict)
@@ -180,6 +183,16 @@ class PhoneScreen:
         self._state.forget()
         self._emit(Told(text=sentence("told.by_list", model=model)))
 
+    def list_all(self) -> None:
+        """Until the next input the model is shown the list of elements with what it leaves out."""
+        self._state.whole_list = True
+
+    @property
+    def _list_tokens(self) -> int:
+        if self._state.whole_list:
+            return MAX_TOKENS_WHOLE
+        return MAX_TOKENS_ALONE if self._state.by_list else MAX_TOKENS
+
     async def look(self) -> ScreenView:
         """What the model is to be shown now: what was seen last, or a look at a phone that is awake.
 
@@ -244,7 +257,7 @@ class PhoneScreen:
         PhoneError: the input was sent all the same.
         """
         state, mask = self._state, self._mask
-        state.pending = None
+        state.pending, state.whole_list = None, False
         patience = PATIENCE_OPENING_S if isinstance(what, OpenApp | OpenUrl) else PATIENCE_S
         # While the screen moves, elements and picture may differ by a moment: a secret would not be covered where it
         # is. Where there may be one, no picture goes out before the elements by which it is covered have come.
@@ -337,9 +350,7 @@ class PhoneScreen:
         observation = self._mask.observation(observation)
         frame = await self.store(observation)
         covered = self._mask.covers_words(observation)
-        screen, targets = screen_of(
-            observation, self._fit(observation.size), covered=covered, by_list=self._state.by_list
-        )
+        screen, targets = screen_of(observation, self._fit(observation.size), covered=covered, tokens=self._list_tokens)
         # Nobody needs it any more, and a model may think for a minute.
         return ScreenView(observation.without_picture(), screen, targets, frame)
 
@@ -415,6 +426,6 @@ class PhoneScreen:
         if view is None or view.observation.complete:
             return
         covered = self._mask.covers_words(seen)
-        screen, targets = screen_of(seen, view.screen.space, covered=covered, by_list=self._state.by_list)
+        screen, targets = screen_of(seen, view.screen.space, covered=covered, tokens=self._list_tokens)
         numbered = targets if view.screen.elements is not None else ()
         self._state.view = ScreenView(seen, replace(screen, image=view.screen.image), numbered, view.frame)

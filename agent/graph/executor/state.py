@@ -7,6 +7,7 @@ by `joined`. Lists are never changed in place: what a node was given is what the
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Annotated, Any, Final, Literal, NotRequired, TypedDict, cast
 
 from agent.dialects.base import BadReply
@@ -384,6 +385,10 @@ NEW_SUBTASK: Final[ExecutorState] = {
 """What each sub-task begins anew."""
 
 
+REASONS_WITHIN: Final = 6
+"""Steps within which the same reason of the phone counts as one trouble."""
+
+
 def joined(*updates: ExecutorState) -> ExecutorState:
     """Several updates as one, or a state with an update; of what two of them have, the later counts."""
     return cast("ExecutorState", joined_subjects(updates))
@@ -413,6 +418,15 @@ def unsummed(state: ExecutorState) -> list[PastData]:
 def past_line(step: PastData) -> str:
     """A step taken, as other models than the acting one are told of it."""
     return f"{' · '.join(performed_of(step))} → {in_english(effects_of(step['effects']))}"
+
+
+def last_reason(past: Sequence[PastData]) -> tuple[str, int]:
+    """Why the phone did not do something in the last steps, for people, and in how many of these that was so; ("", 0)
+    where there is no such reason.
+    """
+    reasons = [each["failure"]["reason"] for each in past[-REASONS_WITHIN:] if each["failure"] is not None]
+    told = [reason for reason in reasons if reason]
+    return (restored(told[-1]), told.count(told[-1])) if told else ("", 0)
 
 
 def result_of(outcome: Outcome, summary: str, data: str | None = None) -> ResultData:

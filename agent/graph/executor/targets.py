@@ -56,7 +56,8 @@ def aimed(action: act.Action, words: str, sight: ScreenView) -> act.Action:
     """An action that was pointed at a picture before its list was there, held to that list: where the `words` that the
     model reads there stand in one place only, it goes to that place.
 
-    Raises BadReply when nothing there can be touched, or the words stand in several other places.
+    A place where the tree knows of nothing to touch is touched all the same: web pages and drawn controls react where
+    they do not say so. Raises BadReply when the words stand in several other places.
     """
     target, told = getattr(action, "target", None), sight.observation.elements
     if not isinstance(target, act.PointTarget) or not told or isinstance(action, act.Scroll):
@@ -71,13 +72,7 @@ def aimed(action: act.Action, words: str, sight: ScreenView) -> act.Action:
             size = sight.observation.size
             there = alike[0].bounds.clipped(size).centre.mapped(size, sight.screen.space)
             return action.model_copy(update={"target": act.PointTarget(x=there.x, y=there.y)})
-    if not any(map(_is_touchable, met)) and any(map(_is_touchable, told)):
-        raise BadReply(f"There is nothing to touch at ({target.x}, {target.y}).")
     return action
-
-
-def _is_touchable(element: Element) -> bool:
-    return element.clickable or element.long_clickable or element.checkable or element.editable
 
 
 def _plain(words: str) -> str:

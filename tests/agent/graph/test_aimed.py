@@ -15,11 +15,12 @@ SCREEN, SPACE = Size(1000, 2000), Size(500, 1000)
 SAVE = Element(Bounds(0, 0, 400, 200), text="Save", clickable=True)
 DELETE = Element(Bounds(600, 0, 1000, 200), text="Delete", clickable=True)
 EDIT = Element(Bounds(0, 400, 400, 600), text="Edit", clickable=True)
+PAUSE = Element(Bounds(600, 1600, 1000, 1800), text="Pause", class_name="android.view.View")
 EDIT_TOO = Element(Bounds(0, 800, 400, 1000), text="Edit", clickable=True)
 
 
 def aim(x: int, y: int, words: str) -> tuple[int, int]:
-    seen = Observation(SCREEN, None, (SAVE, DELETE, EDIT, EDIT_TOO))
+    seen = Observation(SCREEN, None, (SAVE, DELETE, EDIT, EDIT_TOO, PAUSE))
     sight = ScreenView(seen, screen_of(seen, SPACE)[0], ())
     action = aimed(Tap(target=PointTarget(x=x, y=y)), words, sight)
     assert isinstance(action, Tap)
@@ -36,14 +37,26 @@ def aim(x: int, y: int, words: str) -> tuple[int, int]:
         ((90, 290), "Edit", (90, 290)),
         ((90, 40), "", (90, 40)),
         ((90, 40), "a heart", (90, 40)),
+        ((400, 850), "Pause", (400, 850)),
+        ((90, 40), "pause", (400, 850)),
+        ((450, 990), "", (450, 990)),
     ],
-    ids=["as meant", "on another", "on nothing", "one of two", "no words", "an icon"],
+    ids=[
+        "as meant",
+        "on another",
+        "on nothing",
+        "one of two",
+        "no words",
+        "an icon",
+        "not clickable",
+        "not clickable, elsewhere",
+        "drawn",
+    ],
 )
 def test_words_decide_where_they_stand_once(point: tuple[int, int], words: str, goes_to: tuple[int, int]) -> None:
     assert aim(*point, words) == goes_to
 
 
-@pytest.mark.parametrize(("point", "words"), [((450, 900), ""), ((90, 40), "Edit")], ids=["nothing", "two others"])
-def test_what_is_not_clear_touches_nothing(point: tuple[int, int], words: str) -> None:
+def test_words_that_stand_in_two_other_places_touch_nothing() -> None:
     with pytest.raises(BadReply):
-        aim(*point, words)
+        aim(90, 40, "Edit")

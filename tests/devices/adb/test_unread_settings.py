@@ -122,4 +122,12 @@ def test_an_answer_is_no_failure(text: str) -> None:
 def test_a_failure_is_told_in_the_phone_s_own_words(how: str) -> None:
     code, _, text = FAILURES[how].split("|", 2)
     failure = Result("", text, int(code)).failure
-    assert failure.startswith(text.strip().splitlines()[0] if text else "exit code 1")
+    assert any(failure.startswith(line.strip()) for line in text.strip().splitlines() or ["exit code 1"])
+
+
+@pytest.mark.parametrize("what", ["tap", "start", "put"])
+def test_the_cause_is_told_and_not_how_it_begins(what: str) -> None:
+    cause = "java.lang.IllegalArgumentException: Unknown display 7"
+    told = f"\nException occurred while executing '{what}':\n{cause}\n\tat com.android.server.Any.run(Any.java:9)\n"
+    assert Result("", told, 255).failure == cause
+    assert Result("", f"Exception occurred while executing '{what}':\n", 255).failure

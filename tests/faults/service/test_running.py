@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import re
 import signal
 from collections.abc import AsyncIterator, Callable
 from pathlib import Path
@@ -12,7 +11,7 @@ import pytest
 
 from tests.chaos.records import rows
 from tests.end_to_end import test_discord as discord
-from tests.end_to_end.brain import FINISH, Act, call, tap
+from tests.end_to_end.brain import FINISH, Act, call, listed, tap
 from tests.end_to_end.service import Place, Service, place_with
 from tests.end_to_end.test_telegram import BLUETOOTH, Town, town
 from tests.end_to_end.workshop import hang
@@ -141,7 +140,7 @@ def switching(place: Place) -> Act:
     def think(request: Recorded) -> Answer:
         if switched_on(place):
             return FINISH(request)
-        there = re.search(r"\[\d+\] \w+ 'Bluetooth'", request.text)
+        there = any(line.likeness("Bluetooth") for line in listed(request))
         return (touching if there else opening)(request)
 
     return think

@@ -16,6 +16,7 @@ from agent.graph.executor.state import (
     QuestionState,
     ending,
     joined,
+    last_reason,
     performed_of,
 )
 from agent.graph.executor.steps import REPORTED, close_step, report_step
@@ -23,6 +24,8 @@ from agent.guards.loop_detection import Level, Move, level
 from agent.outcome import Outcome
 from agent.wording import kept, sentence
 
+MOST_SAME_REASON = 3
+"""Times that the phone gives one reason before the work ends with it: a model that does not heed it never will."""
 NO_EFFECT = "You have done the same on the same screen before and nothing changed. Try another way."
 REMINDER = (
     "You are going in circles: what you do has no lasting effect. Look at the picture again. The goal is: {goal} "
@@ -54,8 +57,13 @@ async def check_loop(
     if now["step"]["number"] > most:
         reached = ending(Outcome.FAILED, sentence("limit.steps", number=most))
         return Command(goto="executor_exit", update=joined(update, reached))
-    stuck = level([Move(*move) for move in now["progress"]["moves"]])
     planned, goal = bool(state["order"]["plan"]), state["order"]["goal"]
+    why, times = last_reason(now["past"])
+    if closed and times >= MOST_SAME_REASON and now["past"][-1]["failure"] is not None:
+        summary = sentence("ended.same_reason", number=times, why=why)
+        refused = ending(Outcome.FAILED if planned else Outcome.BLOCKED, summary)
+        return Command(goto="executor_exit", update=joined(update, refused))
+    stuck = level([Move(*move) for move in now["progress"]["moves"]])
     if stuck is Level.REPLAN and planned and not state["progress"]["given_up"]:
         circles = joined(ending(Outcome.FAILED, sentence("ended.circles")), {"progress": {"given_up": 1}})
         return Command(goto="executor_exit", update=joined(update, circles))
@@ -63,7 +71,7 @@ async def check_loop(
         number = state["question"]["between_steps_count"] + 1
         performed = performed_of(closed["past"][-1]) if closed else ()
         asked: QuestionState = {
-            "pending": questions.stuck(state, context, performed, number).model_dump(mode="json"),
+            "pending": questions.stuck(state, context, performed, number, why).model_dump(mode="json"),
             "between_steps": True,
             "between_steps_count": number,
         }

@@ -10,7 +10,7 @@ from langgraph.types import Command
 from agent.graph.executor.acting import written
 from agent.graph.executor.context import RunContext
 from agent.graph.executor.left_text import left_text
-from agent.graph.executor.state import NEW_SUBTASK, ExecutorState, ResultData, ending, joined, result_of
+from agent.graph.executor.state import NEW_SUBTASK, ExecutorState, ResultData, ending, joined, last_reason, result_of
 from agent.graph.executor.steps import REPORTED, close_step, report_step
 from agent.outcome import Outcome
 from agent.wording import paragraph, sentence
@@ -39,6 +39,9 @@ async def executor_exit(state: ExecutorState, runtime: Runtime[RunContext]) -> E
     view = context.screen.view
     last = None if view is None else view.observation
     app = "" if last is None else last.app_name or context.policy.app_name(last.package)
-    left = left_text(update.get("past", state["past"]), last, app)
-    told: ResultData = {**result, "summary": paragraph(result["summary"], left)} if left else result
+    past = update.get("past", state["past"])
+    why = last_reason(past)[0] if Outcome(result["outcome"]) in {Outcome.FAILED, Outcome.BLOCKED} else ""
+    said_so = "" if why in result["summary"] else sentence("ended.phone_said", why=why)
+    left = left_text(past, last, app)
+    told: ResultData = {**result, "summary": paragraph(result["summary"], said_so, left)} if said_so or left else result
     return joined(update, {"progress": {"result": told}})

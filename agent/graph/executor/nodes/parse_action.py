@@ -15,6 +15,7 @@ from agent.actions import Action, ElementTarget, Finish, action_data
 from agent.acts import Act, asks_for_act
 from agent.control import Stopped
 from agent.dialects.base import BadReply, Decision
+from agent.dialects.scene_text import numbered
 from agent.dialects.tools import ToolsDialect
 from agent.effect_facts import PlainText, effects_data
 from agent.graph.executor.context import RunContext
@@ -70,7 +71,7 @@ async def verify(
     steps = "\n".join(f"{past['number']}. {past_line(past)}" for past in unsummed(state))
     if summary := state["conversation"]["past_summary"]:
         steps = f"(1 to {summary['steps']}, summed up) {summary['text']}\n{steps}"
-    elements = "\n".join(element.line for element in sight.screen.elements or ())
+    elements = "\n".join(sight.screen.lines(numbered))
     dated = f"{local.sentence}\n" if (local := context.local_time) else ""
     facts = (
         f"Task: {order['task']}\nThis part: {order['goal']}\n\nSteps:\n{steps or '(none)'}\n\n"

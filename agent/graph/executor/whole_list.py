@@ -1,0 +1,35 @@
+"""The rest of a list of elements that leaves some out: the model asks for it, and is shown all until it acts."""
+
+from __future__ import annotations
+
+from typing import Final, Literal
+
+from agent.actions import Action
+from agent.graph.executor.action_spec import PhoneContext, PhoneTool
+from agent.tools.spec import ActionError, Done, ungated
+from agent.wording import Texts
+
+NOTHING_LEFT: Final = "Not done: the list of this screen leaves out nothing. Scroll to see more."
+_TEXTS: Final = Texts({"whole": "read the whole list"}, zh={"whole": "查看完整列表"})
+
+
+class ReadList(Action):
+    """See all rows of the element list next time, where it says that it leaves out some ("… 12 more rows")."""
+
+    kind: Literal["read_list"] = "read_list"
+
+
+async def _read_list(_action: ReadList, context: PhoneContext) -> Done:
+    if context.sight is not None and not context.sight.screen.is_cut:
+        raise ActionError(NOTHING_LEFT)
+    context.screen.list_all()
+    return Done()
+
+
+READ_LIST: Final = PhoneTool(
+    model=ReadList,
+    describe=lambda _action, _sight: _TEXTS.words("whole"),
+    gate=ungated,
+    journalled=False,
+    run=_read_list,
+)

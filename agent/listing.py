@@ -1,0 +1,262 @@
+"""The element list of a model: which elements get a line, what each is called, and what a long screen leaves out.
+
+Of real apps about half of what takes a touch has no words of its own: they stand in views inside it, which take no
+touch. So a control takes the words that lie in it and is one line with them. Where a screen has more lines than a model
+should read, the middle of its longest list goes; what stands at the top and at the bottom of the screen stays: the
+title, the tabs, the row in which a message is written, the last message.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from agent.guards.hit_test import LARGE_SHARE
+from devices.geometry import Bounds, Size
+from devices.phone import Element
+
+MAX_TOKENS: Final = 470
+"""Of all lines together, by `_cost`; what may not be cut can come to more."""
+MAX_TOKENS_ALONE: Final = 800
+"""The same where the model is shown no picture beside the list."""
+MAX_TOKENS_WHOLE: Final = 2400
+"""The same where the model has asked for what was left out."""
+_OUTSIDE_LISTS: Final = 1.4
+"""How many times as much all lines may come to before one goes that stands in no list: a keypad, a page of icons."""
+MAX_READ: Final = 600
+"""Elements that are looked at, half of them at each end: what is between them in a longer tree is left out unread."""
+MAX_TEXT: Final = 80
+"""Characters of one element's words in a line."""
+MAX_INSIDE: Final = 120
+"""Characters of the words in a control; those beyond have lines of their own."""
+_EDGE: Final = 0.14
+"""The share of the screen's height, at its top and at its bottom, of which no line is left out: title bars and tabs."""
+_STATUS_BAR: Final = 0.06
+"""The share of the screen's longer side that a status bar is high at most."""
+_ONE_PLACE: Final = 0.003
+"""The share of the screen's longer side within which two centres are one place."""
+_DRAWN: Final = re.compile("[\ue000-\uf8ff\U000f0000-\U0010ffff]+,?")
+"""The signs of icon fonts (Unicode's private use areas): pictures, no words."""
+_SYSTEM_UI: Final = "com.android.systemui"
+_LINE_TOKENS: Final = 6
+"""Number, role and place of a line, beside its words."""
+_WIDE_SIGN: Final = 0x2E80
+_JOINT: Final = " · "
+
+Place = Literal["line", "merged", "cut"]
+"""Whether an element has a line, is told by that of another or needs none, or is counted with those left out."""
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """What becomes of one element in the list. `inside` are the words in it that are told with it."""
+
+    place: Place = "line"
+    inside: str = ""
+
+
+def is_active(element: Element) -> bool:
+    """Whether something can be done with it."""
+    return element.clickable or element.editable or element.checkable or element.scrollable or element.long_clickable
+
+
+def id_name(element: Element) -> str:
+    """Its id as its app's authors wrote it, without the package."""
+    return element.resource_id.rsplit("/", 1)[-1]
+
+
+def words_of(element: Element) -> str:
+    """What a line calls it: its words in one line, shortened; "" for an icon."""
+    return " ".join(_DRAWN.sub(" ", element.label).split())[:MAX_TEXT]
+
+
+def listed(
+    elements: Sequence[Element], size: Size, package: str, *, covered: bool = False, tokens: int = MAX_TOKENS
+) -> tuple[Listed, ...]:
+    """What becomes of each of these elements, which are in the order of the tree. `covered`: no words may be told, so
+    that none go to another line. `tokens` is how many all lines may come to together.
+    """
+    half = MAX_READ // 2
+    read = [n for n in range(len(elements)) if n < half or n >= len(elements) - half]
+    skipped = _without_use(elements, read, size, package)
+    read = [n for n in read if n not in skipped]
+    inside: dict[int, str] = {}
+    merged = set(skipped)
+    if not covered:
+        for owner, texts in _owned(elements, read, size).items():
+            inside[owner], told = _joined(elements, owner, texts)
+            merged |= told
+        read = [n for n in read if n not in merged]
+        inside |= _first_words_of_lists(elements, read, inside)
+        nameless = _nameless(elements, read, inside, size)
+        merged |= nameless
+        read = [n for n in read if n not in nameless]
+    shown = _fitting(elements, read, inside, size, tokens)
+    return tuple(
+        Listed("merged" if n in merged else "line" if n in shown else "cut", inside.get(n, ""))
+        for n in range(len(elements))
+    )
+
+
+def _without_use(elements: Sequence[Element], read: Sequence[int], size: Size, package: str) -> set[int]:
+    """The status bar, what is told twice at one place, and drawn signs that take no touch."""
+    long = max(size.width, size.height)
+    found: set[int] = set()
+    told: dict[str, list[int]] = defaultdict(list)
+    for n in read:
+        element = elements[n]
+        bar = element.package == _SYSTEM_UI != package and element.bounds.bottom <= long * _STATUS_BAR
+        if bar or not (words_of(element) or is_active(element)):
+            found.add(n)
+        elif element.label and not (element.checkable or element.editable or element.scrollable):
+            told[element.label].append(n)
+    for alike in told.values():
+        for n in alike:
+            here, active = elements[n].bounds.centre, is_active(elements[n])
+            # Of two that take a touch the inner one is left, which comes later; words alone go for either.
+            if any(
+                abs(there.x - here.x) + abs(there.y - here.y) <= long * _ONE_PLACE
+                for m in alike
+                if m not in found and (m > n if is_active(elements[m]) == active else not active)
+                for there in (elements[m].bounds.centre,)
+            ):
+                found.add(n)
+    return found
+
+
+def _owned(elements: Sequence[Element], read: Sequence[int], size: Size) -> dict[int, list[int]]:
+    """By the number of a control, the numbers of the words that lie in it: each goes to the smallest around it."""
+    most = LARGE_SHARE * size.width * size.height
+    controls = [
+        n
+        for n in read
+        if (e := elements[n]).bounds.area <= most
+        and not e.editable
+        and (e.clickable or e.long_clickable or e.checkable)
+    ]
+    owned: dict[int, list[int]] = defaultdict(list)
+    for n in read:
+        element = elements[n]
+        if is_active(element) or not element.label:
+            continue
+        around = [c for c in controls if c < n and _within(element.bounds, elements[c].bounds)]
+        if around:
+            owned[min(reversed(around), key=lambda c: elements[c].bounds.area)].append(n)
+    return owned
+
+
+def _joined(elements: Sequence[Element], owner: int, texts: Iterable[int]) -> tuple[str, set[int]]:
+    """The words in a control that its line does not say already, each once, and the numbers of all that it tells so."""
+    own = words_of(elements[owner]).casefold()
+    told: set[int] = set()
+    parts: dict[str, None] = {}
+    for n in texts:
+        words = words_of(elements[n])
+        if words not in parts and words.casefold() not in own:
+            if parts and len(_JOINT.join((*parts, words))) > MAX_INSIDE:
+                continue
+            parts[words] = None
+        told.add(n)
+    return _JOINT.join(parts), told
+
+
+def _first_words_of_lists(
+    elements: Sequence[Element], read: Sequence[int], inside: Mapping[int, str]
+) -> dict[int, str]:
+    """What a list begins with, where nothing else tells it from another list."""
+    found: dict[int, str] = {}
+    for n in read:
+        element = elements[n]
+        if not element.scrollable or element.label or element.resource_id or inside.get(n):
+            continue
+        first = (
+            (words_of(elements[m]) or inside.get(m, ""))
+            for m in read
+            if m > n and _within(elements[m].bounds, element.bounds)
+        )
+        if words := next(filter(None, first), ""):
+            found[n] = f"{words[:24]} …"
+    return found
+
+
+def _nameless(elements: Sequence[Element], read: Sequence[int], inside: Mapping[int, str], size: Size) -> set[int]:
+    """What has no words, and is no control of its own: a page that takes the touch, what only holds other controls,
+    and what lies at the place of another.
+    """
+    most = LARGE_SHARE * size.width * size.height
+    active = [n for n in read if is_active(elements[n])]
+    found: set[int] = set()
+    for n in active:
+        element = elements[n]
+        if words_of(element) or inside.get(n) or element.editable or element.checkable:
+            continue
+        others = [m for m in active if m != n and m not in found]
+        same = any(
+            elements[m].bounds.centre == element.bounds.centre and elements[m].scrollable == element.scrollable
+            for m in others
+        )
+        holds = any(m > n and _within(elements[m].bounds, element.bounds) for m in others)
+        page = element.bounds.area > most
+        if same or (not element.scrollable and (page or holds)):
+            found.add(n)
+    return found
+
+
+def _fitting(
+    elements: Sequence[Element], read: Sequence[int], inside: Mapping[int, str], size: Size, tokens: int
+) -> set[int]:
+    """The numbers that fit into so many tokens. As long as they do not, one goes from the middle of the longest list:
+    first what has no words, then any.
+    """
+    cost = {n: _cost(elements[n], inside.get(n, "")) for n in read}
+    total = sum(cost.values())
+    if total <= tokens:
+        return set(read)
+    lists = [n for n in read if elements[n].scrollable]
+    groups: dict[int | None, list[int]] = defaultdict(list)
+    top, bottom = size.height * _EDGE, size.height * (1 - _EDGE)
+    for n in read:
+        element = elements[n]
+        if element.scrollable or element.editable or element.focused:
+            continue
+        if not top < element.bounds.centre.y < bottom:
+            continue
+        around = [m for m in lists if m < n and _within(element.bounds, elements[m].bounds)]
+        groups[min(around, key=lambda m: elements[m].bounds.area, default=None)].append(n)
+    outside = groups.pop(None, [])
+    shown = set(read)
+
+    def cut(row: list[int]) -> int:
+        """The tokens of what goes from a list."""
+        middle = len(row) // 2
+        at = min(
+            (at for at, n in enumerate(row) if not (words_of(elements[n]) or inside.get(n))),
+            key=lambda at: abs(at - middle),
+            default=middle,
+        )
+        gone = row.pop(at)
+        shown.discard(gone)
+        return cost[gone]
+
+    while total > tokens and groups:
+        longest = max(groups, key=lambda g: sum(cost[n] for n in groups[g]))
+        total -= cut(groups[longest])
+        if not groups[longest]:
+            del groups[longest]
+    while total > tokens * _OUTSIDE_LISTS and outside:
+        total -= cut(outside)
+    return shown
+
+
+def _cost(element: Element, inside: str) -> int:
+    """About how many tokens a line has."""
+    words = f"{words_of(element)}{inside}" or id_name(element)
+    wide = sum(ord(sign) >= _WIDE_SIGN for sign in words)
+    return _LINE_TOKENS + wide + (len(words) - wide) // 4
+
+
+def _within(inner: Bounds, outer: Bounds) -> bool:
+    return outer.holds(inner.centre) and inner.area <= outer.area
