@@ -27,7 +27,10 @@ from agent.models.base import PILOT, Message, ModelRequest, Purpose
 from agent.models.errors import ModelAnswerUnusable, ModelError
 from agent.models.structured import ask
 from agent.outcome import NeedsModel, Outcome
+from agent.plain_tasks import plain_tasks
+from agent.ports.agent import TaskOrder
 from agent.prompts import prompt
+from agent.relevance import ranked
 from agent.wording import has_words, sentence, shortened
 
 logger = logging.getLogger(__name__)
@@ -71,6 +74,8 @@ async def intent_analyzer(state: MainState, runtime: Runtime[TaskContext]) -> Ro
         names = ", ".join(others) or "-"
         summary = sentence("member.unknown_wish", member=wished, names=names)
         return Command(goto="__end__", update=_failed(summary))
+    if _is_plain(order, context):
+        return Command(goto="executor", update={"plan": {"kind": "simple"}, "progress": {"goal": order.text}})
     instructions = prompt("intent")
     if others:
         assert context.members is not None
@@ -134,6 +139,17 @@ async def intent_analyzer(state: MainState, runtime: Runtime[TaskContext]) -> Ro
     if intent.kind == "complex" or intent.need_plan:
         return Command(goto="plan_generator", update=update)
     return Command(goto="executor", update=joined(update, {"progress": {"goal": order.text}}))
+
+
+def _is_plain(order: TaskOrder, context: TaskContext) -> bool:
+    """Whether nobody has to be asked what kind of task it is: it opens an app, turns a switch or writes a note, for
+    which there is no skill. Whether a message may be sent at all is for a model to say.
+    """
+    if context.deep_thinking or order.deep or order.search or order.files:
+        return False
+    if not any(each.kind != "sent" for each in plain_tasks(order.text)):
+        return False
+    return not ranked(order.text, [f"{each.name} {each.description}" for each in context.skills.found.values()])
 
 
 def _failed(summary: str) -> MainState:

@@ -1,0 +1,52 @@
+"""Controls of which the structure says that whatever they do can be taken back at once: nothing has to be read there.
+
+Looking alike is no such structure: rows that look the same may do different things.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from agent.guards.hit_test import TouchTarget
+from agent.guards.pads import is_calculator_key
+from agent.guards.rules import fits
+from devices.phone import Element
+
+_SETTINGS: Final = ("com.android.settings", "com.samsung.android.settings")
+_PAGES: Final = (
+    "*.Settings",
+    "*.homepage.SettingsHomepageActivity",
+    "*$DisplaySettingsActivity",
+    "*$DarkThemeSettingsActivity",
+    "*$SoundSettingsActivity",
+    "*$BluetoothSettingsActivity",
+    "*$ConnectedDeviceDashboardActivity",
+    "*$WifiSettings*Activity",
+    "*$BatterySaverSettingsActivity",
+)
+"""Pages of the settings that have nothing to do with security. One that does not tell which it is, as `SubSettings`,
+may be about anything.
+"""
+_SWITCHES: Final = ("Switch", "SwitchCompat", "SwitchMaterial", "ToggleButton")
+_TABS: Final = ("ActionBar$Tab", "TabLayout$TabView")
+
+
+def is_reversible(touched: Element, spot: TouchTarget) -> bool:
+    """Whether it is a switch on a plain page of the settings, a tab, or a key of a calculator."""
+    if touched.class_name.endswith(_TABS):
+        return True
+    return is_calculator_key(touched, spot) or _is_plain_switch(touched, spot)
+
+
+def _is_plain_switch(touched: Element, spot: TouchTarget) -> bool:
+    """Whether the touch turns just one switch of such a page: it, or the only one in its row."""
+    if not (fits(spot.package, _SETTINGS) and fits(touched.package or spot.package, _SETTINGS)):
+        return False
+    if not fits(spot.activity, _PAGES):
+        return False
+    turned = [
+        e
+        for e in spot.around
+        if e.checkable and e.class_name.endswith(_SWITCHES) and touched.bounds.holds(e.bounds.centre)
+    ]
+    return len(turned) == 1 and not touched.scrollable
