@@ -7,8 +7,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final, Literal
 
-Kind = Literal["opened", "on", "off", "sent", "noted"]
-"""What is to be so at the end: an app is in front, a switch is on or off, a message was sent, a note was saved."""
+Kind = Literal["opened", "on", "off", "sent", "noted", "chosen", "timed"]
+"""What is to be so at the end: an app is in front, a switch is on or off, a message was sent, a note was saved, a thing
+is in a cart, a clock rings.
+"""
 
 _JOINS: Final = r"(?:and|then|or|if|but|all|every|each|when|until|unless|for|to|not)\b"
 _WORD: Final = rf"(?!{_JOINS})[^\s,.:;'\"]{{1,30}}"
@@ -54,6 +56,15 @@ _NOTED: Final = _whole(
     rf",? (?:with the text|and the text|saying|that says) {_SECOND}(?:,? and save it)?{_WITH_APP}",
     rf"{_ZH_APP}(?:新建|创建|写)一?[条个篇]?(?:笔记|备忘录)，?标题[为是]?{_TEXT}，?(?:内容|正文)[为是]?{_SECOND}(?:，?并?保存)?",
 )
+_CHOSEN: Final = _whole(
+    rf"{_IN_APP}(?:put|add) (?:(?:an?|the) )?(?P<thing>{_NAME}) (?:in|into|to) (?:the|my) (?:cart|basket){_WITH_APP}",
+    rf"{_ZH_APP}(?:把|将)(?P<thing>{_ZH_NAME})(?:放进|放入|加入|添加到)(?:我的)?购物车",
+)
+_TIME: Final = r"\d{1,3}(?:[:.]\d\d)?(?: ?[ap]\.?m\.?| o'clock| minutes?| hours?| seconds?)?"
+_TIMED: Final = _whole(
+    rf"{_IN_APP}set (?:an alarm|a timer) (?:for|to|at) {_TIME}(?: tomorrow)?{_WITH_APP}",
+    rf"{_ZH_APP}(?:设置?|定)一?个?(?:(?:早上|上午|下午|晚上|明天)*\d{{1,2}}[点:：]\d{{0,2}}分?半?的?闹钟|\d{{1,3}}(?:分钟|小时|秒)的?(?:计时器|倒计时))",
+)
 
 _FORMS: Final[tuple[tuple[Kind, tuple[re.Pattern[str], ...]], ...]] = (
     ("opened", _OPENED),
@@ -61,6 +72,8 @@ _FORMS: Final[tuple[tuple[Kind, tuple[re.Pattern[str], ...]], ...]] = (
     ("off", _OFF),
     ("sent", _SENT),
     ("noted", _NOTED),
+    ("chosen", _CHOSEN),
+    ("timed", _TIMED),
 )
 
 

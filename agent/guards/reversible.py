@@ -33,9 +33,13 @@ _TABS: Final = ("ActionBar$Tab", "TabLayout$TabView")
 
 def is_reversible(touched: Element, spot: TouchTarget) -> bool:
     """Whether it is a switch on a plain page of the settings, a tab, or a key of a calculator."""
-    if touched.class_name.endswith(_TABS):
-        return True
-    return is_calculator_key(touched, spot) or _is_plain_switch(touched, spot)
+    return _is_tab(touched, spot) or is_calculator_key(touched, spot) or _is_plain_switch(touched, spot)
+
+
+def _is_tab(touched: Element, spot: TouchTarget) -> bool:
+    """Whether it stands among Android's own tabs, of which just one is chosen."""
+    tabs = [e for e in spot.around if e.class_name.endswith(_TABS)]
+    return touched.class_name.endswith(_TABS) and len(tabs) > 1 and sum(e.selected for e in tabs) == 1
 
 
 def _is_plain_switch(touched: Element, spot: TouchTarget) -> bool:

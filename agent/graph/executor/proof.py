@@ -81,7 +81,9 @@ def is_shown(state: ExecutorState, looks: Looks, seen: Observation) -> bool:
         return False
     past = state["past"]
     known, app = looks.looks, seen.app_name
-    return any(_PROOFS[each.kind](each, known, past, seen, app) for each in plain_tasks(order["task"]))
+    return any(
+        _PROOFS[each.kind](each, known, past, seen, app) for each in plain_tasks(order["task"]) if each.kind in _PROOFS
+    )
 
 
 def _is_plain(seen: Observation) -> bool:

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from agent.events import Step, Told
 from agent.models.base import ModelReply, ModelRequest, Purpose
 from agent.outcome import Outcome
 from agent.skills.library import Skills
@@ -120,6 +121,17 @@ async def test_a_note_that_was_there_before_proves_nothing(rig: Rig) -> None:
 )
 async def test_a_message_to_another_or_of_other_words_is_asked(rig: Rig, text: str) -> None:
     assert not await proven(rig, text, *WRITTEN, tap("Send"), answers=("allow",))
+
+
+@pytest.mark.parametrize(("text", "said"), [("open the Notes app", ["Opening Notes"]), ("look around", [])])
+async def test_the_app_that_is_opened_is_told_before_the_model_has_answered(
+    rig: Rig, text: str, said: list[str]
+) -> None:
+    have, _ = models([call("open_app", name="Notes"), CLAIM])
+    work = Work(rig.agent(have), order(text))
+    await work.ended()
+    first = next(at for at, event in enumerate(work.events) if isinstance(event, Step))
+    assert [event.text for event in work.events[:first] if isinstance(event, Told)] == said
 
 
 @pytest.mark.parametrize(

@@ -99,9 +99,16 @@ def test_other_pads_are_read(labels: str) -> None:
 
 def test_a_tab_is_harmless_and_what_only_looks_like_one_is_read() -> None:
     """Seen failing with any row of three alike taken for tabs."""
-    for role, known in (("androidx.appcompat.app.ActionBar$Tab", "harmless"), ("android.widget.TextView", "unknown")):
+    own = "androidx.appcompat.app.ActionBar$Tab"
+    for role, chosen, known in ((own, 1, "harmless"), (own, 0, "unknown"), ("android.widget.TextView", 1, "unknown")):
         tabs = [
-            Element(Bounds(360 * at, 200, 360 * (at + 1), 320), text=f"Blurb {at}", class_name=role, clickable=True)
+            Element(
+                Bounds(360 * at, 200, 360 * (at + 1), 320),
+                text=f"Blurb {at}",
+                class_name=role,
+                clickable=True,
+                selected=at < chosen,
+            )
             for at in range(3)
         ]
         assert standing(tabs[1], tabs, "com.example") == known

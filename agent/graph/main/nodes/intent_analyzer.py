@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import logging
+import re
 from collections.abc import Sequence
 from functools import partial
-from typing import Literal
+from typing import Final, Literal
 
 from langgraph.runtime import Runtime
 from langgraph.types import Command
@@ -37,6 +38,7 @@ logger = logging.getLogger(__name__)
 
 TITLE_LETTERS = 200
 """Of a task that is one part; the card cuts it shorter."""
+_PHONE: Final = re.compile(r"\bphone\b|手机", re.IGNORECASE)
 
 Route = Command[Literal["executor", "member", "plan_generator", "summarizer", "__end__"]]
 
@@ -142,14 +144,20 @@ async def intent_analyzer(state: MainState, runtime: Runtime[TaskContext]) -> Ro
 
 
 def _is_plain(order: TaskOrder, context: TaskContext) -> bool:
-    """Whether nobody has to be asked what kind of task it is: it opens an app, turns a switch or writes a note, for
-    which there is no skill. Whether a message may be sent at all is for a model to say.
+    """Whether nobody has to be asked what kind of task it is: it opens an app, turns a switch, writes a note, fills a
+    cart or sets a clock, and there is no skill for it, nor a member who could do it without the phone. Whether a
+    message may be sent at all is for a model to say.
     """
+    if any(_can_act(name, context) for name in context.names[1:]):
+        return False
     if context.deep_thinking or order.deep or order.search or order.files:
         return False
-    if not any(each.kind != "sent" for each in plain_tasks(order.text)):
+    plain = next((each for each in plain_tasks(order.text) if each.kind != "sent"), None)
+    if plain is None:
         return False
-    return not ranked(order.text, [f"{each.name} {each.description}" for each in context.skills.found.values()])
+    # The phone, and the app in which something is done, say nothing of what is done.
+    about = _PHONE.sub("", order.text if plain.kind == "opened" else order.text.replace(plain.app, ""))
+    return not ranked(about, [f"{each.name} {each.description}" for each in context.skills.found.values()])
 
 
 def _failed(summary: str) -> MainState:
