@@ -12,11 +12,18 @@ Kind = Literal["opened", "on", "off", "sent", "noted", "chosen", "timed"]
 is in a cart, a clock rings.
 """
 
-_JOINS: Final = r"(?:and|then|or|if|but|all|every|each|when|until|unless|for|to|not)\b"
+_JOINS: Final = (
+    r"(?:and|then|or|if|but|all|every|each|when|until|unless|for|to|not"
+    r"|it|them|this|that|these|those|me|us|you|him|her|an?|again|back|over|up)\b"
+)
 _WORD: Final = rf"(?!{_JOINS})[^\s,.:;'\"]{{1,30}}"
 _NAME: Final = rf"{_WORD}(?: {_WORD}){{0,3}}?"
-"""Of an app, a switch or a person: a few words of which none joins it to more."""
-_ZH_NAME: Final = r"(?:(?![和与并再及或]|然后|所有|全部)[^\s，。：“”]){1,12}?"
+"""Of an app, a switch or a person: a few words of which none joins it to more or stands for what was said before."""
+_TITLE: Final = rf"(?=(?-i:[^\W_a-z])){_NAME}"
+"""Of an app in a text that says of nothing else that it is one: people also open discussions, and start over."""
+_ZH_MORE: Final = "和与并再及或它这那我你什么怎吗呢啥谁哪为有没读看找查拍写发买卖删给让帮到去会能可是说"
+"""Signs that join more, ask, or say what else is to be done: Chinese has no blanks between words."""
+_ZH_NAME: Final = rf"(?:(?![{_ZH_MORE}]|然后|所有|全部)[^\s，。：“”]){{1,12}}?"
 _IN_APP: Final = rf"(?:(?:open|go to|in|with|using) (?:the )?(?P<app>{_NAME})(?: app)?(?:,? and|,? then|,) )?"
 _WITH_APP: Final = rf"(?: (?:in|with|using|via|of) (?:the )?(?P<app2>{_NAME})(?: app)?)?"
 _ZH_APP: Final = rf"(?:(?:打开|在|用)(?P<app>{_ZH_NAME})(?:应用)?(?:(?:里|中|并|然后|，)+|(?=[给向])))?"
@@ -29,7 +36,8 @@ def _whole(*forms: str) -> tuple[re.Pattern[str], ...]:
 
 
 _OPENED: Final = _whole(
-    rf"(?:open|launch|start) (?:the )?(?P<app>{_NAME})(?: app)?",
+    rf"(?:open|launch|start) (?:the )?(?P<app>{_NAME}) app",
+    rf"(?:open|launch|start) (?:the )?(?P<app>{_TITLE})",
     rf"(?:打开|启动)(?P<app>{_ZH_NAME})(?:应用)?",
 )
 _THING: Final = rf"(?:the )?(?P<thing>{_NAME})(?: mode| switch)?"

@@ -36,6 +36,11 @@ def is_reversible(touched: Element, spot: TouchTarget) -> bool:
     return _is_tab(touched, spot) or is_calculator_key(touched, spot) or _is_plain_switch(touched, spot)
 
 
+def is_settings_page(package: str, activity: str) -> bool:
+    """Whether it is a page of the phone's settings whose switches are what their titles say, of the phone itself."""
+    return fits(package, _SETTINGS) and fits(activity, _PAGES)
+
+
 def _is_tab(touched: Element, spot: TouchTarget) -> bool:
     """Whether it stands among Android's own tabs, of which just one is chosen."""
     tabs = [e for e in spot.around if e.class_name.endswith(_TABS)]
@@ -44,9 +49,8 @@ def _is_tab(touched: Element, spot: TouchTarget) -> bool:
 
 def _is_plain_switch(touched: Element, spot: TouchTarget) -> bool:
     """Whether the touch turns just one switch of such a page: it, or the only one in its row."""
-    if not (fits(spot.package, _SETTINGS) and fits(touched.package or spot.package, _SETTINGS)):
-        return False
-    if not fits(spot.activity, _PAGES):
+    package = touched.package or spot.package
+    if package != spot.package or not is_settings_page(package, spot.activity):
         return False
     turned = [
         e

@@ -13,6 +13,8 @@ from agent.plain_tasks import PlainTask, plain_tasks
         ("open the Notes app", PlainTask("opened", "Notes")),
         ("Please launch Google Maps.", PlainTask("opened", "Google Maps")),
         ("打开微信", PlainTask("opened", "微信")),
+        ("open the notes app", PlainTask("opened", "notes")),
+        ("Open Google maps", PlainTask("opened", "Google maps")),
         ("Put a Desk lamp into the cart of the Shop app.", PlainTask("chosen", "Shop", "Desk lamp")),
         ("把台灯加入购物车", PlainTask("chosen", thing="台灯")),
         ("set an alarm for 7:30 am", PlainTask("timed")),
@@ -56,8 +58,23 @@ def test_a_plain_task_is_understood(text: str, meant: PlainTask) -> None:
         "set an alarm for the day of the match",
         "如果没电就关闭蓝牙",
         "不要打开蓝牙",
+        "turn it on",
+        "switch that back on",
+        "turn them off please",
+        "关掉它",
+        "打开那个应用",
+        "打开蓝牙有什么用",
+        "打开天窗说亮话",
+        "打开蓝牙会费电",
+        "打开商店读取价格",
+        "打开相机拍2张照片",
+        "start a conversation with me",
+        "start over",
+        "open questions about life",
+        "launch party ideas",
+        "open up",
     ],
 )
 def test_what_has_a_word_more_is_left_to_a_model(text: str) -> None:
-    """Seen failing with names of any words, and with a form that only begins the text."""
+    """Seen failing with names of any words, with a form that only begins the text, and with apps of any spelling."""
     assert not list(plain_tasks(text))

@@ -17,6 +17,7 @@ from agent.effect_facts import AppChanged, TextNow, effects_of
 from agent.graph.executor.state import ExecutorState, PastData, status_of
 from agent.guards.facts import about_of
 from agent.guards.hit_test import TouchTarget
+from agent.guards.reversible import is_settings_page
 from agent.guards.switches import words_of_switch
 from agent.guards.words import plain
 from agent.plain_tasks import Kind, PlainTask, plain_tasks
@@ -26,12 +27,12 @@ from devices.phone import Element, Observation
 MAX_LOOKS: Final = 40
 """Of a sub-task: what has taken longer is no simple task."""
 
-_SETTINGS: Final = frozenset({"com.android.settings", "com.samsung.android.settings"})
-"""Apps whose switches are the phone's own, where the task names no app or the settings."""
 _SETTINGS_NAMES: Final = frozenset({"", "settings", "设置"})
+"""What a task calls the app whose switches are the phone's own."""
 _OPEN_END: Final = re.compile(
-    r"\b(?:draft|unsaved|not (?:sent|saved|delivered)|sending|saving|failed|retry|undo|error|try again|scheduled)\b"
-    r"|草稿|未保存|未发送|发送中|保存中|失败|重试|撤销|错误|定时",
+    r"\b(?:draft|unsaved|not (?:sent|saved|delivered)|sending|saving|failed|retry|undo|error|try again|scheduled"
+    r"|deleted|trash|bin|archived?)\b"
+    r"|草稿|未保存|未发送|发送中|保存中|失败|重试|撤销|错误|定时|已删除|回收站|归档",
     re.IGNORECASE,
 )
 """Words beside which something that is shown may not be done for good."""
@@ -75,7 +76,9 @@ class Looks:
 def is_shown(state: ExecutorState, looks: Looks, seen: Observation) -> bool:
     """Whether the screen as it is shows that the task is done."""
     order, said, step = state["order"], state["conversation"], state["step"]["number"]
-    if order["plan"] or order["goal"] != order["task"] or said["user_messages"] or said["steering_notes"]:
+    if order["plan"] or order["goal"] != order["task"] or order["files"]:
+        return False
+    if said["user_messages"] or said["steering_notes"]:
         return False
     if looks.subtask != order["subtask"] or not looks.complete(step) or not _is_plain(seen):
         return False
@@ -112,10 +115,10 @@ def _is_switched(
     app: str,
 ) -> bool:
     """The one switch of that name was the other way, and has been turned since by a step that was done in this app."""
-    own = seen.package in _SETTINGS and plain(asked.app) in _SETTINGS_NAMES
-    if not own and (not asked.app or plain(asked.app) != plain(app)):
+    named, name, on = plain(asked.app), plain(asked.thing), asked.kind == "on"
+    own = named in _SETTINGS_NAMES
+    if not (is_settings_page(seen.package, seen.activity) if own else named == plain(app)):
         return False
-    name, on = plain(asked.thing), asked.kind == "on"
     if _switches(seen).get(name) is not on:
         return False
     others = [each.step for each in looks if each.package == seen.package and each.switches.get(name) is (not on)]

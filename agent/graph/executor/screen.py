@@ -406,7 +406,7 @@ class PhoneScreen:
                 return await answering
             early.moved, early.shown = True, False
             state.backoff.moved()
-            logger.info("the screen moved after the action %s; the model is asked again", early.key)
+            logger.info("the screen moved after %s; the model is asked again", early.key or "the first look")
             if answering.done() and answering.exception() is None:
                 return StaleAnswer(answering.result().usage)
             return StaleAnswer(hung_up(request, model.name))
@@ -420,7 +420,7 @@ class PhoneScreen:
         try:
             seen = await self._phone.confirmed(early.seen)
         except PhoneError as error:
-            logger.info("whether the screen stood still after the action %s could not be seen: %s", early.key, error)
+            logger.info("whether the screen stood still after %s: %s", early.key or "the first look", error)
             return None
         if seen is None or seen.secure != early.seen.secure or self._mask.observation(seen) is not seen:
             return None  # what nobody may see is not in what was shown

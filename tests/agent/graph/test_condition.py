@@ -30,7 +30,7 @@ async def test_a_low_battery_is_told_once_and_the_task_goes_on(rig: Rig) -> None
 async def test_a_charger_says_that_all_is_well(rig: Rig) -> None:
     rig.phone.state.battery = 2
     have, _ = models([NOTES, FINISH])
-    work = Work(rig.agent(have), order("look into my notes"))
+    work = Work(rig.agent(have), order("open notes"))
     assert (await work.ended()).outcome is Outcome.SUCCEEDED
     assert told(work) == []
 
