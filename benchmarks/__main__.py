@@ -20,11 +20,16 @@ from benchmarks import (
     skills,
     stopping,
     tools,
+    whole,
     workshop,
 )
 from benchmarks.row import HEADING, Row
 
 Options = argparse.Namespace
+
+
+def _whole(options: Options) -> AsyncIterator[Row]:
+    return whole.measured(options.runs, options.whole_seconds)
 
 
 async def _single(options: Options) -> list[Row]:
@@ -81,6 +86,7 @@ async def _fleet(options: Options) -> list[Row]:
 
 
 PARTS: Mapping[str, Callable[[Options], Awaitable[list[Row]] | AsyncIterator[Row]]] = {
+    "whole": _whole,
     "single": _single,
     "foreign": _foreign,
     "settle": _settle,
@@ -117,6 +123,10 @@ async def _each(part: Awaitable[list[Row]] | AsyncIterator[Row]) -> AsyncIterato
             yield row
 
 
+def _seconds(text: str) -> tuple[float, ...]:
+    return tuple(float(each) for each in text.split(","))
+
+
 def _sizes(text: str) -> tuple[int, ...]:
     return tuple(int(each) for each in text.split(","))
 
@@ -127,6 +137,7 @@ if __name__ == "__main__":
     parser.add_argument("--line", default="", help="of foreign only the lines with this in their name, such as tools")
     parser.add_argument("--runs", type=int, default=3, help="tasks whose figures are put together")
     parser.add_argument("--model-seconds", type=float, default=1.0, help="how long the model takes for an answer")
+    parser.add_argument("--whole-seconds", type=_seconds, default=(0.5, 2.0, 6.0), help="the model's, for whole tasks")
     parser.add_argument("--phones", type=_sizes, default=scale.SIZES, help="sizes for scale, such as 1,4")
     parser.add_argument("--runs-at-once", type=_sizes, default=fleet.SIZES, help="sizes for fleet, such as 128,2000")
     sys.exit(asyncio.run(main(parser.parse_args())))

@@ -25,6 +25,7 @@ FOREIGN_PHONE: Mapping[str, int] = {
     "tree_ms": 950,
     "dumpsys_ms": 42,
     "input_ms": 110,
+    "lane_start_ms": 1200,
     "lane_ms": 50,
     "lane_frame_ms": 200,
 }

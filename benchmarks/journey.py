@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 
-from tests.end_to_end.brain import FINISH, Act, call, listed
+from tests.end_to_end.brain import FINISH, Act, NotOnScreen, call, listed
 from tests.fakes.model_server import Answer, Recorded
 
 _PIXELS: dict[str, tuple[int, int]] = {}
 """Where things are: a scripted model does not see, so it remembers the lists that it was shown."""
 _APP = re.compile(r"^app: (.+)$", re.MULTILINE)
-_BROWSER = "com.android.browser"
+BROWSER = "com.android.browser"
 
 
 def _listed(request: Recorded) -> dict[str, int]:
@@ -26,7 +26,7 @@ def _listed(request: Recorded) -> dict[str, int]:
     return numbers
 
 
-def _on(name: str, tool: str, /, **arguments: object) -> Act:
+def on_label(name: str, tool: str, /, **arguments: object) -> Act:
     """A tool call on what has this label: by its number, or where no list is shown by its place, as somebody would who
     sees it. The name of an app is its first field, whatever stands in it from an earlier task.
     """
@@ -35,29 +35,31 @@ def _on(name: str, tool: str, /, **arguments: object) -> Act:
         numbers = _listed(request)
         if name in numbers:
             return call(tool, element=numbers[name], **arguments)(request)
+        if name not in _PIXELS:
+            raise NotOnScreen(name, request.text[-2000:])
         x, y = _PIXELS[name]
-        return call(tool, x=x, y=y, **({} if name == _BROWSER else {"on": name}), **arguments)(request)
+        return call(tool, x=x, y=y, **({} if name == BROWSER else {"on": name}), **arguments)(request)
 
     return act
 
 
 STEPS: tuple[tuple[str, Act], ...] = (
     ("launch", call("open_app", name="Settings")),
-    ("tap", _on("Bluetooth", "tap")),
-    ("tap", _on("Location", "tap")),
+    ("tap", on_label("Bluetooth", "tap")),
+    ("tap", on_label("Location", "tap")),
     ("scroll", call("scroll", direction="down")),
     ("scroll", call("scroll", direction="up")),
-    ("tap", _on("Display", "tap")),
+    ("tap", on_label("Display", "tap")),
     ("key", call("key", key="back")),
     ("key", call("key", key="home")),
     ("launch", call("open_app", name="Notes")),
-    ("tap", _on("New note", "tap")),
-    ("type", _on("Title", "type", text="Shopping")),
-    ("type", _on("Note", "type", text="Milk, bread and coffee")),
-    ("tap", _on("Save", "tap")),
+    ("tap", on_label("New note", "tap")),
+    ("type", on_label("Title", "type", text="Shopping")),
+    ("type", on_label("Note", "type", text="Milk, bread and coffee")),
+    ("tap", on_label("Save", "tap")),
     ("launch", call("open_app", name="Browser")),
-    ("type", _on(_BROWSER, "type", text="weather", clear=True, submit=True)),
-    ("tap", _on("weather - Free Encyclopedia", "tap")),
+    ("type", on_label(BROWSER, "type", text="weather", clear=True, submit=True)),
+    ("tap", on_label("weather - Free Encyclopedia", "tap")),
     ("key", call("key", key="back")),
     ("key", call("key", key="back")),
     ("key", call("key", key="home")),
@@ -167,7 +169,11 @@ def think(seconds: float, request: Recorded, steps: Sequence[tuple[str, Act]] = 
     step = step_of(request)
     if step is None:
         return Answer(text="Working on the phone")
-    answer = steps[(step - 1) % len(steps)][1](request)
+    return streamed(steps[(step - 1) % len(steps)][1](request), seconds)
+
+
+def streamed(answer: Answer, seconds: float) -> Answer:
+    """The same answer, whose pieces come over these seconds."""
     return answer.model_copy(update={"piece": _PIECE, "pace": seconds / (_FRAMING + _pieces(answer))})
 
 

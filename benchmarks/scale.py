@@ -6,7 +6,7 @@ import asyncio
 import json
 import sys
 from collections import defaultdict
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -31,6 +31,7 @@ IDLE_S = 30.0
 CALM_S = 5.0
 """Seconds after the start in which phones are asked who they are: not idle yet."""
 MODEL_S = 2.0
+NO_SETTINGS: Mapping[str, str] = {}
 
 
 @dataclass(frozen=True)
@@ -88,12 +89,12 @@ class Service:
 
 
 @asynccontextmanager
-async def service_on(place: Ground, base_url: str) -> AsyncIterator[Service]:
-    """The service, from when it is ready until it has ended."""
+async def service_on(place: Ground, base_url: str, settings: Mapping[str, str] = NO_SETTINGS) -> AsyncIterator[Service]:
+    """The service with these settings, from when it is ready until it has ended."""
     process = await asyncio.create_subprocess_exec(
         *(sys.executable, "-m", "bot.cli", "run"),
         cwd=place.directory,
-        env=place.environment(base_url),
+        env={**place.environment(base_url), **settings},
         stdin=asyncio.subprocess.DEVNULL,
         stdout=asyncio.subprocess.PIPE,
     )

@@ -229,7 +229,7 @@ class Phone(Protocol):
         screen stops moving, at most `patience` seconds; the settled frame is the one returned.
         Without `settle` a screen that has changed already is returned at once, `settled` false: nothing may be done
         on it before `confirmed` was asked about it. Without `elements` as well, such a look does not wait for elements
-        that come slowly (`complete`).
+        that come slowly (`complete`), and neither does one without `after`.
         Raises CaptureFailed, PhoneGone, PhoneTimeout, PhoneUnavailable.
         """
         ...

@@ -16,6 +16,8 @@ from devices.phone import Element
 
 MIN_DIGITS: Final = 9
 """So many different digits of ten make a pad: one may be hidden or unreadable."""
+MIN_OPERATORS: Final = 3
+"""Of a calculator, "=" among them."""
 KEY_SHARE: Final = 0.08
 """Of the screen: what is larger is no key."""
 MAX_KEY_LABEL: Final = 16
@@ -52,6 +54,18 @@ def entered(spot: TouchTarget, fields: Iterable[Element], lexicon: Lexicon) -> R
     if not (dials or reckons or is_of_keyboard(touched, spot)) and any(map(has_amount, shown)):
         return RuleName.PAY
     return RuleName.ACCOUNT if secret else None
+
+
+def is_calculator_key(touched: Element, spot: TouchTarget) -> bool:
+    """Whether this is a digit or an operator of a pad that reckons: one with all digits, "=" and another operator."""
+    most = spot.area * KEY_SHARE
+    keys = [e for e in spot.around if e.bounds.area <= most and not e.editable and (e.label or e.resource_id)]
+    digits = {digit for e in keys if (digit := _digit(e, spot.around)) is not None}
+    signs = {sign for e in keys if is_button(e) and (sign := _operator(e))}
+    if len(digits) < MIN_DIGITS or "=" not in signs or len(signs) < MIN_OPERATORS:
+        return False
+    own = _digit(touched, spot.around) is not None or bool(_operator(touched))
+    return own and is_button(touched) and not touched.editable and touched.bounds.area <= most
 
 
 def _digit(element: Element, around: tuple[Element, ...]) -> int | None:

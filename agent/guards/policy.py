@@ -38,6 +38,7 @@ from agent.guards.overlay import laid_over, switched_off
 from agent.guards.pads import entered
 from agent.guards.places import is_app_icon, is_listed, place_in_few, titled
 from agent.guards.reasons import LEAVES, NAMELESS, answering, closed_app, of_rule, warned
+from agent.guards.reversible import is_reversible
 from agent.guards.rules import App, RuleName, Rules, fits, shipped
 from agent.guards.secret_words import SecretWords
 from agent.guards.structure import (
@@ -243,7 +244,8 @@ class Policy:
             return ALLOWED
         gate = self._agreed(agreed(spot, touched, captions, self._lexicon))
         opens_only = touched.editable or (bool(captions) and all(map(self._only_opens, captions)))
-        return HARMLESS if gate is ALLOWED and opens_only and not covering(spot) else gate
+        clear = opens_only or is_reversible(touched, spot)
+        return HARMLESS if gate is ALLOWED and clear and not covering(spot) else gate
 
     def _only_opens(self, caption: str) -> bool:
         return self._lexicon.read(caption).opens and not goes_on(caption)

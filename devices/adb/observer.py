@@ -82,7 +82,8 @@ class Observer:
         await self.drop_late()
         tree_left = self._inputs.take_left()
         if after is None:
-            return await self._look(fit)
+            late = self._trees.late and not (settle or elements)
+            return await (self._look_late(fit) if late else self._look(fit))
         first_change = FIRST_CHANGE_OF_LAUNCH if self._launched else FIRST_CHANGE
         self._launched = False
         watched = Watched(partial(self._camera.capture, fit=fit), _probe(after), first_change, patience)
@@ -275,6 +276,19 @@ class Observer:
             told = await self._trees.read(size, insist=True)
             return await self._observation(frame.result(), told, state.result(), settled=True)
         return await self._observation(frame.result(), elements.result(), state.result(), settled=True)
+
+    async def _look_late(self, fit: Fit | None) -> Observation:
+        """The picture, before the elements have come; they are read on, for `confirmed`."""
+        async with together() as group:
+            capturing = group.create_task(self._camera.capture(fit=fit))
+            asking = group.create_task(read_state(self._shell))
+        frame, state = capturing.result(), asking.result()
+        told = self._known.elements_of(frame, state)
+        if frame.black or hides_words(frame.thumbnail, told or ()) or state.locked or not state.screen_on:
+            return await self._look(fit)
+        self._late = ScreenReading(self._trees, self._shell)
+        self._late.begin(frame.size, brief=True)
+        return await self._observation(frame, told, state, settled=False, complete=False)
 
     async def _observation(
         self,

@@ -8,7 +8,7 @@ import re
 from dataclasses import dataclass
 
 from devices.adb.quoting import command
-from devices.adb.shell import Shell, failure_in
+from devices.adb.shell import Shell, failure_in, together
 from devices.adb.state import State, read_state
 from devices.adb.text_entry import BROADCAST_KEYBOARD
 from devices.errors import CommandFailed
@@ -168,14 +168,20 @@ class Preparation:
         """Wakes, unlocks what needs no PIN, keeps awake, chooses the input method. Returns the state after it."""
         async with self._turn:
             self._prepared = True
-            await self._settings.change(STAY_ON, str(EVERY_POWER_SOURCE))
-            await self._settings.change(SCREEN_TIMEOUT, str(SCREEN_TIMEOUT_MS))
-            state = await self._wake(size)
-            installed = (await self._shell.run("ime list -s -a", doing=words("phone.doing.keyboards"))).out.split()
-            self.broadcast_keyboard = BROADCAST_KEYBOARD in installed and await self._settings.change(
-                INPUT_METHOD, BROADCAST_KEYBOARD
-            )
-            return state
+            # A task begins when the slowest of them has been answered: none depends on another.
+            async with together() as group:
+                group.create_task(self._settings.change(STAY_ON, str(EVERY_POWER_SOURCE)))
+                group.create_task(self._settings.change(SCREEN_TIMEOUT, str(SCREEN_TIMEOUT_MS)))
+                waking = group.create_task(self._wake(size))
+                choosing = group.create_task(self._choose_keyboard())
+            self.broadcast_keyboard = choosing.result()
+            return waking.result()
+
+    async def _choose_keyboard(self) -> bool:
+        listed = await self._shell.run("ime list -s -a", doing=words("phone.doing.keyboards"))
+        if BROADCAST_KEYBOARD not in listed.out.split():
+            return False
+        return await self._settings.change(INPUT_METHOD, BROADCAST_KEYBOARD)
 
     async def restore(self) -> None:
         """Puts back what `prepare` changed, in this process or in one that crashed. Safe to call twice."""

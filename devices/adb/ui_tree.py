@@ -148,6 +148,11 @@ class Trees:
         """The last tree as it was written, and its elements."""
 
     @property
+    def late(self) -> bool:
+        """Whether the next tree has to wait until the fast lane has opened, which takes a second and more."""
+        return self._lane.opening
+
+    @property
     def slow(self) -> bool:
         """Whether the next tree will take a second and more, so that nobody should wait for it who need not."""
         return not self._lane.open and self._took >= SLOW

@@ -24,7 +24,8 @@ class Faults:
 
     frame_ms: screencap and uiautomator answer later; a picture is drawn within that time, as on a phone, and not after
     it. tree_ms: uiautomator answers later still. dumpsys_ms: each dumpsys
-    of a line does. lane_ms: uiautomator2's server does; lane_frame_ms: its pictures come later still. input_ms: input,
+    of a line does. lane_start_ms: uiautomator2's server
+    takes that long to start. lane_ms: it answers later; lane_frame_ms: its pictures come later still. input_ms: input,
     am and monkey answer later. effect_ms: what an input does shows that much later than it was answered.
     page_ms: the browser's pages stay "Loading…" that long. app_ms: the same for every page of every app that is
     opened anew.
@@ -45,6 +46,7 @@ class Faults:
     frame_ms: int = 0
     tree_ms: int = 0
     dumpsys_ms: int = 0
+    lane_start_ms: int = 0
     lane_ms: int = 0
     lane_frame_ms: int = 0
     input_ms: int = 0

@@ -47,6 +47,7 @@ def find_automation(phone: Device, name: str) -> Service | None:
 
 async def _run(phone: Device, stream: Stream) -> None:
     await phone.faults.hold("app_process")
+    await asyncio.sleep(phone.faults.lane_start_ms / 1000)
     problem = phone.uiautomator.broken.get("start", "")
     if phone.files.read(JAR) is None:
         problem = f"Error: Could not find or load main class {MAIN_CLASS}"

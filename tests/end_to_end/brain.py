@@ -89,10 +89,10 @@ def brain(*acts: Act) -> Callable[[Recorded], Answer]:
     is followed by the next. What is not on the screen yet, as an app that opens slowly, is waited for.
     """
     rest = iter(acts)
-    asked, act, waits = 0, FINISH, 0
+    asked, act, waits, over = 0, FINISH, 0, True
 
     def think(request: Recorded) -> Answer:
-        nonlocal asked, act, waits
+        nonlocal asked, act, waits, over
         if "Decide how to handle" in request.text:
             return Answer(text=json.dumps({"kind": "simple", "need_plan": False, "answer": ""}))
         if "You check whether a task" in request.text:
@@ -100,9 +100,9 @@ def brain(*acts: Act) -> Callable[[Recorded], Answer]:
         if "You write captions" in request.text:
             return Answer(text="Working on the phone")
         step = _step(request)
-        # The first step has nothing before it that may still move: asked again, it is another task's. What has no step
-        # is the question whether the model is there.
-        if step != asked or step <= 1 or "could not be used" in request.text:
+        # A first step that comes after an end is another task's. What has no step is the question whether the model is
+        # there.
+        if step != asked or step == 0 or (step == 1 and over) or "could not be used" in request.text:
             asked, act = step, act if waits else next(rest)
         try:
             answer, waits = act(request), 0
@@ -111,6 +111,7 @@ def brain(*acts: Act) -> Callable[[Recorded], Answer]:
             if waits > MOST_WAITS:
                 raise
             return _answer("wait_for", {"what": "text", "text": missing.label})
+        over = any(called.name == "finish" for called in answer.tool_calls)
         if answer.hang:
             asked = 0
         return answer

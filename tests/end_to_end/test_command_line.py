@@ -68,7 +68,7 @@ class TestAlone:
 
     async def test_a_task_that_succeeds(self, alone: Workshop) -> None:
         alone.brain.acts(*BLUETOOTH)
-        ran = await alone.do("switch Bluetooth on")
+        ran = await alone.do("turn on Bluetooth for me")
         assert ran.code == 0, ran.err
         assert alone.place.phone.truth.toggles["bluetooth"]
         assert kinds(ran.lines) == ["task", "started", "step", "step", "step", "final"]
@@ -281,7 +281,7 @@ class TestWithAService:
         assert (ran.code, ran.final["outcome"], ran.final["summary"]) == (6, "answered", "In Settings, under Display.")
         on = workshop.place.phone.truth.toggles["bluetooth"]
         workshop.brain.acts(*BLUETOOTH, FINISH, reply="...")
-        ran = await workshop.do("switch Bluetooth on")
+        ran = await workshop.do("turn on Bluetooth for me")
         assert (ran.code, ran.final["outcome"]) == (0, "succeeded"), ran.err
         assert workshop.place.phone.truth.toggles["bluetooth"] is not on
 

@@ -11,6 +11,7 @@ from agent.control import Control
 from agent.events import RunEvent
 from agent.graph.executor.action_spec import ActionRegistry
 from agent.graph.executor.early_reading import EarlyReadings
+from agent.graph.executor.proof import Looks
 from agent.graph.executor.screen import PhoneScreen, ScreenState
 from agent.guards.masking import Mask
 from agent.guards.policy import Policy
@@ -50,6 +51,8 @@ class RunMemory:
     """The words beside the pictures of the image window, by sub-task and step."""
     early: EarlyReadings = field(default_factory=EarlyReadings)
     """The press that is read while the model still writes."""
+    looks: Looks = field(default_factory=Looks)
+    """What the looks of the sub-task have shown, for its proof by code."""
     told: set[str] = field(default_factory=set)
     """What is told once in a run, and was."""
     facts: tuple[str, ...] = ()

@@ -209,7 +209,7 @@ class PhoneScreen:
         fresh, state.fresh = state.fresh, None
         view = await self._control.guard(self._with_memory(lambda: self._viewed(observation)))
         if state.pending is not None:
-            state.pending.shown = fresh is not None
+            state.pending.shown = fresh is not None or (state.pending.key is None and not state.pending.moved)
         state.view = view
         return view
 
@@ -323,7 +323,7 @@ class PhoneScreen:
                 if seen is None and early is not None and attempt == 1:
                     seen = await self._phone.observe(after=early.seen, patience=early.patience, fit=self._fit)
                 elif seen is None:
-                    seen = await self._phone.observe(fit=self._fit)
+                    seen = await self._first_look() if attempt == 1 and state.view is None else await self._now()
                 return await self._woken() if seen.locked or not seen.screen_on else seen
             except NoMemory:
                 state.fresh = None
@@ -339,6 +339,25 @@ class PhoneScreen:
                 await self._phones.wait_for(self._phone.info.id, timeout=self._grace)
             seen = state.fresh = None
         raise CaptureFailed("no picture")
+
+    async def _now(self) -> Observation:
+        return await self._phone.observe(fit=self._fit)
+
+    async def _first_look(self) -> Observation:
+        """The phone as the run finds it: its picture alone where the elements wait for the fast lane to open, which
+        then are read beside the model's first call, as after an action (see `agent.graph.executor.speculative`).
+        """
+        state, mask = self._state, self._mask
+        if self._needs_list or state.waits_for_lists or not mask.covers_nothing:
+            return await self._now()
+        seen = await self._phone.observe(settle=False, elements=False, fit=self._fit)
+        if seen.complete:
+            return seen
+        if mask.needs_rest(seen.package) or mask.observation(seen) is not seen:
+            return await self._now()
+        told = seen.without_picture()
+        state.pending = EarlyLook(None, told, told, PATIENCE_S)
+        return seen
 
     async def _woken(self) -> Observation:
         """The phone after an attempt to wake it and to take away a lock that only needs a swipe."""
@@ -398,9 +417,7 @@ class PhoneScreen:
                 return await answering
             early.moved, early.shown = True, False
             state.backoff.moved()
-            logger.info(
-                "run %s: the screen moved after step %d; the model is asked again", early.key.run, early.key.step
-            )
+            logger.info("the screen moved after %s; the model is asked again", early.key or "the first look")
             if answering.done() and answering.exception() is None:
                 return StaleAnswer(answering.result().usage)
             return StaleAnswer(hung_up(request, model.name))
@@ -414,7 +431,7 @@ class PhoneScreen:
         try:
             seen = await self._phone.confirmed(early.seen)
         except PhoneError as error:
-            logger.info("run %s: whether the screen stood still could not be seen: %s", early.key.run, error)
+            logger.info("whether the screen stood still after %s: %s", early.key or "the first look", error)
             return None
         if seen is None or seen.secure != early.seen.secure or self._mask.observation(seen) is not seen:
             return None  # what nobody may see is not in what was shown

@@ -52,13 +52,14 @@ class SpeculationBackoff:
 
 @dataclass
 class EarlyLook:
-    """A look that may still move: what it was before, after which action, and what came of it (`effect`).
+    """A look that may still move: what it was before, after which action, and what came of it (`effect`). The first
+    look of a phone comes after no action of the run: it has no `key`.
 
     `tail` is what stands behind the difference that was seen. `shown` once a model was shown it, `moved` once it is
     known that it did, `confirmed` is what it was once it is known that it did not.
     """
 
-    key: ActionKey
+    key: ActionKey | None
     before: Observation
     seen: Observation
     patience: float

@@ -34,6 +34,7 @@ from agent.guards.loop_detection import WAITING, WINDOW
 from agent.guards.screen_identity import MOVED_MEAN, SCROLLED_MEAN, moved, screen_word
 from agent.models.base import ModelReply
 from agent.observing import ScreenView
+from agent.ports.journal import ActionKey
 from agent.recorded_skills.step_record import PressVerdict, RecordedAction, StepRecord
 from agent.wording import kept, words
 from devices.phone import Observation
@@ -164,7 +165,7 @@ def _caption(context: RunContext) -> ModelReply | None:
 def _report(context: RunContext, step: Step) -> dict[str, Any] | None:
     """Tell a step to the outside, unless what it changed is not known for sure yet: then it is data for the state."""
     early = context.screen.pending
-    if early is None or (early.key.subtask, early.key.step) != (step.subtask, step.step):
+    if early is None or early.key is None or (early.key.subtask, early.key.step) != (step.subtask, step.step):
         context.emit(step)
         return None
     return step.model_dump(mode="json")
@@ -186,32 +187,32 @@ async def confirm_step(state: ExecutorState, context: RunContext, early: EarlyLo
     """The update that goes with an early look that was right; tells the step. What it changed is said again if its
     elements came after the picture.
     """
-    if early.seen.complete or early.confirmed is None:
+    if early.key is None or early.seen.complete or early.confirmed is None:
         report_step(state, context)
         return REPORTED
-    return await _corrected(state, context, early, early.confirmed)
+    return await _corrected(state, context, early, early.key, early.confirmed)
 
 
 async def correct_step(state: ExecutorState, context: RunContext, settled: Observation) -> ExecutorState:
     """The update that makes the last step say what its action changed when all had come to rest; tells the step."""
     early = context.screen.take_pending()
-    if early is None:
+    if early is None or early.key is None:
         report_step(state, context)
         return REPORTED
-    return await _corrected(state, context, early, settled)
+    return await _corrected(state, context, early, early.key, settled)
 
 
 async def _corrected(
-    state: ExecutorState, context: RunContext, early: EarlyLook, settled: Observation
+    state: ExecutorState, context: RunContext, early: EarlyLook, key: ActionKey, settled: Observation
 ) -> ExecutorState:
     told = context.mask.to_tell
     covered = context.mask.covers_words(early.before)
     changed = difference(told(early.before), told(settled))
     settled_effects = context.mask.effects([*changed, *early.tail, *told_effects(settled.done, covered=covered)])
     await written(context)
-    await context.journal.finish(early.key, "done", in_english(settled_effects))
+    await context.journal.finish(key, "done", in_english(settled_effects))
     past = list(state["past"])
-    if not past or past[-1]["number"] != early.key.step:
+    if not past or past[-1]["number"] != key.step:
         report_step(state, context)
         return REPORTED
     known = effects_of(past[-1]["effects"])

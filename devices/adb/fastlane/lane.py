@@ -66,6 +66,11 @@ class FastLane:
         return self._server is not None
 
     @property
+    def opening(self) -> bool:
+        """Whether it is tried for the first time, so that whoever asks for elements waits until that is over."""
+        return not (self.open or self._failure) and self._opening is not None and not self._opening.done()
+
+    @property
     def reason(self) -> str:
         """Why it failed last on this link; empty while it is open, or has not failed."""
         return "" if self.open else self._failure

@@ -167,7 +167,11 @@ async def test_a_reply_to_what_asks_for_no_act_is_an_answer(rig: Rig, text: str)
 
 @pytest.mark.parametrize(
     ("text", "answer"),
-    [("send hello to Bob in Messages", "Hello"), ("turn on dark mode", "..."), ("打开深色模式", "好的，已打开。")],
+    [
+        ("send hello to Bob in Messages", "Hello"),
+        ("turn on dark mode for me", "..."),
+        ("帮我打开深色模式", "好的，已打开。"),
+    ],
 )
 async def test_chat_is_no_ending_of_what_asks_for_an_act(rig: Rig, text: str, answer: str) -> None:
     """Seen failing before: `succeeded`, and no phone was touched. The task runs."""

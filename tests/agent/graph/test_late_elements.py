@@ -4,6 +4,8 @@ decides is judged by them all the same.
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator
+
 import pytest
 
 from agent.effect_facts import in_english
@@ -14,9 +16,11 @@ from agent.ports.journal import ActionKey
 from agent.questions import QuestionKind
 from agent.run_id import RunId
 from devices.adb.ui_tree import parse
+from devices.geometry import Size
 from devices.virtual_phone.direct import DirectConnection, DirectShell
-from tests.agent.graph.rig import SMALL, Rig, Work, order
+from tests.agent.graph.rig import Rig, Work, order, rig_on
 from tests.fakes.scripted_model import call, models, text
+from tests.fixtures.adb import AdbServer
 
 FINISH = text('<answer>finish(message="done")</answer>')
 GIVE_UP = text('<answer>finish(message="stopped", status="failure")</answer>')
@@ -34,8 +38,9 @@ async def slow(rig: Rig) -> Rig:
 async def touch(rig: Rig, label: str) -> ModelReply:
     """A touch of what has this label now, by a model that sees it."""
     told = await DirectShell(DirectConnection(rig.phone)).raw("uiautomator dump --compressed /dev/tty")
-    at = next(each for each in parse(told.decode(), SMALL) if each.label == label).bounds.centre
-    x, y = at.x * 1000 // SMALL.width, at.y * 1000 // SMALL.height
+    size = Size(*rig.phone.scene().size)
+    at = next(each for each in parse(told.decode(), size) if each.label == label).bounds.centre
+    x, y = at.x * 1000 // size.width, at.y * 1000 // size.height
     return text(f'<answer>do(action="Tap", element=[{x},{y}])</answer>')
 
 
@@ -162,3 +167,56 @@ async def test_a_place_where_the_list_knows_of_nothing_is_touched_all_the_same(s
     assert not any(
         "could not be used" in notice for r in model.asked(Purpose.ACT) if r.scene for notice in r.scene.notices
     )
+
+
+@pytest.fixture
+async def opening(adb_server: AdbServer) -> AsyncIterator[Rig]:
+    """A phone whose fast lane takes its time to open."""
+    async with rig_on(adb_server, fast_lane=True) as rig:
+        rig.phone.faults.set(lane_start_ms=1500)
+        yield rig
+
+
+async def test_the_first_picture_does_not_wait_for_the_fast_lane(opening: Rig) -> None:
+    """Seen failing with the first look as every other one."""
+    opening.phone.windows.launch("notes")
+    new = await touch(opening, "New note")
+    have, model = models([new, FINISH])
+    work = Work(opening.agent(have, dialect="autoglm"), order("make a note"))
+    assert (await work.ended()).outcome is Outcome.SUCCEEDED
+    first, second = model.asked(Purpose.ACT)
+    assert (listed(first), listed(second)) == (False, True)
+    assert first.scene is not None
+    assert first.scene.screen.image is not None
+    assert opening.phone.truth.page == "edit"
+    assert "'Title'" in in_english(work.steps[0].effect)
+
+
+async def test_a_first_screen_that_moves_meanwhile_is_shown_again(opening: Rig) -> None:
+    """Nothing is done on what was shown first. Seen failing with the first look taken for one that stands still."""
+    opening.phone.windows.launch("notes")
+    new = await touch(opening, "New note")
+
+    def pops_up(_: ModelRequest) -> ModelReply:
+        opening.phone.pop_up("Update", "There is a new version.", ("Later",))
+        opening.phone.changed()
+        return new
+
+    have, model = models([pops_up, GIVE_UP])
+    await Work(opening.agent(have, dialect="autoglm"), order("make a note")).ended()
+    assert [request.scene.step for request in model.asked(Purpose.ACT) if request.scene] == [1, 1]
+    assert not any("input tap" in line for line in opening.inputs())
+
+
+async def test_what_is_pressed_first_is_judged_by_elements_that_come_later(opening: Rig) -> None:
+    """Seen failing (the order is placed) with the view left as the model was shown it."""
+    opening.phone.state.cart.append("Desk lamp")
+    opening.phone.windows.launch("shop")
+    opening.phone.windows.open("payment")
+    have, model = models([await touch(opening, "Place order"), GIVE_UP])
+    work = Work(opening.agent(have, dialect="autoglm"), order("look at the cart"))
+    assert (await work.until(Asked)).question.kind is QuestionKind.APPROVE
+    assert not listed(model.asked(Purpose.ACT)[0])
+    await work.answer("no")
+    await work.ended()
+    assert opening.phone.truth.orders == ()

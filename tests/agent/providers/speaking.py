@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from tests.fakes.model_server import Answer, Call, Recorded
 
-TASK = "switch Bluetooth on"
+TASK = "switch Bluetooth on for me"
 PROVEN = '{"proven": true, "reason": ""}'
 CHECKING = "You check whether a task"
 ASKED_HOW = "Decide how to handle"

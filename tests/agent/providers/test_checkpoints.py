@@ -58,7 +58,7 @@ async def test_every_value_comes_back_equal(rig: Rig, tmp_path: Path) -> None:
     async with aiosqlite.connect(tmp_path / CHECKPOINTS_NAME) as connection:
         await connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
         rig.saver = saver = RememberingSaver(connection)
-        work = Work(rig.agent(have), order("switch Bluetooth on", quick=False))
+        work = Work(rig.agent(have), order("switch Bluetooth on for me", quick=False))
         await work.until(Asked)
         await work.answer("blue")
         assert (await work.ended()).outcome is Outcome.SUCCEEDED

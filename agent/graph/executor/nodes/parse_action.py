@@ -23,6 +23,7 @@ from agent.graph.executor.follower import RECORDED
 from agent.graph.executor.following import is_proven, is_told_by_list, keep_names
 from agent.graph.executor.left_text import unsent
 from agent.graph.executor.matters import MatterFate, matters_of, told_done, told_open
+from agent.graph.executor.proof import is_shown
 from agent.graph.executor.state import (
     ExecutorState,
     ending,
@@ -111,6 +112,7 @@ async def parse_action(state: ExecutorState, runtime: Runtime[RunContext]) -> Ro
     sight = context.screen.view
     if sight is None:
         return Command(goto="screenshot")
+    context.memory.looks.add(state["order"]["subtask"], state["step"]["number"], sight.observation)
     try:
         reply = reply_of(state["step"])
         own = reply.finish_reason == RECORDED
@@ -217,7 +219,12 @@ async def _finish(
         unclear = [matter for matter in matters if matter.fate is MatterFate.UNCERTAIN]
         outcome = Outcome.UNVERIFIED if len(unclear) == len(wrong) else Outcome.FAILED
         summary = "\n".join([*wrong, *done])
-    elif outcome is Outcome.SUCCEEDED and context.config.models.vision.name != PILOT and not is_proven(state):
+    elif (
+        outcome is Outcome.SUCCEEDED
+        and context.config.models.vision.name != PILOT
+        and not is_proven(state)
+        and not _shows_it(state, context, sight)
+    ):
         try:
             verdict, usage = await context.control.guard(verify(state, context, sight, claim))
         except Stopped:
@@ -247,6 +254,12 @@ async def _finish(
         },
     }
     return Command(goto="executor_exit", update=joined(update, finished))
+
+
+def _shows_it(state: ExecutorState, context: RunContext, sight: ScreenView) -> bool:
+    """Whether code can see that the task is done; not where words of the screen are secret."""
+    seen = sight.observation
+    return not context.mask.covers_words(seen) and is_shown(state, context.memory.looks, seen)
 
 
 def _not_done(state: ExecutorState, context: RunContext, sight: ScreenView, act: Act) -> list[str]:

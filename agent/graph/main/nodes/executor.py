@@ -11,7 +11,7 @@ from langgraph.types import Command
 
 from agent.control import Cancel, Control, Stopped
 from agent.error_mapping import Fault
-from agent.events import Asked, Resumed, RunEnded, RunEvent, Started, Step, TaskEvent, Waiting
+from agent.events import Asked, Resumed, RunEnded, RunEvent, Started, Step, TaskEvent, Told, Waiting
 from agent.graph.main import prompt_facts
 from agent.graph.main.context import TaskContext
 from agent.graph.main.nodes.member import tell_todo
@@ -20,7 +20,9 @@ from agent.graph.main.updates import check_budget, ended_by, fault_update, todo_
 from agent.graph.subjects import spent
 from agent.limits import BudgetReached, too_many_steps
 from agent.outcome import Outcome
+from agent.plain_tasks import plain_tasks
 from agent.ports.runner import RunOrder
+from agent.wording import sentence
 
 ENDINGS_WITHOUT_PLAN = {Outcome.CANCELLED, Outcome.BLOCKED}
 """Endings that no other way can mend: nobody asks the supervisor then."""
@@ -127,6 +129,8 @@ async def _work(state: MainState, context: TaskContext, order: RunOrder) -> tupl
             if isinstance(event, Started):
                 context.session.phone_in_use = event.phone
             context.emit(told := _with_spent(event, state))
+            if isinstance(event, Started) and state["progress"]["steps"] == 0 and order.goal == order.task:
+                _tell_first_app(order.task, context)
             if isinstance(told, Step):
                 context.session.spending[order.subtask] = event.usage if isinstance(event, Step) else told.usage
             if fault is None and isinstance(told, Started | Step):
@@ -137,6 +141,13 @@ async def _work(state: MainState, context: TaskContext, order: RunOrder) -> tupl
     if ended is None:
         raise Stopped
     return ended, fault
+
+
+def _tell_first_app(task: str, context: TaskContext) -> None:
+    """A person sees what comes first while the model still thinks, where the task plainly names the app."""
+    app = next((each.app for each in plain_tasks(task) if each.app), "")
+    if app:
+        context.emit(Told(text=sentence("told.opening", app=app)))
 
 
 async def _reached(event: Started | Step, state: MainState, context: TaskContext) -> Fault | None:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import logging
+import re
 from collections.abc import Sequence
 from functools import partial
-from typing import Literal
+from typing import Final, Literal
 
 from langgraph.runtime import Runtime
 from langgraph.types import Command
@@ -27,13 +28,17 @@ from agent.models.base import PILOT, Message, ModelRequest, Purpose
 from agent.models.errors import ModelAnswerUnusable, ModelError
 from agent.models.structured import ask
 from agent.outcome import NeedsModel, Outcome
+from agent.plain_tasks import plain_tasks
+from agent.ports.agent import TaskOrder
 from agent.prompts import prompt
+from agent.relevance import ranked
 from agent.wording import has_words, sentence, shortened
 
 logger = logging.getLogger(__name__)
 
 TITLE_LETTERS = 200
 """Of a task that is one part; the card cuts it shorter."""
+_PHONE: Final = re.compile(r"\bphone\b|手机", re.IGNORECASE)
 
 Route = Command[Literal["executor", "member", "plan_generator", "summarizer", "__end__"]]
 
@@ -71,6 +76,8 @@ async def intent_analyzer(state: MainState, runtime: Runtime[TaskContext]) -> Ro
         names = ", ".join(others) or "-"
         summary = sentence("member.unknown_wish", member=wished, names=names)
         return Command(goto="__end__", update=_failed(summary))
+    if model.name != PILOT and _is_plain(order, context):
+        return Command(goto="executor", update={"plan": {"kind": "simple"}, "progress": {"goal": order.text}})
     instructions = prompt("intent")
     if others:
         assert context.members is not None
@@ -134,6 +141,23 @@ async def intent_analyzer(state: MainState, runtime: Runtime[TaskContext]) -> Ro
     if intent.kind == "complex" or intent.need_plan:
         return Command(goto="plan_generator", update=update)
     return Command(goto="executor", update=joined(update, {"progress": {"goal": order.text}}))
+
+
+def _is_plain(order: TaskOrder, context: TaskContext) -> bool:
+    """Whether nobody has to be asked what kind of task it is: it opens an app, turns a switch, writes a note, fills a
+    cart or sets a clock, and there is no skill for it, nor a member who could do it without the phone. Whether a
+    message may be sent at all is for a model to say.
+    """
+    if any(_can_act(name, context) for name in context.names[1:]):
+        return False
+    if context.deep_thinking or order.deep or order.search or order.files or order.earlier:
+        return False
+    plain = next((each for each in plain_tasks(order.text) if each.kind != "sent"), None)
+    if plain is None:
+        return False
+    # The phone, and the app in which something is done, say nothing of what is done.
+    about = _PHONE.sub("", order.text if plain.kind == "opened" else order.text.replace(plain.app, ""))
+    return not ranked(about, [f"{each.name} {each.description}" for each in context.skills.found.values()])
 
 
 def _failed(summary: str) -> MainState:

@@ -1,0 +1,218 @@
+"""Success that code can see: a task whose every word is understood, and a screen that shows just what it asks for.
+
+Evidence counts only where its words come from the task, where it was not there before, and where an action of this run
+came between. Text that stands in a field proves nothing, and neither does a web page, which shows what it likes.
+Whatever is not proven here is asked of a model: a form that is missing costs a request and nothing else.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from agent.effect_facts import AppChanged, TextNow, effects_of
+from agent.graph.executor.state import ExecutorState, PastData, status_of
+from agent.guards.facts import about_of
+from agent.guards.hit_test import TouchTarget
+from agent.guards.reversible import is_settings_page
+from agent.guards.switches import words_of_switch
+from agent.guards.words import plain
+from agent.plain_tasks import Kind, PlainTask, plain_tasks
+from agent.scene import StepStatus
+from devices.phone import Element, Observation
+
+MAX_LOOKS: Final = 40
+"""Of a sub-task: what has taken longer is no simple task."""
+
+_SETTINGS_NAMES: Final = frozenset({"", "settings", "设置"})
+"""What a task calls the app whose switches are the phone's own."""
+_OPEN_END: Final = re.compile(
+    r"\b(?:draft|unsaved|not (?:sent|saved|delivered)|sending|saving|failed|retry|undo|error|try again|scheduled"
+    r"|deleted|trash|bin|archived?)\b"
+    r"|草稿|未保存|未发送|发送中|保存中|失败|重试|撤销|错误|定时|已删除|回收站|归档",
+    re.IGNORECASE,
+)
+"""Words beside which something that is shown may not be done for good."""
+_RECEIPT: Final = re.compile(
+    r"[\d:./ -]+(?:[ap]\.?m\.?)?|(?:just )?now|sent|delivered|刚刚|现在|已发送|已送达", re.IGNORECASE
+)
+"""What messengers put beside a message that was sent."""
+
+
+@dataclass(frozen=True)
+class _Look:
+    step: int
+    package: str
+    labels: Counter[str] | None
+    switches: Mapping[str, bool]
+
+
+@dataclass
+class Looks:
+    """What the looks of a sub-task have shown, as far as code compares them. A process that has not seen all of them,
+    as after a restart, proves nothing.
+    """
+
+    subtask: int = 0
+    looks: list[_Look] = field(default_factory=list)
+
+    def add(self, subtask: int, step: int, seen: Observation) -> None:
+        """Take the look that a step was decided on; a step that is decided again has the later one."""
+        if subtask != self.subtask or step == 1:
+            self.subtask, self.looks = subtask, []
+        known = None if seen.elements is None else Counter(map(plain, _labels(seen)))
+        self.looks = [each for each in self.looks if each.step != step]
+        self.looks.append(_Look(step, seen.package, known, _switches(seen)))
+        del self.looks[MAX_LOOKS:]
+
+    def complete(self, step: int) -> bool:
+        """Whether every step up to this one is among them."""
+        return [each.step for each in self.looks] == list(range(1, step + 1))
+
+
+def is_shown(state: ExecutorState, looks: Looks, seen: Observation) -> bool:
+    """Whether the screen as it is shows that the task is done."""
+    order, said, step = state["order"], state["conversation"], state["step"]["number"]
+    if order["plan"] or order["goal"] != order["task"] or order["files"]:
+        return False
+    if said["user_messages"] or said["steering_notes"]:
+        return False
+    if looks.subtask != order["subtask"] or not looks.complete(step) or not _is_plain(seen):
+        return False
+    past = state["past"]
+    known, app = looks.looks, seen.app_name
+    return any(
+        _PROOFS[each.kind](each, known, past, seen, app) for each in plain_tasks(order["task"]) if each.kind in _PROOFS
+    )
+
+
+def _is_plain(seen: Observation) -> bool:
+    """Whether all of the screen is told, by the app itself, and nothing on it is open."""
+    if not seen.complete or seen.elements is None or seen.secure or seen.locked:
+        return False
+    if any("WebView" in each.class_name for each in seen.elements):
+        return False
+    return not any(_OPEN_END.search(label) for label in _labels(seen))
+
+
+def _is_opened(asked: PlainTask, looks: Sequence[_Look], past: Sequence[PastData], seen: Observation, app: str) -> bool:
+    if plain(asked.app) != plain(app) or looks[0].package == seen.package:
+        return False
+    changes = [
+        fact for step in past if _is_done(step) for fact in effects_of(step["effects"]) if isinstance(fact, AppChanged)
+    ]
+    return bool(changes) and changes[-1].app == seen.package
+
+
+def _is_switched(
+    asked: PlainTask,
+    looks: Sequence[_Look],
+    past: Sequence[PastData],
+    seen: Observation,
+    app: str,
+) -> bool:
+    """The one switch of that name was the other way, and has been turned since by a step that was done in this app."""
+    named, name, on = plain(asked.app), plain(asked.thing), asked.kind == "on"
+    own = named in _SETTINGS_NAMES
+    if not (is_settings_page(seen.package, seen.activity) if own else named == plain(app)):
+        return False
+    if _switches(seen).get(name) is not on:
+        return False
+    others = [each.step for each in looks if each.package == seen.package and each.switches.get(name) is (not on)]
+    return bool(others) and any(
+        _is_done(step) and step["app"] == seen.package and step["number"] >= others[-1] for step in past
+    )
+
+
+def _is_sent(asked: PlainTask, looks: Sequence[_Look], past: Sequence[PastData], seen: Observation, app: str) -> bool:
+    """The text stands in the conversation with this person, and nothing else has come but its receipt."""
+    if (asked.app and plain(asked.app) != plain(app)) or plain(asked.person) not in map(plain, about_of(seen)):
+        return False
+    typed = _typed_at(asked.text, past, seen.package)
+    if typed is None or not _is_new(asked.text, looks, typed, seen):
+        return False
+    last, now = looks[-2], Counter(map(plain, _labels(seen)))
+    if last.labels is None or last.package != seen.package:
+        return False
+    come = now - last.labels
+    come.subtract([plain(asked.text)])
+    return all(_RECEIPT.fullmatch(label) for label, count in come.items() if count > 0)
+
+
+def _is_noted(asked: PlainTask, looks: Sequence[_Look], past: Sequence[PastData], seen: Observation, app: str) -> bool:
+    """Title and text stand one right after the other, outside of fields."""
+    if not asked.app or plain(asked.app) != plain(app):
+        return False
+    for text in (asked.text, asked.second):
+        typed = _typed_at(text, past, seen.package)
+        if typed is None or not _is_new(text, looks, typed, seen):
+            return False
+    labels = [plain(label) for label in _labels(seen)]
+    at = labels.index(plain(asked.text))
+    return labels[at + 1 : at + 2] == [plain(asked.second)]
+
+
+_PROOFS: Final[Mapping[Kind, Callable[[PlainTask, Sequence[_Look], Sequence[PastData], Observation, str], bool]]] = {
+    "opened": _is_opened,
+    "on": _is_switched,
+    "off": _is_switched,
+    "sent": _is_sent,
+    "noted": _is_noted,
+}
+
+
+def _typed_at(text: str, past: Sequence[PastData], package: str) -> int | None:
+    """The step of this app that has typed just this, followed by another one that was done there."""
+    steps = [
+        step["number"]
+        for step in past
+        if step["app"] == package
+        and _is_done(step)
+        and any(isinstance(fact, TextNow) and fact.text == text for fact in effects_of(step["effects"]))
+    ]
+    if not steps or not any(_is_done(step) and step["app"] == package and step["number"] > steps[-1] for step in past):
+        return None
+    return steps[0]
+
+
+def _is_new(text: str, looks: Sequence[_Look], typed: int, seen: Observation) -> bool:
+    """Whether this text is shown once outside of fields, in none, and was not before it was typed."""
+    elements = seen.elements or ()
+    if any(each.editable and text in (each.text or "") for each in elements):
+        return False
+    before = [each for each in looks if each.package == seen.package and each.step <= typed]
+    if not before or any(each.labels is None or each.labels[plain(text)] for each in before):
+        return False
+    return [label for label in _labels(seen) if plain(label) == plain(text)] == [text]
+
+
+def _is_done(step: PastData) -> bool:
+    return bool(step["performed"]) and status_of(step) is StepStatus.DONE and step["failure"] is None
+
+
+def _labels(seen: Observation) -> list[str]:
+    """What is shown outside of fields, in reading order as the phone tells it."""
+    return [
+        " ".join(label.split())
+        for each in seen.elements or ()
+        if not each.editable
+        for label in dict.fromkeys(filter(None, (each.text, each.description)))
+    ]
+
+
+def _switches(seen: Observation) -> dict[str, bool]:
+    """Each switch by the title of its row; those that share a title are left out."""
+    found: dict[str, list[bool]] = {}
+    for each in seen.elements or ():
+        if each.checkable and (title := _title(each, seen)):
+            found.setdefault(title, []).append(each.checked)
+    return {title: states[0] for title, states in found.items() if len(states) == 1}
+
+
+def _title(switch: Element, seen: Observation) -> str:
+    spot = TouchTarget(seen.package, switch, seen.elements or (), size=seen.size)
+    words = words_of_switch(switch, spot)
+    return plain(words[0]) if words else ""

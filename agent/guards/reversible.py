@@ -1,0 +1,60 @@
+"""Controls of which the structure says that whatever they do can be taken back at once: nothing has to be read there.
+
+Looking alike is no such structure: rows that look the same may do different things.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from agent.guards.hit_test import TouchTarget
+from agent.guards.pads import is_calculator_key
+from agent.guards.rules import fits
+from devices.phone import Element
+
+_SETTINGS: Final = ("com.android.settings", "com.samsung.android.settings")
+_PAGES: Final = (
+    "*.Settings",
+    "*.homepage.SettingsHomepageActivity",
+    "*$DisplaySettingsActivity",
+    "*$DarkThemeSettingsActivity",
+    "*$SoundSettingsActivity",
+    "*$BluetoothSettingsActivity",
+    "*$ConnectedDeviceDashboardActivity",
+    "*$WifiSettings*Activity",
+    "*$BatterySaverSettingsActivity",
+)
+"""Pages of the settings that have nothing to do with security. One that does not tell which it is, as `SubSettings`,
+may be about anything.
+"""
+_SWITCHES: Final = ("Switch", "SwitchCompat", "SwitchMaterial", "ToggleButton")
+_TABS: Final = ("ActionBar$Tab", "TabLayout$TabView")
+
+
+def is_reversible(touched: Element, spot: TouchTarget) -> bool:
+    """Whether it is a switch on a plain page of the settings, a tab, or a key of a calculator."""
+    return _is_tab(touched, spot) or is_calculator_key(touched, spot) or _is_plain_switch(touched, spot)
+
+
+def is_settings_page(package: str, activity: str) -> bool:
+    """Whether it is a page of the phone's settings whose switches are what their titles say, of the phone itself."""
+    return fits(package, _SETTINGS) and fits(activity, _PAGES)
+
+
+def _is_tab(touched: Element, spot: TouchTarget) -> bool:
+    """Whether it stands among Android's own tabs, of which just one is chosen."""
+    tabs = [e for e in spot.around if e.class_name.endswith(_TABS)]
+    return touched.class_name.endswith(_TABS) and len(tabs) > 1 and sum(e.selected for e in tabs) == 1
+
+
+def _is_plain_switch(touched: Element, spot: TouchTarget) -> bool:
+    """Whether the touch turns just one switch of such a page: it, or the only one in its row."""
+    package = touched.package or spot.package
+    if package != spot.package or not is_settings_page(package, spot.activity):
+        return False
+    turned = [
+        e
+        for e in spot.around
+        if e.checkable and e.class_name.endswith(_SWITCHES) and touched.bounds.holds(e.bounds.centre)
+    ]
+    return len(turned) == 1 and not touched.scrollable
