@@ -14,6 +14,8 @@ from agent.models.base import Delta
 PIECE_LETTERS = 240
 PIECE_SECONDS = 0.5
 """A piece is told when it is that long or that old, whichever comes first."""
+MOST_LETTERS = 4_000
+"""In one piece, also of what comes all at once."""
 
 
 class Thoughts:
@@ -38,9 +40,10 @@ class Thoughts:
 
     def flush(self) -> None:
         """Tell what was gathered, if anything."""
-        if self._text or self._reasoning:
-            self._emit(Thinking(node=self._node, text=self._text, reasoning=self._reasoning))
-        self._text = self._reasoning = ""
+        while self._text or self._reasoning:
+            text, reasoning = self._text[:MOST_LETTERS], self._reasoning[:MOST_LETTERS]
+            self._emit(Thinking(node=self._node, text=text, reasoning=reasoning))
+            self._text, self._reasoning = self._text[MOST_LETTERS:], self._reasoning[MOST_LETTERS:]
         self._told = self._clock()
 
 

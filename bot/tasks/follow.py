@@ -130,11 +130,11 @@ class TaskFollowers:
         """How many read it now."""
         return len(self._readers.get(log, ()))
 
-    async def events(self, task: str) -> AsyncGenerator[Heard, None]:
+    async def events(self, task: str, *, thoughts: bool = False) -> AsyncGenerator[Heard, None]:
         """The task's events from its very first one on, also those before this call; ends after TaskEnded, or without
         it when the service shuts down. Closing it changes nothing for the task. Where several phones work, the events
         of all come as they happen, and the TaskEnded of each before that of the task. Those of a task that is not
-        known, or whose log was removed, are none.
+        known, or whose log was removed, are none. What models think and write on the way is among them with `thoughts`.
         """
         parts = {part.id: part for part in await self._task_service.parts(task)}
 
@@ -151,13 +151,15 @@ class TaskFollowers:
                 found = await self._log.of_task(task, after)
                 for one in found:
                     after = one.number
-                    if not isinstance(one.event, ServiceEvent) and not _is_taken_over(one.event):
+                    if isinstance(one.event, ServiceEvent) or _is_taken_over(one.event):
+                        continue
+                    if thoughts or not isinstance(one.event, Thinking):
                         yield heard(one.event, one.part)
                     if one.is_last:
                         return
                 while reader.passing:
                     passed = reader.passing.popleft()
-                    if not isinstance(passed.event, Thinking):
+                    if thoughts or not isinstance(passed.event, Thinking):
                         yield heard(passed.event, passed.part)
                 if self._closed or not after:
                     return

@@ -94,6 +94,13 @@ def test_the_text_of_a_field_is_told_once_however_it_is_cut(size: int, plain: bo
     assert "".join(event.text for event in heard if isinstance(event, Thinking)) == WHOLE["answer"]
 
 
+def test_what_comes_all_at_once_is_told_in_pieces_with_a_limit() -> None:
+    heard: list[TaskEvent] = []
+    Thoughts("x", heard.append)(Delta(text="a" * 9_001, reasoning="b" * 4_001))
+    pieces = [event for event in heard if isinstance(event, Thinking)]
+    assert [(len(one.text), len(one.reasoning)) for one in pieces] == [(4_000, 4_000), (4_000, 1), (1_001, 0)]
+
+
 @pytest.mark.parametrize(
     "written", ["", "no JSON", "[1, 2]", '{"kind": "simple", "answer": "x"}', '{"answer": 5}', '"x"']
 )
