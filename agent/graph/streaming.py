@@ -19,13 +19,21 @@ MOST_LETTERS = 4_000
 
 
 class Thoughts:
-    """Takes a model's deltas and tells Thinking events; `flush` tells what is left."""
+    """Takes a model's deltas and tells Thinking events; `flush` tells what is left. `is_answer` says whether their text
+    is the answer to the whole task.
+    """
 
     def __init__(
-        self, node: str, emit: Callable[[TaskEvent], None], clock: Callable[[], float] = time.monotonic
+        self,
+        node: str,
+        emit: Callable[[TaskEvent], None],
+        *,
+        is_answer: bool = False,
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._node = node
         self._emit = emit
+        self._is_answer = is_answer
         self._clock = clock
         self._text = self._reasoning = ""
         self._told = clock()
@@ -42,7 +50,7 @@ class Thoughts:
         """Tell what was gathered, if anything."""
         while self._text or self._reasoning:
             text, reasoning = self._text[:MOST_LETTERS], self._reasoning[:MOST_LETTERS]
-            self._emit(Thinking(node=self._node, text=text, reasoning=reasoning))
+            self._emit(Thinking(node=self._node, text=text, reasoning=reasoning, is_answer=self._is_answer))
             self._text, self._reasoning = self._text[MOST_LETTERS:], self._reasoning[MOST_LETTERS:]
         self._told = self._clock()
 

@@ -51,6 +51,7 @@ async def test_a_member_is_heard_while_it_writes_and_thinks(rig: Rig) -> None:
     work = Work(agent_of(rig, have, World()), order("price of A", quick=False))
     end = await work.ended()
     assert told(work, "researcher") == (end.summary, "about memberabout member")
+    assert all(event.is_answer for event in work.events if isinstance(event, Thinking) and event.node == "researcher")
 
 
 async def test_a_direct_answer_comes_in_pieces(rig: Rig) -> None:
