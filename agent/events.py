@@ -51,6 +51,8 @@ class Thinking(_Event):
     node: str
     text: str = ""
     reasoning: str = ""
+    is_answer: bool = False
+    """Whether `text` is of the answer to the whole task, as it is written."""
 
 
 class Waiting(_Event):

@@ -14,16 +14,26 @@ from agent.models.base import Delta
 PIECE_LETTERS = 240
 PIECE_SECONDS = 0.5
 """A piece is told when it is that long or that old, whichever comes first."""
+MOST_LETTERS = 4_000
+"""In one piece, also of what comes all at once."""
 
 
 class Thoughts:
-    """Takes a model's deltas and tells Thinking events; `flush` tells what is left."""
+    """Takes a model's deltas and tells Thinking events; `flush` tells what is left. `is_answer` says whether their text
+    is the answer to the whole task.
+    """
 
     def __init__(
-        self, node: str, emit: Callable[[TaskEvent], None], clock: Callable[[], float] = time.monotonic
+        self,
+        node: str,
+        emit: Callable[[TaskEvent], None],
+        *,
+        is_answer: bool = False,
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._node = node
         self._emit = emit
+        self._is_answer = is_answer
         self._clock = clock
         self._text = self._reasoning = ""
         self._told = clock()
@@ -38,9 +48,10 @@ class Thoughts:
 
     def flush(self) -> None:
         """Tell what was gathered, if anything."""
-        if self._text or self._reasoning:
-            self._emit(Thinking(node=self._node, text=self._text, reasoning=self._reasoning))
-        self._text = self._reasoning = ""
+        while self._text or self._reasoning:
+            text, reasoning = self._text[:MOST_LETTERS], self._reasoning[:MOST_LETTERS]
+            self._emit(Thinking(node=self._node, text=text, reasoning=reasoning, is_answer=self._is_answer))
+            self._text, self._reasoning = self._text[MOST_LETTERS:], self._reasoning[MOST_LETTERS:]
         self._told = self._clock()
 
 

@@ -16,6 +16,7 @@ from agent.events import (
     Started,
     Step,
     TaskEnded,
+    Thinking,
     Waiting,
 )
 from agent.outcome import Outcome
@@ -93,7 +94,19 @@ class Noted(_Event):
 
 ServiceEvent = Accepted | StateChanged | ToolCalled | ToolReturned | QuestionClosed | Noted
 """What the agent does not tell itself."""
-LogEvent = ServiceEvent | Planned | SkillChosen | Waiting | Started | StepDone | Asked | Resumed | FileFound | TaskEnded
+LogEvent = (
+    ServiceEvent
+    | Planned
+    | Thinking
+    | SkillChosen
+    | Waiting
+    | Started
+    | StepDone
+    | Asked
+    | Resumed
+    | FileFound
+    | TaskEnded
+)
 KINDS: Final[dict[str, type[LogEvent]]] = {kind.model_fields["type"].default: kind for kind in get_args(LogEvent)}
 """The kinds of events by the names under which they are kept."""
 
@@ -130,6 +143,8 @@ def names_in_conversation(event: LogEvent, *, of_part: bool = False) -> tuple[st
     match event:
         case Accepted():
             return ("thinking_start",)
+        case Thinking():
+            return ("thinking",)
         case StepDone():
             return ("process_step",)
         case ToolCalled():

@@ -8,7 +8,7 @@ from typing import Final, Literal
 
 from sqlalchemy import bindparam, delete, select, tuple_, update
 
-from agent.events import Asked, TaskEnded
+from agent.events import Asked, TaskEnded, Thinking
 from agent.ports.agent import AS_SET, Guidance
 from bot.domain.task import Task
 from bot.domain.task_events import Accepted, LogEvent
@@ -18,6 +18,7 @@ from bot.store.database import Database
 from bot.store.engine import given, insert, is_listed
 from bot.store.json_columns import json_text
 from bot.store.tables.people import api_requests, conversation_messages, conversations
+from bot.store.tables.tasks import task_events
 
 Role = Literal["user", "assistant"]
 
@@ -85,6 +86,16 @@ _DELETE_MESSAGE: Final = (
     .where(given(conversation_messages.c.conversation), given(conversation_messages.c.id))
     .values(text="", deleted=True)
 )
+_FORGET_THOUGHTS: Final = (
+    update(task_events)
+    .where(
+        task_events.c.task
+        == select(conversation_messages.c.task).where(given(conversation_messages.c.id)).scalar_subquery(),
+        given(task_events.c.conversation),
+        task_events.c.kind == Thinking.model_fields["type"].default,
+    )
+    .values(data=Thinking(node="").model_dump_json(exclude={"type"}))
+)
 _WITH_DELETED: Final = select(conversation_messages.c.task).where(
     is_listed(conversation_messages.c.task, "tasks"), conversation_messages.c.deleted.is_(True)
 )
@@ -141,10 +152,11 @@ class Conversations:
         return _SAID.first(await self._database.fetch(_GET_MESSAGE, {"conversation": conversation, "id": number}))
 
     async def delete_message(self, conversation: str, number: int) -> None:
-        """Forget what was said in this message. Raises StoreError."""
+        """Forget what was said in this message, and what was thought about its task. Raises StoreError."""
 
         async def work(transaction: Transaction) -> None:
             await transaction.fetch(_DELETE_MESSAGE, {"conversation": conversation, "id": number})
+            await transaction.fetch(_FORGET_THOUGHTS, {"conversation": conversation, "id": number})
             await transaction.fetch(_UPDATED, {"id": conversation, "updated": self._clock()})
 
         await self._database.write(work)

@@ -14,7 +14,7 @@ from agent.events import Asked, Step, TaskEnded, TaskEvent, Thinking
 from agent.questions import QuestionOrigin
 from bot.domain.right import API_PLATFORM
 from bot.domain.task import Task, TaskState
-from bot.domain.task_events import LogEvent, ServiceEvent
+from bot.domain.task_events import LogEvent, ServiceEvent, ToolCalled
 from bot.store.task_events import AT_ONCE, TaskEvents
 from bot.tasks.service import TaskService
 from bot.texts import say
@@ -25,7 +25,7 @@ from bot.views.tasks import tokens_json
 class Heard:
     """An event, and which phone's part it is of, such as "12.1", with the phone's name; "" where one phone works."""
 
-    event: TaskEvent
+    event: TaskEvent | ToolCalled
     part: str = ""
     phone: str = ""
 
@@ -47,7 +47,7 @@ def line_of(heard: Heard) -> dict[str, Any]:
     return line | ended | {"part": heard.part, "on": heard.phone}
 
 
-def _line(event: TaskEvent) -> dict[str, Any]:
+def _line(event: TaskEvent | ToolCalled) -> dict[str, Any]:
     match event:
         case Step():
             line = event.model_dump(mode="json", exclude={"usage", "record", "index", "phone_name"})
@@ -130,15 +130,16 @@ class TaskFollowers:
         """How many read it now."""
         return len(self._readers.get(log, ()))
 
-    async def events(self, task: str) -> AsyncGenerator[Heard, None]:
+    async def events(self, task: str, *, thinking: bool = False) -> AsyncGenerator[Heard, None]:
         """The task's events from its very first one on, also those before this call; ends after TaskEnded, or without
         it when the service shuts down. Closing it changes nothing for the task. Where several phones work, the events
         of all come as they happen, and the TaskEnded of each before that of the task. Those of a task that is not
-        known, or whose log was removed, are none.
+        known, or whose log was removed, are none. With `thinking`, what models think and write, and the tools that they
+        use, are among them.
         """
         parts = {part.id: part for part in await self._task_service.parts(task)}
 
-        def heard(event: TaskEvent, part: str) -> Heard:
+        def heard(event: TaskEvent | ToolCalled, part: str) -> Heard:
             return Heard(event, parts[part].called, parts[part].phone_name) if part in parts else Heard(event)
 
         after = 0
@@ -151,13 +152,16 @@ class TaskFollowers:
                 found = await self._log.of_task(task, after)
                 for one in found:
                     after = one.number
-                    if not isinstance(one.event, ServiceEvent) and not _is_taken_over(one.event):
+                    if isinstance(one.event, Thinking | ToolCalled):
+                        if thinking:
+                            yield heard(one.event, one.part)
+                    elif not isinstance(one.event, ServiceEvent) and not _is_taken_over(one.event):
                         yield heard(one.event, one.part)
                     if one.is_last:
                         return
                 while reader.passing:
                     passed = reader.passing.popleft()
-                    if not isinstance(passed.event, Thinking):
+                    if thinking or not isinstance(passed.event, Thinking):
                         yield heard(passed.event, passed.part)
                 if self._closed or not after:
                     return

@@ -17,6 +17,7 @@ from agent.events import (
     Step,
     TaskEnded,
     TaskEvent,
+    Thinking,
     Waiting,
 )
 from agent.outcome import Outcome
@@ -243,7 +244,7 @@ class TaskRepository:
             current = await self._keeping.known(transaction, task)
             if current.state is TaskState.ENDED:
                 return None
-            if isinstance(event, Waiting | SkillChosen | Planned | Started | Resumed | FileFound):
+            if isinstance(event, Thinking | Waiting | SkillChosen | Planned | Started | Resumed | FileFound):
                 await self._store.task_events.append(transaction, current, event)
             match event:
                 case Waiting():

@@ -29,6 +29,8 @@ from bot.texts import say, speaking
 
 FOLLOWED = 8
 """Tasks before it that one is told of, each of which followed up the other."""
+MOST_THOUGHTS = 100_000
+"""Letters of what models think and write on a task that its log keeps, from one start of the work on."""
 
 logger = logging.getLogger(__name__)
 
@@ -41,6 +43,8 @@ class _Worker:
     cancelled_by: Person | None = None
     place: int | None = None
     runs: set[RunId] = field(default_factory=set)
+    thoughts: int = 0
+    """The letters of its thoughts that the log keeps."""
     running: asyncio.Task[None] | None = None
 
 
@@ -255,8 +259,16 @@ class Workers:
                 worker.place = event.place
                 self._news.passed(task, event)
                 return
-            case Thinking() | Told() | ModelAway():
+            case Told() | ModelAway():
                 self._news.passed(task, event)
+                return
+            case Thinking():
+                worker.thoughts += len(event.text) + len(event.reasoning)
+                if worker.thoughts > MOST_THOUGHTS:
+                    self._news.passed(task, event)
+                else:
+                    await self._record.take(task, event)
+                    self._news.happened(task, event)
                 return
             case Waiting():
                 worker.place = event.place

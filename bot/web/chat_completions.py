@@ -14,17 +14,18 @@ import json
 import re
 import time
 from collections import OrderedDict
-from collections.abc import Awaitable, Callable
+from functools import partial
 from typing import Any, Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from agent.events import Step
+from agent.events import Step, Thinking
 from agent.ports.agent import Guidance
 from agent.questions import QuestionKind
+from agent.wording import shortened
 from bot.application.access import NotAllowed, Refused, Unknown
 from bot.application.interpret import Answer, NewTask, interpret
 from bot.application.phones import open_phones
@@ -38,9 +39,10 @@ from bot.store.errors import StoreAway
 from bot.tasks.files import MAX_FILE_BYTES
 from bot.texts import say
 from bot.web.auth import caller_of
-from bot.web.http import RequestRefused, Streamed, Write, get, post, read_body
-from bot.web.token_calls import Progress, answer_ordinary, question_words, wait_for_task
+from bot.web.http import RequestRefused, Streamed, Write, answer_nobody, disconnected, get, post, read_body
+from bot.web.token_calls import Along, CutOff, Progress, answer_ordinary, question_words, wait_for_task
 from bot.web.v1.calls import ApiServices, Calls
+from bot.web.wakeup import ends_before
 
 MODEL: Final = "opengui"
 """Any phone; `opengui/NAME` is the phone of that name."""
@@ -51,6 +53,8 @@ UNDELIVERED: Final = 500
 """Requests whose answer has not arrived, that are known again when the client tries again."""
 BEAT_S: Final = 15.0
 """Between two signs of life in a stream, for proxies that end what is silent."""
+MOST_OF_A_CALL: Final = 200
+"""Letters of the use of a tool, as it is told on the way."""
 PICTURES: Final = {"image/png": "png", "image/jpeg": "jpg", "image/webp": "webp", "image/gif": "gif"}
 
 _SIDE: Final = re.compile(
@@ -91,6 +95,12 @@ class ChatMessage(BaseModel):
         return "\n".join(part.text for part in self.content or () if part.type == "text").strip()
 
 
+class StreamOptions(BaseModel):
+    """What a stream has beside the answer."""
+
+    include_usage: bool = False
+
+
 class ChatRequest(TaskOptions):
     """What is read of a request, with how the task is to be done; all else that OpenAI knows means nothing here."""
 
@@ -99,6 +109,7 @@ class ChatRequest(TaskOptions):
     model: str = Field(default=MODEL, max_length=200)
     messages: list[ChatMessage] = Field(min_length=1, max_length=MOST_MESSAGES)
     stream: bool = False
+    stream_options: StreamOptions | None = None
     n: int | None = None
     """How many answers are wanted; a task is done once."""
     temperature: float | None = Field(default=None, ge=0, le=2)
@@ -116,10 +127,11 @@ class ChatRequest(TaskOptions):
 
 
 class ChatCompletions:
-    """Serves OpenAI's form to tokens."""
+    """Serves OpenAI's form to tokens, until `stopping`."""
 
-    def __init__(self, behind: ApiServices) -> None:
+    def __init__(self, behind: ApiServices, stopping: asyncio.Event) -> None:
         self._behind = behind
+        self._stopping = stopping
         self._services = behind.services
         self._undelivered: OrderedDict[str, str] = OrderedDict()
         self._turn = asyncio.Lock()
@@ -145,33 +157,48 @@ class ChatCompletions:
         except RequestRefused as refused:
             return _problem(refused.status, refused.sentence, "refused")
         if (side := side_answer(chat)) is not None:
-            return _whole(chat, "0", side) if not chat.stream else _streamed(chat, "0", _says(side))
+            return Streamed(partial(_tell_at_once, chat, side), _EVENTS) if chat.stream else _completion(chat, side)
         try:
             calls, task, key = await self._begun(request, chat)
         except (Refused, TaskError, ParseError, StoreAway) as error:
             return _refused(error)
-        if not chat.stream:
+        return (
+            self._streamed(calls, task, chat, key)
+            if chat.stream
+            else await self._whole(calls, task, chat, key, request)
+        )
 
-            async def whole(write: Write) -> None:
-                told = await self._told(calls, task)
-                await write(bytes(_whole(chat, task.id, told, await self._services.task_service.get(task.id)).body))
-                self._undelivered.pop(key, None)
+    async def _whole(self, calls: Calls, task: Task, chat: ChatRequest, key: str, request: Request) -> Response:
+        answer = await answer_nobody(request, ClientDisconnect())
 
-            # Streamed too: only so it is noticed that the client has gone, and its answer kept for when it comes again.
-            return Streamed(whole, {"Content-Type": "application/json", "Cache-Control": "no-store"})
-
-        async def tell(write: Write) -> None:
-            async def step(done: Step) -> None:
-                await write(_chunk(chat, task.id, {"reasoning_content": f"{done.summary}\n"}))
-
-            await write(_chunk(chat, task.id, {"role": "assistant", "content": ""}))
-            telling = asyncio.ensure_future(self._told(calls, task, step))
+        async def wait() -> None:
+            nonlocal answer
             try:
-                while not (await asyncio.wait([telling], timeout=BEAT_S))[0]:
+                told, below, ended = await self._told(calls, task)
+                answer = _completion(chat, _joined(told, below), ended)
+            except CutOff as error:
+                answer = _refused(error)
+
+        # Only so it is noticed that the client has gone, and its answer kept for when it comes again.
+        if await ends_before(disconnected(request.receive), wait()):
+            self._undelivered.pop(key, None)
+        return answer
+
+    def _streamed(self, calls: Calls, task: Task, chat: ChatRequest, key: str) -> Response:
+        async def tell(write: Write) -> None:
+            stream = Telling(chat, task.id, write)
+            await stream.send({"role": "assistant", "content": ""})
+            waiting = asyncio.ensure_future(self._told(calls, task, stream.hear))
+            try:
+                while not (await asyncio.wait([waiting], timeout=BEAT_S))[0]:
                     await write(b": still at work\n\n")
-                await _says(telling.result())(write, chat, task.id)
+                await stream.end(*waiting.result())
+            except CutOff as error:
+                # No finish and no [DONE]: clients take it for what it is, an answer that was cut off.
+                await write(b"data: " + bytes(_refused(error).body) + b"\n\n")
+                return
             finally:
-                telling.cancel()
+                waiting.cancel()
             self._undelivered.pop(key, None)
 
         return Streamed(tell, _EVENTS)
@@ -235,13 +262,81 @@ class ChatCompletions:
                 return phone.id
         raise Unknown(say("programs.no_model", model=model[:60]))
 
-    async def _told(self, calls: Calls, task: Task, step: Progress | None = None) -> str:
-        """The end of the task, or what it asks, as an ordinary answer."""
-        asked = await wait_for_task(calls, task, step)
+    async def _told(self, calls: Calls, task: Task, progress: Progress | None = None) -> tuple[str, str, Task]:
+        """The answer, which is the end of the task or what it asks, what stands below it, and the task as it is then.
+        Raises CutOff.
+        """
+        asked = await wait_for_task(calls, task, self._stopping, progress)
+        now = await self._services.task_service.known(task.id)
         if asked is not None:
-            return question_words(asked)
-        ended = await self._services.task_service.get(task.id) or task
-        return "\n\n".join(part for part in (ended.summary, ended.data or "", source_lines(ended.sources)) if part)
+            return question_words(asked), "", now
+        return now.summary, _joined(now.data or "", source_lines(now.sources)), now
+
+
+class Telling:
+    """An answer as it is streamed: steps, tools and thoughts as `reasoning_content`, the answer in pieces."""
+
+    def __init__(self, chat: ChatRequest, task: str, write: Write) -> None:
+        self._chat = chat
+        self._task = task
+        self._write = write
+        self._thinker: object = None
+        self._has_said = False
+        self._answer = ""
+        """What was sent of the answer since its writer has used a tool."""
+
+    async def send(self, delta: dict[str, str], finish: str | None = None, **more: object) -> None:
+        """Send a chunk."""
+        choice = {"index": 0, "delta": delta, "finish_reason": finish}
+        await self._data({**_head(self._chat, self._task, "chat.completion.chunk"), "choices": [choice], **more})
+
+    async def hear(self, event: Along) -> None:
+        """Tell what happens on the way."""
+        match event:
+            case Step():
+                await self._think(event, event.summary)
+            case Thinking():
+                await self._think(event.node, event.reasoning)
+                await (self._say if event.is_answer else partial(self._think, event.node))(event.text)
+            case _:
+                used = json.dumps(event.arguments, ensure_ascii=False)
+                await self._think(event, shortened(f"{event.name} {used}", MOST_OF_A_CALL))
+                self._answer = ""
+
+    async def end(self, answer: str, below: str = "", task: Task | None = None) -> None:
+        """Send what is left of the answer, and that it is over. What was sent cannot be taken back: where it is not how
+        the answer begins, the whole follows it.
+        """
+        begun, whole = self._answer.lstrip(), _joined(answer, below)
+        if begun.rstrip() == answer:
+            begun = answer
+        if begun and whole.startswith(begun):
+            whole = whole.removeprefix(begun)
+        else:
+            self._answer = ""
+        await self._say(whole)
+        await self.send({}, "stop", **_state(task))
+        if self._chat.stream_options is not None and self._chat.stream_options.include_usage:
+            head = _head(self._chat, self._task, "chat.completion.chunk")
+            await self._data({**head, "choices": [], "usage": _usage(task)})
+        await self._write(b"data: [DONE]\n\n")
+
+    async def _think(self, thinker: object, text: str) -> None:
+        """Each who thinks, and each step, begins a line."""
+        if text:
+            other = self._thinker is not None and thinker != self._thinker
+            self._thinker = thinker
+            await self.send({"reasoning_content": f"\n{text}" if other else text})
+
+    async def _say(self, text: str) -> None:
+        if text:
+            apart = self._has_said and not self._answer
+            self._has_said = True
+            self._answer += text
+            await self.send({"content": f"\n\n{text}" if apart else text})
+
+    async def _data(self, data: dict[str, Any]) -> None:
+        await self._write(f"data: {json.dumps(data, ensure_ascii=False)}\n\n".encode())
 
 
 def side_answer(chat: ChatRequest) -> str | None:
@@ -285,6 +380,16 @@ def pictures_of(message: ChatMessage) -> tuple[Attachment, ...]:
     return tuple(found)
 
 
+async def _tell_at_once(chat: ChatRequest, text: str, write: Write) -> None:
+    stream = Telling(chat, "0", write)
+    await stream.send({"role": "assistant", "content": ""})
+    await stream.end(text)
+
+
+def _joined(*parts: str) -> str:
+    return "\n\n".join(part for part in parts if part)
+
+
 _EVENTS: Final = {"Content-Type": "text/event-stream; charset=utf-8", "Cache-Control": "no-store"}
 
 
@@ -295,34 +400,20 @@ def _key(calls: Calls, chat: ChatRequest) -> str:
     return hashlib.sha256(data.encode()).hexdigest()
 
 
-def _whole(chat: ChatRequest, task: str, text: str, ended: Task | None = None) -> Response:
-    message = {"role": "assistant", "content": text}
-    spent = (0, 0) if ended is None else (ended.usage.input, ended.usage.output)
-    usage = {"prompt_tokens": spent[0], "completion_tokens": spent[1], "total_tokens": sum(spent)}
-    choice = {"index": 0, "message": message, "finish_reason": "stop"}
-    return JSONResponse({**_head(chat, task, "chat.completion"), "choices": [choice], "usage": usage})
+def _completion(chat: ChatRequest, text: str, task: Task | None = None) -> Response:
+    choice = {"index": 0, "message": {"role": "assistant", "content": text}, "finish_reason": "stop"}
+    head = _head(chat, "0" if task is None else task.id, "chat.completion")
+    return JSONResponse({**head, "choices": [choice], "usage": _usage(task), **_state(task)})
 
 
-def _streamed(chat: ChatRequest, task: str, say_it: Callable[[Write, ChatRequest, str], Awaitable[None]]) -> Response:
-    async def tell(write: Write) -> None:
-        await say_it(write, chat, task)
-
-    return Streamed(tell, _EVENTS)
+def _usage(task: Task | None) -> dict[str, int]:
+    spent = (0, 0) if task is None else (task.usage.input, task.usage.output)
+    return {"prompt_tokens": spent[0], "completion_tokens": spent[1], "total_tokens": sum(spent)}
 
 
-def _says(text: str) -> Callable[[Write, ChatRequest, str], Awaitable[None]]:
-    async def tell(write: Write, chat: ChatRequest, task: str) -> None:
-        await write(_chunk(chat, task, {"role": "assistant", "content": text}))
-        await write(_chunk(chat, task, {}, "stop"))
-        await write(b"data: [DONE]\n\n")
-
-    return tell
-
-
-def _chunk(chat: ChatRequest, task: str, delta: dict[str, str], finish: str | None = None) -> bytes:
-    choice = {"index": 0, "delta": delta, "finish_reason": finish}
-    data = {**_head(chat, task, "chat.completion.chunk"), "choices": [choice]}
-    return f"data: {json.dumps(data, ensure_ascii=False)}\n\n".encode()
+def _state(task: Task | None) -> dict[str, Any]:
+    """How the task is by now, beside OpenAI's fields: its answer has stopped, whether it was done or failed."""
+    return {} if task is None else {"opengui": {"task": task.id, "state": task.state, "outcome": task.outcome}}
 
 
 def _head(chat: ChatRequest, task: str, kind: str) -> dict[str, Any]:
@@ -345,6 +436,8 @@ def _refused(error: Exception) -> Response:
             return _problem(429, str(error), "rate_limit_exceeded", "requests")
         case StoreAway():
             return _problem(503, str(error), "store_away", "server_error")
+        case CutOff():
+            return _problem(503, str(error), "cut_off", "server_error")
     return _problem(400, str(error), "not_done")
 
 

@@ -125,10 +125,11 @@ class Streamed(Response):
         async def write(data: bytes) -> None:
             await send({"type": "http.response.body", "body": data, "more_body": True})
 
-        if await ends_before(_disconnected(receive), self._work(write)):
+        if await ends_before(disconnected(receive), self._work(write)):
             await send({"type": "http.response.body", "body": b"", "more_body": False})
 
 
-async def _disconnected(receive: Receive) -> None:
+async def disconnected(receive: Receive) -> None:
+    """Wait until the reader has left, who has sent all there is to read."""
     while (await receive())["type"] != "http.disconnect":
         pass

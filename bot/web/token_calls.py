@@ -2,17 +2,28 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable
 from contextlib import aclosing
 
-from agent.events import Asked, Step
+from agent.events import Asked, Step, Thinking
 from agent.questions import QuestionKind
 from bot.application.access import Refused
 from bot.domain.task import OpenQuestion, Task
+from bot.domain.task_events import ToolCalled
 from bot.texts import say
 from bot.web.v1.calls import Calls
+from bot.web.wakeup import any_of, ends_before
 
-Progress = Callable[[Step], Awaitable[None]]
+EXPIRY_SEEN_S = 15.0
+"""Seconds after which it is noticed at the latest that a token has expired."""
+Along = Step | Thinking | ToolCalled
+"""What is told on the way."""
+Progress = Callable[[Along], Awaitable[None]]
+
+
+class CutOff(Refused):
+    """Nothing more is told of a task that goes on: the token was revoked, or the service stops."""
 
 
 async def question_of(calls: Calls, task: Task) -> OpenQuestion | None:
@@ -30,21 +41,43 @@ async def answer_ordinary(calls: Calls, question: OpenQuestion, text: str, *, ap
     await calls.commands().answer(question, text)
 
 
-async def wait_for_task(calls: Calls, task: Task, progress: Progress | None = None) -> OpenQuestion | None:
-    """Wait until the task has ended or asks something, which is returned; `progress` gets its steps on the way. A token
-    that was taken back hears nothing more.
+async def wait_for_task(
+    calls: Calls, task: Task, stopping: asyncio.Event, progress: Progress | None = None
+) -> OpenQuestion | None:
+    """Wait until the task has ended or asks something, which is returned; `progress` gets what is told on the way.
+    Raises CutOff.
     """
-    async with aclosing(calls.behind.following.events(task.id)) as events:
-        if (asked := await question_of(calls, task)) is not None:
-            return asked
-        async for heard in events:
-            if heard.last or not calls.services.rights.tokens.holds(calls.token):
-                return None
-            if isinstance(heard.event, Step) and progress is not None:
-                await progress(heard.event)
-            elif isinstance(heard.event, Asked) and (asked := await question_of(calls, task)) is not None:
-                return asked
-    return None
+    asked: OpenQuestion | None = None
+
+    async def follow() -> None:
+        nonlocal asked
+        async with aclosing(calls.behind.following.events(task.id, thinking=progress is not None)) as events:
+            asked = await question_of(calls, task)
+            if asked is not None:
+                return
+            async for heard in events:
+                if heard.last:
+                    return
+                if isinstance(heard.event, Along) and progress is not None:
+                    await progress(heard.event)
+                elif isinstance(heard.event, Asked) and (asked := await question_of(calls, task)) is not None:
+                    return
+
+    if not await ends_before(_cut_off(calls, stopping), follow()):
+        raise CutOff(say("desk.stopping") if stopping.is_set() else say("refusal.wrong_token"))
+    return asked
+
+
+async def _cut_off(calls: Calls, stopping: asyncio.Event) -> None:
+    """Wait until the token holds no more, or the service stops."""
+    tokens, changed = calls.services.rights.tokens, asyncio.Event()
+    forget = tokens.on_change(changed.set)
+    try:
+        while tokens.holds(calls.token) and not stopping.is_set():
+            changed.clear()
+            await any_of(changed, stopping, seconds=EXPIRY_SEEN_S)
+    finally:
+        forget()
 
 
 def question_words(asked: OpenQuestion, *, approves: bool = False) -> str:

@@ -288,7 +288,7 @@ async def _console(
                 *LiveHand(services, ending).routes(),
                 *part_routes(core.machines),
                 *ApiMount(api, ending).routes(),
-                *ChatCompletions(api).routes(),
+                *ChatCompletions(api, ending).routes(),
                 *McpMount(api, ending).routes(),
             ],
             rights=core.rights,

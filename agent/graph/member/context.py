@@ -95,3 +95,5 @@ class MemberContext:
     """What was noted, and what runs on the phone have brought back, before."""
     documents: tuple[str, ...] = ()
     """What the planner has read in the operator's documents."""
+    is_whole: bool = False
+    """Whether it is the whole task."""

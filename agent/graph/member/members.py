@@ -68,6 +68,8 @@ class MemberOrder(BaseModel):
     """What was noted, and what runs on the phone have brought back."""
     documents: tuple[str, ...] = ()
     """What the planner has read in the operator's documents, of which something may stand in the goal."""
+    is_whole: bool = False
+    """Whether it is the whole task, and not a part of a plan."""
 
 
 class MemberEnded(BaseModel):
@@ -201,6 +203,7 @@ class Members:
             told_others=told_others,
             plan_notes=order.notes,
             documents=order.documents,
+            is_whole=order.is_whole,
         )
         config: RunnableConfig = {
             "configurable": {"thread_id": f"member:{order.task}:{order.number}"},

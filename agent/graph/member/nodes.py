@@ -105,7 +105,7 @@ async def member_model(state: MemberState, runtime: Runtime[MemberContext]) -> F
         temperature=desk.guidance.temperature,
         max_tokens=desk.guidance.max_tokens,
     )
-    stream = Thoughts(context.member.name, desk.emit)
+    stream = Thoughts(context.member.name, desk.emit, is_answer=context.is_whole)
     model, refused = desk.models.for_role(context.member.model), conversation["overflow"]
     try:
         await _check_budget(state, desk)

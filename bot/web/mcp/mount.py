@@ -71,7 +71,7 @@ class McpMount:
         from bot.web.mcp.server import phone_server  # noqa: PLC0415 - the same
 
         return StreamableHTTPSessionManager(
-            phone_server(self._behind),
+            phone_server(self._behind, self._stopping),
             session_idle_timeout=IDLE_S,
             max_request_body_size=MOST_BYTES,
             max_sessions=self._sessions,

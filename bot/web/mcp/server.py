@@ -41,7 +41,7 @@ from bot.store.errors import StoreAway
 from bot.tasks.files import MAX_FILES, check
 from bot.texts import say
 from bot.web.auth import caller_of
-from bot.web.token_calls import answer_ordinary, question_of, question_words, wait_for_task
+from bot.web.token_calls import Along, answer_ordinary, question_of, question_words, wait_for_task
 from bot.web.v1.calls import ApiServices, Calls
 
 MOST_WAIT_S: Final = 3600
@@ -87,10 +87,10 @@ class Said(BaseModel):
     answer: str = Field(description="Your answer", max_length=TEXT)
 
 
-def phone_server(behind: ApiServices) -> Server[Any]:
-    """The server with its tools."""
+def phone_server(behind: ApiServices, stopping: asyncio.Event) -> Server[Any]:
+    """The server with its tools, which wait for nothing once it is `stopping`."""
     server = _WordedServer("opengui", instructions=INSTRUCTIONS, subscriptions=False)
-    tools = PhoneTools(behind)
+    tools = PhoneTools(behind, stopping)
     for tool in (
         tools.phones,
         tools.screenshot,
@@ -129,8 +129,9 @@ class _WordedServer(MCPServer[Any]):
 class PhoneTools:
     """The tools; a docstring is what a client's model is told of one."""
 
-    def __init__(self, behind: ApiServices) -> None:
+    def __init__(self, behind: ApiServices, stopping: asyncio.Event) -> None:
         self._behind = behind
+        self._stopping = stopping
 
     async def phones(self, ctx: Context[Any, Any]) -> str:
         """List the phones: whether each can be used, what it shows, and who uses it."""
@@ -261,10 +262,11 @@ class PhoneTools:
         return Calls(self._behind, caller_of(request))
 
     async def _followed(self, ctx: Context[Any, Any], calls: Calls, task: Task) -> Any:  # noqa: ANN401 - as `do`
-        async def progress(step: Step) -> None:
-            await ctx.report_progress(step.step, step.max_steps, step_words(step))
+        async def progress(event: Along) -> None:
+            if isinstance(event, Step):
+                await ctx.report_progress(event.step, event.max_steps, step_words(event))
 
-        while (asked := await wait_for_task(calls, task, progress)) is not None:
+        while (asked := await wait_for_task(calls, task, self._stopping, progress)) is not None:
             if not _elicits(ctx, calls, asked):
                 break
             words = question_words(asked, approves=calls.token.approves_by_mcp)

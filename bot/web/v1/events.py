@@ -74,8 +74,8 @@ async def stream_task(
     "/conversations/{conversation}/events", tags=["conversations"], response_class=Response, responses=RESPONSES
 )
 async def stream_events(request: Request, conversation: Id, calls: Caller, last_event_id: LastEventId = "") -> Response:
-    """What happens, from the beginning or behind `Last-Event-ID`: `thinking_start`, `thinking` (pieces, which are not
-    kept and have no id), `message`, `tool_calls`, `tool_result`, `process_step`, `error`, `done`.
+    """What happens, from the beginning or behind `Last-Event-ID`: `thinking_start`, `thinking` in pieces, `message`,
+    `tool_calls`, `tool_result`, `process_step`, `error`, `done`.
     """
     found = await calls.conversation(conversation)
     return _streamed(request, calls, None, found.id, last_event_id)

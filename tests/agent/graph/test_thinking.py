@@ -51,6 +51,7 @@ async def test_a_member_is_heard_while_it_writes_and_thinks(rig: Rig) -> None:
     work = Work(agent_of(rig, have, World()), order("price of A", quick=False))
     end = await work.ended()
     assert told(work, "researcher") == (end.summary, "about memberabout member")
+    assert all(event.is_answer for event in work.events if isinstance(event, Thinking) and event.node == "researcher")
 
 
 async def test_a_direct_answer_comes_in_pieces(rig: Rig) -> None:
@@ -92,6 +93,13 @@ def test_the_text_of_a_field_is_told_once_however_it_is_cut(size: int, plain: bo
         field(Delta(text=written[at : at + size]))
     stream.flush()
     assert "".join(event.text for event in heard if isinstance(event, Thinking)) == WHOLE["answer"]
+
+
+def test_what_comes_all_at_once_is_told_in_pieces_with_a_limit() -> None:
+    heard: list[TaskEvent] = []
+    Thoughts("x", heard.append)(Delta(text="a" * 9_001, reasoning="b" * 4_001))
+    pieces = [event for event in heard if isinstance(event, Thinking)]
+    assert [(len(one.text), len(one.reasoning)) for one in pieces] == [(4_000, 4_000), (4_000, 1), (1_001, 0)]
 
 
 @pytest.mark.parametrize(

@@ -83,6 +83,7 @@ async def test_a_task_has_one_log_of_all_that_happens_to_it(tmp_path: Path) -> N
     assert [type(event) for event in events] == [
         Accepted,
         Planned,
+        Thinking,
         Started,
         StateChanged,
         StepDone,
@@ -98,15 +99,16 @@ async def test_a_task_has_one_log_of_all_that_happens_to_it(tmp_path: Path) -> N
         TaskEnded,
     ]
     assert events[0] == Accepted(text="look", source="m1")
+    assert events[2] == Thinking(node="planner", text="First")
     states = [event.state for event in events if isinstance(event, StateChanged)]
     assert states == [TaskState.WORKING, TaskState.WAITING, TaskState.WORKING]
-    assert events[4] == StepDone(run=RUN, subtask=1, step=1, max_steps=9, summary="Tapped", index=0, phone_name="Pixel")
-    assert events[7] == QuestionClosed(question="q", by=ANNA.name)
-    assert events[11] == Noted(text="Be quick.", by=ANNA.name)
-    assert events[13] == ToolReturned(
+    assert events[5] == StepDone(run=RUN, subtask=1, step=1, max_steps=9, summary="Tapped", index=0, phone_name="Pixel")
+    assert events[8] == QuestionClosed(question="q", by=ANNA.name)
+    assert events[12] == Noted(text="Be quick.", by=ANNA.name)
+    assert events[14] == ToolReturned(
         call="1-coder-1-1-0", member="coder", name="calculate", state="done", result={"told": ["42"]}, seconds=0.5
     )
-    assert events[14] == TaskEnded(outcome=Outcome.SUCCEEDED, summary="Done.", data="7", steps=1)
+    assert events[15] == TaskEnded(outcome=Outcome.SUCCEEDED, summary="Done.", data="7", steps=1)
     assert not any("5831" in event.model_dump_json() for event in events)
 
 

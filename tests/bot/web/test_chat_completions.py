@@ -12,13 +12,16 @@ from typing import Any
 import openai
 import pytest
 
+from agent.events import Thinking
+from agent.outcome import Outcome
 from agent.ports.agent import Guidance
 from agent.questions import QuestionKind
 from bot.domain.task import Task
 from bot.domain.task_request import TaskOptions
 from bot.web.chat_completions import ChatMessage, ChatRequest, side_answer
+from tests.bot.web.v1.test_reading import used
 from tests.bot.web.v1.world import ApiWorld, open_api
-from tests.bot.world import png
+from tests.bot.world import ANNA, png
 
 
 @pytest.fixture
@@ -77,14 +80,104 @@ async def test_the_last_message_is_the_task_and_its_end_the_answer(api: ApiWorld
     assert told.choices[0].finish_reason == "stop"
 
 
-async def test_a_stream_has_the_steps_and_then_the_answer(api: ApiWorld, client: openai.AsyncOpenAI) -> None:
-    stream = await client.chat.completions.create(model="opengui", messages=said("open settings"), stream=True)
+class Streamed:
+    """What came of a stream: both texts, and what its last chunks say."""
+
+    def __init__(self, client: openai.AsyncOpenAI, text: str, **more: Any) -> None:
+        self._asking = client.chat.completions.create(model="opengui", messages=said(text), stream=True, **more)
+        self.content: list[str] = []
+        self.reasoning = ""
+        self.finish: str | None = None
+        self.state: dict[str, Any] = {}
+        self.usage: Any = None
+        self.reading = asyncio.create_task(self._read())
+
+    async def _read(self) -> None:
+        async for chunk in await self._asking:
+            self.usage = chunk.usage
+            for choice in chunk.choices:
+                delta = choice.delta.model_dump(exclude_none=True)
+                self.content += [delta["content"]] if delta.get("content") else []
+                self.reasoning += delta.get("reasoning_content", "")
+                self.finish = choice.finish_reason
+                self.state = (chunk.model_extra or {}).get("opengui", {})
+
+
+async def test_a_stream_has_what_happens_and_the_answer_in_pieces(api: ApiWorld, client: openai.AsyncOpenAI) -> None:
+    stream = Streamed(client, "open settings", stream_options={"include_usage": True})
     task = await given(api)
+    api.world.agent.tell(task.id, Thinking(node="plan_generator", text="First I "))
+    api.world.agent.tell(task.id, Thinking(node="plan_generator", text="look."))
     await api.world.step(task, 1)
+    await api.world.step(task, 2)
+    await used(api, task, 1)
+    for text in ("It is", " done."):
+        api.world.agent.tell(task.id, Thinking(node="summarizer", text=text, is_answer=True))
     await api.world.end(task)
-    deltas = [chunk.choices[0].delta.model_dump(exclude_none=True) async for chunk in stream]
-    assert "".join(delta.get("reasoning_content", "") for delta in deltas) == "Tapped Search\n"
-    assert "".join(delta.get("content", "") for delta in deltas) == "It is done."
+    await stream.reading
+    *lines, tool = stream.reasoning.split("\n")
+    assert lines == ["First I look.", "Tapped Search", "Tapped Search"]
+    assert tool.startswith("calculate {")
+    assert stream.content == ["It is", " done."], "nothing is said twice"
+    assert (stream.finish, stream.state) == ("stop", {"task": task.id, "state": "ended", "outcome": "succeeded"})
+    ended = await api.world.task_service.known(task.id)
+    assert stream.usage.total_tokens == ended.usage.input + ended.usage.output
+
+
+@pytest.mark.parametrize(
+    ("begun", "content"),
+    [
+        ([], "It is done."),
+        (["It is"], "It is done."),
+        (["  It is done.\n"], "  It is done.\n"),
+        (["I look it up.", None, "It is done."], "I look it up.\n\nIt is done."),
+        (["I have opened it."], "I have opened it.\n\nIt is done."),
+        (["It is done. And more"], "It is done. And more\n\nIt is done."),
+    ],
+)
+async def test_an_answer_that_was_begun_ends_as_the_task_did(
+    api: ApiWorld, client: openai.AsyncOpenAI, begun: list[str | None], content: str
+) -> None:
+    """Whatever was sent before, the end of the task is what the answer ends with, once. None stands for a tool."""
+    stream = Streamed(client, "open settings")
+    task = await given(api)
+    for text in begun:
+        if text is None:
+            async with asyncio.timeout(5):
+                while not stream.content:
+                    await asyncio.sleep(0.01)
+            await used(api, task, 1)
+        else:
+            api.world.agent.tell(task.id, Thinking(node="coder", text=text, is_answer=True))
+    await api.world.end(task)
+    await stream.reading
+    assert "".join(stream.content) == content
+
+
+async def test_an_end_that_is_no_success_says_so(api: ApiWorld, client: openai.AsyncOpenAI) -> None:
+    whole = asyncio.create_task(client.chat.completions.create(model="opengui", messages=said("look")))
+    task = await given(api)
+    await api.world.end(task, Outcome.FAILED)
+    assert (await whole).model_extra == {"opengui": {"task": task.id, "state": "ended", "outcome": "failed"}}
+
+
+@pytest.mark.parametrize("by", ["revoking", "stopping"])
+async def test_an_answer_that_is_cut_off_is_an_error(api: ApiWorld, client: openai.AsyncOpenAI, by: str) -> None:
+    """Seen failing without CutOff: an empty answer with "stop", as if the task had ended."""
+    stream = Streamed(client, "open settings")
+    await given(api)
+    whole = asyncio.create_task(client.chat.completions.create(model="opengui", messages=said("look at the clock")))
+    await given(api, 2)
+    await asyncio.sleep(0.1)  # both answers are waited for
+    if by == "revoking":
+        await api.world.rights.revoke_token("ui", ANNA)
+    else:
+        await api.console.stop()
+    with pytest.raises(openai.APIError):
+        await stream.reading
+    assert (stream.content, stream.finish) == ([], None)
+    with pytest.raises(openai.InternalServerError, match="revoked" if by == "revoking" else "stopping"):
+        await whole
 
 
 async def test_an_equal_request_attaches_to_the_task_at_work(api: ApiWorld, client: openai.AsyncOpenAI) -> None:

@@ -97,7 +97,7 @@ async def intent_analyzer(state: MainState, runtime: Runtime[TaskContext]) -> Ro
         temperature=context.guidance.temperature,
     )
     acts = bool(asks_for_act(order.text) or skill)
-    stream = Thoughts("intent_analyzer", context.emit)
+    stream = Thoughts("intent_analyzer", context.emit, is_answer=True)
     words = FieldOnly(stream, "answer", lambda said: not acts and said.get("kind") == "chat")
     try:
         await check_budget(state, context)

@@ -66,6 +66,7 @@ def sent(state: MainState, member: str, goal: str, number: int, todo: int | None
         said=tuple(findings["user_messages"]),
         notes=(*findings["notes"], *prompt_facts.brought_from_phone(state)),
         documents=tuple(plan["documents"]),
+        is_whole=not planned,
     )
     part: PartState = {
         "order": order.model_dump(mode="json"),

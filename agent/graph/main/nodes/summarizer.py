@@ -197,7 +197,7 @@ async def summarizer(state: MainState, runtime: Runtime[TaskContext]) -> MainSta
     if not any("run" in result for result in results):
         request = replace(request, temperature=context.guidance.temperature, max_tokens=context.guidance.max_tokens)
     model = context.models.for_purpose(Purpose.SUMMARIZE)
-    stream = Thoughts("summarizer", context.emit)
+    stream = Thoughts("summarizer", context.emit, is_answer=True)
     try:
         reply = await context.patiently(lambda: model.complete(request, on_delta=stream))
     except (ModelError, BudgetReached) as error:

@@ -86,18 +86,19 @@ async def test_a_conversation_tells_what_happens_without_a_gap(api: ApiWorld) ->
         assert (await stream.next()) == (1, "thinking_start", {"index": 1, "task": task.id})
         api.world.agent.tell(task.id, Started(run=RunId(task.id), phone="pixel", phone_name="Pixel"))
         api.world.agent.tell(task.id, Thinking(node="planner", text="First I"))
-        assert (await stream.next() or ())[1:] == (
+        assert (await stream.next()) == (
+            2,
             "thinking",
-            {"task": task.id, "node": "planner", "text": "First I", "reasoning": ""},
+            {"index": 2, "task": task.id, "node": "planner", "text": "First I", "reasoning": ""},
         )
         for number in (1, 2):
             await api.world.step(task, number)
         asked = await api.world.ask(task)
         told = await stream.until("message")
         assert [(number, name) for number, name, _ in told] == [
-            (2, "process_step"),
             (3, "process_step"),
-            (4, "message"),
+            (4, "process_step"),
+            (5, "message"),
         ]
         assert told[-1][2]["question"] == asked.question.id
         answered = await api.ask(secret, "POST", f"/conversations/{conversation}/messages", {"text": "the blue one"})
@@ -110,8 +111,8 @@ async def test_a_conversation_tells_what_happens_without_a_gap(api: ApiWorld) ->
         assert told[-1][2]["outcome"] == "succeeded"
         assert told[-1][2]["message"] == told[0][2]["message"]
     # What was missed is told again behind the last number that came.
-    async with await api.stream(secret, conversation, "4") as stream:
-        assert [number for number, _, _ in await stream.until("done")] == [5, 6]
+    async with await api.stream(secret, conversation, "5") as stream:
+        assert [number for number, _, _ in await stream.until("done")] == [6, 7]
     messages = (await api.ask(secret, "GET", f"/conversations/{conversation}/messages?limit=2")).body["data"]
     assert [one["text"] for one in messages["items"]] == ["open settings", "Which one?"]
     assert messages["has_more"]

@@ -9,6 +9,7 @@ from typing import Any
 import openai
 import pytest
 
+from agent.events import Thinking
 from agent.outcome import Outcome
 from bot.config.settings import Settings
 from bot.domain.address import Person
@@ -100,6 +101,23 @@ async def test_a_deleted_message_is_told_to_nobody_and_its_task_known_no_more(ap
         told = [one for _ in range(3) for one in await stream.until("done")]
     of_it = [data for _, name, data in told if data.get("message") == gone["id"]]
     assert all("text" not in data for data in of_it)
+    assert [number for number, _, _ in told] == list(range(1, len(told) + 1)), "no number is missing"
+
+
+@pytest.mark.parametrize("role", [0, 1])
+async def test_with_a_message_goes_what_was_thought_about_it(api: ApiWorld, role: int) -> None:
+    """Seen failing without `_FORGET_THOUGHTS`: the answer was still told, in pieces."""
+    talk = await Talk.begin(api)
+    thoughts = {"feed my cat": "Mia eats", "what is 7 times 673": "It is 4711"}
+    for words, thought in thoughts.items():
+        task = await talk.say(words)
+        api.world.agent.tell(task.id, Thinking(node="summarizer", text=thought, reasoning=thought))
+        await api.world.end(task)
+    assert await talk.delete(f"/messages/{(await talk.messages())['items'][2 + role]['id']}") == 204
+    async with await api.stream(talk.secret, talk.path.rpartition("/")[2]) as stream:
+        told = [one for _ in range(2) for one in await stream.until("done")]
+    pieces = [(data["text"], data["reasoning"]) for _, name, data in told if name == "thinking"]
+    assert pieces == [("Mia eats", "Mia eats"), ("", "")]
     assert [number for number, _, _ in told] == list(range(1, len(told) + 1)), "no number is missing"
 
 

@@ -13,6 +13,7 @@ from agent.outcome import Outcome
 from bot.domain.right import Right
 from bot.store.frames import FrameFiles
 from bot.store.store import DATABASE_NAME, Store
+from bot.tasks.workers import MOST_THOUGHTS
 from tests.bot.tasks.bench import Clock
 from tests.bot.tasks.test_event_log import Counted
 from tests.bot.web.v1.world import ApiWorld, open_api
@@ -30,21 +31,41 @@ async def test_a_task_that_was_given_in_a_chat_is_told_from_its_beginning_to_its
         assert told[-1][2] == {"task": task.id, "state": "working"}
         api.world.agent.tell(task.id, Thinking(node="planner", text="First I"))
         number, name, piece = await stream.next() or (0, "", {})
-        assert (number, name, piece["text"]) == (0, "thinking", "First I")
+        assert (number, name, piece["text"]) == (4, "thinking", "First I")
         api.world.task_service.model_away(task.id, ModelAway(cause=Cause.BROKEN, until=7.0))
         assert (await stream.next() or ())[1:] == ("model_away", {"task": task.id, "cause": "broken", "until": 7.0})
         await api.world.step(task, 1)
         number, name, step = await stream.next() or (0, "", {})
-        assert (number, name, step["index"], step["phone"]) == (4, "process_step", 0, "Pixel")
+        assert (number, name, step["index"], step["phone"]) == (5, "process_step", 0, "Pixel")
         await api.world.end(task, Outcome.FAILED)
         told = await stream.until("done")
-        assert [(number, name) for number, name, _ in told] == [(0, "error"), (0, "message"), (5, "done")]
+        assert [(number, name) for number, name, _ in told] == [(0, "error"), (0, "message"), (6, "done")]
         assert await stream.next() is None, "nothing comes after the end"
     # What was missed is told again behind the last number that came, also when the task is over.
     async with await api.stream_of(secret, f"/tasks/{task.id}", "3") as stream:
-        assert [name for _, name, _ in await stream.until("done")] == ["process_step", "error", "message", "done"]
-    async with asyncio.timeout(5), await api.stream_of(secret, f"/tasks/{task.id}", "5") as stream:
+        told = await stream.until("done")
+        assert [name for _, name, _ in told] == ["thinking", "process_step", "error", "message", "done"]
+        assert told[0][2] == piece, "what was thought is told as it was"
+    async with asyncio.timeout(5), await api.stream_of(secret, f"/tasks/{task.id}", "6") as stream:
         assert await stream.next() is None, "who knows the end waits for nothing"
+
+
+async def test_who_comes_later_gets_as_much_of_the_thoughts_as_is_kept(api: ApiWorld) -> None:
+    """Seen failing without the bound: a model that never stops fills the disk."""
+    secret = await api.token("ci", owner=ANNA)
+    task = await api.world.working()
+    pieces = [f"{number:04}" * 1_000 for number in range(MOST_THOUGHTS // 4_000 + 2)]
+    async with asyncio.timeout(20), await api.stream_of(secret, f"/tasks/{task.id}") as stream:
+        await stream.until("state")
+        for piece in pieces:
+            api.world.agent.tell(task.id, Thinking(node="coder", reasoning=piece))
+        live = [(await stream.until("thinking"))[-1] for _ in pieces]
+    assert [data["reasoning"] for _, _, data in live] == pieces
+    assert [number for number, _, _ in live[-2:]] == [0, 0], "what is not kept has no id"
+    await api.world.end(task)
+    async with asyncio.timeout(20), await api.stream_of(secret, f"/tasks/{task.id}") as stream:
+        later = await stream.until("done")
+    assert [data["reasoning"] for _, name, data in later if name == "thinking"] == pieces[:-2]
 
 
 async def test_a_stream_is_only_for_who_may_see_the_task(api: ApiWorld) -> None:

@@ -183,7 +183,7 @@ async def open_api(
                 *part_routes(machines),
                 *LiveHand(world.services, stopping).routes(),
                 *ApiMount(api, stopping).routes(),
-                *ChatCompletions(api).routes(),
+                *ChatCompletions(api, stopping).routes(),
                 *McpMount(api, stopping, sessions=5).routes(),
             ],
             connections=connections,
