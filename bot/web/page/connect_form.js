@@ -1,6 +1,6 @@
 // The form of the model or of a chat: tried before it is kept. Secrets are typed and never shown.
 
-import { h, setText, uniqueId } from "./dom.js";
+import { h, setLinked, setText, uniqueId } from "./dom.js";
 import { send } from "./service.js";
 import { say } from "./words.js";
 
@@ -45,8 +45,9 @@ export class ConnectForm {
     return this.root;
   }
 
-  take({ forms, presets }) {
+  take({ forms, presets, model_state: model }) {
     this.now = forms.find((form) => form.name === this.name);
+    this.model = this.name === MODEL ? model : null;
     this.of = this.now.endpoint;
     this.presetField.hidden = !this.of;
     setText(this.title, this.now.title);
@@ -56,11 +57,12 @@ export class ConnectForm {
       this.preset.append(h("option", { value: "" }, say("page.connect.choose")), ...presets.map((one, index) => h("option", { value: index }, one.title)));
     }
     const { kind, text } = this.now.state;
-    const classes = { connected: "succeeded", set: "succeeded", connecting: "working", closed: "waiting", off: "" };
-    this.badge.className = `badge ${classes[kind]}`;
-    setText(this.badge, kind === "off" ? this.state().text : say(`page.connect.state.${kind}`));
-    this.why.hidden = kind !== "closed";
-    setText(this.why, kind === "closed" ? text : "");
+    const classes = { connected: "succeeded", connecting: "working", closed: "waiting" };
+    this.badge.className = `badge ${classes[this.state().kind] ?? ""}`;
+    setText(this.badge, this.model?.text ?? (kind === "off" ? this.state().text : say(`page.connect.state.${kind}`)));
+    const why = this.model?.remedy || (kind === "closed" ? text : "");
+    this.why.hidden = !why;
+    setLinked(this.why, why);
     this.link(this.closing, this.now.closing ?? "");
     this.closing.hidden = !this.now.closing;
     for (const field of this.now.fields) this.field(field);
@@ -80,9 +82,14 @@ export class ConnectForm {
     return needed.some((field) => field.fixed) ? [] : needed;
   }
 
+  // Of the model what its last request or test has told, of all else how it is set.
   state() {
     const { kind, text } = this.now.state;
-    const off = this.name === MODEL ? "offline" : this.of ? "unset" : "off";
+    if (this.model) {
+      const { status, model, text: words } = this.model;
+      return { kind: { connected: "connected", failing: "closed" }[status] ?? "off", text: model ? `${model} · ${words}` : say("page.connect.state.offline") };
+    }
+    const off = this.of ? "unset" : "off";
     return { kind, text: this.of && text ? text : say(`page.connect.state.${kind === "off" ? off : kind}`) };
   }
 
@@ -125,6 +132,15 @@ export class ConnectForm {
     field.input.placeholder = kind === "secret" && set && !moved ? "••••••••••••" : "";
     setText(field.hint, key ? say(`page.connect.${key}`, { name: name.toUpperCase() }) : "");
     field.hint.classList.toggle("care", moved);
+  }
+
+  // Where somebody was sent to set this one.
+  focus(name) {
+    const field = this.fields.get(name);
+    if (!field) return;
+    if (this.root.matches("details")) this.root.open = true;
+    field.input.scrollIntoView({ block: "center" });
+    field.input.focus();
   }
 
   // Whether the address is another than the one that the kept key is for.
@@ -184,6 +200,7 @@ export class ConnectForm {
       this.show(findings);
       this.anyway.hidden = !(what === "save" && saved === false && this.of);
       if (saved) await this.saved();
+      else if (what === "test") await this.way.reload();
       else if (saved === false) this.tell(say(`page.connect.${this.of ? "not_saved" : "not_connected"}`), "bad");
     });
   }
@@ -244,5 +261,5 @@ export class ConnectForm {
 
 export function finding({ verdict, text, fix }) {
   return h("li", { class: `finding ${verdict}` }, h("span", { class: "sign", role: "img", "aria-label": say(`page.check.verdict.${verdict}`) }, MARKS[verdict]),
-    h("div", {}, h("p", {}, text), fix ? h("p", { class: "fix" }, fix) : null));
+    h("div", {}, setLinked(h("p"), text), fix ? setLinked(h("p", { class: "fix" }), fix) : null));
 }

@@ -1,6 +1,6 @@
 // How a task ended: the answer first, one picture that plays the recap, and what one may do with it.
 
-import { frameUrl, h, icon, setText, setWords } from "./dom.js";
+import { frameUrl, h, icon, setLinked, setText } from "./dom.js";
 import { badge } from "./message.js";
 import { show } from "./picture.js";
 import { go } from "./route.js";
@@ -53,8 +53,8 @@ export class Result {
     this.badge.replaceChildren(badge(task.outcome));
     setText(this.facts, factsOf(task));
     const [answer, done] = answerOf(task);
-    setWords(this.answer, answer);
-    setWords(this.done, done);
+    setLinked(this.answer, answer);
+    setLinked(this.done, done);
     this.recap = content.files.find((file) => RECAP.test(file.name)) ?? null;
     const others = content.files.filter((file) => file !== this.recap);
     this.files.hidden = others.length === 0;
