@@ -17,6 +17,7 @@ from agent.files import GivenFile
 from agent.models.state import ModelState, ModelStatus
 from agent.questions import QuestionKind
 from bot.application.services import Services
+from bot.application.tasks import TAKES_A_MODEL
 from bot.commands.spec import BY_NAME, COMMANDS
 from bot.domain.address import MessageRef
 from bot.domain.chat import ChatGone, Intake
@@ -247,7 +248,15 @@ def _commands_json(names: Collection[str]) -> list[Json]:
             "help": command.help,
             "argument": command.argument,
             "text": "" if command.text is None else command.text.name,
-            "options": [{"name": one.name, "kind": one.kind.value, "help": one.help} for one in command.options],
+            "options": [
+                {
+                    "name": one.name,
+                    "kind": one.kind.value,
+                    "help": one.help,
+                    "takes_model": one.name in TAKES_A_MODEL,
+                }
+                for one in command.options
+            ],
         }
         for command in COMMANDS
         if command.name in names

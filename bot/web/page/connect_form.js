@@ -1,6 +1,7 @@
 // The form of the model or of a chat: tried before it is kept. Secrets are typed and never shown.
 
-import { h, setLinked, setText, uniqueId } from "./dom.js";
+import { LettingIn } from "./connect_letting.js";
+import { h, setGuide, setText, uniqueId } from "./dom.js";
 import { send } from "./service.js";
 import { say } from "./words.js";
 
@@ -22,6 +23,7 @@ export class ConnectForm {
     this.names.addEventListener("change", () => this.pick());
     this.findings = h("ul", { class: "connect-findings", role: "status" });
     this.closing = h("p", { class: "note connect-closing", hidden: true });
+    this.letting = new LettingIn(name, way);
     this.keep = h("button", { class: "button primary", type: "submit" });
     this.test = h("button", { class: "button", type: "button", onclick: () => this.ask("test") }, say("page.connect.test"));
     this.anyway = h("button", { class: "button", type: "button", hidden: true, onclick: () => this.ask("save", { anyway: true }) }, say("page.connect.anyway"));
@@ -35,7 +37,7 @@ export class ConnectForm {
     });
     this.preset.addEventListener("change", () => this.fillIn());
     this.root = h("section", { class: "panel connect-panel", "aria-labelledby": `connect-${name}` },
-      h("div", { class: "connect-head" }, this.title, this.badge), this.about, this.why, this.form, this.closing);
+      h("div", { class: "connect-head" }, this.title, this.badge), this.about, this.why, this.form, this.closing, this.letting.root);
   }
 
   // As one of several, below a line that opens it.
@@ -45,13 +47,13 @@ export class ConnectForm {
     return this.root;
   }
 
-  take({ forms, presets, model_state: model }) {
+  take({ forms, presets, model_state: model, waiting, pairing }) {
     this.now = forms.find((form) => form.name === this.name);
     this.model = this.name === MODEL ? model : null;
     this.of = this.now.endpoint;
     this.presetField.hidden = !this.of;
     setText(this.title, this.now.title);
-    this.link(this.about, this.now.about);
+    setGuide(this.about, this.now.about);
     if (!this.preset.options.length && this.of) {
       this.presets = presets;
       this.preset.append(h("option", { value: "" }, say("page.connect.choose")), ...presets.map((one, index) => h("option", { value: index }, one.title)));
@@ -62,10 +64,12 @@ export class ConnectForm {
     setText(this.badge, this.model?.text ?? (kind === "off" ? this.state().text : say(`page.connect.state.${kind}`)));
     const why = this.model?.remedy || (kind === "closed" ? text : "");
     this.why.hidden = !why;
-    setLinked(this.why, why);
-    this.link(this.closing, this.now.closing ?? "");
+    setGuide(this.why, why);
+    setGuide(this.closing, this.now.closing ?? "");
     this.closing.hidden = !this.now.closing;
+    this.letting.take(!this.of && pairing && kind !== "off", waiting);
     for (const field of this.now.fields) this.field(field);
+    if (!this.of) this.suggest();
     this.preset.disabled = this.fields.get(this.of?.address)?.now.fixed ?? false;
     const fixed = this.now.fields.every((field) => field.fixed || field.kind === "switch");
     this.keep.hidden = fixed;
@@ -105,9 +109,11 @@ export class ConnectForm {
       field = { input, hint, label, touched: false };
       input.addEventListener("input", () => {
         field.touched = true;
+        field.suggested = false;
         this.anyway.hidden = true;
         this.findings.replaceChildren();
         this.hint(field);
+        if (field.now.kind === "list") this.suggest();
         if (now.name === this.of?.address) this.hint(this.fields.get(this.of.key));
       });
       if (now.name === this.of?.address || now.name === this.of?.key) input.addEventListener("change", () => this.list());
@@ -132,6 +138,15 @@ export class ConnectForm {
     field.input.placeholder = kind === "secret" && set && !moved ? "••••••••••••" : "";
     setText(field.hint, key ? say(`page.connect.${key}`, { name: name.toUpperCase() }) : "");
     field.hint.classList.toggle("care", moved);
+  }
+
+  // Who lists nobody finds their own id by a code, so codes are offered until somebody decides otherwise.
+  suggest() {
+    const codes = this.fields.get("pairing");
+    if (!codes || codes.now.fixed || this.now.state.kind !== "off" || (codes.touched && !codes.suggested)) return;
+    const lists = [...this.fields.values()].some(({ now, input }) => now.kind === "list" && input.value.trim());
+    codes.suggested = codes.touched = !lists;
+    codes.input.checked = codes.suggested || codes.now.value === "true";
   }
 
   // Where somebody was sent to set this one.
@@ -250,16 +265,9 @@ export class ConnectForm {
     this.findings.append(finding({ verdict, text, fix: "" }));
   }
 
-  // An address in a sentence can be followed; nothing else of it is read.
-  link(element, text) {
-    if (element.dataset.text === text) return;
-    element.dataset.text = text;
-    const parts = text.split(/(https:\/\/[^\s]+)/);
-    element.replaceChildren(...parts.map((part, index) => (index % 2 ? h("a", { href: part, target: "_blank", rel: "noreferrer" }, part) : document.createTextNode(part))));
-  }
 }
 
 export function finding({ verdict, text, fix }) {
   return h("li", { class: `finding ${verdict}` }, h("span", { class: "sign", role: "img", "aria-label": say(`page.check.verdict.${verdict}`) }, MARKS[verdict]),
-    h("div", {}, setLinked(h("p"), text), fix ? setLinked(h("p", { class: "fix" }), fix) : null));
+    h("div", {}, setGuide(h("p"), text), fix ? setGuide(h("p", { class: "fix" }), fix) : null));
 }

@@ -83,6 +83,14 @@ export class Model {
     return this.devices.find((device) => device.id === id) ?? null;
   }
 
+  // The first option of a typed command that only a model could follow, where there is none.
+  lacking(line) {
+    const [, name, rest] = /^\/(\S+)\s([\s\S]*)$/.exec(line) ?? [];
+    const command = this.offline ? this.commands.find((one) => one.name === name?.toLowerCase()) : null;
+    const typed = new Set(rest?.split(/\s+/));
+    return command?.options.find((option) => option.takes_model && typed.has(`--${option.name}`))?.name ?? "";
+  }
+
   // What holds a phone now, and what waits for that one. A part of a task for several phones counts for its phone.
   workOf(device) {
     const work = this.work.filter((one) => one.phone === device.id);

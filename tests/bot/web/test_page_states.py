@@ -7,11 +7,12 @@ from dataclasses import replace
 import pytest
 from playwright.async_api import Page, expect
 
+from agent.files import GivenFile
 from agent.models.cause import Cause
 from agent.models.state import ModelState, ModelStatus
-from agent.outcome import Outcome
+from agent.outcome import NeedsModel, Outcome
 from agent.questions import QuestionKind
-from bot.domain.outgoing import Message
+from bot.domain.outgoing import Button, Message
 from bot.domain.task import TaskState
 from bot.monitoring.dependencies import Wait
 from bot.texts import words
@@ -76,3 +77,48 @@ async def test_the_name_of_a_setting_leads_to_its_field_wherever_it_is_read(worl
     await expect(page.locator(".task-card .setting")).to_have_count(0)
     await open_task(page, "5")
     await expect(page.locator(".result .answer a.setting")).to_have_text(["VLM_API_KEY"])
+
+
+async def test_what_takes_a_model_says_so_before_it_is_sent(world: World, page: Page) -> None:
+    line, hint = page.get_by_label("Command", exact=True), page.locator("#hint")
+    await line.press_sequentially("/do --se")
+    await expect(page.get_by_role("option")).to_contain_text(["Needs a model."])
+    await line.fill("/do --search find teas")
+    await expect(hint).to_contain_text("--search needs a model")
+    await expect(hint.get_by_role("link")).to_have_text(["VLM_BASE_URL", "VLM_API_KEY"])
+    await line.fill("/do find teas")
+    await expect(hint).not_to_contain_text("needs a model")
+    world.tables.tasks = [
+        ended("5", Outcome.SUCCEEDED, text="find teas", origin=replace(HOME, platform="discord"), place=None)
+    ]
+    await open_task(page, "5")
+    await expect(hint).to_contain_text("Without a model")
+    world.tables.model = ModelState(ModelStatus.CONNECTED, "qwen3-vl-plus")
+    await expect(hint).to_contain_text("follow up")
+
+
+async def test_what_can_be_done_without_a_model_is_pressed_below_the_end(world: World, page: Page) -> None:
+    """The one for the same task again stays what it is."""
+    instead = ((Button("open teas", "1:instead:5:0"),), (Button("open shop", "1:instead:5:1"),))
+    final = Message(body="No.", notify=True, final=True, task="5", buttons=(*instead, (Button("Again", "1:again:5"),)))
+    await world.chat.send(address("t5"), final, nonce="f")
+    lacks = NeedsModel(choices=("open teas", "open shop"))
+    world.tables.tasks = [ended("5", Outcome.BLOCKED, text="compare teas", summary="No.", needs_model=lacks)]
+    await open_task(page, "5")
+    await page.get_by_role("button", name="open shop").click()
+    await page.get_by_role("button", name="Again").click()
+    await expect(page.locator("#toast")).not_to_contain_text("Not sent")
+    assert [press.data for press in world.intake.presses] == ["1:instead:5:1", "1:again:5"]
+
+
+async def test_files_stay_in_sight_with_what_became_of_them(world: World, page: Page) -> None:
+    files = (GivenFile(name="cat.png", content="a"), GivenFile(name="list.txt", content="b"))
+    world.tables.tasks = [task("5", state=TaskState.QUEUED, steps=0, files=files)]
+    await open_task(page, "5")
+    chips = page.locator("#messages .chip")
+    await expect(chips).to_contain_text(["cat.png", "list.txt"])
+    await expect(chips.first).to_contain_text("at the start")
+    world.tables.tasks = [task("5", steps=2, files=files)]
+    await expect(chips.first).to_contain_text("on the phone")
+    world.tables.tasks = [ended("5", Outcome.CANCELLED, steps=0, files=files)]
+    await expect(chips.first).to_contain_text("not put on a phone")
