@@ -15,6 +15,7 @@ from agent.skills.library import Skills
 from bot.domain.address import Place
 from bot.domain.chat import Chat
 from bot.domain.outgoing import Turn, at_once
+from bot.monitoring.dependencies import Wait
 from bot.people.access import Policy
 from bot.people.quotas import Quotas
 from bot.people.rights import Rights
@@ -52,9 +53,8 @@ class Services:
     """What the change of a pressed message waits for."""
     transcriber: Callable[[], Transcriber | None] = lambda: None
     """Writes down what people say, None where no endpoint for that is set."""
-    standstill: Callable[[], str] = str
-    """Why no work can go on at the moment, as a sentence; "" while it can."""
-
+    waits: Callable[[], tuple[Wait, ...]] = tuple
+    """What the service waits for at the moment."""
     namings: Mapping[str, Naming] = field(default_factory=dict)
     """How people are named in what is typed, by platform."""
     skills: Skills = field(default_factory=Skills)

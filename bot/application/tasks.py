@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -31,6 +31,12 @@ from devices.phone import PhoneInfo
 
 LATEST: Final = "latest"
 """In place of a number: the task that the caller means who names none."""
+TAKES_A_MODEL: Final[Mapping[str, Callable[[TaskDraft], object]]] = {
+    "member": lambda draft: draft.options.member,
+    "search": lambda draft: draft.options.search,
+    "follows": lambda draft: draft.follows,
+}
+"""The options that nothing but a model can follow, each with what a draft says of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -274,5 +280,4 @@ class TaskCommands:
 
 def _what_takes_a_model(draft: TaskDraft) -> str:
     """What of a task nothing but a model can do: the key of its sentence, "" where there is nothing of the kind."""
-    wanted = {"member": draft.options.member, "search": draft.options.search, "follows": draft.follows}
-    return next((name for name, given in wanted.items() if given), "")
+    return next((name for name, given in TAKES_A_MODEL.items() if given(draft)), "")

@@ -16,6 +16,7 @@ from bot.commands.resolve import task_meant
 from bot.domain.outgoing import Message, Reply
 from bot.domain.right import Right
 from bot.domain.task import Task, TaskState
+from bot.monitoring.outage_notice import standstill_words
 from bot.texts import listed, say
 
 PAGE = 10
@@ -32,9 +33,8 @@ async def status(request: Request, services: Services) -> Reply:
         parts = await services.task_service.parts(task.id)
         final = await render_final(task, frames=services.frames, now=now, parts=parts)
         return Reply(replace(final, notify=False, mention=None, final=False))
-    card = await live_card(
-        task, services.task_service, frames=services.frames, now=now, note=lambda _task: services.standstill()
-    )
+    held_up = standstill_words(services.waits())
+    card = await live_card(task, services.task_service, frames=services.frames, now=now, note=lambda _task: held_up)
     waiting = await _also_waiting(task, request, services)
     return Reply(replace(card, footer="\n".join(part for part in (card.footer, waiting) if part), card=False))
 
@@ -69,7 +69,7 @@ async def tasks_before(request: Request, services: Services, before: str) -> Rep
     now = time.time()
     lines = [f"{title_of(task)}\n  {await _standing(task, services, now)}" for task in found]
     older = ((button(Deed.OLDER, found[-1].id, say("button.older")),),) if more else ()
-    body = "\n".join([*lines, *filter(None, [services.standstill()])])
+    body = "\n".join([*lines, *filter(None, [standstill_words(services.waits())])])
     return Reply(Message(heading=say("tasks.heading"), body=body, buttons=older))
 
 

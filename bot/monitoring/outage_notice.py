@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Iterable
 from typing import Protocol
 
 from bot.domain.task import Task, TaskState
-from bot.monitoring.dependencies import Dependencies
+from bot.monitoring.dependencies import Dependencies, Wait
 from bot.store.errors import StoreError
 from bot.texts import say, speaking
 from devices.wording import said
@@ -30,6 +31,12 @@ class Cards(Protocol):
         ...
 
 
+def standstill_words(waits: Iterable[Wait]) -> str:
+    """Why no work can go on, in the language that is spoken; "" while it can."""
+    why = next((wait.why for wait in waits if wait.what == STORE), "")
+    return say("card.stands_still", why=said(why)) if why else ""
+
+
 class OutageNotice:
     """Tells each task's card once. Nothing of it is kept: there is no way to."""
 
@@ -39,11 +46,6 @@ class OutageNotice:
         self._told: set[str] = set()
         waits.on_change(self._changed)
 
-    def now(self) -> str:
-        """Why no work can go on, in the language that is spoken; "" while it can."""
-        why = next((wait.why for wait in self._waits.now() if wait.what == STORE), "")
-        return say("card.stands_still", why=said(why)) if why else ""
-
     async def _changed(self, what: str) -> None:
         if what != STORE:
             return
@@ -52,9 +54,11 @@ class OutageNotice:
         except StoreError as error:
             logger.warning("no card can say that the work stands still: %s", error)
             return
-        if not self.now():
+        waits = self._waits.now()
+        stands_still = any(wait.what == STORE for wait in waits)
+        if not stands_still:
             tasks = [task for task in tasks if task.id in self._told]
         for task in tasks:
             with speaking(task.person.language):
-                self._task_service.note(task.id, self.now())
-        self._told = {task.id for task in tasks} if self.now() else set()
+                self._task_service.note(task.id, standstill_words(waits))
+        self._told = {task.id for task in tasks} if stands_still else set()

@@ -192,6 +192,7 @@ def task_json(task: Task) -> Json:
         "data": task.data,
         "sources": [source.model_dump() for source in task.sources],
         "needs_model": None if task.needs_model is None else task.needs_model.model_dump(mode="json"),
+        "files": [file.model_dump() for file in task.request.files],
         "phone": task.phone,
         "phone_name": task.phone_name,
         "phones": task.parts or 1,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
@@ -17,6 +17,7 @@ from agent.files import GivenFile
 from agent.models.state import ModelState, ModelStatus
 from agent.questions import QuestionKind
 from bot.application.services import Services
+from bot.application.tasks import TAKES_A_MODEL
 from bot.commands.spec import BY_NAME, COMMANDS
 from bot.domain.address import MessageRef
 from bot.domain.chat import ChatGone, Intake
@@ -24,6 +25,7 @@ from bot.domain.incoming import Attachment, Incoming, Press
 from bot.domain.outgoing import Reply
 from bot.domain.right import Right
 from bot.domain.task import OpenQuestion
+from bot.monitoring.dependencies import Listener
 from bot.tasks.files import MAX_FILES
 from bot.texts import say
 from bot.views.tasks import Json
@@ -61,6 +63,10 @@ class ConsoleServices:
     checks: ConsoleChecks
     model: Callable[[], ModelState] = lambda: ModelState(ModelStatus.OFFLINE)
     """How the model for acting is doing."""
+    on_outage: Callable[[Listener], None] = lambda _listener: None
+    """Has the listener told of each thing that the service waits for from now on, or no more."""
+    connectable: Mapping[str, str] = field(default_factory=dict)
+    """Settings that are made in *Connect*, each with the form that has it."""
 
 
 class _Body(BaseModel):
@@ -114,11 +120,8 @@ class Api:
         signed_in = bool(caller_of(request).session)
         commands = _commands_json(viewer.commands(BY_NAME))
         more = {"revision": revision, "commands": commands, "signed_in": signed_in}
-        more |= {
-            "may": viewer.rights,
-            "model": self._behind.model().model,
-            "standstill": self._behind.services.standstill(),
-        }
+        admin = Right.ADMIN.value in viewer.rights
+        more |= {"may": viewer.rights, "settings": self._behind.connectable if admin else {}}
         return JSONResponse(state | more)
 
     async def choices(self, request: Request) -> Response:
@@ -245,7 +248,15 @@ def _commands_json(names: Collection[str]) -> list[Json]:
             "help": command.help,
             "argument": command.argument,
             "text": "" if command.text is None else command.text.name,
-            "options": [{"name": one.name, "kind": one.kind.value, "help": one.help} for one in command.options],
+            "options": [
+                {
+                    "name": one.name,
+                    "kind": one.kind.value,
+                    "help": one.help,
+                    "takes_model": one.name in TAKES_A_MODEL,
+                }
+                for one in command.options
+            ],
         }
         for command in COMMANDS
         if command.name in names

@@ -93,6 +93,11 @@ class Connect:
         self._model = model
         self._turn = asyncio.Lock()
 
+    @property
+    def fields(self) -> dict[str, str]:
+        """The settings that are made here, each with the form that has it."""
+        return {asked.field: form.name for form in self._forms.values() for asked in form.asked}
+
     def routes(self) -> list[Route]:
         """What is served."""
         return [
@@ -128,11 +133,14 @@ class Connect:
         return JSONResponse(found, headers={"Cache-Control": "no-store"})
 
     async def test(self, request: Request) -> Response:
-        """Try what is typed, for real and without keeping it."""
+        """Try what is typed, for real and without keeping it. Where nothing is, that is what the service works with."""
         admin_of(request, self._services)
         form, values, _ = await self._wish(request)
         async with self._turn:
-            return _findings(await form.check(self._tried(form, values)))
+            findings = await form.check(self._tried(form, values))
+        if form.name == MODEL and not values:
+            self._model.tested(cause_of(findings))
+        return _findings(findings)
 
     async def models(self, request: Request) -> Response:
         """The names of the models at the address that is typed, for a menu."""

@@ -8,13 +8,14 @@ import logging
 import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from dataclasses import replace
 
 from agent.models.state import ModelState
 from bot.application.services import Services
 from bot.store.errors import StoreError
 from bot.texts import spoken
 from bot.views.tasks import Json
-from bot.web.views import Standing, changes_json, standing_of, state_json
+from bot.web.views import Standing, changes_json, standing_of, state_json, waits_of
 from bot.web.wakeup import Wakeup
 
 logger = logging.getLogger(__name__)
@@ -70,6 +71,10 @@ class Dashboard:
         """What was looked up last, None before."""
         self._looks = 0
 
+    async def change(self, _what: str) -> None:
+        """Look again: something is waited for, or is no more."""
+        self._changed.beat()
+
     async def now(self) -> Standing:
         """How everything stands now. Raises StoreError."""
         return await standing_of(self._services, self._model())
@@ -113,8 +118,10 @@ class Dashboard:
         try:
             standing = await self.now()
         except StoreError as error:
-            logger.warning("The pages of the console are told later how everything stands: %s", error)
-            return
+            logger.warning("The pages of the console are told later how tasks stand: %s", error)
+            if self.shown is None:
+                return
+            standing = replace(self.shown.standing, model=self._model(), waits=waits_of(self._services))
         if self.shown is None or standing != self.shown.standing:
             self._looks += 1
             self.shown = Shown(standing, self._looks)

@@ -88,6 +88,7 @@ class Console:
         services = behind.services
         viewers = Viewers(behind.chat, behind.people, services)
         board = Dashboard(services, behind.model)
+        behind.on_outage(board.change)
         self._words = PageTexts(language)
         self._parts = (
             self._words,

@@ -103,6 +103,7 @@ class Viewer:
             self.phones(standing.phones),
             tuple(one for one in standing.questions if one.task in known),
             standing.model,
+            standing.waits,
         )
 
     def state(self, standing: Standing) -> Json:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Final, Protocol
 
 from agent.models.state import ModelState
 from bot.application.services import Services
@@ -12,13 +12,18 @@ from bot.checks.settings import Shown
 from bot.domain.address import Address
 from bot.domain.finding import Finding
 from bot.domain.task import OpenQuestion, Task, TaskState
+from bot.monitoring.dependencies import Wait
+from bot.monitoring.outage_notice import STORE, standstill_words
 from bot.views.model import model_json
 from bot.views.tasks import Json, phone_json, task_json
 from bot.web.chat import HOME
 from devices.phone import PhoneInfo
+from devices.wording import said
 
 TASKS_SHOWN = 100
 """Tasks in the list of the page."""
+HOLDING_UP: Final = (STORE, "disk", "memory", "adb")
+"""What nothing goes on without. The model and the phones are shown by themselves, chats where they are connected."""
 HOLDS = frozenset({TaskState.WORKING, TaskState.WAITING, TaskState.PAUSED})
 """A task in one of these states has its phone, or will go on where it left it."""
 
@@ -107,7 +112,9 @@ def question_json(open_question: OpenQuestion, known: str, home: Address = HOME,
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """How tasks, phones, questions and the model stand at one moment. `places` are places in the queue by task."""
+    """How tasks, phones, questions and the model stand at one moment. `places` are places in the queue by task, `waits`
+    is what holds up everything.
+    """
 
     tasks: tuple[Task, ...]
     active: tuple[Task, ...]
@@ -115,6 +122,12 @@ class Standing:
     phones: tuple[PhoneInfo, ...]
     questions: tuple[OpenQuestion, ...]
     model: ModelState
+    waits: tuple[Wait, ...] = ()
+
+
+def waits_of(services: Services) -> tuple[Wait, ...]:
+    """What holds up everything at the moment."""
+    return tuple(wait for wait in services.waits() if wait.what in HOLDING_UP)
 
 
 async def standing_of(services: Services, model: ModelState) -> Standing:
@@ -126,7 +139,8 @@ async def standing_of(services: Services, model: ModelState) -> Standing:
     old = [task for task in active if not task.parent and task.id not in listed]
     places = {task.id: await tasks.place_in_queue(task.id) for task in active if not task.parts}
     questions = await services.store.questions.open()
-    return Standing((*recent, *reversed(old)), active, places, services.phones.list(), questions, model)
+    phones = services.phones.list()
+    return Standing((*recent, *reversed(old)), active, places, phones, questions, model, waits_of(services))
 
 
 def state_json(
@@ -142,6 +156,7 @@ def state_json(
             question_json(one, whole.get(one.task, one.task), home, allowed=allowed(one)) for one in standing.questions
         ],
         "model_state": model_json(standing.model),
+        "held_up": [standstill_words([wait]) or said(wait.why) for wait in standing.waits],
     }
 
 

@@ -32,7 +32,7 @@ from bot.domain.money import counting_in
 from bot.domain.right import API_PLATFORM, PAGE_PLATFORM
 from bot.domain.token import NAME
 from bot.domain.zones import zone_named
-from bot.monitoring.dependencies import Dependencies
+from bot.monitoring.dependencies import Dependencies, Listener
 from bot.monitoring.heartbeat import Pulse
 from bot.monitoring.metrics import Metrics, WatchPages
 from bot.monitoring.outage_notice import OutageNotice
@@ -132,6 +132,7 @@ async def _chats(
     zone = zone_named(settings.time_zone)
     transcriber = SideEndpoint("transcribe_", transcriber_of, core.live.now)
     core.live.on_change(transcriber.change)
+    OutageNotice(core.task_service, waits)
     services = Services(
         core.task_service,
         core.store,
@@ -145,7 +146,7 @@ async def _chats(
         turns=turns,
         press_turns=turns.for_a_press,
         transcriber=transcriber.now,
-        standstill=OutageNotice(core.task_service, waits).now,
+        waits=waits.now,
         namings={platform.name: platform.naming for platform in platforms} | {API_PLATFORM: Naming(NAME)},
         skills=core.skills,
         tools=core.tools,
@@ -218,7 +219,19 @@ async def _chats(
         )
         alone = not connected.of(*named)
         await _console(
-            core, web, people, commands, services, following, watch, checks, connect, stack, announce, alone=alone
+            core,
+            web,
+            people,
+            commands,
+            services,
+            following,
+            watch,
+            checks,
+            connect,
+            stack,
+            announce,
+            waits.on_change,
+            alone=alone,
         )
         yield
 
@@ -254,6 +267,7 @@ async def _console(
     connect: Connect,
     stack: AsyncExitStack,
     announce: Callable[[str], None],
+    on_outage: Callable[[Listener], None],
     *,
     alone: bool,
 ) -> None:
@@ -266,6 +280,8 @@ async def _console(
         commands,
         checks,
         lambda: core.terms.state,
+        on_outage,
+        connect.fields,
     )
     settings = core.settings
     try:

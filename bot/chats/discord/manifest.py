@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import os
 import re
 from collections.abc import Mapping
@@ -27,6 +28,8 @@ MESSAGE_CONTENT: Final = 1 << 18 | 1 << 19
 INVITE: Final = (
     "https://discord.com/oauth2/authorize?client_id={client}&scope=bot+applications.commands&permissions={permissions}"
 )
+PORTAL: Final = "https://discord.com/developers/applications/{client}/bot"
+"""Where an application's bot is set up."""
 PERMISSIONS: Final = 309237771264
 """View Channel, Send Messages (also in threads), Create Public Threads, Attach Files, Read Message History, Manage
 Messages: the bits of Discord's permission number."""
@@ -88,7 +91,8 @@ async def _check(settings: DiscordSettings) -> list[Finding]:
     bot = me.get("username")
     status, application = await ask(f"{base}/applications/@me", headers)
     if status == HTTPStatus.OK and not int(application.get("flags") or 0) & MESSAGE_CONTENT:
-        read = Finding("chat", "note", say("check.chat.unread", bot=bot), say("check.chat.unread_fix"))
+        address = PORTAL.format(client=application.get("id") or _application(settings))
+        read = Finding("chat", "note", say("check.chat.unread", bot=bot), say("check.chat.unread_fix", address=address))
     else:
         read = accepted(DISCORD.title, bot)
     return [read, *await _places(settings, token)]
@@ -118,12 +122,23 @@ async def _places(settings: DiscordSettings, token: str) -> list[Finding]:
     return findings
 
 
+def _application(settings: DiscordSettings) -> str:
+    """The id of the bot's application: the one that is set, else what the token begins with, "" where that is no id."""
+    if settings.discord_client_id:
+        return settings.discord_client_id
+    encoded = settings.discord_bot_token.get_secret_value().partition(".")[0]
+    try:
+        found = base64.urlsafe_b64decode(encoded + "=" * (-len(encoded) % 4)).decode("ascii")
+    except ValueError:
+        return ""
+    return found if re.fullmatch(r"[0-9]{1,20}", found) else ""
+
+
 def _invite(settings: DiscordSettings) -> str:
     """Where the bot is invited with the rights that it uses; "" without an application id."""
-    if not settings.discord_client_id:
-        return ""
-    address = INVITE.format(client=settings.discord_client_id, permissions=PERMISSIONS)
-    return say("setup.invite", address=address)
+    application = _application(settings)
+    address = INVITE.format(client=application, permissions=PERMISSIONS)
+    return say("setup.invite", address=address) if application else ""
 
 
 DISCORD: Final = Platform(

@@ -1,10 +1,11 @@
 // The page: one event stream, one view at a time.
 
 import { returned } from "./again.js";
+import { Banner } from "./banner.js";
 import { Check } from "./check.js";
 import { Connect } from "./connect.js";
 import { Conversation, sides } from "./conversation.js";
-import { h, inOrder, setText } from "./dom.js";
+import { h, inOrder, knowSettings, setLinked, setText } from "./dom.js";
 import { Entry } from "./entry.js";
 import { Fleet } from "./fleet.js";
 import { HandPage } from "./hand.js";
@@ -13,7 +14,7 @@ import { Model, standing } from "./model.js";
 import { notice, offerNotices } from "./notify.js";
 import { KEYS, Palette } from "./palette.js";
 import { Replay } from "./replay.js";
-import { go, here } from "./route.js";
+import { go, here, href } from "./route.js";
 import { SchedulePage } from "./schedules.js";
 import { Events, load, send, version } from "./service.js";
 import { PLACES, Side } from "./side.js";
@@ -30,7 +31,12 @@ const at = (id) => document.getElementById(id);
 translate(document);
 const model = new Model();
 const way = { post, toast, draw: () => draw() };
-const side = new Side({ places: at("places"), tasks: at("task-list"), phones: at("phone-list") });
+const side = new Side({ places: at("places"), tasks: at("task-list"), phones: at("phone-list"), model: at("model") });
+const banner = new Banner(at("banner"));
+knowSettings((name) => {
+  const form = model.settings[name.toLowerCase()];
+  return form ? href("connect", form, { field: name.toLowerCase() }) : "";
+});
 const headline = new Title({ title: at("title"), about: at("about"), whole: at("whole") });
 const conversation = new Conversation(model, at, way);
 const pages = {
@@ -96,6 +102,7 @@ function draw() {
   const heading = page.heading();
   headline.draw(heading, route);
   side.draw(model, route);
+  banner.draw(model, route);
   const shown = heading.task ? `${route.name} ${heading.task.task} ${standing(heading.task)}` : "";
   if (at("badge").dataset.mark !== shown) {
     at("badge").dataset.mark = shown;
@@ -162,7 +169,7 @@ async function back() {
 
 function toast(text) {
   const box = at("toast");
-  setText(box, text);
+  setLinked(box, text);
   box.classList.add("on");
   clearTimeout(toast.timer);
   toast.timer = setTimeout(() => box.classList.remove("on"), TOAST_MS);

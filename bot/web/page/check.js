@@ -1,12 +1,12 @@
 // The settings check: what is well, what is wrong and how to mend it, and what is set.
 
+import { finding } from "./connect_form.js";
 import { h, setText } from "./dom.js";
 import { load, send } from "./service.js";
 import { SignedIn } from "./sessions.js";
 import { say } from "./words.js";
 
 const AREAS = ["service", "phone", "model", "chat", "files", "adb", "computer"];
-const MARKS = { good: "✓", note: "·", bad: "✗" };
 
 export class Check {
   constructor(model, way) {
@@ -90,11 +90,6 @@ export class Check {
   }
 
   draw() {}
-}
-
-function finding({ verdict, text, fix }) {
-  return h("li", { class: `finding ${verdict}` }, h("span", { class: "sign", role: "img", "aria-label": say(`page.check.verdict.${verdict}`) }, MARKS[verdict]),
-    h("div", {}, h("p", {}, text), fix ? h("p", { class: "fix" }, fix) : null));
 }
 
 function row({ name, kind, text }) {

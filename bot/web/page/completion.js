@@ -24,7 +24,7 @@ export function suggestions(line, model) {
   if (word.startsWith("-") && optional) {
     const used = new Set(rest.match(/--[\w-]+/g) ?? []);
     return command.options.filter((option) => `--${option.name}`.startsWith(word) && !used.has(`--${option.name}`))
-      .map((option) => ({ label: `--${option.name}`, about: option.help, text: `${before}--${option.name} ` }));
+      .map((option) => ({ label: `--${option.name}`, about: aboutOf(option, model), text: `${before}--${option.name} ` }));
   }
   const asked = /--([\w-]+)\s+\S*$/.exec(rest)?.[1] ?? (/^\S*$/.test(rest) ? command.argument : "");
   const kind = command.options.find((option) => option.name === asked)?.kind;
@@ -32,6 +32,10 @@ export function suggestions(line, model) {
   if (kind === "task") return fill(model.tasks.map((task) => [task.task, `${task.task} · ${task.text}`, ""]));
   if (kind === "command") return fill(model.commands.map((one) => [one.name, one.name, one.help]));
   return [];
+}
+
+function aboutOf(option, model) {
+  return option.takes_model && model.offline ? say("page.box.takes_model", { about: option.help }) : option.help;
 }
 
 export class Completion {

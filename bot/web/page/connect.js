@@ -29,6 +29,10 @@ class Models {
   state() {
     return this.forms[0].state();
   }
+
+  focus(name) {
+    for (const form of this.forms) form.focus(name);
+  }
 }
 
 export class Connect extends Looking {
@@ -48,14 +52,17 @@ export class Connect extends Looking {
     return { title: say("page.place.connect"), about: say("page.connect.about") };
   }
 
-  open(name) {
+  open(name, query) {
     this.name = name || "model";
+    this.field = query.get("field") ?? "";
     super.open();
     if (this.found) this.show();
   }
 
-  ask() {
-    return load("/api/connect");
+  async ask() {
+    const found = await load("/api/connect");
+    this.model.state(found);
+    return found;
   }
 
   // Chats are known from the service alone, so the list is made when it has answered.
@@ -91,6 +98,8 @@ export class Connect extends Looking {
       this.links.get(name).link.scrollIntoView({ block: "nearest", inline: "center" });
       section.opened?.();
     }
+    if (this.field) section.focus?.(this.field);
+    this.field = "";
   }
 
   draw() {

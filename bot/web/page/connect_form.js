@@ -1,6 +1,7 @@
 // The form of the model or of a chat: tried before it is kept. Secrets are typed and never shown.
 
-import { h, setText, uniqueId } from "./dom.js";
+import { LettingIn } from "./connect_letting.js";
+import { h, setGuide, setText, uniqueId } from "./dom.js";
 import { send } from "./service.js";
 import { say } from "./words.js";
 
@@ -22,6 +23,7 @@ export class ConnectForm {
     this.names.addEventListener("change", () => this.pick());
     this.findings = h("ul", { class: "connect-findings", role: "status" });
     this.closing = h("p", { class: "note connect-closing", hidden: true });
+    this.letting = new LettingIn(name, way);
     this.keep = h("button", { class: "button primary", type: "submit" });
     this.test = h("button", { class: "button", type: "button", onclick: () => this.ask("test") }, say("page.connect.test"));
     this.anyway = h("button", { class: "button", type: "button", hidden: true, onclick: () => this.ask("save", { anyway: true }) }, say("page.connect.anyway"));
@@ -35,7 +37,7 @@ export class ConnectForm {
     });
     this.preset.addEventListener("change", () => this.fillIn());
     this.root = h("section", { class: "panel connect-panel", "aria-labelledby": `connect-${name}` },
-      h("div", { class: "connect-head" }, this.title, this.badge), this.about, this.why, this.form, this.closing);
+      h("div", { class: "connect-head" }, this.title, this.badge), this.about, this.why, this.form, this.closing, this.letting.root);
   }
 
   // As one of several, below a line that opens it.
@@ -45,25 +47,29 @@ export class ConnectForm {
     return this.root;
   }
 
-  take({ forms, presets }) {
+  take({ forms, presets, model_state: model, waiting, pairing }) {
     this.now = forms.find((form) => form.name === this.name);
+    this.model = this.name === MODEL ? model : null;
     this.of = this.now.endpoint;
     this.presetField.hidden = !this.of;
     setText(this.title, this.now.title);
-    this.link(this.about, this.now.about);
+    setGuide(this.about, this.now.about);
     if (!this.preset.options.length && this.of) {
       this.presets = presets;
       this.preset.append(h("option", { value: "" }, say("page.connect.choose")), ...presets.map((one, index) => h("option", { value: index }, one.title)));
     }
     const { kind, text } = this.now.state;
-    const classes = { connected: "succeeded", set: "succeeded", connecting: "working", closed: "waiting", off: "" };
-    this.badge.className = `badge ${classes[kind]}`;
-    setText(this.badge, kind === "off" ? this.state().text : say(`page.connect.state.${kind}`));
-    this.why.hidden = kind !== "closed";
-    setText(this.why, kind === "closed" ? text : "");
-    this.link(this.closing, this.now.closing ?? "");
+    const classes = { connected: "succeeded", connecting: "working", closed: "waiting" };
+    this.badge.className = `badge ${classes[this.state().kind] ?? ""}`;
+    setText(this.badge, this.model?.text ?? (kind === "off" ? this.state().text : say(`page.connect.state.${kind}`)));
+    const why = this.model?.remedy || (kind === "closed" ? text : "");
+    this.why.hidden = !why;
+    setGuide(this.why, why);
+    setGuide(this.closing, this.now.closing ?? "");
     this.closing.hidden = !this.now.closing;
+    this.letting.take(!this.of && pairing && kind !== "off", waiting);
     for (const field of this.now.fields) this.field(field);
+    if (!this.of) this.suggest();
     this.preset.disabled = this.fields.get(this.of?.address)?.now.fixed ?? false;
     const fixed = this.now.fields.every((field) => field.fixed || field.kind === "switch");
     this.keep.hidden = fixed;
@@ -80,9 +86,14 @@ export class ConnectForm {
     return needed.some((field) => field.fixed) ? [] : needed;
   }
 
+  // Of the model what its last request or test has told, of all else how it is set.
   state() {
     const { kind, text } = this.now.state;
-    const off = this.name === MODEL ? "offline" : this.of ? "unset" : "off";
+    if (this.model) {
+      const { status, model, text: words } = this.model;
+      return { kind: { connected: "connected", failing: "closed" }[status] ?? "off", text: model ? `${model} · ${words}` : say("page.connect.state.offline") };
+    }
+    const off = this.of ? "unset" : "off";
     return { kind, text: this.of && text ? text : say(`page.connect.state.${kind === "off" ? off : kind}`) };
   }
 
@@ -98,9 +109,11 @@ export class ConnectForm {
       field = { input, hint, label, touched: false };
       input.addEventListener("input", () => {
         field.touched = true;
+        field.suggested = false;
         this.anyway.hidden = true;
         this.findings.replaceChildren();
         this.hint(field);
+        if (field.now.kind === "list") this.suggest();
         if (now.name === this.of?.address) this.hint(this.fields.get(this.of.key));
       });
       if (now.name === this.of?.address || now.name === this.of?.key) input.addEventListener("change", () => this.list());
@@ -125,6 +138,24 @@ export class ConnectForm {
     field.input.placeholder = kind === "secret" && set && !moved ? "••••••••••••" : "";
     setText(field.hint, key ? say(`page.connect.${key}`, { name: name.toUpperCase() }) : "");
     field.hint.classList.toggle("care", moved);
+  }
+
+  // Who lists nobody finds their own id by a code, so codes are offered until somebody decides otherwise.
+  suggest() {
+    const codes = this.fields.get("pairing");
+    if (!codes || codes.now.fixed || this.now.state.kind !== "off" || (codes.touched && !codes.suggested)) return;
+    const lists = [...this.fields.values()].some(({ now, input }) => now.kind === "list" && input.value.trim());
+    codes.suggested = codes.touched = !lists;
+    codes.input.checked = codes.suggested || codes.now.value === "true";
+  }
+
+  // Where somebody was sent to set this one.
+  focus(name) {
+    const field = this.fields.get(name);
+    if (!field) return;
+    if (this.root.matches("details")) this.root.open = true;
+    field.input.scrollIntoView({ block: "center" });
+    field.input.focus();
   }
 
   // Whether the address is another than the one that the kept key is for.
@@ -184,6 +215,7 @@ export class ConnectForm {
       this.show(findings);
       this.anyway.hidden = !(what === "save" && saved === false && this.of);
       if (saved) await this.saved();
+      else if (what === "test") await this.way.reload();
       else if (saved === false) this.tell(say(`page.connect.${this.of ? "not_saved" : "not_connected"}`), "bad");
     });
   }
@@ -233,16 +265,9 @@ export class ConnectForm {
     this.findings.append(finding({ verdict, text, fix: "" }));
   }
 
-  // An address in a sentence can be followed; nothing else of it is read.
-  link(element, text) {
-    if (element.dataset.text === text) return;
-    element.dataset.text = text;
-    const parts = text.split(/(https:\/\/[^\s]+)/);
-    element.replaceChildren(...parts.map((part, index) => (index % 2 ? h("a", { href: part, target: "_blank", rel: "noreferrer" }, part) : document.createTextNode(part))));
-  }
 }
 
 export function finding({ verdict, text, fix }) {
   return h("li", { class: `finding ${verdict}` }, h("span", { class: "sign", role: "img", "aria-label": say(`page.check.verdict.${verdict}`) }, MARKS[verdict]),
-    h("div", {}, h("p", {}, text), fix ? h("p", { class: "fix" }, fix) : null));
+    h("div", {}, setGuide(h("p"), text), fix ? setGuide(h("p", { class: "fix" }), fix) : null));
 }

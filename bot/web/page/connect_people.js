@@ -1,6 +1,6 @@
 // What belongs to people: members of the team, rights and tokens.
 
-import { h, setText } from "./dom.js";
+import { h, setLinked, setText } from "./dom.js";
 import { FolderDrop } from "./folder_drop.js";
 import { act, careful, choice, field } from "./forms.js";
 import { platformName } from "./model.js";
@@ -83,12 +83,15 @@ export class Members extends Listed {
   constructor(model, way) {
     super("members", model, way);
     this.folder = h("p", { class: "small" });
+    this.lacks = setLinked(h("p", { class: "connect-why", hidden: true }), say("page.connect.members.lacks_model"));
     this.refused = h("ul", { class: "connect-rows" });
     this.drop = new FolderDrop("members", () => this.way.reload());
+    this.none.before(this.lacks);
     this.root.append(this.refused, this.status, h("h3", {}, say("page.folder.bring")), this.drop.root, this.folder);
   }
 
-  take({ members, refused, folder }) {
+  take({ members, refused, folder, model_state: { status } }) {
+    this.lacks.hidden = status !== "offline";
     this.list(members, ({ name, description, tools, own }) => row(name, [description, tools.length ? say("page.connect.members.tools", { tools: tools.join(", ") }) : ""],
       own ? careful(say("page.skills.delete"), say("page.skills.sure"), name, () => this.forget(name)) : null));
     const mark = JSON.stringify(refused);
@@ -117,8 +120,16 @@ export class Servers extends Listed {
   }
 
   take({ servers }) {
-    this.list(servers, ({ name, why, tools, left_out: left }) => row(name || "mcp.json", [why || say("page.connect.members.tools", { tools: tools.join(", ") }),
-      left ? say("page.connect.servers.left_out", { number: left }) : ""]));
+    this.list(servers, ({ name, why, tools, left_out: left }) => row(name || "mcp.json", [why ? say("page.connect.members.refused", { why }) : say("page.connect.members.tools", { tools: tools.join(", ") }),
+      left ? say("page.connect.servers.left_out", { number: left }) : ""],
+    h("span", { class: `badge ${why ? "waiting" : "succeeded"}` }, say(`page.connect.state.${why ? "off" : "connected"}`))));
+    this.used = servers.filter(({ why }) => !why).length;
+  }
+
+  // How many of them can be used, where that is not all.
+  state() {
+    if (!this.number || this.used === this.number) return { ...super.state(), kind: this.number ? "connected" : "off" };
+    return { kind: "closed", text: say("page.connect.servers.used", { number: whole(this.used), all: whole(this.number) }) };
   }
 }
 

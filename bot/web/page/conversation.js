@@ -197,7 +197,8 @@ export class Conversation {
     }
     if (thread === null && !command) {
       // What follows up a task of another chat is asked for here.
-      const made = await this.way.post("/api/v1/tasks", { text, follows: task.task, phone: device, files }, event);
+      const follows = this.model.offline ? "" : task.task;
+      const made = await this.way.post("/api/v1/tasks", { text, follows, phone: device, files }, event);
       if (made) go("task", made.id);
       return made !== null;
     }

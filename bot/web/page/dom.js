@@ -32,11 +32,38 @@ export function setText(element, text) {
 }
 
 // The same with what stands between two ` set apart, such as a command in a sentence.
-export function setWords(element, text) {
+export function setWords(element, text, parts = (words) => [inOrder(words)]) {
   if (element.words === text) return element;
   element.words = text;
-  element.replaceChildren(...text.split(/`([^`\n]+)`/).map((part, index) => (index % 2 ? h("code", {}, part) : inOrder(part))));
+  element.replaceChildren(...text.split(/`([^`\n]+)`/).flatMap((part, index) => (index % 2 ? [h("code", {}, part)] : parts(part))));
   return element;
+}
+
+const SETTING = /\b([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+)\b/;
+const ADDRESS = /(https:\/\/[^\s]*[^\s.,;:!?)])/;
+let wayTo = () => "";
+
+// `way(name)` is the address at which a setting is made, "" for one that is not made in the page.
+export function knowSettings(way) {
+  wayTo = way;
+}
+
+function withSettings(words) {
+  return words.split(SETTING).map((part, index) => {
+    const way = index % 2 ? wayTo(part) : "";
+    return way ? h("a", { class: "setting", href: way }, part) : inOrder(part);
+  });
+}
+
+// The same, where the name of a setting that is made in the page leads to its field.
+export function setLinked(element, text) {
+  return setWords(element, text, withSettings);
+}
+
+// The service's own words, in which an address can be followed, too.
+export function setGuide(element, text) {
+  return setWords(element, text, (words) => words.split(ADDRESS).flatMap((part, index) =>
+    (index % 2 ? [h("a", { href: part, target: "_blank", rel: "noreferrer" }, part)] : withSettings(part))));
 }
 
 // Signs that turn the words around them about are written out: a name of a file that was read off a screen must not

@@ -43,8 +43,8 @@ export class Welcome {
   // `empty`: nothing was said yet.
   draw(model, empty) {
     this.drawn = [model, empty];
-    const first = empty && model.may.includes("admin") && !isSettled();
-    const offline = model.ready && model.model === "";
+    const first = empty && model.admin && !isSettled();
+    const offline = model.ready && model.offline;
     this.root.classList.toggle("first", empty);
     this.root.hidden = !model.ready || (!empty && !offline);
     this.strip.hidden = !offline;
@@ -55,10 +55,10 @@ export class Welcome {
     const phones = model.devices.length;
     const virtual = phones > 0 && model.devices.every((device) => device.virtual);
     const words = say(virtual ? "page.strip.virtual" : phones ? "page.strip.phone" : "page.strip.none");
-    const mark = `${first} ${words}`;
+    const mark = `${first} ${model.admin} ${words}`;
     if (this.strip.dataset.mark === mark) return;
     this.strip.dataset.mark = mark;
-    const ways = first ? [this.without, this.start] : [this.fold, h("a", { href: href("connect") }, say("page.strip.connect"))];
+    const ways = first ? [this.without, this.start] : [this.fold, ...(model.admin ? [h("a", { href: href("connect", "model") }, say("page.strip.connect"))] : [])];
     this.strip.classList.toggle("starts", first);
     this.strip.replaceChildren(h("span", {}, h("b", {}, say("page.strip.title")), " ", words), h("span", { class: "ways" }, ...ways));
   }

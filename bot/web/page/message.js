@@ -1,6 +1,6 @@
 // One message of the conversation: built once, then changed in place.
 
-import { arrange, frameUrl, h, icon, setText, setWords } from "./dom.js";
+import { arrange, frameUrl, h, icon, setLinked, setText, setWords } from "./dom.js";
 import { show } from "./picture.js";
 import { drawMenu } from "./menu.js";
 import { duration } from "./when.js";
@@ -57,7 +57,7 @@ export class MessageView {
       this.withhold(question);
       return;
     }
-    setWords(this.text, content.body);
+    setLinked(this.text, content.body);
     setWords(this.footer, content.footer);
     this.thumb.hidden = !content.picture;
     if (content.picture) show(this.thumb, content.picture, content.heading || say("page.picture.alt"), () => this.lost());

@@ -13,7 +13,9 @@ export class Model {
     this.work = [];
     this.commands = [];
     this.may = [];
-    this.model = null; // what the model is called, "" for none; null while that is not known
+    this.modelState = null; // how the model is doing, as the service tells it; null while that is not known
+    this.heldUp = []; // sentences: what nothing goes on without
+    this.settings = {}; // those that are made in Connect, each with the form that has it
     this.more = new Map();
     this.ready = false;
   }
@@ -37,7 +39,18 @@ export class Model {
     if (state.tasks) this.tasks = state.whole ? state.tasks : merged(this.tasks, state.tasks);
     // By name: in the order in which they are attached they would change places with every start.
     if (state.devices) state.devices.sort((one, other) => one.name.localeCompare(other.name) || one.id.localeCompare(other.id));
-    for (const name of ["devices", "questions", "work", "commands", "may", "model"]) if (state[name] !== undefined) this[name] = state[name];
+    for (const name of ["devices", "questions", "work", "commands", "may", "settings"]) if (state[name] !== undefined) this[name] = state[name];
+    if (state.model_state) this.modelState = state.model_state;
+    if (state.held_up) this.heldUp = state.held_up;
+  }
+
+  // Whether no model is set, so that the offline pilot works.
+  get offline() {
+    return this.modelState?.status === "offline";
+  }
+
+  get admin() {
+    return this.may.includes("admin");
   }
 
   thread(thread) {
@@ -68,6 +81,14 @@ export class Model {
 
   phone(id) {
     return this.devices.find((device) => device.id === id) ?? null;
+  }
+
+  // The first option of a typed command that only a model could follow, where there is none.
+  lacking(line) {
+    const [, name, rest] = /^\/(\S+)\s([\s\S]*)$/.exec(line) ?? [];
+    const command = this.offline ? this.commands.find((one) => one.name === name?.toLowerCase()) : null;
+    const typed = new Set(rest?.split(/\s+/));
+    return command?.options.find((option) => option.takes_model && typed.has(`--${option.name}`))?.name ?? "";
   }
 
   // What holds a phone now, and what waits for that one. A part of a task for several phones counts for its phone.

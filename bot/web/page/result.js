@@ -1,6 +1,6 @@
 // How a task ended: the answer first, one picture that plays the recap, and what one may do with it.
 
-import { frameUrl, h, icon, setText, setWords } from "./dom.js";
+import { frameUrl, h, icon, setLinked, setText } from "./dom.js";
 import { badge } from "./message.js";
 import { show } from "./picture.js";
 import { go } from "./route.js";
@@ -33,12 +33,14 @@ export class Result {
     this.answer = h("div", { class: "answer" });
     this.done = h("p", { class: "done" });
     this.files = h("div", { class: "files", hidden: true });
+    this.choices = h("div", { class: "row", role: "group", "aria-label": say("page.result.instead") });
+    this.instead = h("div", { class: "instead", hidden: true }, h("p", { class: "small" }, say("page.result.instead")), this.choices);
     this.row = h("div", { class: "row deeds" });
     this.picture = h("button", { class: "thumb", type: "button", "aria-label": say("page.picture.show"), onclick: () => this.enlarge() });
     this.player = h("button", { class: "play-recap", type: "button", hidden: true, onclick: () => this.play(!this.playing) });
     this.aside = h("div", { class: "end-picture" }, this.picture, this.player);
     this.root = h("li", { class: "message" }, this.aside, h("div", { class: "inner" },
-      h("div", { class: "kind" }, this.badge, this.facts), this.answer, this.done, this.files, this.row));
+      h("div", { class: "kind" }, this.badge, this.facts), this.answer, this.done, this.instead, this.files, this.row));
   }
 
   draw(entry, task) {
@@ -53,8 +55,8 @@ export class Result {
     this.badge.replaceChildren(badge(task.outcome));
     setText(this.facts, factsOf(task));
     const [answer, done] = answerOf(task);
-    setWords(this.answer, answer);
-    setWords(this.done, done);
+    setLinked(this.answer, answer);
+    setLinked(this.done, done);
     this.recap = content.files.find((file) => RECAP.test(file.name)) ?? null;
     const others = content.files.filter((file) => file !== this.recap);
     this.files.hidden = others.length === 0;
@@ -62,7 +64,12 @@ export class Result {
     this.player.hidden = !this.recap;
     this.aside.hidden = !content.picture && !this.recap;
     this.play(false);
-    const again = content.buttons.flat()[0];
+    // What can be done without a model has a button each, before the one for the same once more.
+    const choices = task.needs_model?.choices ?? [];
+    const buttons = content.buttons.flat();
+    this.instead.hidden = choices.length === 0 || buttons.length <= choices.length;
+    this.choices.replaceChildren(...choices.map((words, index) => deed("spark", words, () => this.act.press(this.entry, buttons[index]), "")));
+    const again = buttons[choices.length];
     this.row.replaceChildren(
       deed("copy", say("page.result.copy"), () => this.copy()),
       deed("share", say("page.result.share"), () => this.share()),
@@ -133,8 +140,8 @@ async function copied(text) {
   }
 }
 
-function deed(sign, label, act) {
-  const button = h("button", { class: "button quiet", type: "button" }, icon(sign), label);
+function deed(sign, label, act, kind = "quiet") {
+  const button = h("button", { class: `button ${kind}`, type: "button" }, icon(sign), label);
   button.addEventListener("click", async () => {
     // Not `disabled`: that would take the focus away.
     if (button.getAttribute("aria-disabled") === "true") return;

@@ -2,7 +2,7 @@
 
 import { Attachments } from "./attach.js";
 import { Completion } from "./completion.js";
-import { arrange, h, setWords, uniqueId } from "./dom.js";
+import { arrange, h, setLinked, uniqueId } from "./dom.js";
 import { say } from "./words.js";
 
 const MAX_PX = 220;
@@ -30,6 +30,7 @@ export class Say {
     parts.line.addEventListener("input", () => {
       this.changed();
       this.completion.draw();
+      this.drawHint();
     });
     parts.line.addEventListener("paste", (event) => this.files.paste(event));
     parts.line.addEventListener("keydown", (event) => this.completion.key(event) || this.key(event));
@@ -136,11 +137,19 @@ export class Say {
     this.files.show(WITH_FILES.has(kind) && thread !== null);
     this.drawPhones(WITH_FILES.has(kind) && thread !== null);
     const values = { task: task?.task ?? "" };
+    this.usual = say(`page.box.${kind === "over" && this.model.offline ? "over_offline" : kind}_hint`, values);
     const label = say(kind === "answer" || kind === "code" ? "page.box.answer" : kind === "note" ? "page.box.note" : "page.box.command");
     const placeholder = say(`page.box.${kind}_like`, values);
     this.parts.label.textContent = label;
     this.parts.line.placeholder = placeholder;
-    setWords(this.parts.hint, say(`page.box.${kind}_hint`, values));
+    this.drawHint();
+  }
+
+  // What only a model could do is said before it is sent.
+  drawHint() {
+    const lacks = this.model.lacking(this.parts.line.value);
+    setLinked(this.parts.hint, lacks ? say("page.box.lacks_model", { name: lacks }) : this.usual);
+    this.parts.hint.classList.toggle("lacks", Boolean(lacks));
   }
 
   // Which phone is to do it; one alone needs no choice.

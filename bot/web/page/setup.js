@@ -46,8 +46,10 @@ export class Setup extends Looking {
     if (this.step === "ready") settled();
   }
 
-  ask() {
-    return load("/api/connect");
+  async ask() {
+    const found = await load("/api/connect");
+    this.model.state(found);
+    return found;
   }
 
   show() {

@@ -24,25 +24,41 @@ export class Side {
       [name, h("a", { class: "place", href: href(name) }, icon(sign), h("span", {}, say(`page.place.${name}`)))]));
     parts.places.append(...[...this.places.values()].map((link) => h("li", {}, link)));
     this.none = h("p", { class: "none" }, say("page.side.no_tasks"));
+    this.brain = { name: h("b"), line: h("p") };
+    this.brain.link = h("a", { class: "device" }, icon("spark"), h("div", { class: "words" }, this.brain.name, this.brain.line));
+    parts.model.append(this.brain.link);
   }
 
   draw(model, route) {
     for (const [name, link] of this.places) mark(link, route.name === name);
     // What the service itself is set to is for its operators.
-    for (const name of ["check", "connect"]) this.places.get(name).parentElement.hidden = !model.may.includes("admin");
+    for (const name of ["check", "connect"]) this.places.get(name).parentElement.hidden = !model.admin;
     const open = route.name === "task" || route.name === "replay" ? route.id : "";
     const earlier = model.tasks.filter((task) => task.outcome !== null).slice(0, EARLIER);
-    const now = model.tasks.filter((task) => task.outcome === null);
+    // What waits for an answer stands first.
+    const asks = (task) => Number(model.questionsOf(task.task).length > 0);
+    const now = model.tasks.filter((task) => task.outcome === null).sort((one, other) => asks(other) - asks(one));
     arrange(this.groups[0].list, now.map((task) => this.row(task, model, open)));
     arrange(this.groups[1].list, earlier.map((task) => this.row(task, model, open)));
     const blocks = [];
     if (now.length) blocks.push(this.groups[0].block);
     if (earlier.length) blocks.push(this.groups[1].block);
     arrange(this.parts.tasks, blocks.length || !model.ready ? blocks : [this.none]);
+    this.drawModel(model);
     // Before the service has answered nothing is known, least of all that there is none.
     arrange(this.parts.phones, model.devices.length || !model.ready
       ? model.devices.map((device) => this.phone(device, model))
       : [this.noPhone ??= h("li", { class: "none" }, say("page.side.no_phones"))]);
+  }
+
+  drawModel({ modelState: state, admin }) {
+    const { link, name, line } = this.brain;
+    link.hidden = state === null;
+    if (state === null) return;
+    if (admin) link.setAttribute("href", href("connect", "model"));
+    setText(name, state.model || say("page.side.pilot"));
+    setText(line, state.text);
+    line.className = state.status === "failing" ? "wrong" : "";
   }
 
   row(task, model, open) {

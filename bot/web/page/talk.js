@@ -1,6 +1,6 @@
 // The conversation of the selected place: what was said, the steps of each task, and how it ended.
 
-import { arrange, h, setText } from "./dom.js";
+import { arrange, h, icon, setText } from "./dom.js";
 import { Filmstrip } from "./filmstrip.js";
 import { TaskCard } from "./home.js";
 import { MessageView } from "./message.js";
@@ -20,6 +20,7 @@ export class Talk {
     this.results = new Map();
     this.cards = new Map();
     this.films = new Map();
+    this.files = new Map();
     this.steps = new Map(); // of a task, as far as they were loaded
     this.thread = null;
     this.unknown = h("li", { class: "empty" }, h("h2", {}, say("page.task.unknown")), h("p", {}, say("page.task.unknown_hint")),
@@ -66,7 +67,8 @@ export class Talk {
     const entries = model.thread(thread).filter((entry) => !isCard(entry));
     const tasks = model.tasksOf(thread);
     if (task && !tasks.some((one) => one.task === task.task)) tasks.push(task);
-    if (entries.length === 0 && task?.state === "queued") return [this.note(say("page.task.queued"))];
+    const files = tasks.filter((one) => one.files.length).map((one) => this.chips(one));
+    if (entries.length === 0 && task?.state === "queued") return [...files, this.note(say("page.task.queued"))];
     const last = task?.outcome ? entries.findLast(tellsEnd) : null;
     const rows = entries.flatMap((entry) => {
       const question = model.questionOf(entry.id);
@@ -76,7 +78,7 @@ export class Talk {
     });
     for (const one of tasks) if (one.outcome === null) rows.push(...this.film(one));
     // What waits for an answer stands last, whatever is told after it.
-    return [...rows.filter((row) => !row.open), ...rows.filter((row) => row.open)].map((row) => row.root);
+    return [...files, ...[...rows.filter((row) => !row.open), ...rows.filter((row) => row.open)].map((row) => row.root)];
   }
 
   view(entry, question, final) {
@@ -109,6 +111,18 @@ export class Talk {
     return [{ root: film.root }];
   }
 
+  // The files that came with a task, and what became of them: they are on the phone before its first step.
+  chips(task) {
+    let row = this.files.get(task.task);
+    if (!row) this.files.set(task.task, (row = h("li", { class: "message" })));
+    const put = task.steps ? "put" : task.outcome === null ? "goes" : "left";
+    if (row.dataset.put === put) return row;
+    row.dataset.put = put;
+    row.replaceChildren(h("ul", { class: "chips", "aria-label": say("page.file.list") }, ...task.files.map((file) =>
+      h("li", { class: "chip still" }, icon("file"), h("span", {}, file.name), h("small", {}, say(`page.file.${put}`))))));
+    return row;
+  }
+
   // What stands where nothing was said yet.
   note(words) {
     this.words ??= h("p", { class: "note" });
@@ -122,7 +136,8 @@ export class Talk {
     if (!task) return sought ? [this.unknown] : [];
     const words = task.state === "queued" ? say("page.task.queued")
       : task.platform !== "web" ? say("page.task.elsewhere", { person: task.person, platform: platformName(task.platform) }) : "";
-    const rows = [...(words ? [this.note(words)] : []), ...this.film(task).map((row) => row.root)];
+    const files = task.files.length ? [this.chips(task)] : [];
+    const rows = [...files, ...(words ? [this.note(words)] : []), ...this.film(task).map((row) => row.root)];
     return task.outcome ? [...rows, this.result(endOf(task), task)] : rows;
   }
 

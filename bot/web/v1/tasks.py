@@ -69,6 +69,7 @@ async def task_info(calls: Calls, task: Task, *, is_new: bool = False, told: str
         sources=[SourceInfo(title=page.title, url=page.url) for page in task.sources],
         needs_model=task.needs_model,
         todos=[TodoInfo(**todo.model_dump()) for todo in task.todos],
+        files=[FileInfo(name=file.name, content=file.content) for file in task.request.files],
         phone=task.phone,
         phone_name=task.phone_name,
         phones=task.parts or 1,

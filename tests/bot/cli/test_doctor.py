@@ -148,7 +148,12 @@ async def test_a_chat_without_lists_will_not_start(here: Machine, capsys: Said) 
     ("discord", "flags", "telegram", "words"),
     [
         (200, 1 << 19, 200, ("✓ Discord accepts the token; the bot is opengui.", "✓ Telegram accepts", "@opengui_bot")),
-        (200, 0, 200, ("· Discord accepts the token of opengui, but", "Message Content Intent")),
+        (
+            200,
+            0,
+            200,
+            ("· Discord accepts the token of opengui, but", "Message Content Intent", "/42/bot"),
+        ),
         (401, 0, 404, ("✗ Discord does not accept the token.", "✗ Telegram does not accept", "TELEGRAM_BOT_TOKEN")),
         (500, 0, 502, ("✗ Discord answered with HTTP status 500.", "✗ Telegram answered with HTTP status 502.")),
     ],
@@ -164,7 +169,7 @@ async def test_tokens_are_tried(
 ) -> None:
     answers: dict[str, tuple[int, object]] = {
         "/api/users/@me": (discord, {"username": "opengui"}),
-        "/api/applications/@me": (200, {"flags": flags}),
+        "/api/applications/@me": (200, {"id": "42", "flags": flags}),
         "/bot1:secret/getMe": (telegram, {"ok": True, "result": {"username": "opengui_bot"}}),
     }
     async with answering(answers) as (address, asked):

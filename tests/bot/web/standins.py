@@ -12,6 +12,7 @@ from PIL import Image
 from pydantic import SecretStr
 
 from agent.models.base import Usage
+from agent.models.state import ModelState, ModelStatus
 from agent.outcome import Outcome
 from agent.questions import Question, QuestionKind
 from agent.run_id import RunId
@@ -22,6 +23,7 @@ from bot.domain.finding import Finding
 from bot.domain.incoming import Incoming, Invocation, Press
 from bot.domain.outgoing import Reply
 from bot.domain.task import Answered, OpenQuestion, StepRow, Task, TaskState
+from bot.monitoring.dependencies import Wait
 from bot.store.search import Choices, TaskFilter
 from bot.web.chat import OPERATOR, address
 from devices.errors import PhoneError
@@ -82,6 +84,8 @@ class Tables:
     places: dict[str, int] = field(default_factory=dict)
     phones: list[PhoneInfo] = field(default_factory=lambda: [PHONE])
     screen: Image.Image | PhoneError | None = field(default_factory=lambda: Image.new("RGB", (1080, 2400), "navy"))
+    model: ModelState = field(default_factory=lambda: ModelState(ModelStatus.OFFLINE))
+    waits: tuple[Wait, ...] = ()
     glances: list[str] = field(default_factory=list)
     listeners: list[Callable[[str], None]] = field(default_factory=list)
     reads: int = 0

@@ -31,4 +31,4 @@ async def test_a_full_disk_is_told_with_its_reason(tmp_path: Path) -> None:
                 assert response.status == 503
                 assert "No space left on device" in (await response.json())["error"]
             async with session.get("/api/state") as response:
-                assert (await response.json())["standstill"] == ""
+                assert (await response.json())["held_up"] == []

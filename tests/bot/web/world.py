@@ -75,7 +75,15 @@ async def open_world(
         intake = TinyIntake()
         api = served(database, tables, log, frames)
         people = WebChat(log, frames, PAGE_PLATFORM)
-        behind = ConsoleServices(api.services, chat, people, intake, Checks())
+        behind = ConsoleServices(
+            api.services,
+            chat,
+            people,
+            intake,
+            Checks(),
+            lambda: tables.model,
+            connectable={"vlm_base_url": "model", "vlm_api_key": "model", "vlm_model": "model"},
+        )
         sessions = ConsoleSessions(database)
         console = Console(
             door or Exposure("127.0.0.1"),
@@ -128,7 +136,7 @@ def served(database: Database, tables: Tables, log: ConsoleMessages, frames: Fra
     rights: Any = SimpleNamespace(policy=Policy())
     phones: Any = PhoneList(tables)
     hands: Any = SimpleNamespace(held_by=lambda _: "")
-    services = Services(tasks, store, phones, rights, nothing, nothing, hands, {})
+    services = Services(tasks, store, phones, rights, nothing, nothing, hands, {}, waits=lambda: tables.waits)
     return ApiServices(services, nothing, nothing)
 
 

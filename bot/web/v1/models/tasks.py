@@ -84,6 +84,7 @@ class TaskInfo(Got):
     sources: list[SourceInfo] = Field(description="The pages that were read for it.")
     needs_model: NeedsModel | None = Field(description="Where it takes a model and none is set: what comes near to it.")
     todos: list[TodoInfo] = Field(description="Its parts as they were last planned.")
+    files: list[FileInfo] = Field(description="What goes to the phone with it, before its first step.")
     phone: str
     phone_name: str
     phones: int
