@@ -19,7 +19,7 @@ from tests.fakes.model_server import OPENAI, VLLM_WITH_STORE, ModelServer, Perso
 from tests.fakes.model_server.recorded import SentImage, parts_of
 from tests.fakes.model_server.responses import ResponseStore
 
-DIALECTS = ("tools", "mobile-use", "ui-tars", "ui-tars-1.5", "autoglm")
+DIALECTS = ("tools", "mobile-use", "mai-ui", "gelab", "ui-tars", "ui-tars-1.5", "autoglm")
 LIGHT_SHARE = 0.6
 END_OF_STEPS = "\n</steps>\n"
 
