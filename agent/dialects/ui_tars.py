@@ -18,10 +18,10 @@ from agent.dialects.grid import Grid
 from agent.dialects.offered import Forms, OfferedAction, further_lines, offered
 from agent.dialects.printed_calls import NamedCall, Printed, arguments_of, printed_calls
 from agent.dialects.replies import decided, ended, key_named, made, split_thinking, waiting
-from agent.dialects.scene_text import IMAGE_REMOVED, earlier_text, effect_text, goal_text, now, then, unnumbered, user
+from agent.dialects.scene_text import earlier_text, effect_text, goal_text, now, then, unnumbered, user
 from agent.dialects.turns import has_words, imagined_first, turn_end, went_on
 from agent.models.base import Message, ModelReply, ToolSpec
-from agent.picture import ImagePart
+from agent.picture import IMAGE_REMOVED, ImagePart
 from agent.prompts import prompt
 from agent.scene import Scene
 from agent.wording import sentence
@@ -94,8 +94,8 @@ def read_reply(text: str, known: Collection[str] = KNOWN) -> ReplyParts:
     limit = turn_end(rest, 0, acted=False)
     first = _first_call(rest, limit, known)
     if first is None and (answer := _ANSWER.fullmatch(rest)):
-        end = Call("finished", (), {"content": answer[1].strip()}, len(rest))
-        return ReplyParts((end,), thinking, "", (), alone=True)
+        finished = Call("finished", (), {"content": answer[1].strip()}, len(rest))
+        return ReplyParts((finished,), thinking, "", (), alone=True)
     function = _FUNCTION_CALL.search(rest, 0, limit)
     if function and (first is None or function.start() < first[0]):
         return _functions(printed_calls(rest), thinking)
