@@ -17,6 +17,7 @@ from agent.context_window import window_of
 from agent.events import ModelAway
 from agent.models.base import PILOT, Delta, Model, ModelReply, ModelRequest, Models, Purpose
 from agent.models.cause import Cause
+from agent.models.conversations import end_conversation, keeps_conversation
 from agent.models.errors import ModelError, ModelUnreachable
 from agent.models.pictures import takes_pictures
 from agent.models.state import ModelState, ModelStatus
@@ -77,6 +78,15 @@ class PatientModel:
     def takes_pictures(self) -> bool:
         """Whether the model is to be shown pictures."""
         return takes_pictures(self._model)
+
+    @property
+    def keeps_conversation(self) -> bool:
+        """Whether its endpoint keeps what it was sent."""
+        return keeps_conversation(self._model)
+
+    def end_conversation(self, conversation: str, /) -> None:
+        """Have the endpoint delete what it keeps of a conversation."""
+        end_conversation(self._model, conversation)
 
     async def window(self, sent: int = MOST_WINDOW) -> int:
         """Tokens that fit into the model's context window."""

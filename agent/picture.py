@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Final, Literal
 
 from devices.geometry import Size
+
+IMAGE_REMOVED: Final = "[image removed]"
+"""What is said in the place of a picture that is shown no more."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -136,6 +136,8 @@ class PastStep:
     app: str = ""
     image: ImagePart | None = field(default=None, repr=False)
     """The picture that the model was shown, only for steps inside the image window."""
+    image_removed: bool = False
+    """Whether it had a picture that has left the window, where its words are still said."""
     shown: str = ""
     """What stood beside that picture, word for word: said again as it was, it costs an endpoint nothing new."""
     status: StepStatus = StepStatus.DONE

@@ -31,12 +31,14 @@ class Grid:
     """Places as pixels of `space`, or in thousandths of its width and height.
 
     `last` is the highest thousandth that the model was told of; 1000 itself is always taken, since these models
-    write it for the far edge. A thousandth v of a side of n pixels is pixel min(n - 1, floor(v * n / 1000)).
+    write it for the far edge. `whole` is the number that the model's makers divide by: v of a side of n pixels is pixel
+    min(n - 1, floor(v * n / whole)).
     """
 
     space: Size
     thousandths: bool
     last: int = PER_MILLE
+    whole: int = PER_MILLE
 
     def target(self, value: object, what: str) -> PointTarget:
         """The point in a text, a list or a list of lists: two numbers, or four for a box, whose centre is meant.
@@ -63,8 +65,8 @@ class Grid:
         """A pixel as the model would write it."""
         if not self.thousandths:
             return f"({point.x},{point.y})"
-        x = (2 * point.x + 1) * PER_MILLE // (2 * self.space.width)
-        y = (2 * point.y + 1) * PER_MILLE // (2 * self.space.height)
+        x = (2 * point.x + 1) * self.whole // (2 * self.space.width)
+        y = (2 * point.y + 1) * self.whole // (2 * self.space.height)
         return f"({x},{y})"
 
     @property
@@ -80,7 +82,7 @@ class Grid:
     def _pixel(self, value: float, size: int) -> int:
         if not self.thousandths:
             return math.floor(value)
-        return min(size - 1, math.floor(value * size / PER_MILLE))
+        return min(size - 1, math.floor(value * size / self.whole))
 
 
 def number(value: object) -> int | float | None:

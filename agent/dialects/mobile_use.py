@@ -1,17 +1,18 @@
-"""The function `mobile_use` of the Qwen and GUI-Owl families. Its coordinates are thousandths, 0 to 1000."""
+"""The function `mobile_use` of the Qwen, GUI-Owl and MAI-UI families, in thousandths of the screen."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from agent import actions as act
 from agent.captions import phrase
 from agent.dialects.base import BadReply, echo
 from agent.dialects.call_syntax import Arguments, Call
-from agent.dialects.grid import Grid
+from agent.dialects.grid import PER_MILLE, Grid
 from agent.dialects.offered import Forms, OfferedAction
-from agent.dialects.replies import key_named, made, status_of, waiting
+from agent.dialects.replies import REVEALED_BY_FINGER, key_named, made, status_of, waiting
 from agent.dialects.tool_schemas import SAY
 from agent.wording import sentence
 from devices.geometry import Size
@@ -22,7 +23,7 @@ _KEYS = frozenset({"back", "home", "enter", "menu", "recent", "recents"})
 """Keys that some of these models write as actions."""
 ACTIONS = _KEYS | frozenset(
     {
-        *("click", "long_press", "swipe", "type", "key", "system_button", "open", "wait"),
+        *("click", "double_click", "long_press", "swipe", "type", "key", "system_button", "open", "wait"),
         *("answer", "interact", "call_user", "calluser", "terminate", "note", "take_over"),
     }
 )
@@ -30,33 +31,78 @@ ACTIONS = _KEYS | frozenset(
 add.
 """
 
-FORMS = Forms(
-    text='"…"',
-    places={
-        "target": ("[x, y]", "coordinate"),
-        "start": ("[x, y]", "coordinate", "coordinate1"),
-        "end": ("[x, y]", "coordinate2"),
-    },
-)
+_DRAG_MS = 400
+"""How long MAI-UI's makers let a drag take, a finger that sets off at once (Tongyi-MAI/MobileWorld 34e6a58,
+runtime/controller.py `drag`).
+"""
 
 
-def told(action: OfferedAction) -> str:
-    """The line of an action in the instructions."""
+def _in_a_list(action: OfferedAction) -> str:
     arguments = ", ".join(argument.in_brackets for argument in action.arguments)
     return f"- {action.kind}: {arguments or 'no arguments'}. {action.about}"
 
 
-def action_of(given: dict[str, Any], space: Size, said: str, further: Mapping[str, OfferedAction]) -> act.Action:
+def _as_json(action: OfferedAction) -> str:
+    given = "".join(f', "{argument.name}": {argument.form}' for argument in action.arguments)
+    return f'{{"action": "{action.kind}"{given}}} {action.words}'
+
+
+@dataclass(frozen=True, slots=True)
+class Family:
+    """How a family of models calls the function: the dialect's name, its instructions, how many pictures it is best
+    shown, and the number for the far edge of the screen. With `thought_ends_in_caption` the last line of its thought
+    tells the step.
+    """
+
+    dialect: str
+    prompt: str
+    image_window: int = 1
+    edge: int = PER_MILLE
+    thought_ends_in_caption: bool = False
+    told: Callable[[OfferedAction], str] = _in_a_list
+    """The line of a further action in the instructions."""
+
+    def grid(self, space: Size) -> Grid:
+        """Its places on a picture of this size."""
+        return Grid(space, thousandths=True, last=self.edge, whole=self.edge)
+
+
+QWEN = Family("mobile-use", "dialects/mobile_use")
+MAI_UI = Family("mai-ui", "dialects/mai_ui", 3, edge=999, thought_ends_in_caption=True, told=_as_json)
+"""Tongyi-MAI/MAI-UI 4dd07b9, src/prompt.py and src/mai_naivigation_agent.py (`SCALE_FACTOR`, `history_n`)."""
+
+FORMS = Forms(
+    text='"…"',
+    places={
+        "target": ("[x, y]", "coordinate"),
+        "start": ("[x, y]", "coordinate", "coordinate1", "start_coordinate"),
+        "end": ("[x, y]", "coordinate2", "end_coordinate"),
+    },
+)
+
+
+def action_of(given: dict[str, Any], grid: Grid, said: str, further: Mapping[str, OfferedAction]) -> act.Action:
     """The action in the arguments of one call; `said` is what the model wrote before it. Raises BadReply."""
     name = given.get("action")
     if isinstance(name, str):
         name = name.strip().lower()
-    grid = Grid(space, thousandths=True)
     match name:
         case "click":
             return act.Tap(target=grid.target(given.get("coordinate"), name))
+        case "double_click":
+            return act.DoubleTap(target=grid.target(given.get("coordinate"), name))
         case "long_press":
             return act.LongPress(target=grid.target(given.get("coordinate"), name))
+        case "swipe" if given.get("direction") is not None:
+            place = given.get("coordinate")
+            direction = REVEALED_BY_FINGER.get(str(given["direction"]).strip().lower())
+            return made(
+                act.Scroll, name, direction=direction, target=None if place is None else grid.target(place, name)
+            )
+        case "drag":
+            start = grid.target(given.get("start_coordinate"), f"start_coordinate of {name}")
+            end = grid.target(given.get("end_coordinate"), f"end_coordinate of {name}")
+            return act.Swipe(start=start, end=end, duration_ms=_DRAG_MS)
         case "swipe":
             start = grid.target(given.get("coordinate", given.get("coordinate1")), f"coordinate of {name}")
             return act.Swipe(start=start, end=grid.target(given.get("coordinate2"), f"coordinate2 of {name}"))
@@ -76,16 +122,20 @@ def action_of(given: dict[str, Any], space: Size, said: str, further: Mapping[st
         case str() if name in _KEYS:
             return _key(name)
         case _:
-            return _spoken(name, given, said)
+            return _spoken(name, given, said, grid)
 
 
-def _spoken(name: object, given: dict[str, Any], said: str) -> act.Action:
+def _spoken(name: object, given: dict[str, Any], said: str, grid: Grid) -> act.Action:
     match name:
         case "note":
             return made(act.Note, name, text=_text(given, "text", name))
-        case "interact" | "call_user" | "calluser":
+        case "interact" | "call_user" | "calluser" | "ask_user":
             question = _text(given, "text", name) if given.get("text") else sentence("ask.help")
             return made(act.AskUser, name, question=question)
+        case "enter_secret":
+            place = given.get("coordinate")
+            target = None if place is None else grid.target(place, name)
+            return made(act.EnterSecret, name, question=_text(given, "text", name), target=target)
         case "take_over":
             return made(act.TakeOver, name, reason=_text(given, "reason", name))
         case "answer":

@@ -1,4 +1,7 @@
-"""Calls that a model prints into its text: `<tool_call>{…}</tool_call>`, a fenced block, or bare JSON."""
+"""Calls that a model prints into its text: `<tool_call>{…}</tool_call>`, a fenced block, bare JSON, or markup:
+`<function=NAME><parameter=KEY>value</parameter></function>` (Qwen since 3.5, Seed) and `<invoke name="NAME"><parameter
+name="KEY">value</parameter></invoke>` (Claude, DeepSeek, MiniMax, clients such as mobilerun).
+"""
 
 from __future__ import annotations
 
@@ -17,8 +20,16 @@ MAX_CALLS = 32
 MAX_STARTS = 64
 """Braces at which a call is looked for: enough for any real answer, and a bound on odd ones."""
 
-_START = re.compile(r"(?P<tag><tool_calls?>\s*(?:```\w*\s*)?)|\{")
+_MARKUP = r"<(?:｜DSML｜)?(?:function=|function name=|invoke name=)['\"]?(?P<name>[\w.-]{1,80})['\"]?\s*>"
+_START = re.compile(rf"(?P<markup>{_MARKUP})|(?P<tag><(?:seed:)?tool_calls?>\s*(?:```\w*\s*)?)(?!\s*<)|\{{")
+_PARAMETER = re.compile(
+    r"\s*<(?:｜DSML｜)?parameter(?:=| name=)['\"]?(?P<key>[\w.-]{1,80})['\"]?[^<>\n]{0,40}>(?P<value>.*?)"
+    r"</(?:｜DSML｜)?parameter>(?=\s*(?:<(?:｜DSML｜)?parameter|</(?:｜DSML｜)?(?:function|invoke)>))",
+    re.DOTALL,
+)
+_MARKUP_END = re.compile(r"\s*</(?:｜DSML｜)?(?:function|invoke)>")
 _FENCE = re.compile(r"```\w{0,12}\Z")
+_OPENED = re.compile(r"<(?:｜DSML｜)?(?:seed:)?(?:tool|function)_calls?>\s*\Z")
 _LOOKS_LIKE_CALL = re.compile(r"\{\s*['\"]?(?:name|arguments|function|action|kind|tool_calls)['\"]?\s*:")
 WORDS_BETWEEN = (
     "Only the calls before the first words between your calls were done; nothing after those words was. Write several "
@@ -30,10 +41,14 @@ _DECODER = json.JSONDecoder(strict=False)
 
 @dataclass(frozen=True, slots=True)
 class NamedCall:
-    """A call by name; "" when only an action was printed, without the function it belongs to."""
+    """A call by name; "" when only an action was printed, without the function it belongs to.
+
+    `texts`: the arguments stood in markup, which has nothing but texts.
+    """
 
     name: str
     arguments: dict[str, Any]
+    texts: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +106,11 @@ def printed_calls(text: str, without: Collection[str] = ()) -> Printed:
         start = _START.search(text, at, end)
         if start is None:
             break
+        if start["markup"]:
+            call, at = _marked_up(text, start)
+            tagged.append(_Found(start.start(), at, call))
+            end = turn_end(text, at, acted=True)
+            continue
         value, at = _decoded(text, start.end("tag") if start["tag"] else start.start())
         found = [_Found(start.start(), at, call) for call in _calls_in(value, without, tagged=bool(start["tag"]))]
         (tagged if start["tag"] else bare).extend(found)
@@ -107,7 +127,7 @@ def printed_calls(text: str, without: Collection[str] = ()) -> Printed:
     if len(calls) > MAX_CALLS:
         raise BadReply(f"There are more than {MAX_CALLS} calls in your answer. Nothing was done.")
     said = text[: calls[0].start] if calls else text
-    said = _FENCE.sub("", said.rstrip(" \t\r\n[")).strip()
+    said = _FENCE.sub("", _OPENED.sub("", said.rstrip(" \t\r\n[")).rstrip()).strip()
     if not calls:
         return Printed((), said)
     before = line_before(text, calls[0].start)
@@ -117,6 +137,19 @@ def printed_calls(text: str, without: Collection[str] = ()) -> Printed:
     end = turn_end(text, calls[-1].end, acted=True)
     alone = not (is_quoted(before) if tagged else has_words(before)) and not has_words(text[calls[-1].end : end])
     return Printed(tuple(found.call for found in calls), said, told or went_on(text, end), alone)
+
+
+def _marked_up(text: str, start: re.Match[str]) -> tuple[NamedCall, int]:
+    """The call in markup that begins here, and where it ends. Raises BadReply for one that is not closed."""
+    given: dict[str, Any] = {}
+    at = start.end()
+    while found := _PARAMETER.match(text, at):
+        given[found["key"]] = found["value"].strip("\r\n")
+        at = found.end()
+    closed = _MARKUP_END.match(text, at)
+    if closed is None:
+        raise BadReply(f"The call of {echo(start['name'])} is not closed, or one of its parameters is not.")
+    return NamedCall(start["name"], given, texts=True), closed.end()
 
 
 def _decoded(text: str, start: int) -> tuple[Any, int]:

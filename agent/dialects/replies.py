@@ -9,7 +9,7 @@ from typing import Literal, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from agent.actions import MAX_WAIT_S, Action, Finish, PressKey, Wait
+from agent.actions import MAX_WAIT_S, Action, Direction, Finish, PressKey, Wait
 from agent.captions import phrase
 from agent.dialects.base import BadReply, Decision, echo
 from agent.dialects.grid import number
@@ -32,6 +32,11 @@ _UNITS = {
     }.items()
     for unit in ("", *units.split()) if unit or seconds == 1.0
 }  # fmt: skip
+
+REVEALED_BY_FINGER: Mapping[str, Direction] = {"up": "down", "down": "up", "left": "right", "right": "left"}
+"""What a finger that moves in a direction brings into view, for models that name the way of the finger, as MAI-UI and
+GELab-Zero do (Tongyi-MAI/MobileWorld 34e6a58, runtime/controller.py `swipe`).
+"""
 
 AnyAction = TypeVar("AnyAction", bound=BaseModel)
 
@@ -73,7 +78,7 @@ def status_of(name: str, given: Mapping[str, object]) -> Literal["success", "fai
         match str(given["status"]).strip().lower():
             case "success":
                 said.append("success")
-            case "failure":
+            case "failure" | "fail":
                 said.append("failure")
             case other:
                 raise BadReply(f'The status of {name} must be "success" or "failure", not {echo(other)!r}.')
@@ -122,10 +127,17 @@ def key_named(written: str) -> PressKey | None:
     return PressKey(key=Key(name)) if name in {known.value for known in Key} else None
 
 
-_THINKING = re.compile(r"\s*<(think\w*)>(.*?)(?:</\1>|\Z)", re.DOTALL)
+_THINKING = re.compile(r"\s*<(think\w*)>(.*?)(?:</(?:\1|think)>|\Z)", re.DOTALL)
+_UNOPENED = re.compile(r"([^<{]*)</think(?:ing)?>")
 
 
-def split_thinking(text: str) -> tuple[str, str]:
-    """The block of thoughts that an answer begins with, and the rest. Thoughts that never end leave no rest."""
-    found = _THINKING.match(text)
-    return (found[2].strip(), text[found.end() :]) if found else ("", text)
+def split_thinking(text: str, *, unopened: bool = False) -> tuple[str, str]:
+    """The block of thoughts that an answer begins with, and the rest. Thoughts that never end leave no rest.
+
+    With `unopened` a block counts that is only closed: a chat template has opened it. Not for dialects whose calls may
+    stand before a text without a bracket or a tag.
+    """
+    if found := _THINKING.match(text):
+        return found[2].strip(), text[found.end() :]
+    closed = _UNOPENED.match(text) if unopened else None
+    return (closed[1].strip(), text[closed.end() :]) if closed else ("", text)

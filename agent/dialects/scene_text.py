@@ -12,11 +12,9 @@ from collections.abc import Callable, Iterable, Sequence
 
 from agent.effect_facts import in_english
 from agent.models.base import Message
-from agent.picture import ImagePart
+from agent.picture import IMAGE_REMOVED, ImagePart
 from agent.scene import PastStep, Scene, Screen, ScreenElement
 from devices.geometry import Point
-
-IMAGE_REMOVED = "[image removed]"
 
 _BLOCK_MARK = re.compile(
     r"<(?=\s*(?:/\s*)?(?:screen|steps|earlier|notes|files|read|memory|instructions|skills?)\b)", re.IGNORECASE
@@ -144,9 +142,11 @@ def conversation(instructions: str, scene: Scene, line: Callable[[ScreenElement]
 
 
 def then(past: PastStep) -> tuple[str | ImagePart, ...]:
-    """The screen of a past step inside the window, as it was shown."""
+    """The screen of a past step, as it was shown."""
     text = past.shown or f"The screen at step {past.number}, before it was done:"
-    return (text,) if past.image is None else (text, past.image)
+    if past.image is None:
+        return (text, IMAGE_REMOVED) if past.image_removed else (text,)
+    return (text, past.image)
 
 
 def now(scene: Scene, line: Callable[[ScreenElement], str]) -> tuple[str | ImagePart, ...]:

@@ -6,8 +6,10 @@ import math
 import re
 from dataclasses import dataclass
 
+from agent.dialects import mobile_use
 from agent.dialects.autoglm import AutoGlmDialect
 from agent.dialects.base import Dialect
+from agent.dialects.gelab import GelabDialect
 from agent.dialects.tools import ToolsDialect
 from agent.dialects.ui_tars import UiTarsDialect
 from devices.geometry import Size
@@ -18,10 +20,12 @@ _DIALECTS: dict[str, Dialect] = {
     dialect.name: dialect
     for dialect in (
         ToolsDialect(),
-        ToolsDialect(printed=True),
+        ToolsDialect(family=mobile_use.QWEN),
+        ToolsDialect(family=mobile_use.MAI_UI),
         UiTarsDialect(pixels=False),
         UiTarsDialect(pixels=True),
         AutoGlmDialect(),
+        GelabDialect(),
     )
 }
 NAMES: tuple[str, ...] = (AUTO, *_DIALECTS)
@@ -32,6 +36,8 @@ _BY_MODEL: tuple[tuple[str, str], ...] = (
     (r"doubao.*ui-?tars", "ui-tars"),  # the hosted 1.5 is served with normalised places
     (r"ui-?tars.*1-5", "ui-tars-1.5"),
     (r"ui-?tars", "ui-tars"),
+    (r"mai-ui", "mai-ui"),
+    (r"gelab|step-gui", "gelab"),
     (r"gui-?owl|mobile-agent", "mobile-use"),
     (r"qwen-?3", "mobile-use"),  # earlier Qwen-VL write pixels, which is what the tools ask for
 )

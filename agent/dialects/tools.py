@@ -1,7 +1,7 @@
 """The default dialect: native tool calls in pixels of the sent image; printed calls are read as well.
 
-A second way of it asks for the function `mobile_use`, printed, for the families that were trained on it. Whichever
-was asked for, both are read: a call to `mobile_use` is in thousandths, a call to one of our tools in pixels.
+Other ways of it ask for the function `mobile_use`, printed, for the families that were trained on it. Whichever was
+asked for, both are read: a call to `mobile_use` is in thousandths, a call to one of our tools in pixels.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from agent.dialects import mobile_use
 from agent.dialects.base import BadReply, Decision, echo
 from agent.dialects.grid import Grid, number
 from agent.dialects.offered import OfferedAction, further_lines, offered
-from agent.dialects.printed_calls import NamedCall, Printed, arguments_of, printed_calls
+from agent.dialects.printed_calls import NamedCall, Printed, arguments_of, loaded, printed_calls
 from agent.dialects.replies import decided, key_named, made, split_thinking, status_of
 from agent.dialects.scene_text import conversation, numbered, unnumbered
-from agent.dialects.tool_schemas import ON, SAY, tool_specs
+from agent.dialects.tool_schemas import ON, SAY, plain_field, tool_specs
 from agent.models.base import Message, ModelReply, ToolSpec
 from agent.prompts import prompt
 from agent.scene import Scene
@@ -45,22 +45,24 @@ _LINE_LABELS = ("Action:", "Summary:")
 
 
 class ToolsDialect:
-    """Tool calls; `printed` asks for `mobile_use` in the text instead of native calls."""
+    """Tool calls; with a family they are calls to `mobile_use` in the text instead of native ones."""
 
-    def __init__(self, models: tuple[type[act.Action], ...] = act.DIALECT_ACTIONS, *, printed: bool = False) -> None:
+    def __init__(
+        self, models: tuple[type[act.Action], ...] = act.DIALECT_ACTIONS, *, family: mobile_use.Family | None = None
+    ) -> None:
         self._models = {model.model_fields["kind"].default: model for model in models}
         self._offered = offered(models, mobile_use.FORMS, mobile_use.ACTIONS)
-        self._printed = printed
+        self._family = family
 
     @property
     def name(self) -> str:
         """As in VLM_DIALECT."""
-        return "mobile-use" if self._printed else "tools"
+        return self._family.dialect if self._family else "tools"
 
     @property
     def image_window(self) -> int:
-        """The current screen only."""
-        return 1
+        """The current screen only, unless the family is trained on more."""
+        return self._family.image_window if self._family else 1
 
     @property
     def lightens_past(self) -> bool:
@@ -69,17 +71,17 @@ class ToolsDialect:
 
     def offering(self, models: tuple[type[act.Action], ...], /) -> Self:
         """See Dialect."""
-        return type(self)(models, printed=self._printed)
+        return type(self)(models, family=self._family)
 
     def render(self, scene: Scene) -> tuple[tuple[Message, ...], tuple[ToolSpec, ...]]:
         """Instructions and the tools (none when calls are printed), and one message up to the current screen."""
         space, rules = scene.screen.space, prompt("dialects/rules")
-        if self._printed:
-            further = further_lines(self._offered, mobile_use.told)
+        if self._family:
+            further = further_lines(self._offered, self._family.told)
             instructions = prompt(
-                "dialects/mobile_use", width=space.width, height=space.height, further=further, rules=rules
+                self._family.prompt, width=space.width, height=space.height, further=further, rules=rules
             )
-            return conversation(instructions, scene, unnumbered(Grid(space, thousandths=True).written)), ()
+            return conversation(instructions, scene, unnumbered(self._family.grid(space).written)), ()
         last_x, last_y = space.width - 1, space.height - 1
         if scene.by_list:
             sight = prompt("dialects/by_list", last_x=last_x, last_y=last_y)
@@ -91,9 +93,11 @@ class ToolsDialect:
     def parse(self, reply: ModelReply, space: Size) -> Decision:
         """The actions in a reply. Raises BadReply with the reason and the expected form."""
         try:
-            thinking, text = split_thinking(reply.text)
+            thinking, text = split_thinking(reply.text, unopened=True)
             printed = self._first_of_mobile_use(_calls(reply, text, self._models))
             said, line = printed.said, _unlabelled(printed.said)
+            if not line and thinking and self._family and self._family.thought_ends_in_caption:
+                line = thinking.splitlines()[-1].removeprefix("Thought:").strip()
             actions = self._actions(printed, space, line)
             spoken = next((say for call in printed.calls if isinstance(say := call.arguments.get(SAY), str)), "")
             # What is too long to be told to the person is a thought, and no other model is asked for a caption.
@@ -101,10 +105,16 @@ class ToolsDialect:
             decision = decided(actions, thought, spoken or line, printed.told, alone=printed.alone)
             return replace(decision, named=tuple(map(_named, printed.calls)))
         except BadReply as bad:
-            raise BadReply(f"{bad} {_EXPECTED_PRINTED if self._printed else _EXPECTED_TOOLS}") from None
+            raise BadReply(f"{bad} {_EXPECTED_PRINTED if self._family else _EXPECTED_TOOLS}") from None
 
     def _actions(self, printed: Printed, space: Size, line: str) -> tuple[act.Action, ...]:
-        actions = tuple(_action(call, space, line, self._models, self._offered) for call in printed.calls)
+        grid = (self._family or mobile_use.QWEN).grid(space)
+        actions = tuple(
+            mobile_use.action_of(call.arguments, grid, line, self._offered)
+            if _is_mobile_use(call, self._offered)
+            else _action(call, space, self._models)
+            for call in printed.calls
+        )
         if len(actions) > 1 and any(isinstance(action, act.Finish) for action in actions):
             raise BadReply(_FINISH_ALONE)
         return actions
@@ -152,18 +162,26 @@ def _is_mobile_use(call: NamedCall, further: Mapping[str, OfferedAction]) -> boo
     return (action in mobile_use.ACTIONS or action in further) and not _OWN_PLACES & call.arguments.keys()
 
 
-def _action(
-    call: NamedCall, space: Size, said: str, models: Models, further: Mapping[str, OfferedAction]
-) -> act.Action:
+def _action(call: NamedCall, space: Size, models: Models) -> act.Action:
     given = dict(call.arguments)
-    if _is_mobile_use(call, further):
-        return mobile_use.action_of(given, space, said, further)
     name = call.name.strip().lower()
     if not name and isinstance(action := given.pop("action", None), str):
         name = action.strip().lower()
     if name not in models:
         raise BadReply(f"There is no tool {echo(name)!r}. The tools are: {', '.join(models)}.")
-    return _own_action(models[name], name, given, space)
+    return _own_action(models[name], name, _typed(models[name], given) if call.texts else given, space)
+
+
+def _typed(model: type[act.Action], given: dict[str, Any]) -> dict[str, Any]:
+    """Arguments that were written as texts, as JSON where the action wants something else than a text."""
+    schema = model.model_json_schema()
+    others = {
+        name
+        for name, field in schema["properties"].items()
+        if plain_field(field, schema.get("$defs", {})).get("type") not in {None, "string"}
+    }
+    read = {name: loaded(value) for name, value in given.items() if name in others and isinstance(value, str)}
+    return given | {name: value for name, value in read.items() if value is not None}
 
 
 def _own_action(model: type[act.Action], name: str, given: dict[str, Any], space: Size) -> act.Action:

@@ -34,7 +34,7 @@ _AFTER_ACTION = (
 _BEFORE = re.compile(rf"(?im){_MARK}|(?!\A){_SOMEBODY}")
 _AFTER = re.compile(rf"(?im){_MARK}|{_OWN_TURN}|{_SOMEBODY}|{_AFTER_ACTION}")
 
-_NO_WORDS = re.compile(r"<\|[a-z_]+\|>|</?[a-z_]+>|```\w*|(?m:^[ \t>*-]*[0-9]{1,2}[.)])", re.IGNORECASE)
+_NO_WORDS = re.compile(r"<\|[a-z_]+\|>|</?(?:｜DSML｜)?[a-z_:]+>|```\w*|(?m:^[ \t>*-]*[0-9]{1,2}[.)])", re.IGNORECASE)
 _QUOTES = "`'\"“”‘’「『"
 
 WENT_ON = (

@@ -1,4 +1,8 @@
-"""The dialect of the UI-TARS family: `Thought: … Action: click(point='<point>x y</point>')`."""
+"""The dialect of the UI-TARS family: `Thought: … Action: click(point='<point>x y</point>')`.
+
+Its actions as function calls, native, in markup or as JSON, and `<answer>…</answer>` as the end are read as well: what
+later models of the family print (bytedance/UI-TARS-desktop 239b654, multimodal/gui-agent/action-parser).
+"""
 
 from __future__ import annotations
 
@@ -12,11 +16,12 @@ from agent.dialects.base import BadReply, Decision, echo
 from agent.dialects.call_syntax import Arguments, BadCall, Call, read_call
 from agent.dialects.grid import Grid
 from agent.dialects.offered import Forms, OfferedAction, further_lines, offered
+from agent.dialects.printed_calls import NamedCall, Printed, arguments_of, printed_calls
 from agent.dialects.replies import decided, ended, key_named, made, split_thinking, waiting
-from agent.dialects.scene_text import IMAGE_REMOVED, earlier_text, effect_text, goal_text, now, then, unnumbered, user
+from agent.dialects.scene_text import earlier_text, effect_text, goal_text, now, then, unnumbered, user
 from agent.dialects.turns import has_words, imagined_first, turn_end, went_on
 from agent.models.base import Message, ModelReply, ToolSpec
-from agent.picture import ImagePart
+from agent.picture import IMAGE_REMOVED, ImagePart
 from agent.prompts import prompt
 from agent.scene import Scene
 from agent.wording import sentence
@@ -53,6 +58,11 @@ _LABEL = re.compile(
 _DANGLING = re.compile(r"(?im)(?:^|\s)action[*_ \t]*[:：][*`\s]*\Z")
 _WITHOUT_PARENTHESES = re.compile(r"(?im)^[ \t*#>_-]*action[*_ \t]*[:：][ \t`*]*(?P<name>[a-z0-9_]+)[`*. \t\r]*$")
 
+_FUNCTION_CALL = re.compile(
+    r"(?m)^[ \t]*(?:```\w*\s*)?(?:<(?:seed:)?tool_calls?>|<function_calls>|<function=|<invoke |\{\s*\"name\"\s*:)"
+)
+_ANSWER = re.compile(r"\s*<answer>(.*?)</answer>\s*", re.DOTALL)
+
 
 @dataclass(frozen=True, slots=True)
 class ReplyParts:
@@ -83,6 +93,12 @@ def read_reply(text: str, known: Collection[str] = KNOWN) -> ReplyParts:
     thinking, rest = split_thinking(text)
     limit = turn_end(rest, 0, acted=False)
     first = _first_call(rest, limit, known)
+    if first is None and (answer := _ANSWER.fullmatch(rest)):
+        finished = Call("finished", (), {"content": answer[1].strip()}, len(rest))
+        return ReplyParts((finished,), thinking, "", (), alone=True)
+    function = _FUNCTION_CALL.search(rest, 0, limit)
+    if function and (first is None or function.start() < first[0]):
+        return _functions(printed_calls(rest), thinking)
     blocks, passed = (
         _blocks(rest, *first, known) if first is not None else ([_without_parentheses(rest, limit, known)], None)
     )
@@ -101,6 +117,22 @@ def read_reply(text: str, known: Collection[str] = KNOWN) -> ReplyParts:
     described = labels.get("action_summary", "")
     thought = labels.get("thought") or described or thinking or labels.get("", "")
     return ReplyParts(tuple(block.calls), thought, labels.get("summary") or described, tuple(told), alone)
+
+
+def _functions(printed: Printed, thought: str) -> ReplyParts:
+    """The parts of an answer with function calls. Raises BadReply when there is none."""
+    if not printed.calls:
+        raise BadReply("There is no action in your answer.")
+    calls = tuple(
+        Call(
+            call.name,
+            (),
+            {name: tuple(value) if isinstance(value, list) else value for name, value in call.arguments.items()},
+            0,
+        )
+        for call in printed.calls
+    )
+    return ReplyParts(calls, thought or printed.said, "", printed.told, printed.alone)
 
 
 def _without_parentheses(text: str, limit: int, known: Collection[str]) -> _Block:
@@ -238,7 +270,7 @@ class UiTarsDialect:
     def parse(self, reply: ModelReply, space: Size) -> Decision:
         """The actions in a reply. Raises BadReply with the reason and the expected form."""
         try:
-            parts = read_reply(reply.text, self._known)
+            parts = _native(reply) if reply.tool_calls else read_reply(reply.text, self._known)
             actions = [_action(call, self._grid(space), self._offered) for call in parts.calls]
             # Its makers do what is written in order, and nothing after `finished` (UI-TARS-desktop, GUIAgent.ts).
             until = next((n for n, action in enumerate(actions, 1) if isinstance(action, act.Finish)), len(actions))
@@ -265,6 +297,13 @@ class UiTarsDialect:
         return prompt(
             "dialects/ui_tars", width=space.width, height=space.height, places=places, further=further, rules=rules
         )
+
+
+def _native(reply: ModelReply) -> ReplyParts:
+    """The parts of an answer whose function calls the endpoint has read."""
+    thinking, said = split_thinking(reply.text)
+    calls = tuple(NamedCall(call.name, arguments_of(call.arguments, call.name)) for call in reply.tool_calls)
+    return _functions(Printed(calls, said.strip()), thinking)
 
 
 def _action(call: Call, grid: Grid, further: Mapping[str, OfferedAction]) -> act.Action:

@@ -47,6 +47,11 @@ class Router:
         self._route = {"chat": Route.CHAT, "responses": Route.CONVERSATION, "auto": Route.UNKNOWN}[settings.api]
         self._probing = asyncio.Lock()
 
+    @property
+    def keeps_conversation(self) -> bool:
+        """Whether the endpoint keeps what it was sent, or that is still to be found out."""
+        return self._route in {Route.UNKNOWN, Route.CONVERSATION}
+
     async def complete(self, request: ModelRequest, on_delta: Show | None) -> ModelReply | CallFailure:
         """One answer, with all that it took to get one. Only acting is a conversation that grows; everything else is
         asked once and kept nowhere.
@@ -74,6 +79,10 @@ class Router:
             if not self._has_no_responses(answer):
                 return answer
         return await self._chat.complete(request, shown)
+
+    def end_conversation(self, conversation: str) -> None:
+        """Leave nothing of it behind at the endpoint."""
+        self._responses.end(conversation)
 
     async def close(self) -> None:
         """Leave nothing behind at the endpoint."""
@@ -133,6 +142,15 @@ class OpenAIModel:
     def takes_pictures(self) -> bool:
         """Whether the model is to be shown pictures: as it is set, else until it has refused one."""
         return self._takes_pictures
+
+    @property
+    def keeps_conversation(self) -> bool:
+        """Whether its endpoint keeps what it was sent, as far as is known."""
+        return self._router.keeps_conversation
+
+    def end_conversation(self, conversation: str, /) -> None:
+        """Have the endpoint delete what it keeps of a conversation that is over; not waited for."""
+        self._router.end_conversation(conversation)
 
     async def complete(self, request: ModelRequest, *, on_delta: Callable[[Delta], None] | None = None) -> ModelReply:
         """Answer the request; see Model. An answer that is begun again after a break is not streamed a second time.

@@ -167,6 +167,10 @@ class ResponsesApi:
         unbooked, self._unbooked = self._unbooked, Usage()
         return unbooked
 
+    def end(self, conversation: str) -> None:
+        """Delete what the endpoint keeps of a conversation."""
+        self._delete(self._conversations.lost(conversation))
+
     async def close(self) -> None:
         """Delete what the endpoint still keeps, and wait for it."""
         self._delete(self._conversations.all_kept())

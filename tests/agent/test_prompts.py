@@ -44,7 +44,8 @@ COVERED: Final[Mapping[str, frozenset[str]]] = {
 """What of others each prompt is shown, and so what its rule on data has to name."""
 PARTS: Final = {
     *("intent_members", "plan_deep", "watch"),
-    *(f"dialects/{name}" for name in ("autoglm", "by_list", "by_picture", "mobile_use", "tools", "ui_tars")),
+    *(f"dialects/{name}" for name in ("autoglm", "by_list", "by_picture", "gelab", "mai_ui")),
+    *(f"dialects/{name}" for name in ("mobile_use", "tools", "ui_tars")),
     "dialects/tool_descriptions",
 }
 """Prompts that are a part of one above, or are shown nothing but a person's own words."""

@@ -65,9 +65,14 @@ def mobile_use(**arguments: object) -> str:
     return f"The next thing.\n<tool_call>\n{json.dumps({'name': 'mobile_use', 'arguments': arguments})}\n</tool_call>"
 
 
+def gelab(action: str) -> str:
+    return f"<THINK> the next thing </THINK>\nexplain:Going on\taction:{action}\tsummary:one more step"
+
+
 UI_TARS_POINT = ui_tars("click(point='<point>X Y</point>')")
 UI_TARS_BOX = ui_tars("click(start_box='(X,Y)')")
 AUTOGLM_TAP = autoglm('do(action="Tap", element=[X,Y])')
+GELAB_CLICK = gelab("CLICK\tpoint:X,Y")
 MOBILE_USE_CLICK = mobile_use(action="click", coordinate="PLACE").replace('"PLACE"', "[X, Y]")
 
 
@@ -105,6 +110,20 @@ ACTS: dict[str, Sequence[Act]] = {
         at("Save", MOBILE_USE_CLICK),
         say(mobile_use(action="terminate", status="success").replace("The next thing.", "It is done.")),
     ),
+    "mai-ui": (
+        say(mobile_use(action="open", text="Notes")),
+        at("New note", MOBILE_USE_CLICK),
+        say(mobile_use(action="type", text="Milk")),
+        at("Save", MOBILE_USE_CLICK),
+        say(mobile_use(action="answer", text="It is done.").replace("The next thing.", "<thinking>\nt\n</thinking>")),
+    ),
+    "gelab": (
+        say(gelab("AWAKE\tvalue:Notes")),
+        at("New note", GELAB_CLICK),
+        say(gelab("TYPE\tvalue:Milk")),
+        at("Save", GELAB_CLICK),
+        say(gelab("COMPLETE\treturn:It is done.")),
+    ),
 }
 BY_MODEL = {
     "gpt-like": "tools",
@@ -112,6 +131,8 @@ BY_MODEL = {
     "UI-TARS-1.5-7B": "ui-tars-1.5",
     "autoglm-phone-9b": "autoglm",
     "Qwen3-VL-8B": "mobile-use",
+    "MAI-UI-8B": "mai-ui",
+    "GELab-Zero-4B-preview": "gelab",
 }
 
 

@@ -475,7 +475,9 @@ def reply_text(reply: ModelReply) -> str:
 
 
 def past_step(step: PastData, *, image: ImagePart | None, shown: str) -> PastStep:
-    """A step taken, as the acting model is shown it: with its picture and what stood beside that, inside the window."""
+    """A step taken, as the acting model is shown it: with its picture inside the window, and what stood beside that
+    there or for as long as the endpoint keeps it.
+    """
     failure = None
     if (data := step["failure"]) is not None:
         failure = StepFailure(restored(data["reason"]), data["uncertain"], data["unknown_app"])
@@ -487,6 +489,7 @@ def past_step(step: PastData, *, image: ImagePart | None, shown: str) -> PastSte
         effects=effects_of(step["effects"]),
         app=step["app"],
         image=image,
+        image_removed=image is None and step["frame"] is not None,
         shown=shown,
         status=status_of(step),
         failure=failure,

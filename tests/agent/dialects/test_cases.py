@@ -1,4 +1,4 @@
-"""Every case of the tables `cases.toml` and `misread.toml`."""
+"""Every case of the tables `cases.toml`, `misread.toml`, `several.toml` and `recorded.toml`."""
 
 from __future__ import annotations
 
@@ -25,6 +25,7 @@ def table(name: str) -> list[dict[str, Any]]:
 CASES = table("cases.toml")
 MISREAD = table("misread.toml")
 SEVERAL = table("several.toml")
+RECORDED = table("recorded.toml")
 LONG = "N" * 5000
 ECHOES = [
     *(("tools", {"calls": [[name, arguments]]}) for name, arguments in (
@@ -68,6 +69,12 @@ def test_several_calls_and_turns(case: dict[str, Any]) -> None:
     test_case(case)
 
 
+@pytest.mark.parametrize("case", RECORDED, ids=[case["says"] for case in RECORDED])
+def test_answers_that_models_have_given(case: dict[str, Any]) -> None:
+    assert case["source"]
+    test_case(case)
+
+
 @pytest.mark.parametrize("case", CASES, ids=[case["says"] for case in CASES])
 def test_case(case: dict[str, Any]) -> None:
     if "refused" in case:
@@ -97,4 +104,4 @@ def read(dialect: str, case: dict[str, Any]) -> Decision:
 
 def test_every_dialect_has_cases_of_both_kinds() -> None:
     for kind in ("actions", "refused"):
-        assert {case["dialect"] for case in CASES if kind in case} == set(NAMES) - {"auto"}
+        assert {case["dialect"] for case in (*CASES, *RECORDED) if kind in case} == set(NAMES) - {"auto"}

@@ -77,6 +77,8 @@ _PLACES = {
     "ui-tars": {"target": "point", "start": "start_point", "end": "end_point"},
     "autoglm": {"target": "element"},
     "mobile-use": {"target": "coordinate", "start": "coordinate", "end": "coordinate2"},
+    "mai-ui": {"target": "coordinate", "start": "start_coordinate", "end": "end_coordinate"},
+    "gelab": {"target": "point", "start": "point1", "end": "point2"},
 }
 
 
@@ -90,15 +92,26 @@ def reply_in(dialect: str, kind: str, /, **given: Any) -> ModelReply:
         return ModelReply("", (ToolCall("1", kind, json.dumps(arguments)),))
     names = _PLACES["ui-tars" if dialect.startswith("ui-tars") else dialect]
     given = {names.get(name, name): value for name, value in given.items()}
-    if dialect == "mobile-use":
+    if dialect in {"mobile-use", "mai-ui"}:
         call = {"name": "mobile_use", "arguments": {"action": kind, **given}}
-        return ModelReply(f"Action: Go on\n<tool_call>\n{json.dumps(call)}\n</tool_call>")
+        before = "Action: Go on" if dialect == "mobile-use" else "<thinking>\nt\n</thinking>"
+        return ModelReply(f"{before}\n<tool_call>\n{json.dumps(call)}\n</tool_call>")
+    if dialect == "gelab":
+        fields = "".join(f"\t{name}:{_in_a_field(value)}" for name, value in given.items() if value is not None)
+        return ModelReply(f"<THINK> t </THINK>\nexplain:Go on\taction:{kind.upper()}{fields}\tsummary:s")
     if dialect == "autoglm":
         written = "".join(f", {name}={_written(value, '[{},{}]')}" for name, value in given.items())
         return ModelReply(f'<think>t</think><answer>do(action="{kind.capitalize()}"{written})</answer>')
     point = "'<point>{} {}</point>'"
     written = ", ".join(f"{name}={_written(value, point)}" for name, value in given.items())
     return ModelReply(f"Thought: t\nSummary: s\nAction: {kind}({written})")
+
+
+def _in_a_field(value: object) -> str:
+    if isinstance(value, tuple):
+        return f"{value[0]},{value[1]}"
+    text = value if isinstance(value, str) else json.dumps(value)
+    return text.replace("\\", "\\\\").replace("\n", "\\n").replace("\t", "\\t")
 
 
 def _written(value: object, place: str) -> str:

@@ -102,6 +102,16 @@ PIECES = st.sampled_from(
             "end_box=",
             "1 hour",
         ),
+        *(
+            "<THINK>",
+            "</THINK>\n",
+            "explain:e\t",
+            "action:TYPE\tvalue:",
+            "\tpoint:1,2",
+            "\tsummary:s",
+            "action:COMPLETE",
+        ),
+        *("<function=tap>", "<parameter=x>1</parameter>", "</function>", '<invoke name="', '"></invoke>', "<answer>"),
         *('"action": "click"', '"coordinate": [1, 2]', '"element": 3', "direction='down'", ", start_box='", "🇨🇭"),
     ]
 )
@@ -115,6 +125,8 @@ VALID = [
     '<think>t</think><answer>do(action="Swipe", start=[1,2], end=[3.5,4])</answer>',
     '<think>t</think><answer>do(action="Type", text="say \\"hi\\"\n")</answer>',
     '<tool_call>{"name": "mobile_use", "arguments": {"action": "swipe", "coordinate": [1, 2], "coordinate2": [3, 4]}}',
+    "<THINK> t </THINK>\nexplain:e\taction:SLIDE\tpoint1:1,2\tpoint2:3,4\tsummary:s",
+    "<tool_call><function=tap><parameter=x>1</parameter><parameter=y>2</parameter></function></tool_call>",
     '[{"name": "tap", "arguments": {"x": 1, "y": 2}}, {"name": "type", "arguments": {"text": "a", "element": 1}}]',
 ]
 
@@ -197,6 +209,9 @@ ENDS = [
     '{"name": "finish", "arguments": {"status": "success", "summary": "done"}}',
     '{"name": "mobile_use", "arguments": {"action": "terminate", "status": "success"}}',
     '{"action": "answer", "text": "done"}',
+    "action:COMPLETE\treturn:done",
+    '<invoke name="finish"><parameter name="status">success</parameter></invoke>',
+    "<answer>done</answer>",
 ]
 
 
@@ -209,7 +224,9 @@ def test_an_end_that_is_only_quoted_is_no_success(end: str, before: str, after: 
     """Seen failing before: a thought that quoted the end ended the task."""
     quoted = f"I know {before} {quotes[0]}{label}{end}{quotes[1]} {after} would end it"
     for dialect in DIALECTS:
-        for text in (quoted, f"Thought: {quoted}", f"{quoted}\nbut not yet.", f"{label}{end} {after} is wrong"):
+        # What follows the name of a field is its value, and "done is wrong" a text like any other.
+        spoken_of = () if end.startswith("action:") else (f"{label}{end} {after} is wrong",)
+        for text in (quoted, f"Thought: {quoted}", f"{quoted}\nbut not yet.", *spoken_of):
             decision = parsed(dialect, ModelReply(text))
             assert decision is None or not any(isinstance(action, Finish) for action in decision.actions)
 

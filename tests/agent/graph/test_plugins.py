@@ -63,7 +63,8 @@ TEXTS = Texts(
 FINISH = call("finish", status="success", summary="done")
 FINISH_IN = {
     "tools": FINISH,
-    "mobile-use": reply_in("mobile-use", "terminate", status="success"),
+    **{name: reply_in(name, "terminate", status="success") for name in ("mobile-use", "mai-ui")},
+    "gelab": ModelReply("<THINK> t </THINK>\nexplain:e\taction:COMPLETE\treturn:done\tsummary:s"),
     **dict.fromkeys(("ui-tars", "ui-tars-1.5"), reply_in("ui-tars", "finished", content="done")),
     "autoglm": ModelReply('<think>t</think><answer>finish(message="done")</answer>'),
 }

@@ -10,7 +10,7 @@ from agent.models.base import Message, Purpose, ToolCall
 from agent.models.errors import ModelError, ModelUnreachable, UnknownModel
 from agent.models.pricing import Price
 from tests.agent.models.conversation import ALWAYS, acting, step, walk
-from tests.agent.models.endpoints import Collected, VirtualTime, asking, model_at
+from tests.agent.models.endpoints import Collected, VirtualTime, asking, model_at, picture
 from tests.fakes.model_server import (
     DEEPSEEK,
     LITELLM,
@@ -41,18 +41,41 @@ async def test_only_new_messages_are_sent() -> None:
     assert replies[2].usage.input > replies[0].usage.input
 
 
-async def test_the_conversation_is_based_anew_when_an_image_leaves_the_window() -> None:
+async def test_a_picture_that_leaves_the_window_or_is_lightened_is_nothing_new() -> None:
+    """Seen failing with the pictures' bytes among the digests."""
     async with ModelServer([ALWAYS]) as server, model_at(server, api="responses") as model:
         await walk(model, 2)
         said = Message("assistant", ("Tap it.",))
-        await model.complete(acting(step(1, with_image=False), said, step(2), said, step(3)))
+        lighter = Message("user", ("Step 2", picture(shade=77)))
+        await model.complete(acting(step(1, with_image=False), said, lighter, said, step(3)))
         last = server.requests[-1]
-        assert "previous_response_id" not in last.body
-        assert len(last.messages) == 6
-        assert len(last.images) == 2
-        await server.forgotten("resp_1")
+        assert last.body["previous_response_id"] == "resp_2"
+        assert len(last.messages) == len(last.images) == 1
+
+
+async def test_the_conversation_branches_before_an_answer_that_was_left() -> None:
+    """The screen had moved: the same step is asked again. Seen failing with the last response alone remembered."""
+    async with ModelServer([ALWAYS]) as server, model_at(server, api="responses") as model:
+        await walk(model, 2)
+        said = Message("assistant", ("Tap it.",))
+        moved = Message("user", ("Step 2, moved", picture(shade=9)))
+        await model.complete(acting(step(1), said, moved))
+        await model.complete(acting(step(1), said, moved, said, step(3)))
+        assert [request.body.get("previous_response_id") for request in server.requests] == [
+            None, "resp_1", "resp_1", "resp_3",
+        ]  # fmt: skip
         await server.forgotten("resp_2")
-        assert "resp_3" in server.store
+        assert all(response in server.store for response in ("resp_1", "resp_3", "resp_4"))
+    assert len(server.store) == 0
+
+
+async def test_a_conversation_that_is_over_leaves_nothing_behind() -> None:
+    async with ModelServer([ALWAYS]) as server, model_at(server, api="responses") as model:
+        await walk(model, 3)
+        model.end_conversation("run-1")
+        for response in ("resp_1", "resp_2", "resp_3"):
+            await server.forgotten(response)
+        assert len(server.store) == 0
 
 
 async def test_tool_calls_get_an_output_before_the_next_message() -> None:

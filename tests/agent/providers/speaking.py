@@ -29,8 +29,10 @@ class Speech:
         match self.dialect:
             case "tools":
                 return _call("open_app", name=name, say=f"Opening {name}")
-            case "mobile-use":
+            case "mobile-use" | "mai-ui":
                 return _mobile_use(f'{{"action": "open", "text": "{name}"}}')
+            case "gelab":
+                return _gelab(f"AWAKE\tvalue:{name}")
             case "autoglm":
                 return _autoglm(f'do(action="Launch", app="{name}")')
             case _:
@@ -41,8 +43,10 @@ class Speech:
         match self.dialect:
             case "tools":
                 return _call("tap", x=x, y=y, say="Touching it")
-            case "mobile-use":
+            case "mobile-use" | "mai-ui":
                 return _mobile_use(f'{{"action": "click", "coordinate": [{x}, {y}]}}')
+            case "gelab":
+                return _gelab(f"CLICK\tpoint:{x},{y}")
             case "autoglm":
                 return _autoglm(f'do(action="Tap", element=[{x},{y}])')
             case _:
@@ -53,8 +57,10 @@ class Speech:
         match self.dialect:
             case "tools":
                 return _call("finish", status="success", summary="Bluetooth is on.")
-            case "mobile-use":
+            case "mobile-use" | "mai-ui":
                 return _mobile_use('{"action": "terminate", "status": "success"}')
+            case "gelab":
+                return _gelab("COMPLETE\treturn:Bluetooth is on.")
             case "autoglm":
                 return _autoglm('finish(message="Bluetooth is on.")')
             case _:
@@ -92,6 +98,10 @@ def _call(tool: str, /, **arguments: object) -> Answer:
 
 def _mobile_use(arguments: str) -> Answer:
     return Answer(text=f'On it.\n<tool_call>{{"name": "mobile_use", "arguments": {arguments}}}</tool_call>')
+
+
+def _gelab(action: str) -> Answer:
+    return Answer(text=f"<THINK> On it. </THINK>\nexplain:On it.\taction:{action}\tsummary:On it.")
 
 
 def _autoglm(call: str) -> Answer:

@@ -26,6 +26,8 @@ MODELS = {
     "ui-tars": "ui-tars-2b",
     "ui-tars-1.5": "ui-tars-1.5-7b",
     "autoglm": "autoglm-phone-9b",
+    "mai-ui": "mai-ui-8b",
+    "gelab": "gelab-zero-4b-preview",
 }
 
 

@@ -12,6 +12,7 @@ from agent.graph.executor.context import RunContext
 from agent.graph.executor.left_text import left_text
 from agent.graph.executor.state import NEW_SUBTASK, ExecutorState, ResultData, ending, joined, last_reason, result_of
 from agent.graph.executor.steps import REPORTED, close_step, report_step
+from agent.models.conversations import end_conversation
 from agent.outcome import Outcome
 from agent.wording import paragraph, sentence
 
@@ -35,6 +36,7 @@ async def executor_exit(state: ExecutorState, runtime: Runtime[RunContext]) -> E
     context.screen.take_pending()
     update = joined(REPORTED, close_step(state, context) if state["step"]["performed"] else {})
     context.memory.early.drop()
+    end_conversation(context.config.models.vision, state["order"]["run"])
     result = state["progress"]["result"] or result_of(Outcome.FAILED, sentence("ended.no_result"))
     view = context.screen.view
     last = None if view is None else view.observation

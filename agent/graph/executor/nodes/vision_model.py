@@ -15,7 +15,7 @@ from agent.events import Thinking
 from agent.graph.executor.context import RunContext
 from agent.graph.executor.device_health import look_after
 from agent.graph.executor.following import following
-from agent.graph.executor.nodes.sum_up_past import REFUSED, SUMMED_UP
+from agent.graph.executor.nodes.sum_up_past import MOST_STEPS, REFUSED, SUMMED_UP
 from agent.graph.executor.reading_ahead import watched
 from agent.graph.executor.speculative import EarlyLook, StaleAnswer
 from agent.graph.executor.state import (
@@ -28,6 +28,7 @@ from agent.graph.executor.steps import REPORTED, confirm_step
 from agent.graph.subjects import spent
 from agent.guards.seen_words import Seen, with_seen
 from agent.models.base import Message, ModelRequest, Purpose
+from agent.models.conversations import keeps_conversation
 from agent.models.errors import InputTooLong, ModelError, NoVision
 from agent.models.pictures import takes_pictures
 from agent.observing import ScreenView
@@ -38,7 +39,9 @@ from devices.phone import Observation
 
 
 async def scene_of(state: ExecutorState, context: RunContext, view: ScreenView) -> Scene:
-    """Everything one acting call is about; pictures only for the steps inside the image window."""
+    """Everything one acting call is about; pictures only for the steps inside the image window. So are their words,
+    unless the endpoint keeps the conversation: then all are said, and it has those of each past step already.
+    """
     order, conversation, past = state["order"], state["conversation"], state["past"]
     summary = conversation["past_summary"]
     begin = summary["steps"] if summary else 0
@@ -46,12 +49,13 @@ async def scene_of(state: ExecutorState, context: RunContext, view: ScreenView) 
     only_now = by_list or conversation["no_past_frames"]
     first = first_in_window(len(past), 1 if only_now else context.config.image_window)
     said = context.memory.shown
+    words_from = begin if keeps_conversation(context.config.models.vision) and not only_now else first
     light = context.config.dialect.lightens_past
     steps = [
         past_step(
             step,
             image=await context.screen.stored(step["frame"], view.screen.space, light=light) if i >= first else None,
-            shown=said.get((order["subtask"], step["number"]), "") if i >= first else "",
+            shown=said.get((order["subtask"], step["number"]), "") if i >= words_from else "",
         )
         for i, step in enumerate(past[begin:], begin)
     ]
@@ -101,13 +105,16 @@ def first_in_window(past: int, window: int) -> int:
 
 
 def remember_shown(state: ExecutorState, context: RunContext, messages: tuple[Message, ...]) -> None:
-    """Keep what the model is shown now, to be said again in the same words while its picture is in the window."""
-    if context.config.image_window == 1 or context.screen.by_list:
+    """Keep what the model is shown now, to be said again in the same words while its picture is in the window, or while
+    the endpoint keeps the conversation.
+    """
+    most = MOST_STEPS + 1 if keeps_conversation(context.config.models.vision) else context.config.image_window
+    if most == 1 or context.screen.by_list:
         return
     said = context.memory.shown
     words = [part for part in messages[-1].parts if isinstance(part, str)]
     said[state["order"]["subtask"], state["step"]["number"]] = words[-1]
-    while len(said) > context.config.image_window:
+    while len(said) > most:
         del said[next(iter(said))]
 
 

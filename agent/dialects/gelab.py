@@ -1,0 +1,242 @@
+"""The dialect of GELab-Zero and Step-GUI: `<THINK>…</THINK>`, then fields parted by tabs, such as
+`explain:…	action:CLICK	point:x,y	summary:…`, one action an answer, places 0 to 1000.
+
+Sources: stepfun-ai/gelab-zero 19465cf, copilot_tools/parser_0920_summary.py (`str2action`) and action_tools.py (further
+actions), copilot_front_end/pu_frontend_executor.py.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Final, Self
+
+from agent import actions as act
+from agent.dialects.base import BadReply, Decision, echo
+from agent.dialects.call_syntax import Arguments, Call, Value
+from agent.dialects.grid import Grid
+from agent.dialects.offered import Forms, OfferedAction, further_lines, offered
+from agent.dialects.replies import REVEALED_BY_FINGER, decided, ended, key_named, made, waiting
+from agent.dialects.scene_text import conversation, unnumbered
+from agent.dialects.turns import imagined_first, turn_end, went_on
+from agent.models.base import Message, ModelReply, ToolSpec
+from agent.prompts import prompt
+from agent.scene import Scene
+from agent.wording import sentence
+from devices.geometry import Size
+from devices.inputs import Key
+
+WORDS: Final = frozenset(
+    {
+        *("click", "longpress", "doubleclick", "type", "slide", "awake", "wait", "hotkey", "back", "home"),
+        *("info", "calluser", "note", "secret", "complete", "abort"),
+    }
+)
+"""Its own actions, as `_plain` makes them, and those of ours that its instructions add."""
+_ABOUT: Final = frozenset({"explain", "summary", "key_process", "verify", "note", "cot"})
+"""Fields that tell of a step; none of them is an argument of an action."""
+_POINTS: Final = ("point", "coordinate", "point1")
+_FORMS: Final = Forms(
+    text="…",
+    places={"target": ("x,y", *_POINTS), "start": ("x1,y1", "point1", "point"), "end": ("x2,y2", "point2")},
+)
+_EXPECTED: Final = (
+    "Answer with <THINK>…</THINK> and then one line of fields parted by tabs, such as "
+    "`explain:…\taction:CLICK\tpoint:x,y\tsummary:…`."
+)
+
+# A thought may be opened by the chat template alone, and what such a template leaves over may stand before the thought
+# (stepfun-ai/gelab-zero issue 13).
+_THOUGHT: Final = re.compile(
+    r"\A(?:[^\t<]*<\s*/\s*th?ink\s*>)?\s*(?:<\s*th?ink\s*>(?P<thought>.*?)<\s*/\s*th?ink\s*>)?\s*",
+    re.IGNORECASE | re.DOTALL,
+)
+_OPENED: Final = re.compile(r"<\s*th?ink\s*>", re.IGNORECASE)
+_KEYS: Final = r"explain|action|point[12]?|coordinate|value|return|summary|key_process|verify|note|key|status|direction"
+_FIRST: Final = re.compile(rf"(?m)^[ \t]*[\"']?(?:{_KEYS})[\"']?\s*[:：=(]")
+_ACTION: Final = re.compile(r"(?m)(?:^|\t)[ ]*action\s*[:：][^\t\n]*")
+_TABS: Final = re.compile(r"\t+")
+_LINES: Final = re.compile(rf"(?:\n+|\\t)\s*(?=[\"']?(?:{_KEYS})[\"']?\s*[:：=(]|\[)")
+_PLACES: Final = frozenset({*_POINTS, "point2"})
+_PLACE: Final = re.compile(r"\s*[\[(]\s*[0-9.]{1,8}\s*[,\s]\s*[0-9.]{1,8}\s*[\])]\s*")
+_FIELD: Final = re.compile(r"\s*[\"']?(?P<key>[A-Za-z_]\w{0,40})[\"']?\s*(?P<sign>[:：=(])(?P<value>.*)", re.DOTALL)
+_TAIL: Final = re.compile(r"(?:<\|(?:im_end|endoftext|eot_id)\|>|</s>|\s)+\Z")
+_ESCAPE: Final = re.compile(r"\\([nt\\])")
+_ESCAPES: Final = {"n": "\n", "t": "\t", "\\": "\\"}
+
+
+class GelabDialect:
+    """How GELab-Zero speaks."""
+
+    def __init__(self, models: tuple[type[act.Action], ...] = act.DIALECT_ACTIONS) -> None:
+        self._offered = offered(models, _FORMS, WORDS, _plain)
+
+    @property
+    def name(self) -> str:
+        """As in VLM_DIALECT."""
+        return "gelab"
+
+    @property
+    def image_window(self) -> int:
+        """The current screen only."""
+        return 1
+
+    @property
+    def lightens_past(self) -> bool:
+        """Past pictures stay as they were: a prompt that only grows is read but once by an endpoint that keeps it."""
+        return False
+
+    def offering(self, models: tuple[type[act.Action], ...], /) -> Self:
+        """See Dialect."""
+        return type(self)(models)
+
+    def render(self, scene: Scene) -> tuple[tuple[Message, ...], tuple[ToolSpec, ...]]:
+        """Instructions, and one message with the way so far and the screen."""
+        space = scene.screen.space
+        rules = prompt("dialects/rules")
+        further = further_lines(self._offered, _told)
+        instructions = prompt("dialects/gelab", width=space.width, height=space.height, further=further, rules=rules)
+        return conversation(instructions, scene, unnumbered(Grid(space, thousandths=True).written)), ()
+
+    def parse(self, reply: ModelReply, space: Size) -> Decision:
+        """The actions in a reply. Raises BadReply with the reason and the expected form."""
+        try:
+            thought, fields, told = _read(reply.text)
+            action = self._action(fields, Grid(space, thousandths=True))
+            about = fields.get("explain", "")
+            return decided((action,), thought or reply.reasoning.strip() or about, about, told)
+        except BadReply as bad:
+            raise BadReply(f"{bad} {_EXPECTED}") from None
+
+    def _action(self, fields: dict[str, str], grid: Grid) -> act.Action:
+        name = fields["action"]
+        word = _plain(name)
+        further = self._offered.get(word)
+        own = {each for argument in further.arguments for each in argument.names} if further else set[str]()
+        arguments: dict[str, Value] = {
+            key: value for key, value in fields.items() if key != "action" and (key in own or key not in _ABOUT)
+        }
+        given = Arguments(Call(name, (), arguments, 0))
+        if further:
+            return further.read(name, given, grid)
+        action = _typed(word, name, given, grid)
+        given.end()
+        return action
+
+
+def _plain(name: str) -> str:
+    """A name as names are compared here: in any case, with or without what joins its words."""
+    return re.sub(r"[\s_-]", "", name.lower())
+
+
+def _told(action: OfferedAction) -> str:
+    """The line of an action in the instructions."""
+    given = "".join(f"\t{argument.name}:{argument.form}" for argument in action.arguments)
+    return f"action:{action.kind.upper()}{given} {action.words}"
+
+
+def _read(text: str) -> tuple[str, dict[str, str], tuple[str, ...]]:
+    """The thought, the fields of the one action, and what the model must be told. Raises BadReply."""
+    found = _THOUGHT.match(text)
+    rest = text[found.end() :] if found else text
+    thought = (found and found["thought"]) or ""
+    if _OPENED.match(rest):
+        raise BadReply("Your thought is not closed with </THINK>, so there is no action.")
+    begins = _FIRST.search(rest)
+    if begins is None:
+        raise BadReply("There is no action in your answer.")
+    thought, rest = thought or rest[: begins.start()], _TAIL.sub("", rest)
+    # A value may hold what looks like the mark of a turn. Only another action tells that it was one.
+    end, action = len(rest), _ACTION.search(rest, begins.start())
+    if action is None or turn_end(rest, 0, acted=False) < action.start():
+        end = turn_end(rest, 0, acted=False)
+    elif _ACTION.search(rest, acted := turn_end(rest, action.end(), acted=True)):
+        end = acted
+    fields: dict[str, str] = {}
+    for key, value in _fields(rest[begins.start() : end]):
+        if key == "action" and key in fields:
+            raise BadReply("There are several actions in your answer, and only one can be done. Nothing was done.")
+        fields.setdefault(key, value)  # an argument called like a field about the step stands before that
+    if not fields.get("action"):
+        raise imagined_first() if end < len(rest) else BadReply("There is no action in your answer.")
+    return thought.strip(), fields, went_on(rest, end)
+
+
+def _fields(text: str) -> Iterator[tuple[str, str]]:
+    """Names and values, in order; a place alone is a `point`. Raises BadReply for any other text without a name: it
+    may be the rest of a value with a tab in it.
+    """
+    for part in (_TABS if "\t" in text else _LINES).split(text.strip()):
+        if not part.strip():
+            continue
+        field = _FIELD.fullmatch(part)
+        if _PLACE.fullmatch(part):
+            yield "point", part.strip()
+        elif field is None or (field["sign"] not in ":：" and field["key"] not in _PLACES):
+            raise BadReply(f"{echo(part)} is no field. Write a tab inside a value as \\t.")
+        else:
+            value = _ESCAPE.sub(lambda found: _ESCAPES[found[1]], field["value"].strip())
+            yield field["key"], value.rstrip("}") if field["key"] in _PLACES else value
+
+
+def _typed(word: str, name: str, given: Arguments, grid: Grid) -> act.Action:
+    match word:
+        case "click":
+            return act.Tap(target=grid.target(given.take(*_POINTS), name))
+        case "doubleclick":
+            return act.DoubleTap(target=grid.target(given.take(*_POINTS), name))
+        case "longpress":
+            given.take_named("value", "duration")
+            return act.LongPress(target=grid.target(given.take(*_POINTS), name))
+        case "type":
+            given.take_named("keyboard_exists", "is_keyboard")
+            return made(act.Type, name, text=given.text("value"), target=_place(name, given, grid))
+        case "slide":
+            return _slide(name, given, grid)
+        case "awake":
+            return made(act.OpenApp, name, name=given.text("value"))
+        case "wait":
+            return waiting(name, given.take("value"))
+        case "back" | "home":
+            return act.PressKey(key=Key(word))
+        case "hotkey":
+            if (pressed := key_named(written := given.text("key", "value"))) is None:
+                raise BadReply(f"There is no key {echo(written)}.")
+            return pressed
+        case _:
+            return _spoken(word, name, given, grid)
+
+
+def _spoken(word: str, name: str, given: Arguments, grid: Grid) -> act.Action:
+    """The actions that do not touch the phone, or only through a person."""
+    match word:
+        case "note":
+            return made(act.Note, name, text=given.text("value"))
+        case "info":
+            return made(act.AskUser, name, question=given.text("value"))
+        case "calluser":
+            return made(act.TakeOver, name, reason=given.optional_text("value") or sentence("ask.hands"))
+        case "secret":
+            return made(act.EnterSecret, name, question=given.text("value"), target=_place(name, given, grid))
+        case "complete":
+            how = {key: str(value).lower() for key, value in given.take_named("status").items()}
+            return ended(name, how, given.optional_text("return", "value"))
+        case "abort":
+            return made(act.Finish, name, status="failure", summary=given.optional_text("value", "return"))
+        case _:
+            raise BadReply(f"There is no action {echo(name)}. The actions are listed in your instructions.")
+
+
+def _slide(name: str, given: Arguments, grid: Grid) -> act.Action:
+    """A finger's way; by a direction it is the way of the finger, too."""
+    if (direction := given.optional_text("direction")) != "":
+        reveals = REVEALED_BY_FINGER.get(direction.strip().lower())
+        return made(act.Scroll, name, direction=reveals, target=_place(name, given, grid))
+    start = grid.target(given.take("point1", "point"), f"point1 of {name}")
+    return act.Swipe(start=start, end=grid.target(given.take("point2"), f"point2 of {name}"))
+
+
+def _place(name: str, given: Arguments, grid: Grid) -> act.PointTarget | None:
+    """The place of an action that may do without."""
+    place = given.take(*_POINTS)
+    return None if place in {None, ""} else grid.target(place, name)
