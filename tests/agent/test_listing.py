@@ -1,8 +1,8 @@
 """The element list of screens of the shapes that real apps have: of 119 trees of 37 public repositories (messengers,
 brokers, mail, settings, shops, readers), half of what takes a touch had its words in a view inside it. Of the 2,269
-labels of these trees the list leaves out 21, all in the middle of lists, and counts them; 3.6 % of its lines that take a
-touch have neither words nor an id; it has 183 tokens in the median (four letters or one Chinese sign each), and at most
-412 in nine of ten.
+labels of these trees the list leaves out 21, all in the middle of lists, and counts them; 3.6 % of its lines that take
+a touch have neither words nor an id; it has 183 tokens in the median (four letters or one Chinese sign each), and at
+most 412 in nine of ten.
 """
 
 from __future__ import annotations
