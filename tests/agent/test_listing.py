@@ -8,8 +8,10 @@ most 412 in nine of ten.
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from agent.listing import MAX_READ, MAX_TOKENS
+from agent.listing import MAX_READ, MAX_TOKENS, words_of
 from agent.observing import screen_of
 from agent.scene import Screen
 from devices.geometry import Bounds, Size
@@ -165,3 +167,36 @@ def test_icons_go_before_rows_and_lists_before_what_stands_alone() -> None:
     icons, said = (sum(line.startswith(begin) for line in shown) for begin in ("button id:more", "button 'Row "))
     assert icons < said
     assert any(line.startswith("… ") for line in shown)
+
+
+@st.composite
+def elements_anywhere(draw: st.DrawFn) -> Element:
+    left, top = draw(st.integers(0, 1000)), draw(st.integers(0, 2300))
+    bounds = Bounds(left, top, left + draw(st.integers(1, 1080)), top + draw(st.integers(1, 900)))
+    return Element(
+        bounds.clipped(SCREEN),
+        draw(
+            st.sampled_from(
+                ["", "Send", "Alice", "a long sentence with many words in it, and more of them still", "\ue88a"]
+            )
+        ),
+        class_name=VIEW,
+        resource_id=draw(st.sampled_from(["", "com.example.app:id/more"])),
+        clickable=draw(st.booleans()),
+        scrollable=draw(st.booleans()),
+        checkable=draw(st.booleans()),
+        editable=draw(st.booleans()),
+        package=APP,
+    )
+
+
+@given(st.lists(elements_anywhere(), max_size=80))
+def test_whatever_is_on_the_screen_no_words_go_untold_and_uncounted(there: list[Element]) -> None:
+    screen, targets = screen_of(Observation(SCREEN, None, tuple(there), package=APP), SCREEN)
+    assert screen.elements is not None
+    told = [each.caption.casefold() for each in screen.elements if each.place != "merged"]
+    for element, line in zip(targets, screen.elements, strict=True):
+        words = words_of(element).casefold()
+        assert line.place != "merged" or not words or any(words in each for each in told)
+    cut = sum(each.place == "cut" for each in screen.elements)
+    assert cut == sum(int(line.split()[1]) for line in lines(screen) if line.startswith("…"))
