@@ -47,8 +47,7 @@ def screen_of(
     observation: Observation, space: Size, *, covered: bool = False, tokens: int = MAX_TOKENS
 ) -> tuple[Screen, tuple[Element, ...]]:
     """The screen in the model's space, and the elements behind the numbers of its list. `covered`: without their words,
-    which are told by the ids of the elements as far as these tell anything. `tokens` is how many
-    the list may have.
+    which are told by the ids of the elements as far as these tell anything. `tokens` is how many the list may have.
     """
     jpeg = observation.jpeg
     targets: tuple[Element, ...] = ()

@@ -1,12 +1,17 @@
 """The element list of screens of the shapes that real apps have: of 119 trees of 37 public repositories (messengers,
-brokers, mail, settings, shops, readers), half of what takes a touch had its words in a view inside it.
+brokers, mail, settings, shops, readers), half of what takes a touch had its words in a view inside it. Of the 2,269
+labels of these trees the list leaves out 21, all in the middle of lists, and counts them; 3.6 % of its lines that take
+a touch have neither words nor an id; it has 183 tokens in the median (four letters or one Chinese sign each), and at
+most 412 in nine of ten.
 """
 
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from agent.listing import MAX_READ, MAX_TOKENS
+from agent.listing import MAX_READ, MAX_TOKENS, words_of
 from agent.observing import screen_of
 from agent.scene import Screen
 from devices.geometry import Bounds, Size
@@ -122,3 +127,76 @@ def test_a_flood_is_left_out_and_counted() -> None:
     assert sum("decoy" in line for line in shown) + sum(
         int(line.split()[1]) for line in shown if line.startswith("…")
     ) == len(flood)
+
+
+def test_words_for_which_a_line_has_no_room_have_lines_of_their_own() -> None:
+    said = [f"The {n}th of the long sentences that stand in this card" for n in range(4)]
+    shown = lines(
+        listed(control(0, 400, 1080, 900), *(words_at(20, 420 + 100 * n, each) for n, each in enumerate(said)))
+    )
+    assert shown[0] == f"button '{said[0]} · {said[1]}'"
+    assert shown[1:] == [f"text '{each}'" for each in said[2:]]
+
+
+def test_the_signs_of_icon_fonts_are_no_words() -> None:
+    icon = words_at(20, 20, "\ue88a")
+    tab = control(0, 2250, 500, 2400, "\U000f02dc, Home")
+    bare = control(500, 400, 700, 500, "\ue8b6", name="com.example.app:id/search")
+    assert lines(listed(icon, bare, tab)) == ["button id:search", "button 'Home'"]
+
+
+def test_one_label_at_one_place_is_told_once_and_by_the_control() -> None:
+    outer, inner = control(0, 400, 1080, 520, "Add language"), control(0, 401, 1080, 521, "Add language")
+    assert lines(listed(outer, inner)) == ["button 'Add language'"]
+    switch = Element(Bounds(0, 400, 1080, 520), "Dark", class_name="android.widget.Switch", checkable=True, package=APP)
+    assert len(lines(listed(control(0, 400, 1080, 520, "Dark"), switch))) == 2
+
+
+def test_icons_go_before_rows_and_lists_before_what_stands_alone() -> None:
+    keys = [control(60 * n, 400, 60 * n + 50, 450, f"{n}") for n in range(18)]
+    rows = [
+        each
+        for n in range(40)
+        for each in (
+            *row(600 + 40 * n, f"Row {n}"),
+            control(900, 605 + 40 * n, 960, 635 + 40 * n, name=f"a:id/more{n}"),
+        )
+    ]
+    shown = lines(listed(*keys, scrolled(590, 2300), *rows))
+    assert [line for line in shown if line.startswith("button '")][: len(keys)] == [f"button '{n}'" for n in range(18)]
+    icons, said = (sum(line.startswith(begin) for line in shown) for begin in ("button id:more", "button 'Row "))
+    assert icons < said
+    assert any(line.startswith("… ") for line in shown)
+
+
+@st.composite
+def elements_anywhere(draw: st.DrawFn) -> Element:
+    left, top = draw(st.integers(0, 1000)), draw(st.integers(0, 2300))
+    bounds = Bounds(left, top, left + draw(st.integers(1, 1080)), top + draw(st.integers(1, 900)))
+    return Element(
+        bounds.clipped(SCREEN),
+        draw(
+            st.sampled_from(
+                ["", "Send", "Alice", "a long sentence with many words in it, and more of them still", "\ue88a"]
+            )
+        ),
+        class_name=VIEW,
+        resource_id=draw(st.sampled_from(["", "com.example.app:id/more"])),
+        clickable=draw(st.booleans()),
+        scrollable=draw(st.booleans()),
+        checkable=draw(st.booleans()),
+        editable=draw(st.booleans()),
+        package=APP,
+    )
+
+
+@given(st.lists(elements_anywhere(), max_size=80))
+def test_whatever_is_on_the_screen_no_words_go_untold_and_uncounted(there: list[Element]) -> None:
+    screen, targets = screen_of(Observation(SCREEN, None, tuple(there), package=APP), SCREEN)
+    assert screen.elements is not None
+    told = [each.caption.casefold() for each in screen.elements if each.place != "merged"]
+    for element, line in zip(targets, screen.elements, strict=True):
+        words = words_of(element).casefold()
+        assert line.place != "merged" or not words or any(words in each for each in told)
+    cut = sum(each.place == "cut" for each in screen.elements)
+    assert cut == sum(int(line.split()[1]) for line in lines(screen) if line.startswith("…"))

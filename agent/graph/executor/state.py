@@ -20,7 +20,7 @@ from agent.outcome import Outcome
 from agent.picture import ImagePart
 from agent.scene import PastStep, StepFailure, StepStatus
 from agent.wording import restored, words
-from devices.wording import Words
+from devices.wording import Words, said
 
 VERSION: Final = 1
 """Of the shape of this state, kept with it."""
@@ -426,7 +426,7 @@ def last_reason(past: Sequence[PastData]) -> tuple[str, int]:
     """
     reasons = [each["failure"]["reason"] for each in past[-REASONS_WITHIN:] if each["failure"] is not None]
     told = [reason for reason in reasons if reason]
-    return (restored(told[-1]), told.count(told[-1])) if told else ("", 0)
+    return (said(restored(told[-1])), told.count(told[-1])) if told else ("", 0)
 
 
 def result_of(outcome: Outcome, summary: str, data: str | None = None) -> ResultData:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from agent.models.base import Purpose
+from agent.models.base import ModelReply, ModelRequest, Purpose
 from agent.outcome import Outcome
 from devices.wording import words
-from tests.agent.graph.rig import Rig, Work, order
+from tests.agent.graph.rig import SMALL, Rig, Work, order
 from tests.fakes.scripted_model import call, models, tap
 
 pytestmark = pytest.mark.over_the_wire
@@ -52,3 +52,21 @@ async def test_what_went_well_in_another_way_ends_without_the_reason(editing: Ri
     end = await Work(editing.agent(have), order("write a shopping list")).ended()
     assert end.outcome is Outcome.SUCCEEDED
     assert WHY not in end.summary
+
+
+async def test_a_screen_that_is_another_one_at_every_touch_ends_with_that_reason(rig: Rig) -> None:
+    """As where a phone is unfolded and folded again: each touch was chosen on a screen of another size."""
+    rig.phone.windows.launch("notes")
+
+    def folding(request: ModelRequest) -> ModelReply:
+        narrow = rig.phone.state.width < SMALL.width
+        rig.phone.state.resize(SMALL.width if narrow else SMALL.width - 100, SMALL.height)
+        rig.phone.changed()
+        return tap("New note")(request)
+
+    have, _ = models([folding] * 5)
+    end = await Work(rig.agent(have), order("make a note")).ended()
+    assert end.outcome is Outcome.BLOCKED
+    assert words("phone.rejected.resized") in end.summary
+    assert end.steps == 3
+    assert not any("input tap" in line for line in rig.inputs())
