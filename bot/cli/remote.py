@@ -260,7 +260,7 @@ async def _refusal(response: aiohttp.ClientResponse) -> Refused | ServiceGone:
 async def _sentence(response: aiohttp.ClientResponse) -> str:
     try:
         told = await response.json(content_type=None)
-        return str(told["error"] if "error" in told else told["message"])
+        return str(told["message"])
     except (ValueError, TypeError, KeyError):
         return say("cli.remote.answered", status=response.status)
 

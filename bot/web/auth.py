@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
+from starlette.responses import Response
 
 from bot.domain.address import Address, Person, Place
 from bot.domain.right import API_PLATFORM, PAGE_PLATFORM, Right
@@ -25,7 +25,7 @@ from bot.people.tokens import PREFIX, Tokens
 from bot.texts import say
 from bot.web.chat import HOME, OPERATOR
 from bot.web.exposure import LOOPBACK_NAMES, Exposure, hosts, is_loopback, url_host
-from bot.web.http import refuse
+from bot.web.http import refuse, refuse_at
 from bot.web.sessions import LIFETIME_S, Sessions, Way
 
 BODY_TYPES = {"application/json", "application/octet-stream"}
@@ -187,30 +187,29 @@ class ConsoleGate:
         path = request.scope["path"]
         programs = FOR_PROGRAMS.match(path) is not None
         if refusal := self._misdirected(request):
-            return _refused(403, refusal, "other_page", programs=programs)
+            return refuse_at(request, 403, refusal, "other_page")
         if not programs and not re.match(r"/api(/|$)", path):
             if path == "/" or path.startswith(("/page/", "/docs")) or self.here(request):
                 return None
             return refuse(403, say("refusal.elsewhere"))
         if programs and _carries_token(request):
-            return refuse(400, say("refusal.token_in_address"), "token_in_address")
+            return refuse_at(request, 400, say("refusal.token_in_address"), "token_in_address")
         if path != SIGN_IN:
             caller = self._program(request) if programs else None
             if caller is None and not path.startswith(FOR_TOKENS_ALONE):
                 caller = await self.caller(request)
             if caller is None:
                 if not self._serves(request):
-                    return _not_found(programs=programs)
-                brought = request.headers.get("Authorization", "").partition(" ")[2].strip()
-                return self._unknown(programs=programs, brought=bool(brought))
+                    return refuse_at(request, 404, say("api.no_path"))
+                return self._unknown(request, programs=programs)
             if caller.session and request.method not in SAFE_METHODS and "Origin" not in request.headers:
-                return _refused(403, say("refusal.other_page"), "other_page", programs=programs)
+                return refuse_at(request, 403, say("refusal.other_page"), "other_page")
             request.state.caller = caller
             request.state.verdict = partial(self._verdict, caller)
             request.state.still = partial(self.still, request)
         of_form = path.endswith("/api/v1/files") and _content_type(request) == "multipart/form-data"
         if request.method in {"POST", "PATCH", "PUT"} and not of_form and _content_type(request) not in BODY_TYPES:
-            return _refused(415, say("refusal.type"), "unsupported_type", programs=programs)
+            return refuse_at(request, 415, say("refusal.type"))
         return None
 
     def _verdict(self, caller: Caller, right: Right) -> AccessDecision:
@@ -222,14 +221,12 @@ class ConsoleGate:
         token = self._tokens.find(bearer.strip()) if self._tokens is not None and scheme.lower() == "bearer" else None
         return None if token is None else Caller("", Way.PERSON, token.name, token)
 
-    def _unknown(self, *, programs: bool, brought: bool) -> Response:
-        """Why the caller is not let in; `brought` says that a token came along, which is not or no longer valid."""
+    def _unknown(self, request: Request, *, programs: bool) -> Response:
+        """Why the caller is not let in: no token came along, or one that is not or no longer valid."""
         if not programs:
-            return JSONResponse({"error": say("refusal.unknown"), "sign_in": self.signs_in}, 401)
-        if brought:
-            response = refuse(401, say("refusal.wrong_token"), "wrong_token")
-        else:
-            response = refuse(401, say("refusal.no_token"), "no_token")
+            return refuse(401, say("refusal.unknown"), details={"sign_in": self.signs_in})
+        code = "wrong_token" if request.headers.get("Authorization", "").partition(" ")[2].strip() else "no_token"
+        response = refuse_at(request, 401, say(f"refusal.{code}"), code)
         response.headers["WWW-Authenticate"] = "Bearer"
         return response
 
@@ -269,15 +266,6 @@ FOR_PROGRAMS = re.compile(r"/(api/v1|v1|mcp)(/|$)")
 """Paths that programs use with a token; the console and the command line use the first one with what opens them."""
 FOR_TOKENS_ALONE = ("/v1", "/mcp")
 """There a cookie and the start token open nothing: no page and no command needs them."""
-
-
-def _refused(status: int, sentence: str, code: str, *, programs: bool) -> Response:
-    return refuse(status, sentence, code if programs else "")
-
-
-def _not_found(*, programs: bool) -> Response:
-    """The answer at an address where there is nothing."""
-    return _refused(404, say("api.no_path"), "not_found", programs=programs)
 
 
 def _carries_token(request: Request) -> bool:

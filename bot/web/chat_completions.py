@@ -39,7 +39,16 @@ from bot.store.errors import StoreAway
 from bot.tasks.files import MAX_FILE_BYTES
 from bot.texts import say
 from bot.web.auth import caller_of
-from bot.web.http import RequestRefused, Streamed, Write, answer_nobody, disconnected, get, post, read_body
+from bot.web.http import (
+    Streamed,
+    Write,
+    answer_nobody,
+    disconnected,
+    get,
+    post,
+    read_body,
+    refuse_as_openai,
+)
 from bot.web.token_calls import Along, CutOff, Progress, answer_ordinary, question_words, wait_for_task
 from bot.web.v1.calls import ApiServices, Calls
 from bot.web.wakeup import ends_before
@@ -153,9 +162,7 @@ class ChatCompletions:
             chat = ChatRequest.model_validate_json(await read_body(request, MOST_BYTES))
         except ValidationError as error:
             wrong = error.errors(include_url=False, include_context=False, include_input=False)[0]
-            return _problem(400, f"{'.'.join(map(str, wrong['loc']))}: {wrong['msg']}", "invalid_request")
-        except RequestRefused as refused:
-            return _problem(refused.status, refused.sentence, "refused")
+            return refuse_as_openai(400, f"{'.'.join(map(str, wrong['loc']))}: {wrong['msg']}", "invalid_request")
         if (side := side_answer(chat)) is not None:
             return Streamed(partial(_tell_at_once, chat, side), _EVENTS) if chat.stream else _completion(chat, side)
         try:
@@ -424,22 +431,18 @@ def _refused(error: Exception) -> Response:
     """Why nothing was done, under the names by which clients know OpenAI's refusals."""
     match error:
         case NotAllowed():
-            return _problem(403, str(error), "not_allowed", "permission_error")
+            return refuse_as_openai(403, str(error), "not_allowed", "permission_error")
         case Unknown():
-            return _problem(404, str(error), "model_not_found")
+            return refuse_as_openai(404, str(error), "model_not_found")
         case OverQuota():
-            used_up = _problem(429, str(error), "insufficient_quota", "insufficient_quota")
+            used_up = refuse_as_openai(429, str(error), "insufficient_quota", "insufficient_quota")
             # Otherwise OpenAI's client tries again at once, twice, and the quota is that of a day.
             used_up.headers["X-Should-Retry"] = "false"
             return used_up
         case TooManyTasks():
-            return _problem(429, str(error), "rate_limit_exceeded", "requests")
+            return refuse_as_openai(429, str(error), "rate_limit_exceeded", "requests")
         case StoreAway():
-            return _problem(503, str(error), "store_away", "server_error")
+            return refuse_as_openai(503, str(error), "store_away")
         case CutOff():
-            return _problem(503, str(error), "cut_off", "server_error")
-    return _problem(400, str(error), "not_done")
-
-
-def _problem(status: int, message: str, code: str, kind: str = "invalid_request_error") -> Response:
-    return JSONResponse({"error": {"message": message, "type": kind, "param": None, "code": code}}, status)
+            return refuse_as_openai(503, str(error), "cut_off")
+    return refuse_as_openai(400, str(error), "not_done")

@@ -20,7 +20,7 @@ from uvicorn import Config
 from uvicorn.protocols.http.h11_impl import H11Protocol
 from uvicorn.server import ServerState
 
-from bot.web.http import HEADERS
+from bot.web.http import CODES, HEADERS
 
 logger = logging.getLogger(__name__)
 
@@ -180,7 +180,7 @@ class Connection(H11Protocol):
         headers = [("content-type", "application/json"), ("connection", "close"), *HEADERS.items()]
         answer = (
             h11.Response(status_code=400, headers=headers, reason=b"Bad Request"),
-            h11.Data(data=json.dumps({"error": msg}).encode()),
+            h11.Data(data=json.dumps({"code": CODES[400], "message": msg, "details": None}).encode()),
             h11.EndOfMessage(),
         )
         for event in answer:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Awaitable, Callable, Mapping
-from typing import Final
+from typing import Any, Final
 
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
@@ -66,16 +67,51 @@ def _with_right(handler: Handler, right: Right | None) -> Handler:
     return allowed
 
 
-def refuse(status: int, sentence: str, code: str = "") -> JSONResponse:
-    """A refusal for people, or with a `code` in the form that programs get."""
-    body = {"code": code, "message": sentence, "details": None} if code else {"error": sentence}
-    return JSONResponse(body, status)
+NOT_FOUND: Final = "not_found"
+"""Whatever it is that does not exist for the caller."""
+CODES: Final = {
+    400: "bad_request",
+    401: "not_signed_in",
+    403: "not_allowed",
+    404: NOT_FOUND,
+    405: "method_not_allowed",
+    408: "too_slow",
+    409: "refused",
+    412: "exists",
+    413: "too_large",
+    415: "unsupported_type",
+    429: "too_many",
+    500: "fault",
+    501: "not_installed",
+    503: "store_away",
+}
+"""What a refusal is called where nothing closer is known than its status."""
+OPENAI: Final = re.compile(r"/v1(/|$)")
+"""Paths at which clients know OpenAI's form."""
 
 
-async def answer_refusal(_: Request, error: Exception) -> Response:
+def refuse(status: int, sentence: str, code: str = "", details: Any = None) -> JSONResponse:  # noqa: ANN401 - JSON
+    """Why something is not done, in the one form for all; see `bot.web.v1.models.base.Problem`."""
+    return JSONResponse({"code": code or CODES[status], "message": sentence, "details": details}, status)
+
+
+def refuse_as_openai(status: int, sentence: str, code: str, kind: str = "invalid_request_error") -> JSONResponse:
+    """The same in OpenAI's form, which its clients read."""
+    kind = "server_error" if status >= 500 else kind
+    return JSONResponse({"error": {"message": sentence, "type": kind, "param": None, "code": code}}, status)
+
+
+def refuse_at(request: Request, status: int, sentence: str, code: str = "") -> JSONResponse:
+    """The same in the form that clients know at this address."""
+    if OPENAI.match(request.scope["path"]):
+        return refuse_as_openai(status, sentence, code or CODES[status])
+    return refuse(status, sentence, code)
+
+
+async def answer_refusal(request: Request, error: Exception) -> Response:
     """The answer for a handler that raised RequestRefused."""
     assert isinstance(error, RequestRefused)
-    response = refuse(error.status, error.sentence)
+    response = refuse_at(request, error.status, error.sentence)
     if error.status in {408, 413}:
         # The rest of its body is not waited for.
         response.headers["Connection"] = "close"

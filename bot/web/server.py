@@ -34,7 +34,7 @@ from bot.web.connections import IDLE_WITHIN, Connections, HttpServer
 from bot.web.dashboard import Dashboard
 from bot.web.errors import ConsoleError, ConsolePortInUse
 from bot.web.exposure import Exposure
-from bot.web.http import HEADERS, RequestRefused, answer_nobody, answer_refusal, get, post, refuse
+from bot.web.http import HEADERS, RequestRefused, answer_nobody, answer_refusal, get, post, refuse_at
 from bot.web.page_files import INDEX, File, PageTexts, answer, page_files, serve
 from bot.web.pictures import Pictures
 from bot.web.sessions import Kept, Sessions, Way
@@ -103,6 +103,8 @@ class Console:
         self._connections = connections
         self._server: HttpServer | None = None
         self._forget: Callable[[], None] | None = None
+        self.routes: Sequence[BaseRoute] = ()
+        """What is served, from `start` on."""
 
     async def start(self) -> str:
         """Listen, and return the address to open on this machine, which carries the start token: for the operator's
@@ -121,6 +123,7 @@ class Console:
             (ClientDisconnect, answer_nobody),
             (HTTPException, _not_served),
             (StoreError, _not_stored),
+            (Exception, _failed),
         ):
             app.add_exception_handler(error, answer_to)
         app.router.routes += [get("/", self._enter(files[INDEX]), None)]
@@ -129,6 +132,7 @@ class Console:
             app.router.routes += part.routes()
         app.router.routes += self._beside(self._stopping)
         app.router.routes += [get("/docs", serve(files["api.html"]), None)]
+        self.routes = app.router.routes
         self._server = HttpServer(Guarded(app, self._gate, self._words), self._connections, self._idle)
         try:
             port = await self._server.listen(self._door.host, self._port)
@@ -141,7 +145,7 @@ class Console:
                 "Check CONSOLE_HOST and CONSOLE_PORT."
             ) from error
         self._gate.opened(
-            port, lambda request: any(route.matches(request.scope)[0] is not Match.NONE for route in app.router.routes)
+            port, lambda request: any(route.matches(request.scope)[0] is not Match.NONE for route in self.routes)
         )
         url = self._door.own_url(port)
         if self._data_dir is not None:
@@ -227,17 +231,22 @@ class Guarded:
             await app(scope, receive, protected)
 
 
-async def _not_stored(_: Request, error: Exception) -> Response:
+async def _not_stored(request: Request, error: Exception) -> Response:
     """The disk is full, or another program holds the database."""
     logger.warning("a request of the console was not done: %s", error)
-    return refuse(503, say("refusal.store", why=said(sentence_of(error)).rstrip(".。")))
+    return refuse_at(request, 503, say("refusal.store", why=said(sentence_of(error)).rstrip(".。")))
 
 
-async def _not_served(_: Request, error: Exception) -> Response:
+async def _failed(request: Request, _: Exception) -> Response:
+    """A fault of the program. The trace stands in the log."""
+    return refuse_at(request, 500, say("refusal.fault"))
+
+
+async def _not_served(request: Request, error: Exception) -> Response:
     """No such address, or not this way."""
     assert isinstance(error, HTTPException)
     words = {404: say("api.no_path"), 405: say("api.no_method")}.get(error.status_code, error.detail)
-    response = refuse(error.status_code, words)
+    response = refuse_at(request, error.status_code, words)
     response.headers.update(error.headers or {})
     return response
 

@@ -6,12 +6,12 @@ import asyncio
 from typing import TYPE_CHECKING, Final
 
 from starlette.requests import Request
-from starlette.responses import JSONResponse
 from starlette.routing import BaseRoute, Route
 from starlette.types import Receive, Scope, Send
 
 from bot.texts import say
 from bot.web.auth import caller_of
+from bot.web.http import refuse
 from bot.web.v1.calls import ApiServices
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ class McpMount:
         try:
             manager = await self._loaded()
         except ImportError:
-            await JSONResponse({"error": say("programs.no_mcp")}, 501)(scope, receive, send)
+            await refuse(501, say("programs.no_mcp"))(scope, receive, send)
             return
         from mcp.server.auth.middleware.bearer_auth import AuthenticatedUser  # noqa: PLC0415 - see _loaded
         from mcp.server.auth.provider import AccessToken  # noqa: PLC0415 - the same

@@ -6,7 +6,7 @@ export class Refused extends Error {
   constructor(status, sentence, answer = {}) {
     super(sentence);
     this.status = status;
-    this.signIn = answer.sign_in === true;
+    this.signIn = answer.details?.sign_in === true;
   }
 }
 
@@ -23,7 +23,7 @@ async function request(path, options) {
   } catch {
     // A body that is no JSON: the status alone tells.
   }
-  if (!response.ok) throw new Refused(response.status, answer.error || answer.message || say("page.send.answered", { status: response.status }), answer);
+  if (!response.ok) throw new Refused(response.status, answer.message || say("page.send.answered", { status: response.status }), answer);
   return answer;
 }
 

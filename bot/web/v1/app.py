@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from importlib.metadata import version
 from typing import Any, Final
 
 from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
-from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
 
 from bot.application.access import NotAllowed, Refused, Unknown
@@ -20,11 +20,11 @@ from bot.tasks.files import BadFiles
 from bot.tasks.operating import NeedsApproval
 from bot.texts import say
 from bot.web.auth import caller_of
+from bot.web.http import CODES, NOT_FOUND, refuse
 from bot.web.v1 import conversations, events, fleet, records, skills, tasks
 from bot.web.v1.asking import BadPage
 from bot.web.v1.calls import ApiServices
 from bot.web.v1.models.base import MOST_ON_A_PAGE, Problem
-from bot.web.v1.problems import CODES, NOT_FOUND, problem
 
 logger = logging.getLogger(__name__)
 
@@ -65,7 +65,7 @@ def api_app(behind: ApiServices, stopping: asyncio.Event) -> FastAPI:
     """The application, which is mounted below /api/v1."""
     app = FastAPI(
         title="opengui-bot",
-        version="1",
+        version=version("opengui-bot"),
         description="Hand tasks to Android phones, follow them, answer their questions, and touch phones by hand.",
         docs_url=None,
         redoc_url=None,
@@ -118,7 +118,7 @@ async def _told(request: Request, error: Exception) -> Response:
         behind: ApiServices = request.app.state.behind
         await behind.services.store.audit.note(AuditKind.REFUSED, caller_of(request).person, detail=error.check)
     status, code = next((status, code) for kind, status, code in BY_ERROR if isinstance(error, kind))
-    return problem(status, code, str(error), {"allow": error.asked} if isinstance(error, NeedsApproval) else None)
+    return refuse(status, str(error), code, {"allow": error.asked} if isinstance(error, NeedsApproval) else None)
 
 
 async def _misshapen(_: Request, error: Exception) -> Response:
@@ -126,26 +126,26 @@ async def _misshapen(_: Request, error: Exception) -> Response:
     assert isinstance(error, RequestValidationError)
     places = {".".join(map(str, one["loc"])) for one in error.errors()}
     if places <= PAGE_PLACES:
-        return problem(400, "bad_page", say("api.bad_page", most=MOST_ON_A_PAGE))
+        return refuse(400, say("api.bad_page", most=MOST_ON_A_PAGE), "bad_page")
     if all(place.startswith("path.") for place in places):
-        return problem(404, NOT_FOUND, say("api.no_path"))
+        return refuse(404, say("api.no_path"))
     found = [{"where": ".".join(map(str, one["loc"])), "why": one["msg"]} for one in error.errors()[:20]]
-    return problem(422, "bad_request", say("refusal.form", **(found[0])), found)
+    return refuse(422, say("refusal.form", **(found[0])), CODES[400], found)
 
 
 async def _not_served(_: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
     words = {404: say("api.no_path"), 405: say("api.no_method")}.get(error.status_code, str(error.detail))
-    answer: JSONResponse = problem(error.status_code, CODES.get(error.status_code, "bad_request"), words)
+    answer = refuse(error.status_code, words, CODES.get(error.status_code, CODES[400]))
     answer.headers.update(error.headers or {})
     return answer
 
 
 async def _away(_: Request, error: Exception) -> Response:
     logger.warning("a request was not done: %s", error)
-    return problem(503, "store_away", say("api.store_away"))
+    return refuse(503, say("api.store_away"))
 
 
 async def _failed(request: Request, _: Exception) -> Response:
     """The trace stands in the log, under the request's id."""
-    return problem(500, "fault", say("api.fault", request=request.state.request_id))
+    return refuse(500, say("api.fault", request=request.state.request_id))

@@ -23,9 +23,8 @@ from bot.store.errors import StoreAway, StoreError
 from bot.tasks.files import MAX_FILE_BYTES
 from bot.texts import say
 from bot.web.auth import caller_of
-from bot.web.http import BODY_LIMIT, RequestRefused, get, read_body
+from bot.web.http import BODY_LIMIT, RequestRefused, get, read_body, refuse
 from bot.web.v1.calls import ApiServices
-from bot.web.v1.problems import CODES, problem
 
 KEY_LIMIT: Final = 200
 """Characters of an Idempotency-Key."""
@@ -118,7 +117,7 @@ class ApiMount:
                 else:
                     body = await read_body(request, BODY_LIMIT)
             except RequestRefused as refused:
-                answer = problem(refused.status, CODES[refused.status], refused.sentence)
+                answer = refuse(refused.status, refused.sentence)
                 answer.headers["Connection"] = "close"
                 return answer
         receive = _replayed(body, request.receive)
@@ -128,12 +127,12 @@ class ApiMount:
             await app(request.scope, receive, send)
             return None
         if len(key) > KEY_LIMIT or not key.isprintable():
-            return problem(422, "bad_key", say("api.bad_key", most=KEY_LIMIT))
+            return refuse(422, say("api.bad_key", most=KEY_LIMIT), "bad_key")
         try:
             return await self._once(request, body, key, app, receive, send)
         except StoreAway as error:
             logger.warning("a request was not taken: %s", error)
-            return problem(503, "store_away", say("api.store_away"))
+            return refuse(503, say("api.store_away"))
 
     async def _once(
         self, request: Request, body: bytes, key: str, app: ASGIApp, receive: Receive, send: Send
@@ -145,14 +144,14 @@ class ApiMount:
         digest = hashlib.sha256(b"\0".join((path.encode(), request.url.query.encode(), body))).hexdigest()
         known = await requests.begin(person, key, digest)
         if known is not None and known.digest != digest:
-            return problem(422, "key_used", say("api.key_used"))
+            return refuse(422, say("api.key_used"), "key_used")
         if known is not None and known.status:
             return Response(known.body, known.status, {"Idempotent-Replay": "true"}, "application/json")
         if (person, key) in self._under_way:
-            return problem(409, "under_way", say("api.under_way"))
+            return refuse(409, say("api.under_way"), "under_way")
         below = path.partition("/api/v1")[2] or path
         if known is not None and not below.startswith(REPEATED_SAFELY):
-            return problem(409, "uncertain", say("api.uncertain"))
+            return refuse(409, say("api.uncertain"), "uncertain")
         # Whatever it makes bears this name, so that doing it again after a crash makes nothing twice.
         request.state.event = f"api:{person}:{key}"
         self._under_way.add((person, key))

@@ -15,6 +15,7 @@ from agent.ports.agent import TaskOrder
 from agent.questions import Answer, Question, QuestionKind
 from agent.run_id import RunId
 from bot.domain.task import BadText, TaskState, UnknownQuestion
+from bot.domain.task_events import ToolCalled
 from bot.domain.task_request import Origin, TaskRequest, WishedPhone
 from bot.tasks.follow import TaskFollowers, line_of
 from bot.tasks.limits import ServiceLimits
@@ -32,7 +33,7 @@ def following(one: Bench) -> Iterator[TaskFollowers]:
         made.close()
 
 
-async def all_of(followed: TaskFollowers, task: str) -> list[TaskEvent]:
+async def all_of(followed: TaskFollowers, task: str) -> list[TaskEvent | ToolCalled]:
     async with asyncio.timeout(PATIENCE):
         return [heard.event async for heard in followed.events(task)]
 

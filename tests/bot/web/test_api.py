@@ -191,7 +191,7 @@ async def test_an_answer_that_the_question_shows_is_told_once(world: World, clie
 async def test_a_body_in_another_form_is_refused(world: World, client: aiohttp.ClientSession, body: object) -> None:
     async with client.post("/api/console/messages", json=body) as response:
         assert response.status == 400
-        assert "is not valid" in (await response.json())["error"]
+        assert "is not valid" in (await response.json())["message"]
     assert not world.intake.messages
 
 

@@ -191,7 +191,7 @@ async def test_a_key_goes_to_no_other_address_than_its_own(tmp_path: Path) -> No
         for what in ("test", "save"):
             answer = await page.post(what, form="model", values={"vlm_base_url": other.base_url}, anyway=False)
             assert answer["status"] == 409
-            assert "type the key again" in answer["error"]
+            assert "type the key again" in answer["message"]
         assert other.requests == []
         assert page.filed["VLM_BASE_URL"] == own.base_url
         # That it has none is said, too.
@@ -284,7 +284,7 @@ async def test_a_role_has_an_endpoint_of_its_own_and_its_key_goes_nowhere_else(t
     async with ModelServer(["ready"], key=CANARY) as model, connecting(tmp_path) as page:
         alone = await page.save("basic", basic_api_key=CANARY, basic_model="small")
         assert alone["status"] == 409
-        assert "type the address" in alone["error"]
+        assert "type the address" in alone["message"]
         wrong = await page.save(
             "basic", basic_base_url=model.base_url, basic_model="small", basic_api_key="sk-wrong-0123456789abcdef"
         )
@@ -295,7 +295,7 @@ async def test_a_role_has_an_endpoint_of_its_own_and_its_key_goes_nowhere_else(t
         assert page.filed["BASIC_API_KEY"] == CANARY
         moved = await page.save("basic", basic_base_url=OTHER)
         assert moved["status"] == 409
-        assert "type the key again" in moved["error"]
+        assert "type the key again" in moved["message"]
         assert (await page.save("basic", basic_base_url="", basic_api_key="", basic_model=""))["saved"] is True
         assert page.filed == {}
         assert CANARY not in page.seen

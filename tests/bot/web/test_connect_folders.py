@@ -49,7 +49,7 @@ class Caller:
     async def post(self, what: str, **body: object) -> tuple[int, str]:
         async with self.session.post(f"/api/connect/folders{what}", json=body) as response:
             told = await response.json()
-            return response.status, told.get("text") or told["error"]
+            return response.status, told.get("text") or told["message"]
 
 
 @asynccontextmanager

@@ -29,6 +29,6 @@ async def test_a_full_disk_is_told_with_its_reason(tmp_path: Path) -> None:
         async with aiohttp.ClientSession(console.url, headers=headers) as session:
             async with session.get("/api/full") as response:
                 assert response.status == 503
-                assert "No space left on device" in (await response.json())["error"]
+                assert "No space left on device" in (await response.json())["message"]
             async with session.get("/api/state") as response:
                 assert (await response.json())["held_up"] == []

@@ -74,7 +74,7 @@ async def test_without_the_token_nothing_is_answered(world: World, method: str, 
     """Failed on every endpoint when `check` did not ask `_known`."""
     async with session(world) as caller, caller.request(method, path, json={}) as response:
         assert response.status == 401
-        assert "printed" in (await response.json())["error"]
+        assert "printed" in (await response.json())["message"]
     assert not world.intake.messages + world.intake.calls
 
 
@@ -89,12 +89,18 @@ async def test_a_wrong_path_is_not_found_by_anybody(
         own_page = {"Origin": world.url}
         for caller, headers in ((stranger, {}), (stranger, token), (page, own_page), (client, {})):
             async with caller.request(method, path, json={}, headers=headers) as response:
-                assert (response.status, await response.json()) == (404, {"error": say("api.no_path")})
+                assert (response.status, await response.json()) == (
+                    404,
+                    {"code": "not_found", "message": say("api.no_path"), "details": None},
+                )
 
 
 async def test_a_wrong_method_is_told(client: aiohttp.ClientSession) -> None:
     async with client.delete("/api/state") as response:
-        assert (response.status, await response.json()) == (405, {"error": say("api.no_method")})
+        assert (response.status, await response.json()) == (
+            405,
+            {"code": "method_not_allowed", "message": say("api.no_method"), "details": None},
+        )
 
 
 @pytest.mark.parametrize("path", ["/api/v1/", "/api/v1/unknown", "/api/v1/tasks/1/unknown"])

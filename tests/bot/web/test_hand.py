@@ -196,7 +196,7 @@ async def test_what_moves_by_itself_may_be_touched_but_for_what_the_rules_ask_ab
         number = (await live(page, found)).number
     refused, told = await page.touch(hold, number, x=0.5, y=0.15)
     assert refused == 409
-    assert "nothing was touched" in told["error"]
+    assert "nothing was touched" in told["message"]
     assert len(page.phone.sent) == 1
 
 
@@ -233,7 +233,7 @@ async def test_only_one_person_holds_a_phone_and_others_are_told_who(page: Looki
     held = await page.world.services.hands.take("pixel", ANNA, idle=60)
     status, told = await page.post("/api/hand", phone="pixel")
     assert status == 409
-    assert "in the hands of Anna" in told["error"]
+    assert "in the hands of Anna" in told["message"]
     async with page.session.get(f"/api/hand/{held.id}/stills") as answer:
         assert answer.status == 404
     assert (await page.touch(held.id, 1, x=0.5, y=0.5))[0] == 404

@@ -77,7 +77,7 @@ async def session_of(world: World) -> str:
 async def test_the_password_begins_a_session_that_scripts_and_other_pages_cannot_have(opened: World) -> None:
     async with elsewhere(opened) as caller:
         async with caller.get("/api/state") as response:
-            assert (response.status, (await response.json())["sign_in"]) == (401, True)
+            assert (response.status, (await response.json())["details"]["sign_in"]) == (401, True)
         status, cookie = await sign_in(caller)
         assert status == 200
         assert cookie is not None
@@ -123,7 +123,7 @@ async def test_after_a_few_wrong_ones_even_the_right_one_waits(opened: World) ->
         async with caller.post("/api/sign-in", json={"password": PASSWORD}, headers={"Origin": ORIGIN}) as response:
             assert response.status == 429
             assert int(response.headers["Retry-After"]) > 800
-            assert "15 min" in (await response.json())["error"]
+            assert "15 min" in (await response.json())["message"]
         # Others are not locked out, and a proxy's word about them is believed.
         assert (await sign_in(caller, **{"X-Forwarded-For": "198.51.100.9"}))[0] == 200
         # What the caller itself writes in front of the proxy's word is not.
@@ -250,7 +250,7 @@ async def test_without_a_password_there_is_nothing_to_sign_in_to(world: World) -
         async with caller.post("/api/sign-in", json={"password": "x"}) as response:
             assert response.status == 404
         async with caller.get("/api/state") as response:
-            assert (await response.json())["sign_in"] is False
+            assert (await response.json())["details"]["sign_in"] is False
 
 
 @pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.168.1.4", "example.org", ""])

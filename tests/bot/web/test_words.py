@@ -53,4 +53,4 @@ async def test_refusals_are_in_the_language_of_the_browser(
 ) -> None:
     """Also those of the gate, which looks at a request before anything else does."""
     async with client.get(path, headers={"Accept-Language": "zh-CN"} | headers) as response:
-        assert (response.status, (await response.json())["error"]) == (status, words)
+        assert (response.status, (await response.json())["message"]) == (status, words)

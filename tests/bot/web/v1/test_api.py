@@ -89,7 +89,7 @@ async def test_a_conversation_tells_what_happens_without_a_gap(api: ApiWorld) ->
         assert (await stream.next()) == (
             2,
             "thinking",
-            {"index": 2, "task": task.id, "node": "planner", "text": "First I", "reasoning": ""},
+            {"index": 2, "task": task.id, "node": "planner", "text": "First I", "reasoning": "", "is_answer": False},
         )
         for number in (1, 2):
             await api.world.step(task, number)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
 
 import aiohttp
+from starlette.routing import BaseRoute
 from yarl import URL
 
 from agent.guards.policy import Policy
@@ -155,8 +156,9 @@ async def open_api(
     machines: RemoteMachines | None = None,
     kept: Store | None = None,
     settings: Settings | None = None,
+    more: Callable[[World], Sequence[BaseRoute]] = lambda _: (),
 ) -> AsyncIterator[ApiWorld]:
-    """A running service on any free port, on what is in the directory, or in the store `kept`."""
+    """A running service on any free port, on what is in the directory or in the store `kept`. It serves `more`, too."""
     async with AsyncExitStack() as stack:
         phones = a_phone("Pixel"), a_phone("Moto")
         world = await stack.enter_async_context(a_world(directory, *phones, settings=settings, store=kept))
@@ -185,6 +187,7 @@ async def open_api(
                 *ApiMount(api, stopping).routes(),
                 *ChatCompletions(api, stopping).routes(),
                 *McpMount(api, stopping, sessions=5).routes(),
+                *more(world),
             ],
             connections=connections,
             rights=world.rights,
