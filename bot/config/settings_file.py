@@ -27,10 +27,12 @@ ADDRESSES: Final[Mapping[str, str]] = {
     **{f"{role}_api_key": f"{role}_base_url" for role in ROLES},
 }
 """Each key, and the address that it is sent to."""
+HOW: Final = ("vlm_timeout", "vlm_image_window", "vlm_pictures", "vlm_dialect")
+"""How the model that works the phone is asked, which remedies name."""
 _BORROWING: Final = ("basic", "reasoning")
 """Their keys go to the address of the model while they have none of their own."""
 FILED: Final = frozenset(
-    {*ADDRESSES, *ADDRESSES.values(), "vlm_model", *(f"{role}_model" for role in ROLES), "pairing"}
+    {*ADDRESSES, *ADDRESSES.values(), "vlm_model", *HOW, *(f"{role}_model" for role in ROLES), "pairing"}
 )
 """What the file may say of any program; chat platforms add their own."""
 

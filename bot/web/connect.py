@@ -96,7 +96,7 @@ class Connect:
     @property
     def fields(self) -> dict[str, str]:
         """The settings that are made here, each with the form that has it."""
-        return {asked.field: form.name for form in self._forms.values() for asked in form.asked}
+        return {asked.field: form.name for form in self._forms.values() for asked in form.fields}
 
     def routes(self) -> list[Route]:
         """What is served."""
@@ -179,7 +179,7 @@ class Connect:
     async def _wish(self, request: Request) -> tuple[Form, dict[str, str], bool]:
         wish = await body_of(request, Wish)
         form = self._forms.get(wish.form)
-        known = {asked.field for asked in form.asked} if form is not None else set()
+        known = {asked.field for asked in form.fields} if form is not None else set()
         if form is None or not wish.values.keys() <= known:
             raise RequestRefused(400, say("connect.unknown"))
         if any(len(value) > VALUE_LIMIT for value in wish.values.values()):
@@ -220,9 +220,10 @@ class Connect:
         if form.platform is not None and form.is_set(now):
             told["closing"] = form.platform.closing(now)
         told["endpoint"] = None if form.endpoint is None else asdict(form.endpoint)
-        return told | {"fields": [self._field_json(asked.field, asked.prompt()) for asked in form.asked]}
+        fields = [self._field_json(asked.field, asked.prompt(), more=asked in form.more) for asked in form.fields]
+        return told | {"fields": fields}
 
-    def _field_json(self, field: str, label: str) -> Json:
+    def _field_json(self, field: str, label: str, *, more: bool) -> Json:
         now, fixed = self._live.now, self._live.is_fixed(field)
         value = typed(now, field)
         if fixed and field in ADDRESSES.values():
@@ -235,6 +236,7 @@ class Connect:
             "value": value,
             "set": has_secret(now, field) or bool(value),
             "fixed": fixed,
+            "more": more,
         }
 
     def _state(self, form: Form) -> Json:

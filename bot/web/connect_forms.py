@@ -12,7 +12,7 @@ from pydantic import SecretStr
 from bot.checks import chats, model
 from bot.config.endpoints import model_settings
 from bot.config.settings import Settings
-from bot.config.settings_file import ADDRESS, KEY, ROLES
+from bot.config.settings_file import ADDRESS, HOW, KEY, ROLES
 from bot.domain.finding import Finding
 from bot.platform import Asked, Platform
 from bot.texts import say
@@ -60,7 +60,7 @@ PRESETS: Final = (
 @dataclass(frozen=True, slots=True)
 class Form:
     """One thing to connect: a chat by its platform, or a model by its endpoint. `check` tries the settings as they
-    would be used; what it finds first decides whether a chat can be connected at all.
+    would be used; what it finds first decides whether a chat can be connected at all. `more` is what few people set.
     """
 
     name: str
@@ -71,6 +71,12 @@ class Form:
     is_set: Callable[[Settings], bool]
     platform: Platform[Any] | None = None
     endpoint: Endpoint | None = None
+    more: Sequence[Asked] = ()
+
+    @property
+    def fields(self) -> tuple[Asked, ...]:
+        """Everything that can be set in it."""
+        return (*self.asked, *self.more)
 
 
 def forms(platforms: Sequence[Platform[Any]]) -> dict[str, Form]:
@@ -88,8 +94,10 @@ def has_secret(settings: Settings, field: str) -> bool:
 def typed(settings: Settings, field: str) -> str:
     """A setting as one would type it; nothing of a secret."""
     value = getattr(settings, field)
-    if isinstance(value, SecretStr):
+    if isinstance(value, SecretStr) or value is None:
         return ""
+    if isinstance(value, float):
+        return f"{value:g}"
     if isinstance(value, bool):
         return str(value).lower()
     return ",".join(value) if isinstance(value, tuple) else str(value)
@@ -115,7 +123,12 @@ def _model() -> Form:
         model.findings,
         lambda settings: not model_settings(settings).offline,
         endpoint=_endpoint("vlm"),
+        more=tuple(map(_how, HOW)),
     )
+
+
+def _how(field: str) -> Asked:
+    return Asked(field, lambda: say(f"connect.how.{field}"))
 
 
 _CHECKS: Final[Mapping[str, Callable[[Settings], Awaitable[list[Finding]]]]] = {

@@ -196,8 +196,11 @@ class Console:
             if token is None:
                 return answer(request, page)
             response = Response(status_code=303, headers={"Location": "/", "Cache-Control": "no-store"})
-            if self._gate.here(request) and self._gate.right(token) and await self._gate.caller(request) is None:
-                await self._gate.admit(request, response, Way.TOKEN, caller_address(request))
+            if self._gate.here(request) and await self._gate.caller(request) is None:
+                if self._gate.right(token):
+                    await self._gate.admit(request, response, Way.TOKEN, caller_address(request))
+                else:
+                    response.headers["Location"] = "/#old-address"  # for the page, which says what that means
             return response
 
         return enter

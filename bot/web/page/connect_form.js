@@ -19,6 +19,8 @@ export class ConnectForm {
     this.why = h("p", { class: "connect-why", hidden: true });
     this.preset = h("select", { id: `connect-preset-${name}` });
     this.inputs = h("div", { class: "connect-fields" });
+    this.more = h("div", { class: "connect-fields" });
+    this.fold = h("details", { class: "connect-fold", hidden: true }, h("summary", {}, say("page.connect.more")), this.more);
     this.names = h("select", { "aria-label": say("page.connect.names"), hidden: true });
     this.names.addEventListener("change", () => this.pick());
     this.findings = h("ul", { class: "connect-findings", role: "status" });
@@ -29,7 +31,7 @@ export class ConnectForm {
     this.anyway = h("button", { class: "button", type: "button", hidden: true, onclick: () => this.ask("save", { anyway: true }) }, say("page.connect.anyway"));
     this.end = h("button", { class: "button danger", type: "button", hidden: true, onclick: () => this.disconnect() }, say("page.connect.disconnect"));
     this.presetField = h("div", { class: "connect-field", hidden: true }, h("label", { for: `connect-preset-${name}` }, say("page.connect.preset")), this.preset);
-    this.form = h("form", { autocomplete: "off", "aria-labelledby": `connect-${name}` }, this.presetField, this.inputs,
+    this.form = h("form", { autocomplete: "off", "aria-labelledby": `connect-${name}` }, this.presetField, this.inputs, this.fold,
       h("div", { class: "row" }, this.keep, this.test, this.anyway, this.end), this.findings);
     this.form.addEventListener("submit", (event) => {
       event.preventDefault();
@@ -118,7 +120,8 @@ export class ConnectForm {
       });
       if (now.name === this.of?.address || now.name === this.of?.key) input.addEventListener("change", () => this.list());
       this.fields.set(now.name, field);
-      this.inputs.append(now.kind === "switch"
+      if (now.more) this.fold.hidden = false;
+      (now.more ? this.more : this.inputs).append(now.kind === "switch"
         ? h("div", { class: "connect-field connect-switch" }, input, h("div", {}, label, hint))
         : h("div", { class: "connect-field" }, h("div", { class: "connect-label" }, label, setting), now.name === this.of?.model ? this.names : null, input, hint));
     }
@@ -153,7 +156,7 @@ export class ConnectForm {
   focus(name) {
     const field = this.fields.get(name);
     if (!field) return;
-    if (this.root.matches("details")) this.root.open = true;
+    for (const fold of [this.root, this.fold]) if (fold.matches("details") && fold.contains(field.input)) fold.open = true;
     field.input.scrollIntoView({ block: "center" });
     field.input.focus();
   }

@@ -24,7 +24,9 @@ export class Entry {
   // `signIn`: there is a password. Without one the address that the service printed is the only way in.
   show(signIn) {
     if (!this.parts.root.hidden) return;
-    setWords(this.how, say(signIn ? "page.sign.how" : "page.link.locked_long"));
+    const old = location.hash === "#old-address";
+    if (old) history.replaceState(history.state, "", "#");
+    setWords(this.how, say(signIn ? "page.sign.how" : old ? "page.link.old_address" : "page.link.locked_long"));
     this.how.setAttribute("role", signIn ? "note" : "alert");
     this.field.hidden = this.wrong.hidden = this.give.hidden = !signIn;
     this.parts.root.hidden = false;

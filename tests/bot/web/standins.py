@@ -23,7 +23,7 @@ from bot.domain.finding import Finding
 from bot.domain.incoming import Incoming, Invocation, Press
 from bot.domain.outgoing import Reply
 from bot.domain.task import Answered, OpenQuestion, StepRow, Task, TaskState
-from bot.monitoring.dependencies import Wait
+from bot.monitoring.dependencies import Listener, Wait
 from bot.store.search import Choices, TaskFilter
 from bot.web.chat import OPERATOR, address
 from devices.errors import PhoneError
@@ -88,6 +88,7 @@ class Tables:
     waits: tuple[Wait, ...] = ()
     glances: list[str] = field(default_factory=list)
     listeners: list[Callable[[str], None]] = field(default_factory=list)
+    outage_listeners: list[Listener] = field(default_factory=list)
     reads: int = 0
 
     def __setattr__(self, name: str, value: object) -> None:

@@ -144,7 +144,7 @@ async def test_the_models_at_an_address_are_a_menu_and_a_kept_key_goes_to_no_oth
 
 
 async def test_a_model_is_kept_once_it_works_and_its_key_never_comes_back(tmp_path: Path) -> None:
-    async with ModelServer(["red"], key=CANARY) as model, connecting(tmp_path) as page:
+    async with ModelServer(["red"] * 3, key=CANARY) as model, connecting(tmp_path) as page:
         address = {"vlm_base_url": model.base_url, "vlm_model": "a-model"}
         refused = await page.save("model", **address, vlm_api_key="sk-wrong-0123456789abcdef")
         assert refused["saved"] is False
@@ -163,7 +163,13 @@ async def test_a_model_is_kept_once_it_works_and_its_key_never_comes_back(tmp_pa
             "value": "",
             "set": True,
             "fixed": False,
+            "more": False,
         }
+        assert (await page.field("vlm_timeout"))["value"] == "120"
+        assert (await page.save("model", vlm_timeout="30", vlm_image_window="2"))["saved"] is True
+        assert (page.filed["VLM_TIMEOUT"], (await page.field("vlm_image_window"))["value"]) == ("30", "2")
+        assert (await page.save("model", vlm_pictures="sometimes"))["status"] == 409
+        assert (await page.save("model", vlm_timeout="", vlm_image_window=""))["saved"] is True
         blind = await page.post("save", form="model", values={"vlm_model": "none"}, anyway=True)
         assert blind["saved"] is True
         state = (await page.overview())["model_state"]
@@ -178,6 +184,17 @@ async def test_a_model_is_kept_once_it_works_and_its_key_never_comes_back(tmp_pa
         assert overview["model_state"]["status"] == "offline"
         assert CANARY not in page.seen
         assert "sk-wrong" not in page.seen
+
+
+async def test_a_test_of_what_is_set_tells_how_the_model_is_doing(tmp_path: Path) -> None:
+    """One of other values tells nothing of it."""
+    async with ModelServer(["red", "red"], key=CANARY) as model:
+        environment = {"VLM_BASE_URL": model.base_url, "VLM_API_KEY": CANARY, "VLM_MODEL": "a-model"}
+        async with connecting(tmp_path, **environment) as page:
+            await page.post("test", form="model", values={"vlm_timeout": "5"})
+            assert (await page.overview())["model_state"]["status"] == "not_tested"
+            await page.post("test", form="model", values={})
+            assert (await page.overview())["model_state"]["status"] == "connected"
 
 
 async def test_a_key_goes_to_no_other_address_than_its_own(tmp_path: Path) -> None:

@@ -161,6 +161,7 @@ async def test_a_wrong_token_in_the_address_gives_no_cookie(world: World) -> Non
     """Failed when the cookie was set without asking `right`."""
     async with session(world) as caller, caller.get("/?token=wrong", allow_redirects=False) as response:
         assert response.status == 303
+        assert response.headers["Location"] == "/#old-address"
         assert not response.cookies
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from playwright.async_api import Page, expect
+from playwright.async_api import Browser, Page, expect
 
 from agent.files import GivenFile
 from agent.models.cause import Cause
@@ -122,3 +122,12 @@ async def test_files_stay_in_sight_with_what_became_of_them(world: World, page: 
     await expect(chips.first).to_contain_text("on the phone")
     world.tables.tasks = [ended("5", Outcome.CANCELLED, steps=0, files=files)]
     await expect(chips.first).to_contain_text("not put on a phone")
+
+
+async def test_an_old_address_is_told_from_none(world: World, browser: Browser) -> None:
+    page = await (await browser.new_context()).new_page()
+    await page.goto(f"{world.url}/?token=of-the-last-start")
+    await expect(page.locator("#entry")).to_contain_text("no longer valid")
+    assert await page.evaluate("location.href") == f"{world.url}/#"
+    await page.reload()
+    await expect(page.locator("#entry")).to_contain_text("You are not signed in")

@@ -11,7 +11,8 @@ import pytest
 
 from agent.models.state import ModelState, ModelStatus
 from bot.domain.outgoing import Message
-from bot.texts import speaking
+from bot.monitoring.dependencies import Wait
+from bot.texts import speaking, words
 from bot.web.chat import address
 from bot.web.dashboard import Shown
 from bot.web.stream import MOST_BEHIND
@@ -181,3 +182,20 @@ def test_what_all_pages_are_told_is_made_once_for_each_language() -> None:
     with speaking("zh"):
         assert now.state() is not before.state()
         assert now.since(before) is now.since(before)
+
+
+async def test_what_is_waited_for_is_told_at_once(world: World, client: aiohttp.ClientSession) -> None:
+    """Seen failing without the listener: it was told with the next look, half a minute later."""
+    full = Wait("store", words("waits.store", why="No space left on device"), 1.0)
+    async with listening(client) as events:
+        async for _, name, data in events:
+            if name == "state":
+                assert data["held_up"] == []
+                break
+        object.__setattr__(world.tables, "waits", (full,))
+        for listener in world.tables.outage_listeners:
+            await listener("store")
+        async for _, name, data in events:
+            if name == "state" and "held_up" in data:
+                assert "No space left on device" in data["held_up"][0]
+                break

@@ -82,6 +82,7 @@ async def open_world(
             intake,
             Checks(),
             lambda: tables.model,
+            tables.outage_listeners.append,
             connectable={"vlm_base_url": "model", "vlm_api_key": "model", "vlm_model": "model"},
         )
         sessions = ConsoleSessions(database)
