@@ -146,13 +146,14 @@ class SkillChosen(_Event):
 
 
 class ModelAway(_Event):
-    """The model gives no answer for now. It is asked again until `until` (Unix seconds); None says that nobody waits
-    for it any more. `cause` is why.
+    """The model gives no answer for now. It is asked again until `until` (Unix seconds), or `stand_in` answers in its
+    place; with neither nobody waits for it any more. `cause` is why.
     """
 
     type: Literal["model away"] = "model away"
     cause: Cause = Cause.NO_CONNECTION
     until: float | None = None
+    stand_in: str = ""
 
 
 class RunEnded(_Event):

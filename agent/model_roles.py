@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Protocol, runtime_checkable
 
-from agent.models.base import PILOT, Delta, Model, ModelReply, ModelRequest, Models
+from agent.models.base import PILOT, Connected, Delta, Model, ModelReply, ModelRequest, Models
 from agent.models.endpoint import EndpointSettings
 from agent.models.errors import ModelKeyRejected
 from agent.wording import words
@@ -20,6 +19,8 @@ class ModelSettings:
     vision: EndpointSettings
     basic: EndpointSettings | None = None
     reasoning: EndpointSettings | None = None
+    fallback: EndpointSettings | None = None
+    """What answers while the endpoint of `vision` does not, for each role that is at the same address."""
 
     @property
     def offline(self) -> bool:
@@ -33,7 +34,9 @@ def build_models(settings: ModelSettings) -> Models:
         pilot = _pilot()
         return Models(pilot, pilot, pilot)
     # The client alone takes half a second to load.
-    from agent.models.openai_model import OpenAIModel  # noqa: PLC0415 - see above
+    from agent.failover import FailoverModel  # noqa: PLC0415 - see above
+    from agent.models.connection import RetryPolicy  # noqa: PLC0415
+    from agent.models.openai_model import OpenAIModel  # noqa: PLC0415
 
     built: list[tuple[EndpointSettings, Model]] = []
 
@@ -41,9 +44,14 @@ def build_models(settings: ModelSettings) -> Models:
         for known, model in built:
             if known == endpoint:
                 return model
-        model = OpenAIModel(endpoint)
-        built.append((endpoint, model))
-        return model
+        made: Model
+        if settings.fallback is None or endpoint.url != settings.vision.url:
+            made = OpenAIModel(endpoint)
+        else:
+            # Asked once: the second answers sooner than the first would after a pause.
+            made = FailoverModel(OpenAIModel(endpoint, retry=RetryPolicy(attempts=1)), OpenAIModel(settings.fallback))
+        built.append((endpoint, made))
+        return made
 
     basic = settings.basic or settings.vision
     return Models(
@@ -89,14 +97,9 @@ class _Named:
         return self.made[name]
 
 
-@runtime_checkable
-class _Connected(Protocol):
-    async def close(self) -> None: ...
-
-
 async def close_models(models: Models) -> None:
     """Close the connections of all models; nothing may be asked afterwards."""
     named = models.at_basic.made.values() if isinstance(models.at_basic, _Named) else ()
     for model in {id(model): model for model in (models.vision, models.basic, models.reasoning, *named)}.values():
-        if isinstance(model, _Connected):
+        if isinstance(model, Connected):
             await model.close()

@@ -61,6 +61,8 @@ class PatientModel:
         self._clock = clock
         self._wall = wall
         self._answered = False
+        self._stood_in: set[str] = set()
+        """Tasks that were told of another model."""
         offline = model.name == PILOT
         self.state = ModelState(ModelStatus.OFFLINE) if offline else ModelState(ModelStatus.NOT_TESTED, model.name)
         """How it was at the last call."""
@@ -73,6 +75,18 @@ class PatientModel:
     def tested(self, cause: Cause | None) -> None:
         """Take in how another request to the same endpoint ended: why it failed, None for an answer."""
         self.state = self.state.after(cause, self._wall())
+
+    def _take_in(self, reply: ModelReply, request: ModelRequest) -> None:
+        """How the endpoint is, by an answer: one that another model has given says why this one did not."""
+        if (other := reply.stand_in) is not None:
+            self.state = self.state.after(other.cause, self._wall(), other.model)
+            self._stood_in.add(request.task)
+            self._tell(request, ModelAway(cause=other.cause, stand_in=other.model))
+            return
+        self.tested(None)
+        if request.task in self._stood_in:
+            self._stood_in.discard(request.task)
+            self._tell(request, ModelAway())
 
     @property
     def takes_pictures(self) -> bool:
@@ -119,8 +133,8 @@ class PatientModel:
                         told = ModelAway(cause=error.cause, until=self._wall() + end - self._clock())
                         self._tell(request, told)
                 else:
-                    self.tested(None)
                     self._answered = True
+                    self._take_in(reply, request)
                     return reply if told is None else replace(reply, waited=self._clock() - began)
                 await self._sleep(wait)
                 pause = min(LONGEST_PAUSE_S, pause * 2)

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import astuple, dataclass, field, fields, replace
 from enum import StrEnum
-from typing import Any, Final, Literal, Protocol
+from typing import Any, Final, Literal, Protocol, runtime_checkable
 
 from pydantic import BaseModel
 
+from agent.models.cause import Cause
 from agent.picture import ImagePart
 from agent.scene import Scene
 
@@ -231,6 +232,14 @@ class ModelRequest:
 
 
 @dataclass(frozen=True, slots=True)
+class StandIn:
+    """The model that answered in the place of the one that was asked, and why that did not."""
+
+    model: str
+    cause: Cause
+
+
+@dataclass(frozen=True, slots=True)
 class ModelReply:
     """What a model answered."""
 
@@ -242,6 +251,7 @@ class ModelReply:
     finish_reason: str = ""
     memo: Mapping[str, Any] = field(default_factory=dict)
     """What the model wants to find again with this step (agent.scene.PastStep.memo): plain data, ready for JSON."""
+    stand_in: StandIn | None = None
     waited: float = 0.0
     """Seconds for which the endpoint was away before it answered: what was shown to it may be no more."""
 
@@ -272,6 +282,15 @@ class Model(Protocol):
 
         Raises ModelError.
         """
+        ...
+
+
+@runtime_checkable
+class Connected(Protocol):
+    """A model with connections of its own."""
+
+    async def close(self) -> None:
+        """Close them; nothing may be asked afterwards."""
         ...
 
 

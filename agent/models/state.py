@@ -31,7 +31,8 @@ class ModelStatus(StrEnum):
 class ModelState:
     """A model as it was at the last request to it. `model` is its name at the endpoint, "" without one.
 
-    `cause` is why it fails, None unless `status` is FAILING. `since` is in Unix seconds: when it got into this state,
+    `cause` is why it fails, None unless `status` is FAILING; `stand_in` is the model that answers in its place then, ""
+    for none. `since` is in Unix seconds: when it got into this state,
     None before the first request.
     """
 
@@ -39,14 +40,17 @@ class ModelState:
     model: str = ""
     cause: Cause | None = None
     since: float | None = None
+    stand_in: str = ""
 
-    def after(self, cause: Cause | None, now: float) -> ModelState:
-        """The state after a request at `now` (Unix seconds) that failed because of `cause`, None for an answer."""
+    def after(self, cause: Cause | None, now: float, stand_in: str = "") -> ModelState:
+        """The state after a request at `now` (Unix seconds) that failed because of `cause`, None for an answer; with a
+        `stand_in` that has answered it.
+        """
         if self.status is ModelStatus.OFFLINE:
             return self
         if cause in ABOUT_THE_REQUEST:
             cause = None
         status = ModelStatus.CONNECTED if cause is None else ModelStatus.FAILING
         if (status, cause) == (self.status, self.cause):
-            return self
-        return replace(self, status=status, cause=cause, since=now)
+            return self if stand_in == self.stand_in else replace(self, stand_in=stand_in)
+        return replace(self, status=status, cause=cause, since=now, stand_in=stand_in)

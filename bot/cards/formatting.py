@@ -171,9 +171,13 @@ def _number(tokens: int) -> str:
 
 
 def status_words(status: Told | ModelAway | None, zone: tzinfo) -> str:
-    """What a task waits for, and for its model until when, told in `zone`; "" for nothing."""
+    """What a task waits for, and for its model until when, told in `zone`, or which model answers in its place; "" for
+    nothing.
+    """
     if isinstance(status, Told):
         return status.text
+    if status is not None and status.stand_in:
+        return say("card.model_stands_in", why=say(f"waits.model.{status.cause}"), model=status.stand_in)
     if status is None or status.until is None:
         return ""
     time = f"{datetime.fromtimestamp(status.until, zone):%H:%M}"

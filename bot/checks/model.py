@@ -13,7 +13,7 @@ from typing import Literal
 from PIL import Image
 
 from agent.error_mapping import remedy
-from agent.model_roles import build_models, close_models
+from agent.model_roles import ModelSettings, build_models, close_models
 from agent.models.base import Message, ModelRequest, Purpose
 from agent.models.cause import Cause
 from agent.models.embedding import EmbeddingFailed
@@ -51,7 +51,7 @@ def set_up(settings: Settings, state: ModelState | None = None) -> Finding:
         return Finding("model", "bad", say("check.model.unnamed"), say("check.model.unnamed_fix"))
     if state is not None and state.cause is not None:
         text = say("model.finding.failing", model=state.model, state=state_words(state))
-        return Finding("model", "bad", text, remedy(state.cause), state.cause)
+        return Finding("model", "note" if state.stand_in else "bad", text, remedy(state.cause), state.cause)
     return Finding("model", "good", say("check.model.set", model=settings.vlm_model, dialect=dialect))
 
 
@@ -103,12 +103,18 @@ async def transcription(settings: Settings) -> list[Finding]:
     return [Finding("model", "good", say("check.model.voice", name=settings.transcribe_model))]
 
 
-async def of_role(settings: Settings, role: Literal["basic", "reasoning"]) -> list[Finding]:
+async def fallback(settings: Settings) -> list[Finding]:
+    """Whether the model answers that is to answer while the first does not, where there is one; see of_role."""
+    return [] if model_settings(settings).fallback is None else await of_role(settings, "fallback")
+
+
+async def of_role(settings: Settings, role: Literal["basic", "reasoning", "fallback"]) -> list[Finding]:
     """Whether the model of a role answers. One call with a few words is made."""
     endpoints = model_settings(settings)
-    own = (endpoints.basic if role == "basic" else endpoints.reasoning) or endpoints.vision
+    roles = {"basic": endpoints.basic, "reasoning": endpoints.reasoning, "fallback": endpoints.fallback}
+    own = roles[role] or endpoints.vision
     # By itself: without a model for the phone the pilot would answer in its place.
-    models = build_models(replace(endpoints, vision=own, basic=own, reasoning=own))
+    models = build_models(ModelSettings(own))
     model = models.basic
     request = ModelRequest(Purpose.SUPERVISE, (Message("user", ("Answer with one word: ready",)),))
     try:
@@ -179,7 +185,7 @@ async def _sees(settings: Settings, endpoint: EndpointSettings) -> Finding:
     Image.new("RGB", (SIDE, SIDE), (200, 30, 30)).save(target, "PNG")
     picture = ImagePart(target.getvalue(), "image/png", Size(SIDE, SIDE))
     request = ModelRequest(Purpose.ACT, (Message("user", ("Which colour is this? One word.", picture)),))
-    models = build_models(model_settings(settings))
+    models = build_models(replace(model_settings(settings), fallback=None))
     try:
         async with asyncio.timeout(PICTURE_S):
             await models.vision.complete(request)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def model_settings(settings: Settings) -> ModelSettings:
-    """VLM_* serve all roles; BASIC_* and REASONING_* override one."""
+    """VLM_* serve all roles; BASIC_* and REASONING_* override one, and VLM_FALLBACK_* stand in for them."""
     vision = EndpointSettings(
         model=settings.vlm_model,
         base_url=settings.vlm_base_url,
@@ -42,6 +42,13 @@ def model_settings(settings: Settings) -> ModelSettings:
             api_key=settings.reasoning_api_key,
             context=settings.reasoning_context,
         ),
+        fallback=vision.overridden(
+            model=settings.vlm_fallback_model,
+            base_url=settings.vlm_fallback_base_url,
+            api_key=settings.vlm_fallback_api_key,
+        )
+        if settings.vlm_fallback_model or settings.vlm_fallback_base_url
+        else None,
     )
 
 

@@ -118,6 +118,7 @@ def _local_adb() -> tuple[tuple[str, int], ...]:
 
 _EXPECTED: Final[Mapping[str, str]] = {
     "vlm_base_url": "url",
+    "vlm_fallback_base_url": "url",
     "basic_base_url": "url",
     "reasoning_base_url": "url",
     "embed_base_url": "url",
@@ -196,6 +197,9 @@ class Settings(BaseSettings):
     vlm_api: Literal["chat", "responses", "auto"] = "chat"
     vlm_timeout: Annotated[float, Field(gt=0, le=3600)] = 120
     vlm_context: Annotated[int, Field(ge=LEAST_WINDOW)] | None = None
+    vlm_fallback_api_key: SecretStr = SecretStr("")
+    vlm_fallback_base_url: BaseUrl = ""
+    vlm_fallback_model: str = ""
     prices: Prices = Field(default_factory=dict)
     basic_api_key: SecretStr = SecretStr("")
     basic_base_url: BaseUrl = ""

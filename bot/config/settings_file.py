@@ -20,7 +20,7 @@ SETTINGS_NAME: Final = "settings.json"
 """The file in the data directory: an object of names, as the environment has them, and their values as text."""
 ADDRESS: Final = "vlm_base_url"
 KEY: Final = "vlm_api_key"
-ROLES: Final = ("basic", "reasoning", "embed", "transcribe")
+ROLES: Final = ("vlm_fallback", "basic", "reasoning", "embed", "transcribe")
 """What can have an endpoint of its own beside the model that works the phone."""
 ADDRESSES: Final[Mapping[str, str]] = {
     KEY: ADDRESS,
@@ -29,7 +29,7 @@ ADDRESSES: Final[Mapping[str, str]] = {
 """Each key, and the address that it is sent to."""
 HOW: Final = ("vlm_timeout", "vlm_image_window", "vlm_pictures", "vlm_dialect")
 """How the model that works the phone is asked, which remedies name."""
-_BORROWING: Final = ("basic", "reasoning")
+_BORROWING: Final = ("vlm_fallback", "basic", "reasoning")
 """Their keys go to the address of the model while they have none of their own."""
 FILED: Final = frozenset(
     {*ADDRESSES, *ADDRESSES.values(), "vlm_model", *HOW, *(f"{role}_model" for role in ROLES), "pairing"}

@@ -49,7 +49,8 @@ class EventBus:
 
     def happened(self, task: str, event: TaskEvent) -> None:
         """An event of a task's work was taken in."""
-        if isinstance(event, Step | Started | TaskEnded):
+        stays = isinstance(event, Step) and isinstance(away := self._status.get(task), ModelAway) and away.stand_in
+        if isinstance(event, Step | Started | TaskEnded) and not stays:
             self._status.pop(task, None)
         self._tell(self._on_event, task, event)
 
@@ -60,7 +61,7 @@ class EventBus:
         match event:
             case Told(text=""):
                 self._status.pop(task, None)
-            case ModelAway(until=None):
+            case ModelAway(until=None, stand_in=""):
                 if isinstance(self._status.get(task), ModelAway):
                     del self._status[task]
             case Told() | ModelAway():

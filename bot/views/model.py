@@ -18,7 +18,8 @@ def state_words(state: ModelState) -> str:
     """The state in a few words, such as "no credit since 11:04"."""
     if state.status is not ModelStatus.FAILING:
         return say(f"model.status.{state.status}")
-    return say(f"model.failing.{state.cause}", time=_time(state.since))
+    failing = say(f"model.failing.{state.cause}", time=_time(state.since))
+    return say("model.finding.stood_in", state=failing, model=state.stand_in) if state.stand_in else failing
 
 
 def model_json(state: ModelState) -> Json:
@@ -28,6 +29,7 @@ def model_json(state: ModelState) -> Json:
         "model": state.model,
         "cause": None if state.cause is None else state.cause.value,
         "since": state.since,
+        "stand_in": state.stand_in,
         "text": state_words(state),
         "remedy": "" if state.cause is None else remedy(state.cause),
     }

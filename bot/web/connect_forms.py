@@ -132,6 +132,7 @@ def _how(field: str) -> Asked:
 
 
 _CHECKS: Final[Mapping[str, Callable[[Settings], Awaitable[list[Finding]]]]] = {
+    "vlm_fallback": partial(model.of_role, role="fallback"),
     "basic": partial(model.of_role, role="basic"),
     "reasoning": partial(model.of_role, role="reasoning"),
     "embed": model.embedding,
@@ -143,7 +144,7 @@ _CHECKS: Final[Mapping[str, Callable[[Settings], Awaitable[list[Finding]]]]] = {
 def _role(name: str) -> Form:
     """What has an endpoint of its own where it is given one."""
     of = _endpoint(name)
-    needed = (of.address, of.model) if name in {"basic", "reasoning"} else (of.address, of.key)
+    needed = (of.address, of.model) if name in {"vlm_fallback", "basic", "reasoning"} else (of.address, of.key)
 
     def is_set(settings: Settings) -> bool:
         return any(has_secret(settings, field) or typed(settings, field) for field in needed)

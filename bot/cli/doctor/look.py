@@ -76,6 +76,8 @@ async def _findings(settings: Settings, *, mend: bool) -> AsyncGenerator[Finding
             yield finding
     for finding in await model.findings(settings):
         yield finding
+    for finding in await model.fallback(settings):
+        yield finding
     for finding in await model.embedding(settings):
         yield finding
     for finding in await tools.findings(settings):

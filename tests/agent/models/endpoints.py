@@ -61,6 +61,7 @@ async def model_at(
     time: VirtualTime | None = None,
     prices: dict[str, Price] | None = None,
     pictures: Pictures = "auto",
+    retry: RetryPolicy | None = None,
 ) -> AsyncIterator[OpenAIModel]:
     """A model client for this endpoint."""
     settings = EndpointSettings(
@@ -72,7 +73,7 @@ async def model_at(
         prices=prices or {},
         pictures=pictures,
     )
-    client = OpenAIModel(settings, retry=(time or VirtualTime()).policy())
+    client = OpenAIModel(settings, retry=retry or (time or VirtualTime()).policy())
     try:
         yield client
     finally:

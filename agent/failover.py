@@ -1,0 +1,131 @@
+"""A second endpoint that answers while the first is away or refuses its account, and the way back to the first."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Final
+
+from agent.context_window import window_of
+from agent.models.base import Connected, Delta, Message, Model, ModelReply, ModelRequest, Purpose, StandIn, Usage
+from agent.models.cause import Cause
+from agent.models.conversations import end_conversation, keeps_conversation
+from agent.models.errors import ModelError, ModelUnreachable
+from agent.models.pictures import takes_pictures
+from agent.models.state import ABOUT_THE_REQUEST
+from agent.models.stream_dedup import ShownOnce
+from agent.models.window import MOST_WINDOW
+
+FIRST_PAUSE_S: Final = 30.0
+LONGEST_PAUSE_S: Final = 300.0
+"""Seconds after which a failing endpoint is asked for a word again, doubled each time."""
+_STAYS: Final = ABOUT_THE_REQUEST | {Cause.NO_PICTURES}
+"""What the first says of the request or of itself as a model: no other is asked in its place."""
+_WORD: Final = ModelRequest(Purpose.SUPERVISE, (Message("user", ("Answer with one word: ready",)),), max_tokens=16)
+
+
+class FailoverModel:
+    """Implements Model by two others. No step waits for an outage of the first while the second answers: after a
+    failure the second does each call, and the first is asked for a word beside them until it gives one.
+
+    The independent reader of presses is never another model than the one that was set: its calls go to the first alone.
+    """
+
+    def __init__(self, first: Model, second: Model, *, clock: Callable[[], float] = time.monotonic) -> None:
+        self._first = first
+        self._second = second
+        self._clock = clock
+        self._failure: ModelError | None = None
+        self._pause = FIRST_PAUSE_S
+        self._again = 0.0
+        self._word: asyncio.Task[ModelReply] | None = None
+        self._unbooked = Usage()
+
+    @property
+    def name(self) -> str:
+        """The first model's name as its endpoint knows it."""
+        return self._first.name
+
+    @property
+    def takes_pictures(self) -> bool:
+        """Whether the model that is asked now is to be shown pictures."""
+        return takes_pictures(self._now)
+
+    @property
+    def keeps_conversation(self) -> bool:
+        """Whether the endpoint that is asked now keeps what it was sent."""
+        return keeps_conversation(self._now)
+
+    def end_conversation(self, conversation: str, /) -> None:
+        """Have both endpoints delete what they keep of a conversation."""
+        end_conversation(self._first, conversation)
+        end_conversation(self._second, conversation)
+
+    async def window(self, sent: int = MOST_WINDOW) -> int:
+        """Tokens that fit into the context window of the model that is asked now."""
+        return await window_of(self._now, sent)
+
+    async def complete(self, request: ModelRequest, *, on_delta: Callable[[Delta], None] | None = None) -> ModelReply:
+        """See Model. Where both fail it raises the failure that passes by itself, else the first's."""
+        if request.purpose is Purpose.GUARD:
+            return await self._first.complete(request, on_delta=on_delta)
+        self._look_after_first()
+        shown = ShownOnce(on_delta)
+        if self._failure is None:
+            try:
+                return self._booked(await self._first.complete(request, on_delta=on_delta and shown.attempt()))
+            except ModelError as error:
+                if error.cause in _STAYS:
+                    raise
+                self._unbooked += error.usage
+                self._failure, self._pause = error, FIRST_PAUSE_S
+                self._again = self._clock() + self._pause
+        failure = self._failure
+        try:
+            reply = await self._second.complete(request, on_delta=on_delta and shown.attempt())
+        except ModelError as error:
+            if error.cause in _STAYS:
+                raise
+            self._failure = None  # the first is asked again the next time, whatever it is like
+            raise next((each for each in (failure, error) if isinstance(each, ModelUnreachable)), failure) from error
+        return self._booked(replace(reply, stand_in=StandIn(self._second.name, failure.cause)))
+
+    async def close(self) -> None:
+        """Close both, and let go of the question to the first."""
+        if self._word is not None:
+            self._word.cancel()
+            await asyncio.wait([self._word])
+        for model in (self._first, self._second):
+            if isinstance(model, Connected):
+                await model.close()
+
+    @property
+    def _now(self) -> Model:
+        return self._first if self._failure is None else self._second
+
+    def _look_after_first(self) -> None:
+        """Take in what a failing first has answered, or ask it for a word when its pause is over."""
+        if self._failure is None:
+            return
+        if self._word is None:
+            if self._clock() >= self._again:
+                self._word = asyncio.create_task(self._first.complete(_WORD), name="is the first model back")
+        elif self._word.done():
+            asked, self._word = self._word, None
+            error = None if asked.cancelled() else asked.exception()
+            if error is None and not asked.cancelled():
+                self._unbooked += asked.result().usage
+                self._failure = None
+                return
+            if isinstance(error, ModelError):
+                self._failure = error
+                self._unbooked += error.usage
+            self._pause = min(LONGEST_PAUSE_S, self._pause * 2)
+            self._again = self._clock() + self._pause
+
+    def _booked(self, reply: ModelReply) -> ModelReply:
+        """The answer with what was spent on others that no caller has got."""
+        unbooked, self._unbooked = self._unbooked, Usage()
+        return replace(reply, usage=unbooked + reply.usage)
