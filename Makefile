@@ -108,13 +108,15 @@ format: $(VENV)/.installed-dev
 # an extra has what it adds to requirements.lock. Needs uv.
 COMPILE := uv pip compile -q --universal --python-version 3.11 --no-emit-index-url --no-annotate --no-header
 LOCK := $(COMPILE) --generate-hashes -c constraints.txt pyproject.toml
+# langsmith packs traces with zstandard (24 MB), and does without it; this program sends no traces.
+BASE := $(LOCK) --extra virtual-phone --group build --no-emit-package zstandard
 lock:
 	$(COMPILE) --all-extras pyproject.toml -o constraints.txt
-	$(LOCK) --extra virtual-phone --group build -o requirements.lock
+	$(BASE) -o requirements.lock
 	$(LOCK) --all-extras --group build --group dev -o requirements-dev.lock
 	mkdir -p build
 	for extra in $(EXTRAS); do \
-		$(LOCK) --extra virtual-phone --extra $$extra --group build -o build/$$extra.lock && \
+		$(BASE) --extra $$extra -o build/$$extra.lock && \
 		grep -vxFf requirements.lock build/$$extra.lock >extras/$$extra.lock || exit 1; \
 	done
 	$(COMPILE) --generate-hashes --group site -o requirements-site.lock
