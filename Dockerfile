@@ -1,9 +1,13 @@
 # syntax=docker/dockerfile:1
 FROM python:3.13-slim-bookworm AS build
 WORKDIR /opt/opengui
-COPY requirements.lock requirements.pins pyproject.toml README.md LICENSE THIRD_PARTY_NOTICES.md ./
+COPY requirements.lock pyproject.toml README.md LICENSE THIRD_PARTY_NOTICES.md ./
+COPY extras ./extras
+# With every extra: an image that is made is not added to.
 RUN python -m venv /opt/venv \
-    && /opt/venv/bin/pip install --no-cache-dir --no-deps --require-hashes -r requirements.lock
+    && for lock in requirements.lock extras/*.lock; do \
+        /opt/venv/bin/pip install --no-cache-dir --no-deps --require-hashes -r "$lock" || exit 1; \
+    done
 COPY bot ./bot
 COPY agent ./agent
 COPY devices ./devices

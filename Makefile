@@ -1,16 +1,28 @@
-# One verb each. Everything is installed into .venv, from requirements.lock, with hashes. The lock names every package, so
-# pip looks for no dependency (--no-deps): asked for one with an extra, it would take a newer one than the lock has, and
-# refuse it.
+# One verb each. Everything is installed into .venv, from locks with hashes: requirements.lock is what `make run` needs,
+# extras/ what a part alone needs, requirements-dev.lock all of that and the tools of developers. A lock names every
+# package, so pip looks for no dependency (--no-deps): asked for one with an extra, it would take a newer one than the lock
+# has, and refuse it.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+EXTRAS := computing fleet mcp otel qr web
+PIP := $(BIN)/python -m pip install --disable-pip-version-check
+FROM_LOCK := --no-deps --require-hashes -r
 # Most tests wait for processes: five at a time keep two cores busy.
 WORKERS ?= 5
 
-.PHONY: run test test-again test-fast test-fleet test-llm test-parts test-page gate attacks chaos fleet-chaos soak fuzz api-fuzz bench check format lock dist test-dist test-image site audit sbom clean
+.PHONY: run upgrade $(EXTRAS:%=install-%) install-all test test-again test-fast test-fleet test-llm test-parts test-page gate attacks chaos fleet-chaos soak fuzz api-fuzz bench check format lock dist test-dist test-image site audit sbom clean
 
-run: $(VENV)/.installed
+run: upgrade
 	@$(BIN)/opengui run
+
+# Brings what is installed to the versions of the locks, with the extras that are there.
+upgrade: $(VENV)/.installed $(filter $(EXTRAS:%=$(VENV)/.installed-%),$(wildcard $(VENV)/.installed-*))
+
+# What a part alone needs: `make install-web`, or all of it.
+$(EXTRAS:%=install-%): install-%: $(VENV)/.installed-%
+
+install-all: $(EXTRAS:%=$(VENV)/.installed-%)
 
 # The check takes one core for a minute, beside the tests.
 test: $(VENV)/.installed-dev
@@ -92,15 +104,23 @@ format: $(VENV)/.installed-dev
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
-# Writes the exact versions that are tested. Needs uv.
-LOCK := uv pip compile -q --universal --python-version 3.11 --no-emit-index-url --no-annotate --no-header
-EXTRAS := --extra mcp --extra fleet --extra virtual-phone
+# Writes the exact versions that are tested: constraints.txt, which goes with the wheel, and the locks with hashes. That of
+# an extra has what it adds to requirements.lock. Needs uv.
+COMPILE := uv pip compile -q --universal --python-version 3.11 --no-emit-index-url --no-annotate --no-header
+LOCK := $(COMPILE) --generate-hashes -c constraints.txt pyproject.toml
+# langsmith packs traces with zstandard (24 MB), and does without it; this program sends no traces.
+BASE := $(LOCK) --extra virtual-phone --group build --no-emit-package zstandard
 lock:
-	$(LOCK) --group runtime pyproject.toml -o requirements.pins
-	$(LOCK) --generate-hashes --group runtime $(EXTRAS) --group build pyproject.toml -o requirements.lock
-	$(LOCK) --generate-hashes --group runtime $(EXTRAS) --group build --group dev pyproject.toml -o requirements-dev.lock
-	$(LOCK) --generate-hashes --group site -o requirements-site.lock
-	$(LOCK) --generate-hashes --group pyproject.toml:llm -o requirements-llm.lock
+	$(COMPILE) --all-extras pyproject.toml -o constraints.txt
+	$(BASE) -o requirements.lock
+	$(LOCK) --all-extras --group build --group dev -o requirements-dev.lock
+	mkdir -p build
+	for extra in $(EXTRAS); do \
+		$(BASE) --extra $$extra -o build/$$extra.lock && \
+		grep -vxFf requirements.lock build/$$extra.lock >extras/$$extra.lock || exit 1; \
+	done
+	$(COMPILE) --generate-hashes --group site -o requirements-site.lock
+	$(COMPILE) --generate-hashes --group pyproject.toml:llm -o requirements-llm.lock
 
 # A wheel and a source distribution to install elsewhere, in dist/. With RELEASE=v1.2.3 only if that is the version.
 dist: $(VENV)/.installed
@@ -113,7 +133,7 @@ dist: $(VENV)/.installed
 test-dist:
 	for file in dist/*.whl dist/*.tar.gz; do \
 		rm -rf build/trial && $(PYTHON) -m venv build/trial && \
-		build/trial/bin/pip install -q --disable-pip-version-check -c requirements.pins "$$file" && \
+		build/trial/bin/pip install -q --disable-pip-version-check -c constraints.txt "$$file" && \
 		build/trial/bin/opengui --version && build/trial/bin/opengui graph >/dev/null || exit 1; \
 	done
 
@@ -150,18 +170,23 @@ $(VENV)/bin/python:
 
 $(VENV)/.installed: $(VENV)/bin/python requirements.lock pyproject.toml
 	@echo "Installing what opengui-bot needs into $(VENV), once; it takes a minute or two …"
-	@{ $(BIN)/python -m pip install --disable-pip-version-check --no-color --no-deps --require-hashes -r requirements.lock || \
+	@{ $(PIP) --no-color --no-compile $(FROM_LOCK) requirements.lock || \
 		echo failed; } | awk '/^Collecting/ { printf "\r  %3d packages found", ++n; fflush() } \
 		/^Installing/ { printf "\n  installing …\n"; fflush() } /^failed$$/ { failed = 1 } END { exit failed }'
-	@$(BIN)/python -m pip install -q --disable-pip-version-check --no-deps --no-build-isolation -e .
+	@$(PIP) -q --no-deps --no-build-isolation -e .
+	@touch $@
+
+$(EXTRAS:%=$(VENV)/.installed-%): $(VENV)/.installed-%: extras/%.lock $(VENV)/.installed
+	@echo "Installing what $* needs into $(VENV), once …"
+	@$(PIP) -q --no-compile $(FROM_LOCK) $<
 	@touch $@
 
 $(VENV)/.installed-dev: $(VENV)/.installed requirements-dev.lock
-	@$(BIN)/python -m pip install -q --disable-pip-version-check --no-deps --require-hashes -r requirements-dev.lock
+	@$(PIP) -q $(FROM_LOCK) requirements-dev.lock
 	@touch $@
 
 $(VENV)/.installed-llm: $(VENV)/.installed-dev requirements-llm.lock
-	@$(BIN)/python -m pip install -q --disable-pip-version-check --no-deps --require-hashes -r requirements-llm.lock
+	@$(PIP) -q $(FROM_LOCK) requirements-llm.lock
 	@touch $@
 
 clean:

@@ -51,10 +51,6 @@ class PhoneProcess(Protocol):
 class VirtualPhones(Protocol):
     """What the part offers: the functions of `devices/virtual_phone/part.py`."""
 
-    def lack(self) -> str:
-        """Why none can be started, "" where they can."""
-        ...
-
     def process(self, *, count: int, state: Path | None) -> PhoneProcess:
         """A process with `count` phones, not started yet. They remember what was done on them in the folder `state`."""
         ...

@@ -1,7 +1,7 @@
 """Writes THIRD_PARTY_NOTICES.md: what is installed with the program, or lies in it, by whom, and under which licence.
 
-`.venv/bin/python docs/notices.py` reads the names from requirements.lock and the licences from the packages that are
-installed. A test compares the file with them.
+`.venv/bin/python docs/notices.py` reads the names from constraints.txt and requirements.lock, and the licences from
+the packages that are installed. A test compares the file with them.
 """
 
 from __future__ import annotations
@@ -13,10 +13,12 @@ from pathlib import Path
 REPOSITORY = Path(__file__).parents[1]
 NOTICES = REPOSITORY / "THIRD_PARTY_NOTICES.md"
 
-LOCKED = re.compile(r"^([A-Za-z0-9._-]+)(?:\[[^\]]*\])?==[^\s;]+(?:\s*;\s*(.*?))?\s*\\$", re.MULTILINE)
+PINNED = ("constraints.txt", "requirements.lock")
+LOCKED = re.compile(r"^([A-Za-z0-9._-]+)(?:\[[^\]]*\])?==", re.MULTILINE)
 
 # Packages say their licence in words of their own.
 SPDX = {
+    "3-Clause BSD License": "BSD-3-Clause",
     "Apache 2": "Apache-2.0",
     "Apache 2.0": "Apache-2.0",
     "Apache 2 License": "Apache-2.0",
@@ -91,12 +93,12 @@ def notices() -> str:
 
 
 def licences() -> dict[str, tuple[str, str]]:
-    """The licence and the home page of each package of requirements.lock, by its name.
+    """The licence and the home page of each package of `PINNED`, by its name.
 
     Raises LookupError for a package without a licence that is known here, or one that is not installed.
     """
-    lock = (REPOSITORY / "requirements.lock").read_text(encoding="utf-8")
-    names = sorted({found[1].lower() for found in LOCKED.finditer(lock)})
+    pinned = "".join((REPOSITORY / name).read_text(encoding="utf-8") for name in PINNED)
+    names = sorted({found[1].lower() for found in LOCKED.finditer(pinned)})
     return {name: STATED.get(name) or _stated_by_itself(name) for name in names}
 
 

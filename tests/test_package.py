@@ -10,10 +10,16 @@ from email.parser import Parser
 from pathlib import Path
 
 import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+from devices.extras import Extra
 
 pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).parents[1]
+WITHOUT_A_NEXT = {"tzdata"}
+"""Numbered by the year, so that none says that something breaks."""
 PINNED = re.compile(r"^([a-z0-9._-]+)(?:\[[a-z_,]+\])?==([^\s;]+)", re.MULTILINE)
 
 
@@ -27,7 +33,7 @@ def _kept() -> set[str]:
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Built of copies, so that nothing is written into the checkout."""
     source, made = tmp_path_factory.mktemp("source"), tmp_path_factory.mktemp("wheel")
-    for name in (*_kept(), "pyproject.toml", "requirements.pins", "README.md", "LICENSE", "THIRD_PARTY_NOTICES.md"):
+    for name in (*_kept(), "pyproject.toml", "README.md", "LICENSE", "THIRD_PARTY_NOTICES.md"):
         (source / name).parent.mkdir(parents=True, exist_ok=True)
         (source / name).write_bytes((ROOT / name).read_bytes())
     build = ["wheel", "-q", "--no-deps", "--no-build-isolation", "--disable-pip-version-check", "-w", str(made), "."]
@@ -35,16 +41,22 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return next(made.glob("*.whl"))
 
 
-@pytest.mark.slow
-def test_it_pins_what_is_tested(wheel: Path) -> None:
+def test_it_asks_for_ranges_and_the_versions_that_are_tested_are_in_them(wheel: Path) -> None:
+    """Each from a lowest version; constraints.txt, which goes with it, and the locks have the same exact ones."""
     with zipfile.ZipFile(wheel) as archive:
         (name,) = (name for name in archive.namelist() if name.endswith("/METADATA"))
         metadata = Parser().parsestr(archive.read(name).decode())
-    wanted = [each for each in metadata.get_all("Requires-Dist") or [] if "extra ==" not in each]
-    pinned = dict(PINNED.findall("\n".join(wanted)))
-    assert len(pinned) == len(wanted), "each has one exact version"
-    locked = dict(PINNED.findall((ROOT / "requirements.lock").read_text(encoding="utf-8")))
-    assert pinned.items() <= locked.items()
+    wanted = [Requirement(each) for each in metadata.get_all("Requires-Dist") or []]
+    assert set(metadata.get_all("Provides-Extra") or ()) == {*Extra, "all"}
+    pinned = dict(PINNED.findall((ROOT / "constraints.txt").read_text(encoding="utf-8")))
+    for each in wanted:
+        if each.name != "opengui-bot":
+            operators = {part.operator for part in each.specifier}
+            assert operators == ({">="} if each.name in WITHOUT_A_NEXT else {">=", "<"}), each
+            assert pinned[canonicalize_name(each.name)] in each.specifier
+    for lock in (ROOT / "requirements.lock", *(ROOT / "extras").iterdir()):
+        exact = dict(PINNED.findall(lock.read_text(encoding="utf-8")))
+        assert exact.items() <= pinned.items() | {("setuptools", exact.get("setuptools"))}, lock
 
 
 def test_it_has_all_that_the_program_reads(wheel: Path) -> None:

@@ -48,7 +48,7 @@ def test_no_job_has_rights_or_time_without_end(workflow: Path) -> None:
 
 
 def test_they_call_the_commands_that_ci_run_calls() -> None:
-    ours = re.findall(r"^make .*$", (ROOT / ".ci" / "run").read_text(encoding="utf-8"), re.MULTILINE)
+    ours = re.findall(r"^(make .*?)(?: \|\| .*)?$", (ROOT / ".ci" / "run").read_text(encoding="utf-8"), re.MULTILINE)
     assert ours
     theirs = {step.get("run") for step in steps_of(ROOT / ".github" / "workflows" / "ci.yml")}
     assert set(ours) <= theirs

@@ -110,10 +110,8 @@ async def compute(code: str) -> Computed:
 
 
 def _run(code: str) -> Computed:
-    try:
-        import pydantic_monty  # noqa: PLC0415 - only where something is computed
-    except ImportError as error:
-        raise ComputingFailed("Nothing can be computed here: the package pydantic-monty is missing.") from error
+    import pydantic_monty  # noqa: PLC0415 - only where something is computed
+
     printed: list[str] = []
     room = MAX_PRINTED
 

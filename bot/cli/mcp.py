@@ -12,9 +12,12 @@ import sys
 from typing import Any, Final
 
 from bot.cli.exits import OK, UNAVAILABLE, USAGE
+from bot.config.extras import lack_of
 from bot.config.settings import Settings
 from bot.texts import say
 from bot.web import handover
+from devices.extras import Extra, is_installed
+from devices.wording import said
 
 TOKEN: Final = "OPENGUI_TOKEN"  # noqa: S105 - the name of the variable
 READ_S: Final = 3700.0
@@ -29,12 +32,12 @@ async def mcp(_options: argparse.Namespace, settings: Settings) -> int:
     note = await asyncio.to_thread(handover.read, settings.data_dir)
     if note is None:
         return _failed(say("cli.token.away"), UNAVAILABLE)
-    try:
-        import httpx2  # noqa: PLC0415 - of the extra, and only for this command
-        from mcp.client.streamable_http import streamable_http_client  # noqa: PLC0415 - the same
-        from mcp.server.stdio import stdio_server  # noqa: PLC0415 - the same
-    except ImportError:
-        return _failed(say("programs.no_mcp"), UNAVAILABLE)
+    if not is_installed(Extra.MCP):
+        return _failed(said(lack_of(Extra.MCP)), UNAVAILABLE)
+    import httpx2  # noqa: PLC0415 - of the extra, and only for this command
+    from mcp.client.streamable_http import streamable_http_client  # noqa: PLC0415 - the same
+    from mcp.server.stdio import stdio_server  # noqa: PLC0415 - the same
+
     headers = {"Authorization": f"Bearer {token}"}
     async with (
         httpx2.AsyncClient(headers=headers, timeout=httpx2.Timeout(10, read=READ_S), trust_env=False) as client,

@@ -6,16 +6,19 @@ import argparse
 import sys
 
 from bot.cli.exits import OK, UNAVAILABLE
+from bot.config.extras import lack_of
 from bot.config.settings import Settings
 from bot.texts import say
+from devices.extras import Extra, is_installed
 from devices.virtual import ABSENT, virtual_phones
+from devices.wording import said
 
 
 async def phone(options: argparse.Namespace, settings: Settings) -> int:
     """Serve the phones until a signal. They are connected to the first of the adb servers, unless one was named."""
     part = virtual_phones()
-    if part is None or (lack := part.lack()):
-        why = say("cli.phone.failed", problem=ABSENT if part is None else lack)
+    if part is None or not is_installed(Extra.VIRTUAL_PHONE):
+        why = said(lack_of(Extra.VIRTUAL_PHONE)) if part is not None else say("cli.phone.failed", problem=ABSENT)
         print(say("cli.failed", prog="opengui", why=why), file=sys.stderr)
         return UNAVAILABLE
     try:

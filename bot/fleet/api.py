@@ -9,6 +9,7 @@ from fastapi import APIRouter
 from pydantic import Field
 
 from bot.application.access import Refused, Unknown
+from bot.config.extras import install_command
 from bot.domain.right import Right
 from bot.fleet.console import hub_of, may_be_called, state_of
 from bot.fleet.messages import INVITATION_MINUTES
@@ -17,6 +18,7 @@ from bot.texts import say
 from bot.web.v1.asking import Caller, Id, page
 from bot.web.v1.calls import Calls
 from bot.web.v1.models.base import NAME_LIMIT, Got, Listed, Sent
+from devices.extras import Extra, is_installed
 from devices.wording import said, sentence_of
 
 if TYPE_CHECKING:
@@ -49,6 +51,7 @@ class Hosts(Listed[HostInfo]):
     """The hosts that have joined. `switched_on` is false where this service takes none; `FLEET_URL` switches it on."""
 
     switched_on: bool
+    install: str = Field(description="The command that installs what hosts need; empty where it is installed.")
     conflicts: list[ConflictInfo]
 
 
@@ -101,7 +104,8 @@ async def list_hosts(calls: Caller) -> Hosts:
         for each in (() if hub is None else hub.owners.conflicts)
     ]
     listed = page(infos, max(1, len(infos)), None).data
-    return Hosts(data=listed, switched_on=hub is not None, conflicts=conflicts)
+    install = "" if is_installed(Extra.FLEET) else install_command(Extra.FLEET)
+    return Hosts(data=listed, switched_on=hub is not None, install=install, conflicts=conflicts)
 
 
 @router.post("/hosts", status_code=201)

@@ -5,10 +5,13 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING, Any
 
+from bot.config.extras import install_command, lack_of
 from bot.config.settings import Settings
 from bot.domain.finding import Finding
 from bot.fleet.messages import HOST_KEYS, HUB_KEYS, SPEAKS, Hello, asked_by, inbox_of, read_reply, understands
 from bot.texts import say
+from devices.extras import Extra, is_installed
+from devices.wording import said
 
 if TYPE_CHECKING:
     from bot.fleet.engine import Address, Link
@@ -20,12 +23,12 @@ async def findings(settings: Settings, service: RunningService | None) -> list[F
     joined = await asyncio.to_thread((settings.data_dir / HOST_KEYS).exists)
     if not settings.fleet_url and not joined:
         return []
-    try:
-        from bot.fleet.engine import Address, EngineAway, EngineRefused  # noqa: PLC0415 - an extra
-        from bot.fleet.keys import HostKeys, HubKeys, KeysLost  # noqa: PLC0415 - the same
-        from bot.fleet.nats_engine import connected  # noqa: PLC0415 - the same
-    except ImportError as missing:
-        return [Finding("service", "bad", say("settings.fleet_extra", why=str(missing)))]
+    if not is_installed(Extra.FLEET):
+        return [Finding("service", "bad", said(lack_of(Extra.FLEET)), install_command(Extra.FLEET))]
+    from bot.fleet.engine import Address, EngineAway, EngineRefused  # noqa: PLC0415 - an extra
+    from bot.fleet.keys import HostKeys, HubKeys, KeysLost  # noqa: PLC0415 - the same
+    from bot.fleet.nats_engine import connected  # noqa: PLC0415 - the same
+
     try:
         if settings.fleet_url:
             hub = await asyncio.to_thread(HubKeys.kept, settings.data_dir / HUB_KEYS)

@@ -9,24 +9,27 @@ import signal
 import sys
 
 from bot.cli.exits import OK, UNAVAILABLE, USAGE
+from bot.config.extras import lack_of
 from bot.config.settings import Settings
 from bot.fleet.messages import HOST_KEYS
 from bot.texts import ENGLISH, say, speaking
 from bot.wiring.core import policy_of
 from bot.wiring.memory import keep_small, settle
+from devices.extras import Extra, is_installed
+from devices.wording import said
 
 _LINE = re.compile(r"(?P<url>(?:nats|tls|ws|wss)://[^#\s]+)#(?P<name>[a-z0-9-]{1,32})\.(?P<code>[\w-]{16,64})")
 
 
 async def host(options: argparse.Namespace, settings: Settings) -> int:
     """Join if it is asked, then work until a signal."""
-    try:
-        from bot.fleet.engine import EngineAway  # noqa: PLC0415 - the same
-        from bot.fleet.hub_parts import host_keys  # noqa: PLC0415 - the engine's client is an extra
-        from bot.fleet.open_host import open_host  # noqa: PLC0415 - the same
-        from bot.fleet.sign_in import JoinRefused, join  # noqa: PLC0415 - the same
-    except ImportError as missing:
-        return _failed(say("settings.fleet_extra", why=str(missing)), USAGE)
+    if not is_installed(Extra.FLEET):
+        return _failed(said(lack_of(Extra.FLEET)), USAGE)
+    from bot.fleet.engine import EngineAway  # noqa: PLC0415 - the same
+    from bot.fleet.hub_parts import host_keys  # noqa: PLC0415 - the engine's client is an extra
+    from bot.fleet.open_host import open_host  # noqa: PLC0415 - the same
+    from bot.fleet.sign_in import JoinRefused, join  # noqa: PLC0415 - the same
+
     keys = host_keys(settings)
     if options.join:
         line = (await asyncio.to_thread(sys.stdin.readline)).strip() if options.join == "-" else options.join

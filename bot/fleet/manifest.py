@@ -7,10 +7,12 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
 from bot.cli.options import add_json, number
+from bot.config.extras import lack_of
 from bot.config.settings import Settings, SettingsError
 from bot.domain.finding import Finding
 from bot.part import Command, Part, RunningService
 from bot.texts import say, words
+from devices.extras import Extra, is_installed
 
 if TYPE_CHECKING:
     from fastapi import APIRouter
@@ -51,10 +53,10 @@ def _hub(settings: Settings, store: Store, policy: Policy) -> HubParts | None:
     """What a hub has beside the rest. Raises SettingsError where the engine's client is not installed."""
     if not settings.fleet_url:
         return None
-    try:
-        from bot.fleet.hub_parts import HubParts  # noqa: PLC0415 - only a hub loads the engine's client
-    except ImportError as missing:
-        raise SettingsError(words("settings.fleet_extra", why=str(missing))) from missing
+    if not is_installed(Extra.FLEET):
+        raise SettingsError(words("extra.setting", setting="FLEET_URL", why=lack_of(Extra.FLEET)))
+    from bot.fleet.hub_parts import HubParts  # noqa: PLC0415 - only a hub loads the engine's client
+
     return HubParts(settings, store, policy)
 
 

@@ -5,11 +5,14 @@ from __future__ import annotations
 import asyncio
 from typing import Final
 
+from bot.config.extras import install_command, lack_of
 from bot.config.places import MCP_NAME
 from bot.config.settings import Settings
 from bot.domain.finding import Finding
 from bot.mcp_servers.configuration import read_mcp_file
 from bot.texts import say
+from devices.extras import Extra, is_installed
+from devices.wording import said
 
 WITHIN_S: Final = 15.0
 """Seconds that all servers together get to answer; programs that are fetched first (npx) may take longer."""
@@ -29,10 +32,11 @@ async def findings(settings: Settings) -> list[Finding]:
     ]
     if not named.servers:
         return found
-    try:
-        from bot.mcp_servers.connection import McpServers  # noqa: PLC0415 - 26 MB, only where servers are named
-    except ImportError:
-        return [*found, Finding("service", "bad", say("check.mcp.extra", file=MCP_NAME), say("check.mcp.extra_fix"))]
+    if not is_installed(Extra.MCP):
+        text = say("check.mcp.refused", what=MCP_NAME, why=said(lack_of(Extra.MCP)))
+        return [*found, Finding("service", "bad", text, install_command(Extra.MCP))]
+    from bot.mcp_servers.connection import McpServers  # noqa: PLC0415 - 26 MB, only where servers are named
+
     servers = McpServers(named.servers)
     async with servers.connected():
         states = await servers.looked_at(WITHIN_S)

@@ -9,14 +9,14 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Final
 
+from bot.config.extras import lack_of
 from bot.config.places import MCP_NAME
 from bot.mcp_servers.configuration import ServerEntry, read_mcp_file
 from bot.part import ForeignTools, ToolServers
 from bot.texts import say
+from devices.extras import Extra, is_installed
 
 logger = logging.getLogger(__name__)
-
-NO_EXTRA: Final = "install the extra opengui-bot[mcp]"
 
 
 @asynccontextmanager
@@ -28,12 +28,13 @@ async def _connected(data_dir: Path) -> AsyncGenerator[ForeignTools]:
     if named is None or not named.servers:
         yield ForeignTools(refused=refused)
         return
-    try:
-        from bot.mcp_servers.connection import McpServers  # noqa: PLC0415 - 26 MB, only where servers are named
-    except ImportError:
-        logger.error("%s is not used: %s", MCP_NAME, NO_EXTRA)  # noqa: TRY400 - a sentence
-        yield ForeignTools(refused={**refused, **dict.fromkeys(named.servers, NO_EXTRA)})
+    if not is_installed(Extra.MCP):
+        why = lack_of(Extra.MCP)
+        logger.error("%s is not used: %s", MCP_NAME, why)
+        yield ForeignTools(refused={**refused, **dict.fromkeys(named.servers, why)})
         return
+    from bot.mcp_servers.connection import McpServers  # noqa: PLC0415 - 26 MB, only where servers are named
+
     servers = McpServers(named.servers)
     async with servers.connected():
         yield ForeignTools(servers.tools, servers.states, refused)

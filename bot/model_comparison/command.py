@@ -14,10 +14,12 @@ from typing import TYPE_CHECKING, Any, Final
 from bot.checks import setting_changes
 from bot.cli.exits import OK, UNAVAILABLE, Refused
 from bot.cli.terminal import Style, Styled, cells_of, padded, print_styled
+from bot.config.extras import lack_of
 from bot.config.settings import Settings
 from bot.domain.money import counting_in, money
 from bot.texts import say
-from devices.virtual_phone.process import NO_FONTS, can_draw
+from devices.extras import Extra, is_installed
+from devices.wording import said
 
 if TYPE_CHECKING:
     from bot.model_comparison.candidates import Candidate
@@ -37,8 +39,8 @@ COLUMNS: Final = (
 
 async def compare_models(options: argparse.Namespace, settings: Settings) -> int:
     """Compare, and print the table of what was done by then, also after Ctrl-C. Raises Refused and SettingsError."""
-    if not can_draw():
-        print(say("cli.failed", prog="opengui", why=say("cli.phone.failed", problem=NO_FONTS)), file=sys.stderr)
+    if not is_installed(Extra.VIRTUAL_PHONE):
+        print(say("cli.failed", prog="opengui", why=said(lack_of(Extra.VIRTUAL_PHONE))), file=sys.stderr)
         return UNAVAILABLE
     settings, _ = await setting_changes.in_force(settings)
     # Here and not above: they load the agent, and the fonts of the phones.

@@ -16,7 +16,10 @@ from typing import TYPE_CHECKING, Final
 from agent.events import Asked, Started, Step, TaskEnded, TaskEvent
 from agent.questions import Question
 from agent.run_id import RunId
+from bot.config.extras import lack_of
 from bot.logs.context import ABOUT
+from bot.texts import words
+from devices.extras import Extra, is_installed
 from devices.measuring import Part
 
 if TYPE_CHECKING:
@@ -143,14 +146,14 @@ def spans_to(endpoint: str) -> Spans | None:
     """Spans that go to a collector's OTLP/HTTP address; None without an address, or without the extra `otel`."""
     if not endpoint:
         return None
-    try:
-        from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter  # noqa: PLC0415 - optional
-        from opentelemetry.sdk.resources import Resource  # noqa: PLC0415 - optional
-        from opentelemetry.sdk.trace import TracerProvider  # noqa: PLC0415 - optional
-        from opentelemetry.sdk.trace.export import BatchSpanProcessor  # noqa: PLC0415 - optional
-    except ImportError:
-        logger.warning("OTLP_ENDPOINT is set, but OpenTelemetry is not installed: .venv/bin/pip install -e '.[otel]'")
+    if not is_installed(Extra.OTEL):
+        logger.warning("%s", words("extra.unused", setting="OTLP_ENDPOINT", why=lack_of(Extra.OTEL)))
         return None
+    from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter  # noqa: PLC0415 - optional
+    from opentelemetry.sdk.resources import Resource  # noqa: PLC0415 - optional
+    from opentelemetry.sdk.trace import TracerProvider  # noqa: PLC0415 - optional
+    from opentelemetry.sdk.trace.export import BatchSpanProcessor  # noqa: PLC0415 - optional
+
     provider = TracerProvider(resource=Resource.create({"service.name": "opengui"}), shutdown_on_exit=False)
     provider.add_span_processor(BatchSpanProcessor(OTLPSpanExporter(f"{endpoint.rstrip('/')}/v1/traces")))
     logger.info("Spans go to the collector that OTLP_ENDPOINT names.")

@@ -8,11 +8,16 @@ from enum import StrEnum
 from typing import Any
 
 from agent.ports.workshop import Lack
+from bot.config.extras import lack_of
 from bot.texts import say
+from devices.extras import Extra
+from devices.wording import said
 
 
 class ToolLack(StrEnum):
-    """The setting without which a tool is not offered; what a tool of the workshop lacks is a `Lack`."""
+    """The setting without which a tool is not offered. What a tool of the workshop lacks is a `Lack`; libraries that
+    are not installed are an `Extra`.
+    """
 
     KNOWLEDGE_DIR = "knowledge_dir"
     WEB_TOOLS = "web_tools"
@@ -26,7 +31,7 @@ class ToolState:
     """
 
     name: str
-    lack: ToolLack | Lack | None = None
+    lack: ToolLack | Lack | Extra | None = None
     in_runs: bool = False
     server: str = ""
 
@@ -43,6 +48,8 @@ class ToolState:
             return ""
         if isinstance(self.lack, Lack):
             return say(f"workshop.lack.{self.lack.value}")
+        if isinstance(self.lack, Extra):
+            return said(lack_of(self.lack))
         return say(f"tools.lack.{self.lack.value}")
 
 

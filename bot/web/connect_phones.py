@@ -7,7 +7,6 @@ import logging
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
-from importlib.util import find_spec
 from typing import Final, Protocol
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -16,6 +15,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from bot.application.services import Services
+from bot.config.extras import lack_of
 from bot.logs.redaction import REDACTION
 from bot.texts import say
 from bot.web.api import body_of
@@ -23,11 +23,11 @@ from bot.web.connect import admin_of
 from bot.web.http import RequestRefused, get, post
 from devices.adb.wifi import Announced, Invitation
 from devices.errors import PhoneError
+from devices.extras import Extra, is_installed
 from devices.wording import said, sentence_of
 
 INVITED_S: Final = 120.0
 """Seconds that a QR code can be read."""
-QR_LIBRARY: Final = "segno"
 
 logger = logging.getLogger(__name__)
 
@@ -81,13 +81,13 @@ class ConnectPhones:
         ]
 
     async def announced(self, request: Request) -> Response:
-        """Phones that announce themselves in the network, and whether QR codes can be shown."""
+        """Phones that announce themselves in the network."""
         admin_of(request, self._services)
         try:
             found = await self._wifi.announced()
         except PhoneError as error:
             raise RequestRefused(409, said(sentence_of(error))) from None
-        return JSONResponse({"announced": [asdict(one) for one in found], "qr": find_spec(QR_LIBRARY) is not None})
+        return JSONResponse({"announced": [asdict(one) for one in found]})
 
     async def add(self, request: Request) -> Response:
         """Pair with a phone in the network, or connect to it."""
@@ -108,8 +108,8 @@ class ConnectPhones:
     async def invite(self, request: Request) -> Response:
         """A new QR code as rows of 0 and 1, in the place of the one before."""
         admin_of(request, self._services)
-        if find_spec(QR_LIBRARY) is None:
-            raise RequestRefused(409, say("connect.no_qr"))
+        if not is_installed(Extra.QR):
+            raise RequestRefused(409, said(lack_of(Extra.QR)))
         import segno  # noqa: PLC0415 - an extra, loaded when it is used
 
         invitation = Invitation.new()

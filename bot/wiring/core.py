@@ -237,7 +237,7 @@ async def open_core(
             operating,
             hands,
             skills,
-            lambda: tool_offer(toolbox.tools, offer.lack, foreign),
+            lambda: tool_offer(settings, toolbox.tools, offer.lack, foreign),
             members,
             toolbox,
             machines,

@@ -38,6 +38,7 @@ from bot.store.store import TASK_FILES_NAME
 from bot.texts import say
 from bot.views.tools import ServerAway, ToolLack, ToolOffer, ToolState
 from bot.wiring.parts import installed_parts, tool_servers
+from devices.extras import Extra, is_installed
 
 if TYPE_CHECKING:
     from agent.tools.egress import Egress
@@ -49,10 +50,12 @@ _ALL: Final[tuple[type[Action], ...]] = (
     ReadPage, Weather, Remember, Recall, Forget, ReadSkill, Shell, PythonFull,
 )  # fmt: skip
 """The tools of this program, also those that are not set up here."""
-_LACKS: Final[Mapping[type[Action], ToolLack]] = {
-    SearchDocuments: ToolLack.KNOWLEDGE_DIR,
-    **dict.fromkeys((WebSearch, ReadPage, Weather), ToolLack.WEB_TOOLS),
+_WEB: Final[tuple[type[Action], ...]] = (WebSearch, ReadPage, Weather)
+_EXTRAS: Final[Mapping[type[Action], Extra]] = {
+    **dict.fromkeys((Calculate, Python), Extra.COMPUTING),
+    **dict.fromkeys((WebSearch, ReadPage), Extra.WEB),
 }
+"""Whose libraries a tool needs; a search by a service that the settings name needs none."""
 
 
 def _name(model: type[Action]) -> str:
@@ -80,14 +83,19 @@ def tools_of(
     Pages are fetched on the way out that `way_out` gives, else on that to the public internet.
     """
     files = task_files(settings)
-    tools: list[Tool[Any]] = [CALCULATE, PYTHON, TEXT, JSON, time_tool(settings.time_zone)]
-    tools += [*file_tools(files), TODOS, NOTE]
+    tools: list[Tool[Any]] = [CALCULATE, PYTHON] if is_installed(Extra.COMPUTING) else []
+    tools += [TEXT, JSON, time_tool(settings.time_zone), *file_tools(files), TODOS, NOTE]
     if settings.knowledge_dir is not None:
         documents = KnowledgeFolder(settings.knowledge_dir, settings.data_dir / KNOWLEDGE_NAME)
         tools.append(knowledge_tool(documents))
     if settings.web_tools:
         public = way_out or cache(lambda: _public(settings))
-        tools += [web_search(cache(lambda: _search(settings))), read_page(public), weather_tool(public)]
+        has_libraries = is_installed(Extra.WEB)
+        if has_libraries or settings.searxng_url or settings.tavily_api_key.get_secret_value():
+            tools.append(web_search(cache(lambda: _search(settings))))
+        if has_libraries:
+            tools.append(read_page(public))
+        tools.append(weather_tool(public))
     if memory is not None:
         tools += memory_tools(memory)
     tools += skill_tools(skills or Skills())
@@ -145,7 +153,7 @@ async def tools_here(settings: Settings) -> ToolOffer:
     skills = await asyncio.to_thread(load_skills)
     tools = tools_of(settings, offer.workshop, memory=MemoryOfThisProcess(), skills=Skills(skills.found))
     refused = await asyncio.to_thread(tool_servers().refused, settings.data_dir)
-    return tool_offer({tool.kind for tool in tools}, offer.lack, ForeignTools(refused=refused))
+    return tool_offer(settings, {tool.kind for tool in tools}, offer.lack, ForeignTools(refused=refused))
 
 
 async def workshop_of(settings: Settings) -> WorkshopOffer:
@@ -156,13 +164,20 @@ async def workshop_of(settings: Settings) -> WorkshopOffer:
     return WorkshopOffer(None, Lack.OFF if settings.workshop == "off" else Lack.ABSENT)
 
 
-def tool_offer(offered: Collection[str], workshop: Lack | None, foreign: ForeignTools) -> ToolOffer:
+def tool_offer(settings: Settings, offered: Collection[str], workshop: Lack | None, foreign: ForeignTools) -> ToolOffer:
     """What people are told of the tools, where these are offered and the workshop lacks this."""
 
+    def lack(model: type[Action]) -> ToolLack | Lack | Extra | None:
+        if _name(model) in offered:
+            return None
+        if model in _WORKSHOP:
+            return workshop
+        if model is SearchDocuments:
+            return ToolLack.KNOWLEDGE_DIR
+        return ToolLack.WEB_TOOLS if model in _WEB and not settings.web_tools else _EXTRAS.get(model)
+
     def state(model: type[Action]) -> ToolState:
-        name = _name(model)
-        lack = None if name in offered else workshop if model in _WORKSHOP else _LACKS.get(model)
-        return ToolState(name, lack, name in IN_A_RUN)
+        return ToolState(_name(model), lack(model), _name(model) in IN_A_RUN)
 
     states = foreign.states()
     theirs = (ToolState(tool, server=server.name) for server in states for tool in server.tools)

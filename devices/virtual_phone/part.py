@@ -11,19 +11,12 @@ from devices.virtual_phone.options import add_options
 if TYPE_CHECKING:
     from devices.virtual_phone.process import PhoneProcess
 
-__all__ = ["add_options", "lack", "process", "run"]
-
-
-def lack() -> str:
-    """See VirtualPhones."""
-    from devices.virtual_phone.process import NO_FONTS, can_draw  # noqa: PLC0415 - most commands only add the options
-
-    return "" if can_draw() else NO_FONTS
+__all__ = ["add_options", "process", "run"]
 
 
 def process(*, count: int, state: Path | None) -> PhoneProcess:
     """See VirtualPhones."""
-    from devices.virtual_phone.process import PhoneProcess  # noqa: PLC0415 - as above
+    from devices.virtual_phone.process import PhoneProcess  # noqa: PLC0415 - most commands only add the options
 
     return PhoneProcess(count=count, state=state)
 

@@ -8,11 +8,11 @@ import json
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
-from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from devices.environment import child_environment
+from devices.extras import Extra, is_installed
 from devices.geometry import Size
 from devices.virtual import PhoneProcessFailed
 from devices.virtual_phone.faults import NO_FAULTS, FaultValue, fault_text
@@ -25,14 +25,6 @@ STOP_SECONDS = 5.0
 ONE_HEAP = {"MALLOC_ARENA_MAX": "1"}
 """For glibc (mallopt(3)): otherwise each thread that paints keeps a heap of its own. With four phones at work 207 MB
 instead of 450 MB, together with what `KEPT_FRAMES` saves."""
-
-
-NO_FONTS: Final = "their fonts and icons are not installed. Install them with: pip install 'opengui-bot[virtual-phone]'"
-
-
-def can_draw() -> bool:
-    """Whether the extra `virtual-phone` is installed, without which nothing can be drawn."""
-    return all(find_spec(name) is not None for name in ("fontpkg", "fonticon_mdi7", "noto_cjk_sans_jp_regular"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,8 +78,10 @@ class PhoneProcess:
 
     async def start(self) -> tuple[StartedPhone, ...]:
         """Starts the phones and waits until all listen. Raises PhoneProcessFailed."""
-        if not can_draw():
-            raise PhoneProcessFailed(f"The virtual phones did not start: {NO_FONTS}")
+        if not is_installed(Extra.VIRTUAL_PHONE):
+            raise PhoneProcessFailed(
+                f"The virtual phones did not start: the extra {Extra.VIRTUAL_PHONE} is not installed."
+            )
         self._process = await asyncio.create_subprocess_exec(
             sys.executable,
             "-m",

@@ -12,12 +12,13 @@ from bot.texts import listed, say
 from bot.views.tools import ToolLack, ToolState
 from bot.wiring.team import refused_folders
 from bot.wiring.tools import tools_here
+from devices.extras import Extra
 
 
 async def findings(settings: Settings) -> list[Finding]:
     """A room of the workshop is really tried; servers of `mcp.json` are a matter of their own."""
     offer = await tools_here(settings)
-    lacking: dict[ToolLack, list[ToolState]] = {}
+    lacking: dict[ToolLack | Extra, list[ToolState]] = {}
     room: Lack | None = None
     for tool in offer.tools:
         if isinstance(tool.lack, Lack):

@@ -9,10 +9,12 @@ from starlette.requests import Request
 from starlette.routing import BaseRoute, Route
 from starlette.types import Receive, Scope, Send
 
-from bot.texts import say
+from bot.config.extras import lack_of
 from bot.web.auth import caller_of
 from bot.web.http import refuse
 from bot.web.v1.calls import ApiServices
+from devices.extras import Extra, is_installed
+from devices.wording import said
 
 if TYPE_CHECKING:
     from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
@@ -42,11 +44,10 @@ class McpMount:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one request. A session is for the token alone that began it."""
-        try:
-            manager = await self._loaded()
-        except ImportError:
-            await refuse(501, say("programs.no_mcp"))(scope, receive, send)
+        if not is_installed(Extra.MCP):
+            await refuse(501, said(lack_of(Extra.MCP)))(scope, receive, send)
             return
+        manager = await self._loaded()
         from mcp.server.auth.middleware.bearer_auth import AuthenticatedUser  # noqa: PLC0415 - see _loaded
         from mcp.server.auth.provider import AccessToken  # noqa: PLC0415 - the same
 

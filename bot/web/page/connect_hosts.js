@@ -26,7 +26,7 @@ export class Hosts {
       this.invite();
     });
     this.on = h("div", { class: "connect-fields", hidden: true }, h("h3", {}, say("page.connect.hosts.add")), this.form, this.made);
-    this.off = h("div", { class: "note", hidden: true }, h("p", {}, say("page.connect.hosts.off")), h("pre", {}, h("code", {}, "pip install 'opengui-bot[fleet]'\nFLEET_URL=nats://127.0.0.1:4222")), setWords(h("p"), say("page.connect.hosts.off_then")));
+    this.off = h("div", { class: "note", hidden: true }, h("p", {}, say("page.connect.hosts.off")), h("pre", {}, this.steps = h("code")), setWords(h("p"), say("page.connect.hosts.off_then")));
     this.root = h("section", { class: "panel connect-panel", "aria-labelledby": "connect-hosts" },
       h("div", { class: "connect-head" }, h("h2", { id: "connect-hosts" }, say("page.connect.hosts.title"))), h("p", { class: "note" }, say("page.connect.hosts.about")),
       this.none, this.rows, this.on, this.off, this.status);
@@ -41,11 +41,12 @@ export class Hosts {
 
   async ask() {
     try {
-      const { data, switched_on: on, conflicts } = await load(ALL);
+      const { data, switched_on: on, install, conflicts } = await load(ALL);
       this.found = data.items;
       this.conflicts = conflicts;
       this.on.hidden = !on;
       this.off.hidden = on;
+      setText(this.steps, [install, "FLEET_URL=nats://127.0.0.1:4222"].filter(Boolean).join("\n"));
       this.none.hidden = !on || this.found.length > 0;
       this.list();
     } catch (error) {

@@ -18,7 +18,7 @@ export class Phones {
     this.seen = h("ul", { class: "connect-rows" });
     this.pairing = this.form("pair", [["address", "page.connect.phones.pair_address"], ["code", "page.connect.phones.code"]]);
     this.dialling = this.form("dial", [["address", "page.connect.phones.address"]]);
-    this.show = h("button", { class: "button", type: "button", hidden: true, onclick: () => this.invite() }, say("page.connect.phones.qr"));
+    this.show = h("button", { class: "button", type: "button", onclick: () => this.invite() }, say("page.connect.phones.qr"));
     this.code = h("figure", { class: "connect-qr", hidden: true });
     const steps = ["one", "two", "three"].map((step) => h("li", {}, say(`page.connect.phones.usb_${step}`)));
     this.root = h("section", { class: "panel connect-panel", "aria-labelledby": "connect-phones" },
@@ -92,8 +92,7 @@ export class Phones {
   // A press fills the address in; the code stands on the phone alone.
   async look() {
     try {
-      const { announced, qr } = await load("/api/connect/phones");
-      this.show.hidden = !qr;
+      const { announced } = await load("/api/connect/phones");
       this.seen.replaceChildren(...announced.map(({ kind, address }) => {
         const form = kind === "pairing" ? this.pairing : this.dialling;
         const use = h("button", { class: "button", type: "button", onclick: () => {

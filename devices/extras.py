@@ -1,0 +1,44 @@
+"""Extras: libraries that one part of the program alone needs, and that an installation may come without."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from enum import StrEnum
+from importlib.util import find_spec
+from typing import Final
+
+
+class Extra(StrEnum):
+    """An extra, by its name in pyproject.toml. What it brings is worded in the catalogue, under `extra.brings`."""
+
+    COMPUTING = "computing"
+    FLEET = "fleet"
+    MCP = "mcp"
+    OTEL = "otel"
+    QR = "qr"
+    VIRTUAL_PHONE = "virtual-phone"
+    WEB = "web"
+
+
+MODULES: Final[Mapping[Extra, tuple[str, ...]]] = {
+    Extra.COMPUTING: ("pydantic_monty",),
+    Extra.FLEET: ("nats", "nkeys"),
+    Extra.MCP: ("mcp",),
+    Extra.OTEL: ("opentelemetry.sdk", "opentelemetry.exporter.otlp.proto.http"),
+    Extra.QR: ("segno",),
+    Extra.VIRTUAL_PHONE: ("fontpkg", "fonticon_mdi7", "noto_cjk_sans_jp_regular"),
+    Extra.WEB: ("ddgs", "lxml_html_clean", "pypdf", "trafilatura"),
+}
+"""The modules that are there where an extra is installed. They are looked for, and not loaded."""
+
+
+def is_installed(extra: Extra) -> bool:
+    """Whether all modules of the extra are there."""
+    return all(map(_is_there, MODULES[extra]))
+
+
+def _is_there(module: str) -> bool:
+    try:
+        return find_spec(module) is not None
+    except ModuleNotFoundError:  # a package that it is in is missing
+        return False
