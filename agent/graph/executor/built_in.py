@@ -8,6 +8,7 @@ from typing import Any
 from agent import actions as act
 from agent.graph.executor.action_spec import ActionRegistry, InputAction, PersonAction, PhoneTool
 from agent.graph.executor.covered_words import READ_WORDS
+from agent.graph.executor.long_lists import READ_ROWS, SCROLL_TO
 from agent.graph.executor.outgoing import address_gate, pressed_gate, typed_gate
 from agent.graph.executor.phone_tools import exact_path, file_gate, list_apps, note, send_file, sum_up, wait, wait_for
 from agent.graph.executor.targets import ResolvedTarget, finger_end, scroll_of
@@ -235,6 +236,8 @@ BUILT_IN = ActionRegistry(
             journalled=False,
             run=sum_up,
         ),
+        SCROLL_TO,
+        READ_ROWS,
         READ_WORDS,
         READ_LIST,
         PersonAction(model=act.AskUser, describe=lambda action, _: words("did.ask", question=_short(action.question))),

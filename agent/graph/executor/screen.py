@@ -218,12 +218,14 @@ class PhoneScreen:
         """Whether the view is an early look: `answer_to` finds out whether it stood still."""
         return self._state.pending is not None and self._state.pending.shown
 
-    async def peek(self, *, keep: bool = False) -> Observation:
-        """The screen as it is now, beside what the model is shown; with `keep` the model is shown it next.
+    async def peek(self, *, keep: bool = False, moved: bool = False) -> Observation:
+        """The screen as it is now, beside what the model is shown; with `keep` the model is shown it next. With `moved`
+        an input was sent since what was kept last, and the screen is given the time to change and to come to rest.
 
         Raises Stopped and PhoneError.
         """
-        seen = await self._control.guard(self._phone.observe(fit=self._fit))
+        before = self._state.fresh if moved else None
+        seen = await self._control.guard(self._phone.observe(after=before, fit=self._fit))
         if keep:
             self._state.fresh = seen
         return self._mask.observation(seen)

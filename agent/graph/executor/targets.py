@@ -123,14 +123,22 @@ def _native(target: act.PointTarget, sight: ScreenView) -> Point:
 
 def scroll_of(direction: act.Direction, where: ResolvedTarget, sight: ScreenView) -> inputs.Swipe:
     """A finger that moves against the direction in which more is to be seen."""
-    area = _scrolled_area(where, sight)
-    middle = area.centre
-    reach_x = int((area.right - area.left) * SCROLL_SHARE / 2)
-    reach_y = int((area.bottom - area.top) * SCROLL_SHARE / 2)
+    return swipe_over(_scrolled_area(where, sight), direction)
+
+
+def swipe_over(area: Bounds, direction: act.Direction) -> inputs.Swipe:
+    """A finger that moves over this area so that more is seen in that direction."""
+    middle, reach = area.centre, swipe_length(area, direction) // 2
     dx, dy = {"down": (0, -1), "up": (0, 1), "right": (-1, 0), "left": (1, 0)}[direction]
-    start = Point(middle.x - dx * reach_x, middle.y - dy * reach_y)
-    end = Point(middle.x + dx * reach_x, middle.y + dy * reach_y)
+    start = Point(middle.x - dx * reach, middle.y - dy * reach)
+    end = Point(middle.x + dx * reach, middle.y + dy * reach)
     return inputs.Swipe(start, end, SCROLL_MS)
+
+
+def swipe_length(area: Bounds, direction: act.Direction) -> int:
+    """How many pixels that finger travels."""
+    length = area.bottom - area.top if direction in {"up", "down"} else area.right - area.left
+    return int(length * SCROLL_SHARE)
 
 
 def _scrolled_area(where: ResolvedTarget, sight: ScreenView) -> Bounds:

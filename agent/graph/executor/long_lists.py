@@ -1,0 +1,173 @@
+"""Lists that are longer than the screen, scrolled by code: until words are there, or read to the end."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from typing import Final, Literal
+
+from pydantic import Field
+
+from agent.actions import Action, Direction
+from agent.effect_facts import Worded
+from agent.graph.executor.action_spec import PhoneContext, PhoneTool
+from agent.graph.executor.rows import Rows, cells_in
+from agent.graph.executor.targets import swipe_length, swipe_over
+from agent.tools.spec import ActionError, Done, ungated
+from agent.wording import Texts, shortened
+from devices.errors import PhoneError
+from devices.geometry import Bounds
+from devices.phone import Element, Observation
+
+MAX_SCROLLS: Final = 80
+MAX_SECONDS: Final = 90.0
+MAX_LETTERS: Final = 12_000
+"""Of the rows that a model is given at once: about 3,000 tokens."""
+NO_LIST: Final = "Not done: nothing on this screen scrolls {direction}."
+LEFT: Final = "Another window came up meanwhile, and the list was left at once."
+OUT_OF_TIME: Final = "The end of the list was not reached: it was scrolled {scrolls} times. Go on from here."
+_NO_LISTS: Final = ("SeekBar", "Slider", "NumberPicker", "Spinner", "RatingBar", "EditText", "WebView")
+"""Classes that scroll or slide and are no lists: moving them sets a value, or the page tells no rows."""
+_TEXTS: Final = Texts(
+    {
+        "scroll_to": "scroll {direction} to '{text}'",
+        "read_rows": "read the list to its end, {direction}",
+        "found": "found after {scrolls} scrolls",
+        "missing": "not there: the list was scrolled to its end",
+        "stopped": "not found in {scrolls} scrolls",
+        "rows": "{number} rows",
+    },
+    zh={
+        "scroll_to": "滚动查找“{text}”（{direction}）",
+        "read_rows": "把列表读到底（{direction}）",
+        "found": "滚动 {scrolls} 次后找到",
+        "missing": "没有：列表已滚动到底",
+        "stopped": "滚动 {scrolls} 次后仍未找到",
+        "rows": "{number} 行",
+    },
+)
+
+
+class ScrollTo(Action):
+    """Scroll a long list until words are there, or to its end. One call instead of many scrolls."""
+
+    kind: Literal["scroll_to"] = "scroll_to"
+    text: str = Field(min_length=1, max_length=200, description="The words, or a part of them.")
+    direction: Direction = Field(default="down", description="Where the list goes on.")
+
+
+class ReadRows(Action):
+    """Read a list that is longer than the screen to its end: each row once, in order, as data."""
+
+    kind: Literal["read_rows"] = "read_rows"
+    direction: Direction = Field(default="down", description="Where the list goes on.")
+
+
+class _Scrolling:
+    """One list on its way to the end. `pages` are the looks at it; what ended it is known afterwards."""
+
+    def __init__(self, context: PhoneContext, direction: Direction) -> None:
+        self._context = context
+        self._direction = direction
+        self.scrolls = 0
+        self.at_end = False
+        self.left = False
+        """Whether another window came up."""
+
+    async def pages(self) -> AsyncIterator[tuple[Observation, Bounds]]:
+        """The screen and the place of the list on it, now and after each scroll. Raises ActionError."""
+        clock = asyncio.get_running_loop().time
+        until = clock() + MAX_SECONDS
+        try:
+            seen = await self._context.screen.peek(keep=True)
+            area = list_area(seen, self._direction)
+            if area is None:
+                raise ActionError(NO_LIST.format(direction=self._direction))
+            yield seen, area
+            while self.scrolls < MAX_SCROLLS and clock() < until:
+                before, seen = seen, await self._scrolled(area)
+                now = list_area(seen, self._direction)
+                if seen.package != before.package or now is None:
+                    self.left = True
+                    return
+                # The look has waited for a change already, which is the time that a list has to load more.
+                if cells_in(seen, now, self._direction) == cells_in(before, area, self._direction):
+                    self.at_end = True
+                    return
+                area = now
+                yield seen, area
+        except PhoneError as error:
+            raise ActionError(f"The list could not be scrolled: {error}") from error
+
+    async def _scrolled(self, area: Bounds) -> Observation:
+        context = self._context
+        self.scrolls += 1
+        swipe = swipe_over(area, self._direction)
+        receipt = f"{context.run}.list.{self.scrolls}"
+        await context.control.guard(context.phone.act(swipe, receipt=receipt))
+        return await context.screen.peek(keep=True, moved=True)
+
+
+def list_area(seen: Observation, direction: Direction) -> Bounds | None:
+    """The place of the largest list on this screen that scrolls this way; None where there is none."""
+    lists = [each for each in seen.elements or () if each.scrollable and _is_list(each, direction)]
+    areas = [each.bounds.clipped(seen.size) for each in lists]
+    return max((area for area in areas if area.area), key=lambda area: area.area, default=None)
+
+
+def _is_list(element: Element, direction: Direction) -> bool:
+    name = element.class_name.rpartition(".")[2]
+    sideways = "Horizontal" in name or "ViewPager" in name
+    if any(each in name for each in _NO_LISTS):
+        return False
+    return sideways == (direction in {"left", "right"}) or name == "RecyclerView"
+
+
+async def scroll_to(action: ScrollTo, context: PhoneContext) -> Done:
+    """Scroll until the words are among those of the screen. Raises ActionError where nothing scrolls, and Stopped."""
+    wanted, scrolling = " ".join(action.text.split()).casefold(), _Scrolling(context, action.direction)
+    async for seen, _area in scrolling.pages():
+        if any(wanted in " ".join(each.label.split()).casefold() for each in seen.elements or () if not each.editable):
+            return Done((Worded.of(_TEXTS.words("found", scrolls=scrolling.scrolls)),))
+    key = "missing" if scrolling.at_end else "stopped"
+    told = LEFT if scrolling.left else "" if scrolling.at_end else OUT_OF_TIME.format(scrolls=scrolling.scrolls)
+    return Done((Worded.of(_TEXTS.words(key, scrolls=scrolling.scrolls)),), told=(told,) if told else ())
+
+
+async def read_rows(action: ReadRows, context: PhoneContext) -> Done:
+    """Read each row once. Raises ActionError where nothing scrolls, and Stopped."""
+    rows, scrolling = Rows(action.direction), _Scrolling(context, action.direction)
+    async for seen, area in scrolling.pages():
+        rows.add(cells_in(context.mask.to_tell(seen), area, action.direction), swipe_length(area, action.direction))
+    told = [LEFT] * scrolling.left
+    if not (scrolling.left or scrolling.at_end):
+        told.append(OUT_OF_TIME.format(scrolls=scrolling.scrolls))
+    lines, letters = [], 0
+    for line in rows.words:
+        letters += len(line) + 1
+        if letters > MAX_LETTERS:
+            break
+        lines.append(line)
+    if left_out := len(rows.words) - len(lines):
+        lines.append(f"… {left_out} more rows")
+    heading = f"{len(rows.words)} rows of a list, {'to its end' if scrolling.at_end else 'not to its end'}:"
+    effect = Worded.of(_TEXTS.words("rows", number=len(rows.words)))
+    return Done((effect,), told=tuple(told), read=("\n".join([heading, *lines]),))
+
+
+SCROLL_TO: Final = PhoneTool(
+    model=ScrollTo,
+    describe=lambda action, _sight: _TEXTS.words(
+        "scroll_to", text=shortened(" ".join(action.text.split()), 40), direction=action.direction
+    ),
+    gate=ungated,
+    traits=frozenset({"moves the screen", "waits"}),
+    run=scroll_to,
+)
+READ_ROWS: Final = PhoneTool(
+    model=ReadRows,
+    describe=lambda action, _sight: _TEXTS.words("read_rows", direction=action.direction),
+    gate=ungated,
+    traits=frozenset({"moves the screen", "waits"}),
+    run=read_rows,
+)

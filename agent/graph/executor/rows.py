@@ -1,0 +1,175 @@
+"""The rows of a list that is seen piece by piece: each once, in order, whatever repeats or stays in sight."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from agent.actions import Direction
+from agent.listing import listed, words_of
+from devices.geometry import Bounds
+from devices.phone import Observation
+
+_ALL: Final = 1_000_000
+"""Tokens of a list of elements from which nothing is left out."""
+_NEAR: Final = 6
+"""Pixels by which a place may differ from one look to the next."""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """What stands in one row, or in a part of it. `start` and `end` are its edges in pixels, in the direction in which
+    the list goes on, `left` and `right` those across.
+    """
+
+    words: str
+    start: int
+    end: int
+    left: int = 0
+    right: int = 1
+
+
+def cells_in(seen: Observation, area: Bounds, direction: Direction) -> tuple[Row, ...]:
+    """The parts of rows in this area, each with words, in the direction of travel."""
+    elements = tuple(each for each in seen.elements or () if each.bounds.clipped(seen.size).area)
+    places = listed(elements, seen.size, seen.package, tokens=_ALL)
+    found: list[Row] = []
+    for element, place in zip(elements, places, strict=True):
+        words = " · ".join(filter(None, (words_of(element), place.inside)))
+        bounds = element.bounds.clipped(seen.size)
+        if place.place != "line" or not words or bounds.area >= area.area or not _holds(area, bounds):
+            continue
+        if element.checkable:
+            words = f"{words} ({'on' if element.checked else 'off'})"
+        found.append(Row(words, *_edges(bounds, direction)))
+    return tuple(sorted(found, key=lambda cell: (cell.start, cell.end)))
+
+
+def _holds(area: Bounds, inner: Bounds) -> bool:
+    centre = inner.centre
+    return area.left <= centre.x < area.right and area.top <= centre.y < area.bottom
+
+
+def _edges(bounds: Bounds, direction: Direction) -> tuple[int, int, int, int]:
+    match direction:
+        case "down":
+            return bounds.top, bounds.bottom, bounds.left, bounds.right
+        case "up":
+            return -bounds.bottom, -bounds.top, bounds.left, bounds.right
+        case "right":
+            return bounds.left, bounds.right, bounds.top, bounds.bottom
+        case "left":
+            return -bounds.right, -bounds.left, bounds.top, bounds.bottom
+
+
+def _joined(cells: Sequence[Row]) -> list[Row]:
+    """Rows: cells that share more than half of their length are one."""
+    rows: list[Row] = []
+    for cell in cells:
+        last = rows[-1] if rows else None
+        shared = min(last.end, cell.end) - cell.start if last is not None else 0
+        if last is not None and 2 * shared > min(cell.end - cell.start, last.end - last.start):
+            words = f"{last.words} · {cell.words}"
+            rows[-1] = replace(last, words=words, end=max(last.end, cell.end))
+        else:
+            rows.append(cell)
+    return rows
+
+
+def _floating(before: Sequence[Row], page: Sequence[Row]) -> set[Row]:
+    """What lies above the rows and does not move with them, such as a round button."""
+    return {cell for cell in {*before} & {*page} if any(_overlap(cell, other) for other in (*before, *page))}
+
+
+def _overlap(cell: Row, other: Row) -> bool:
+    along, across = (
+        min(cell.end, other.end) - max(cell.start, other.start),
+        min(cell.right, other.right) - max(cell.left, other.left),
+    )
+    return cell != other and along > _NEAR and across > 0
+
+
+class Rows:
+    """All rows of a list, from looks that overlap."""
+
+    def __init__(self, direction: Direction) -> None:
+        self._backwards = direction in {"up", "left"}
+        self._rows: list[Row] = []
+        self._seen: Sequence[Row] = ()
+        self._last: Sequence[Row] = ()
+        self._floating: set[Row] = set()
+        self._travelled = 0
+
+    @property
+    def words(self) -> list[str]:
+        """The rows from top to bottom, or from left to right."""
+        words = [row.words for row in self._rows]
+        return words[::-1] if self._backwards else words
+
+    def add(self, cells: Sequence[Row], expected: int) -> None:
+        """Take the next look at the list; `expected` is by how many pixels it has gone on, as far as a finger says."""
+        if not cells:
+            return
+        self._floating |= _floating(self._seen, cells)
+        if self._floating and self._travelled == 0:
+            # What lies above the rows of the first look is known by the second one.
+            self._last = _joined([each for each in self._seen if each not in self._floating])
+            self._rows = [*self._last]
+        page = _joined([each for each in cells if each not in self._floating])
+        moved = self._moved(page, expected) if self._last else 0
+        moving = page[_staying(self._last, page, moved) :] if moved else page
+        self._travelled += moved
+        for row in moving:
+            self._take(replace(row, start=row.start + self._travelled, end=row.end + self._travelled))
+        self._seen, self._last = cells, page
+
+    def _take(self, row: Row) -> None:
+        last = self._rows[-1] if self._rows else None
+        if last is None or row.start > last.start + _NEAR:
+            if last is None or row.end > last.end + _NEAR:
+                self._rows.append(row)
+        elif abs(row.start - last.start) <= _NEAR and row.end > last.end:
+            self._rows[-1] = row  # it was cut off by the edge of the list
+
+    def _moved(self, page: Sequence[Row], expected: int) -> int:
+        """By how many pixels the list has gone on since the last look: the way that contradicts the fewest rows, and of
+        several the one that is nearest to what was expected. Where no row is seen twice, everything is new.
+        """
+        ways = {
+            old.start - new.start
+            for old in self._last
+            for new in page
+            if old.words == new.words and old.start >= new.start
+        }
+        if not ways:
+            return max(row.end for row in self._last) - min((row.start for row in page), default=0)
+        return min(ways, key=lambda way: (_contradictions(self._last, page, way), abs(way - expected)))
+
+
+def _contradictions(before: Sequence[Row], page: Sequence[Row], moved: int) -> int:
+    """How many rows of either look would have to be seen in the other one, and are not."""
+    return sum(
+        1
+        for rows, others, way in ((before, page, moved), (page, before, -moved))
+        for row in rows
+        if others[0].end - _NEAR < row.start - way
+        and row.end - way < others[-1].end - _NEAR
+        and not any(_is_same(row, each, way) for each in others)
+    )
+
+
+def _is_same(row: Row, other: Row, moved: int) -> bool:
+    """Whether one row is the other that has moved; an edge of the list may cut off either end of it."""
+    edges = (row.start - moved - other.start, row.end - moved - other.end)
+    return row.words == other.words and min(map(abs, edges)) <= _NEAR
+
+
+def _staying(before: Sequence[Row], page: Sequence[Row], moved: int) -> int:
+    """How many rows at the beginning of the page have not moved with the rest, such as a heading that sticks."""
+    old = {(row.words, row.start) for row in before}
+    for number, row in enumerate(page):
+        gone_on = any(each.words == row.words and abs(each.start - moved - row.start) <= _NEAR for each in before)
+        if gone_on or (row.words, row.start) not in old:
+            return number
+    return len(page)
