@@ -11,7 +11,7 @@ from agent.graph.executor.whole_list import NOTHING_LEFT
 from agent.models.base import ModelReply, ModelRequest, Purpose
 from agent.outcome import Outcome
 from agent.scene import Screen
-from devices.virtual_phone.apps.notes import Note
+from devices.virtual_phone.state import Note
 from tests.agent.graph.rig import Rig, Work, direct_rig, order
 from tests.fakes.scripted_model import call, models, text
 
