@@ -93,8 +93,8 @@ async def test_interact_alone_asks_which_of_what_the_screen_lists(rig: Rig) -> N
         assert asked.text == "Several things fit. Which one do you mean?"
         assert {"Wi-Fi", "Bluetooth"} <= set(asked.choices)
         assert len(asked.choices) > 2
-        assert [script.seen[0].index(repr(choice)) for choice in asked.choices] == sorted(
-            script.seen[0].index(repr(choice)) for choice in asked.choices
+        assert [script.seen[0].index(f"'{choice}") for choice in asked.choices] == sorted(
+            script.seen[0].index(f"'{choice}") for choice in asked.choices
         )
         await work.answer(asked.choices[1])
         assert (await work.ended()).outcome is Outcome.SUCCEEDED
