@@ -76,7 +76,7 @@ async def intent_analyzer(state: MainState, runtime: Runtime[TaskContext]) -> Ro
         names = ", ".join(others) or "-"
         summary = sentence("member.unknown_wish", member=wished, names=names)
         return Command(goto="__end__", update=_failed(summary))
-    if model.name != PILOT and _is_plain(order, context):
+    if model.name != PILOT and not noted(state) and _is_plain(order, context):
         return Command(goto="executor", update={"plan": {"kind": "simple"}, "progress": {"goal": order.text}})
     instructions = prompt("intent")
     if others:
@@ -150,7 +150,7 @@ def _is_plain(order: TaskOrder, context: TaskContext) -> bool:
     """
     if any(_can_act(name, context) for name in context.names[1:]):
         return False
-    if context.deep_thinking or order.deep or order.search or order.files or order.earlier:
+    if context.deep_thinking or order.deep or order.search or order.files:
         return False
     plain = next((each for each in plain_tasks(order.text) if each.kind != "sent"), None)
     if plain is None:
