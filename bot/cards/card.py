@@ -73,7 +73,7 @@ def _standing(part: PartNow) -> str:
         case TaskState.QUEUED if part.place is not None:
             return say("card.queued_at", place=part.place)
         case TaskState.WORKING if step is not None:
-            line = say("card.step", step=step.step, max_steps=step.max_steps)
+            line = say("card.step", step=step.step)
             return f"{line} · {step.app_shown}" if step.app else line
         case _:
             return say(f"parts.state.{task.state}")
@@ -169,7 +169,7 @@ def render_steps(steps: Sequence[StepRow], *, limit: int) -> Message:
     if last.part:
         heading = say("parts.steps", task=last.task)
     else:
-        heading = say("card.steps_of", task=last.task, first=first.step, last=last.step, max_steps=last.max_steps)
+        heading = say("card.steps_of", task=last.task, first=first.step, last=last.step)
     room = max(STEP_LEAST, (limit - len(heading)) // len(steps) - 1)
     lines = [shortened(f"{step.phone_name} {step.step}. {step_words(step)}", min(room, STEP_LIMIT)) for step in steps]
     return Message(heading=heading, body="\n".join(lines))
@@ -183,19 +183,20 @@ def state_line(task: Task, step: StepRow | None, queue_place: int | None = None)
         case TaskState.QUEUED | TaskState.WORKING if queue_place is not None:
             return say("card.queued_at", place=queue_place)
         case TaskState.WORKING if step is not None:
-            return _progress(step.step, step.max_steps, step.app_shown)
+            return _progress(step)
         case _:
             return say(f"state.{task.state}")
 
 
 def _of_phone(step: StepRow) -> str:
-    progress = _progress(step.step, step.max_steps, step.app_shown)
+    progress = _progress(step)
     return f"{step.phone_name} · {progress}" if step.part else progress
 
 
-def _progress(number: int, limit: int, app: str) -> str:
-    line = say("card.step", step=number, max_steps=limit)
-    return f"{line} · {shortened(app, TODO_LIMIT)}" if app else line
+def _progress(step: StepRow) -> str:
+    """Without the limit: few tasks need all of the steps that they may take."""
+    line = say("card.step", step=step.step)
+    return f"{line} · {shortened(step.app_shown, TODO_LIMIT)}" if step.app_shown else line
 
 
 def _meter(task: Task, now: float) -> str:

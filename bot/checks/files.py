@@ -69,7 +69,8 @@ def _data_directory(path: Path) -> Finding:
     if not os.access(path, os.R_OK | os.W_OK | os.X_OK):
         return Finding("files", "bad", say("check.files.unusable", path=path), say("check.files.unusable_fix"))
     if stat.S_IMODE(path.stat().st_mode) & 0o077:
-        return Finding("files", "bad", say("check.files.open", path=path), f"chmod 700 {shlex.quote(str(path))}")
+        # Whoever takes the directory closes it to others, or says why that cannot be done.
+        return Finding("files", "note", say("check.files.open", path=path), f"chmod 700 {shlex.quote(str(path))}")
     return Finding("files", "good", say("check.files.good", path=path))
 
 

@@ -201,7 +201,7 @@ def _plain(line: dict[str, Any]) -> str:
             return say("cli.do.task", task=line["task"])
         case "step":
             done = say("page.replay.denied", what=line["summary"]) if line["denied"] else line["summary"]
-            return f"{line['step']:>3}/{line['max_steps']} {done}"
+            return f"{line['step']:>3}  {done}"
         case "question":
             choices = f" ({' / '.join(line['choices'])})" if line["choices"] else ""
             detail = f"\n    {line['detail']}" if line["detail"] else ""

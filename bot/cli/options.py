@@ -21,8 +21,35 @@ COMMAND: Final = "name"
 """What the parsed line calls the command."""
 
 
+_GROUPS: Final = {
+    "tasks": ("do", "tasks", "show", "answer", "cancel", "pause", "resume", "again", "schedule", "schedules", "watch"),
+    "phones": ("devices", "screen", "phone", "host", "fleet"),
+    "skills": ("skills", "skill", "save", "tools"),
+    "people": ("pair", "token", "tokens", "password", "signout", "usage"),
+}
+"""The commands as the help lists them; every other one is about the service."""
+_GROUP_OF: Final = {name: group for group, names in _GROUPS.items() for name in names}
+
+
 class _Help(argparse.HelpFormatter):
-    """Help under headings from the catalogue; examples keep their lines."""
+    """Help under headings from the catalogue, each line a sentence; examples keep their lines."""
+
+    def _format_action(self, action: argparse.Action) -> str:
+        """The commands in groups, everything else as argparse has it."""
+        if action.nargs != argparse.PARSER:
+            return super()._format_action(action)
+        lines, commands = [], list(self._iter_indented_subactions(action))
+        for group in (*_GROUPS, "service"):
+            lines.append(f"  {say(f'cli.group.{group}')}\n")
+            self._indent()
+            lines += [self._format_action(each) for each in commands if _GROUP_OF.get(each.dest, "service") == group]
+            self._dedent()
+        return "".join(lines)
+
+    def _expand_help(self, action: argparse.Action) -> str:
+        text = super()._expand_help(action)
+        stop = "" if text.endswith((".", "。")) else "." if text.isascii() else "。"
+        return f"{text[:1].upper()}{text[1:]}{stop}"
 
     def _fill_text(self, text: str, width: int, indent: str) -> str:
         return text if "\n" in text else super()._fill_text(text, width, indent)
@@ -116,11 +143,10 @@ def parser() -> argparse.ArgumentParser:
         command.add_argument("--device", default="", metavar="NAME", help=say("cli.option.do_device"))
 
     def add_option(command: argparse.ArgumentParser, option: OptionSpec) -> None:
-        about = option.help[:1].lower() + option.help[1:]  # as all lines of the help begin
         if option.kind is OptionKind.FLAG:
-            command.add_argument(f"--{option.name}", action="store_true", help=about)
+            command.add_argument(f"--{option.name}", action="store_true", help=option.help)
         else:
-            command.add_argument(f"--{option.name}", default="", metavar=option.name.upper(), help=about)
+            command.add_argument(f"--{option.name}", default="", metavar=option.name.upper(), help=option.help)
 
     def add_task_options(command: argparse.ArgumentParser) -> None:
         for option in TASK_OPTIONS:

@@ -12,10 +12,11 @@ from zoneinfo import ZoneInfo
 
 from bot.cli.control import own_store, service_of, service_or_own
 from bot.cli.exits import OK, Refused
-from bot.cli.remote import body_of, running_service
+from bot.cli.remote import Remote, body_of, running_service
 from bot.cli.skill import draft_of_words
 from bot.cli.terminal import padded
 from bot.commands.parser import ParseError, draft_of, parse
+from bot.commands.skill_arguments import with_skill
 from bot.config.settings import Settings
 from bot.domain.schedule import plan_in
 from bot.domain.task_request import TaskOptions
@@ -32,19 +33,19 @@ async def schedule(options: argparse.Namespace, settings: Settings) -> int:
         return await _listed(settings, as_json=False)
     if _CHANGE.fullmatch(typed) is not None:
         return await _changed([typed], settings)
-    wish = planned(options, typed, say("command.schedule.example"))
     async with service_of(settings) as remote:
+        wish = await planned(options, typed, say("command.schedule.example"), remote)
         print((await remote.send("/api/v1/schedules", **wish))["told"])
     return OK
 
 
-def planned(options: argparse.Namespace, typed: str, example: str) -> dict[str, Any]:
-    """A plan (`every 2h do …`) as the API takes it, for the phone of the options. Raises Refused."""
+async def planned(options: argparse.Namespace, typed: str, example: str, remote: Remote) -> dict[str, Any]:
+    """A plan (`every 2h do …`) as the API takes it, for the phone of the options. Raises Refused and ServiceGone."""
     if (found := plan_in(typed)) is None:
         raise Refused(say("schedule.bad.form", example=example))
     when, order = found
     try:
-        call = parse(order)
+        call = with_skill(parse(order), {each["name"] for each in await remote.skills()})
     except ParseError as error:
         raise Refused(str(error)) from error
     draft = draft_of_words(*[*call.rest.split(None, 1), ""][:2]) if call.name == "skill" else draft_of(call)

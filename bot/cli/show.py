@@ -27,13 +27,16 @@ async def show(options: argparse.Namespace, settings: Settings) -> int:
     style = STYLE_OF[Outcome(task["outcome"])] if task["outcome"] else Style.DIM
     state = Styled(say(f"page.standing.{standing}"), style)
     print_styled(f"{say('cli.do.task', task=task['task'])}  ", state, f"  {task['phone_name']}".rstrip())
-    print(f"  {on_one_line(task['text'])}")
+    print(indent(task["text"], "  "))
+    summary, data = task["summary"] or "", task["data"] or ""
+    if steps and steps[-1]["summary"] == summary:
+        steps = steps[:-1]  # it says the result, which stands below
     for step in steps:
         where = f"{step['phone']}: " if step["part"] else ""
         what = on_one_line(step["summary"])
         done = say("page.replay.denied", what=what) if step["denied"] else what
-        print(f"{step['step']:>3}/{step['max_steps']} {where}{done}")
-    for text in (task["summary"], task["data"]):
+        print(f"{step['step']:>3}  {where}{done}")
+    for text in (summary, "" if data in summary else data):
         if text:
             print(indent(text, "  "))
     return OK

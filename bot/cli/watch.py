@@ -21,8 +21,8 @@ async def watch(options: argparse.Namespace, settings: Settings) -> int:
     if (found := split_watch(options.text)) is None:
         raise Refused(say("watch.no_condition", example=example))
     plan, words = found
-    wish = planned(options, plan, example)
     async with service_of(settings) as remote:
+        wish = await planned(options, plan, example, remote)
         made = await remote.send("/api/v1/schedules", tell_me_when=words, **wish)
         print(made["told"], flush=True)
         if not options.yes:

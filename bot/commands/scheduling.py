@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Final
 from zoneinfo import ZoneInfo
 
 from bot.application.access import Refused
@@ -16,6 +15,7 @@ from bot.cards.formatting import local_time, shortened
 from bot.cards.watch import value_words, watch_line
 from bot.commands.parser import draft_of, parse
 from bot.commands.request import Request, plain
+from bot.commands.skill_arguments import with_skill
 from bot.commands.skills import skill_draft
 from bot.commands.standing import wished_yes, yes_words
 from bot.domain.outgoing import Button, Message, Reply
@@ -54,9 +54,6 @@ def plan_kept(made: Schedule) -> Reply:
     return Reply(Message(body="\n".join(lines), buttons=(_buttons(made),)))
 
 
-_SKILL: Final = re.compile(r"skill\s+(?P<name>\S+)", re.IGNORECASE)
-
-
 async def planned(request: Request, services: Services, typed: str, example: str) -> tuple[Plan, float]:
     """The plan in such a text (`every 30m do …`), and when it is due first. Raises Refused; `example` is told then."""
     example = f"{request.prefix}{example}"
@@ -64,10 +61,7 @@ async def planned(request: Request, services: Services, typed: str, example: str
     if found is None:
         raise Refused(say("schedule.bad.form", example=example))
     when, typed_do = found
-    wanted = parse(typed_do)
-    if wanted.name == "do" and (skill := _SKILL.match(wanted.rest)) and skill["name"].lower() in services.skills.found:
-        # Nobody types `do` for a skill elsewhere, and here it is what the form begins with.
-        wanted = replace(parse(wanted.rest), options={**wanted.options})
+    wanted = with_skill(parse(typed_do), services.skills.found)
     inner = replace(wanted, options={**request.call.options, **wanted.options})
     draft = skill_draft(inner, services) if wanted.name == "skill" else draft_of(inner)
     try:

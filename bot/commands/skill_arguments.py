@@ -3,7 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Container
+from dataclasses import replace
 from typing import Final
+
+from bot.domain.incoming import CommandCall
+
+_SKILL: Final = re.compile(r"skill\s+(?P<name>\S+)", re.IGNORECASE)
 
 ARGUMENT: Final = re.compile(
     r"(?<!\S)(?P<name>[a-z][a-z0-9_]{0,39})\s?[=＝]\s?"
@@ -24,3 +30,13 @@ def arguments_in(values: str) -> tuple[dict[str, str], str]:
         found.setdefault(name, value)
         end = each.end()
     return found, " ".join(" ".join([*left, values[end:]]).split())
+
+
+def with_skill(wanted: CommandCall, skills: Container[str]) -> CommandCall:
+    """The task of a plan. `do skill NAME …` means the skill, where there is one of this name: nobody types `do` for a
+    skill elsewhere, and here it is what the form begins with.
+    """
+    named = _SKILL.match(wanted.rest) if wanted.name == "do" else None
+    if named is None or named["name"].lower() not in skills:
+        return wanted
+    return replace(wanted, name="skill", rest=wanted.rest[named.start("name") :])

@@ -164,6 +164,12 @@ class StepRow:
         """The app as people read it; one whose label the phone did not tell has a readable name."""
         return self.app_name or readable(self.app)
 
+    @property
+    def target(self) -> str:
+        """What people call the thing that it touched, "" where that is not known."""
+        anchors = (action.anchor for action in self.record.actions if action.anchor is not None)
+        return next((anchor.words for anchor in anchors), "")
+
 
 @dataclass(frozen=True, slots=True)
 class PartNow:

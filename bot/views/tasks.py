@@ -220,6 +220,7 @@ def step_json(step: StepRow, names: Mapping[str, str]) -> Json:
         "summary": step.summary,
         "thought": step.thought,
         "action": step.action,
+        "target": step.target,
         "effect": effect_words(step.effect, names),
         "denied": step.denied,
         "app": step.app,

@@ -328,6 +328,13 @@ class TestWithAService:
         again = await opengui("again", number, "and switch Bluetooth on")
         assert (again.code, again.out) == (0, f"Task {int(number) + 1} is accepted.\n")
         await _ended(workshop, str(int(number) + 1))
+        shown = await opengui("show")
+        lines = shown.out.splitlines()
+        assert all(line.startswith("  ") for line in lines[1:] if line), "the whole text of the task is set in"
+        assert "  This time: and switch Bluetooth on" in lines
+        assert lines[-2:] == ["  It is done.", "  42"]
+        assert [line[:5] for line in lines[4:-2]] == ["  1  ", "  2  ", "  3  "], shown.out
+        assert shown.out.count("It is done.") == 1
         picture = tmp_path / "screen.jpg"
         assert (await opengui("screen", "-o", str(picture))).code == 0
         assert picture.read_bytes().startswith(b"\xff\xd8\xff")
@@ -339,6 +346,12 @@ class TestWithAService:
         removed = await opengui("schedules", "remove", "1")
         assert (removed.code, removed.out) == (0, "Schedule 1 was removed.\n")
         assert (await opengui("schedules", "remove", "1")).code == 64
+        for given in ("do skill clear-notifications", "skill clear-notifications"):
+            assert (await opengui("schedule", f"every day 07:30 {given}")).code == 0
+        told = {line["text"] for line in (await opengui("schedules", "--json")).lines}
+        assert told == {"Follow the skill clear-notifications."}, "both mean the skill, not a text for the model"
+        watched = await opengui("watch", "every 30m do skill clear-notifications tell me when it changes", "--yes")
+        assert "Follow the skill clear-notifications." in watched.out
         logged = await opengui("logs", "-n", "500")
         assert "Ready." in logged.out
         assert logged.out.splitlines()[0] in service.log

@@ -185,7 +185,7 @@ function button(sign, label, act) {
 
 function facts(step) {
   const rows = [
-    [say("page.replay.action"), actionWords(step.action)],
+    [say("page.replay.action"), actionWords(step.action, step.target)],
     [say("page.replay.effect"), step.effect],
     [say("page.replay.phone"), step.phone],
     [say("page.replay.app"), step.app_name],

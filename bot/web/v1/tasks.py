@@ -233,6 +233,7 @@ async def list_steps(task: Id, calls: Caller, limit: Limit = 20, cursor: NumberC
             summary=row.summary,
             thought=row.thought,
             action=row.action,
+            target=row.target,
             effect=effect_words(row.effect, names),
             denied=row.denied,
             app=row.app_shown,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import re
 import sys
 from pathlib import Path
 
@@ -11,7 +12,9 @@ import pytest
 
 from bot.cli.exits import UNAVAILABLE, USAGE
 from bot.cli.main import main
+from bot.cli.options import parser
 from bot.store.directory import DataDirectory
+from bot.texts import speaking
 
 LIMIT = 60.0
 
@@ -61,6 +64,37 @@ def test_a_command_that_is_not_there_is_answered_with_the_nearest(
         main([typed])
     assert ended.value.code == USAGE
     assert capsys.readouterr().err.endswith(f"\nopengui: {told}\n")
+
+
+@pytest.mark.parametrize("command", [(), *((name,) for name in ("do", "token", "watch", "host", "restore"))])
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_each_line_of_the_help_is_a_sentence(
+    capsys: pytest.CaptureFixture[str], command: tuple[str, ...], language: str
+) -> None:
+    with speaking(language), pytest.raises(SystemExit):
+        parser().parse_args([*command, "--help"])
+    told = capsys.readouterr().out.partition("\n\n")[2]
+    # A line that begins at the left is a heading or an example; one further to the right goes on with the one before.
+    lines = re.split(r"\n(?= {0,4}\S|\n|$)", told)
+    about = [line for line in lines if re.match(r" {2,4}(-\w, |--|[\w-]+  )", line)]
+    assert about
+    assert all(re.search("[.。]$", line) for line in about), about
+
+
+def test_the_commands_are_listed_by_what_they_are_about(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        parser().parse_args(["--help"])
+    told = capsys.readouterr().out
+    groups = re.findall(r"^  (\w+):$", told, re.MULTILINE)
+    assert groups == ["tasks", "phones", "skills", "people", "service"]
+    group_of = {}
+    for line in told.splitlines():
+        if heading := re.fullmatch(r"  (\w+):", line):
+            group = heading[1]
+        elif command := re.match(r"    ([a-z-]+)", line):
+            group_of[command[1]] = group
+    assert (group_of["show"], group_of["fleet"], group_of["skill"]) == ("tasks", "phones", "skills")
+    assert (group_of["token"], group_of["run"], group_of["compare-models"]) == ("people", "service", "service")
 
 
 def test_a_wrong_line_says_where_its_examples_are(capsys: pytest.CaptureFixture[str]) -> None:

@@ -75,7 +75,7 @@ async def test_status_is_the_card_and_at_last_the_final_message(world: World) ->
     await world.step(task, 1, frame=frame)
     reply = await world.type("status")
     assert reply.message is not None
-    assert "Step 1/60 · Settings\nTapped Search" in reply.message.body
+    assert "Step 1 · Settings\nTapped Search" in reply.message.body
     assert reply.message.picture is not None
     assert reply.message.buttons
     await world.end(task, Outcome.UNVERIFIED)

@@ -60,7 +60,7 @@ async def test_one_card_named_steps_and_one_end(tmp_path: Path) -> None:
         await post.shown("1. Pixel · Working\n2. Nokia · Working")
         await post.world.step(first, 1, summary="Tapped Pixel")
         post.world.agent.tell(second.id, Told(text="The phone is away"))
-        await post.shown("▶ 1. Pixel · Step 1/60 · Settings · Tapped Pixel\n2. Nokia · Working · The phone is away")
+        await post.shown("▶ 1. Pixel · Step 1 · Settings · Tapped Pixel\n2. Nokia · Working · The phone is away")
         question = Question(id="q", run=RunId(second.id), kind=QuestionKind.ASK, text="Which one?")
         post.world.agent.tell(second.id, Asked(question=question))
         asked = await post.shown("A question for you · Task 1.2 · open settings · Nokia")
@@ -99,15 +99,15 @@ async def test_steps_that_nobody_was_told_of_before_a_restart_are_told_after_it_
         task = await before.world.working()
         for number in range(1, FOLD + 1):
             await before.world.step(task, number)
-        await before.sent("Task 1 · Steps 1 to 5 of 60")
+        await before.sent("Task 1 · Steps 1 to 5")
         await before.outbox.stop()
         for number in range(FOLD + 1, 2 * FOLD + 1):
             await before.world.step(task, number, summary="Tapped Save")
     async with a_post(tmp_path, clock=clock, chat=chat) as after:
-        await after.sent("Task 1 · Steps 6 to 10 of 60")
+        await after.sent("Task 1 · Steps 6 to 10")
         await after.world.until(task, TaskState.INTERRUPTED)
     headings = [message.heading for message in chat.messages()]
     assert [one for one in headings if "Steps" in one] == [
-        "Task 1 · Steps 1 to 5 of 60",
-        "Task 1 · Steps 6 to 10 of 60",
+        "Task 1 · Steps 1 to 5",
+        "Task 1 · Steps 6 to 10",
     ]

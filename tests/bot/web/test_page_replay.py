@@ -10,6 +10,7 @@ from playwright.async_api import Page, expect
 from agent.effect_facts import Appeared, ScreenChanged
 from agent.models.base import Usage
 from agent.outcome import Outcome
+from agent.recorded_skills.step_record import Anchor, RecordedAction, StepRecord
 from agent.run_id import RunId
 from bot.domain.address import Person
 from bot.domain.task import StepRow
@@ -76,6 +77,23 @@ async def test_a_run_is_replayed_with_the_arrow_keys(world: World, page: Page) -
     await expect(view).to_contain_text("Step 3 of 3")
     await page.keyboard.press("Home")
     await expect(view.get_by_role("button", name="Previous step")).to_be_disabled()
+
+
+async def test_what_was_touched_is_called_as_people_call_it(world: World, page: Page) -> None:
+    """Not by the number that the model was shown; what is too long is cut behind a word."""
+    await run_of_three(world)
+    anchor = Anchor(package="com.android.settings", role="Switch", words="Dark theme")
+    record = StepRecord(actions=(RecordedAction(action={"kind": "tap"}, anchor=anchor),))
+    tapped = replace(world.tables.steps[0], action={"kind": "tap", "target": {"element": 4}}, record=record)
+    typed = replace(world.tables.steps[1], action={"kind": "type", "text": "wonderful " * 20})
+    world.tables.steps = [tapped, typed, replace(tapped, step=3, record=StepRecord())]
+    await page.evaluate("location.hash = '#replay-5'")
+    view = page.locator("#view")
+    await expect(view).to_contain_text("Tap: “Dark theme”")
+    await page.keyboard.press("ArrowRight")
+    await expect(view).to_contain_text("wonderful…”")
+    await page.keyboard.press("ArrowRight")
+    await expect(view).to_contain_text("Tap: element 4")
 
 
 async def test_a_step_has_its_own_address(world: World, page: Page) -> None:

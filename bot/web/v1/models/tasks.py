@@ -148,6 +148,7 @@ class StepInfo(Got):
     summary: str
     thought: str
     action: dict[str, Any]
+    target: str = Field(description="What people call the thing that was touched, where that is known.")
     effect: str
     denied: bool = Field(description="Whether a person did not allow it.")
     app: str
