@@ -60,6 +60,11 @@ def cause_of(found: Sequence[Finding]) -> Cause | None:
     return next((finding.cause for finding in found if finding.cause is not None), None)
 
 
+def was_asked(found: Sequence[Finding]) -> bool:
+    """Whether the model was asked at all: what is set may not come to that, such as a model without a name."""
+    return all(finding.verdict != "bad" or finding.cause is not None for finding in found)
+
+
 async def findings(settings: Settings) -> list[Finding]:
     """What can be said of the endpoint. One call with a small picture is made: some hundred tokens."""
     known = set_up(settings)

@@ -143,5 +143,6 @@ class ServiceCheck:
     async def far(self) -> Sequence[Finding]:
         """What is asked elsewhere: the model, with one small picture, and the chats' platforms."""
         tested = await model.findings(self._live.now)
-        self._model.tested(model.cause_of(tested))
+        if model.was_asked(tested):
+            self._model.tested(model.cause_of(tested))
         return [*tested, *await chats.findings(self._live.now, self._platforms)]

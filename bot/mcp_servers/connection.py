@@ -14,6 +14,7 @@ from functools import partial
 from typing import Any, Final
 
 import anyio
+import httpx2
 import mcp_types as wire
 from mcp.client.client import Client
 from mcp.shared.exceptions import MCPError
@@ -303,8 +304,10 @@ def _absence(error: BaseException) -> tuple[Absence, str]:
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]
     match error:
-        case TimeoutError():
+        case TimeoutError() | httpx2.TimeoutException():
             return Absence.SILENT, ""
+        case httpx2.NetworkError():
+            return Absence.UNREACHABLE, type(error).__name__
         case NoLimits():
             return Absence.NO_LIMITS, ""
         case FileNotFoundError():

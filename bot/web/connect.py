@@ -20,7 +20,7 @@ from starlette.routing import Route
 
 from agent.members.loading import Team
 from bot.application.services import Services
-from bot.checks.model import cause_of, names_at
+from bot.checks.model import cause_of, names_at, was_asked
 from bot.checks.service import TestedModel
 from bot.config.endpoints import model_settings
 from bot.config.settings import Settings, SettingsError
@@ -138,8 +138,8 @@ class Connect:
         form, values, _ = await self._wish(request)
         async with self._turn:
             findings = await form.check(self._tried(form, values))
-        if form.name == MODEL and not values:
-            self._model.tested(cause_of(findings))
+        if not values:
+            self._tested(form, findings)
         return _findings(findings)
 
     async def models(self, request: Request) -> Response:
@@ -171,10 +171,13 @@ class Connect:
                     raise RequestRefused(409, said(sentence_of(error))) from None
                 except OSError as error:
                     raise RequestRefused(503, say("connect.unwritten", why=error.strerror or "")) from None
-        if form.name == MODEL:
-            # What is kept anyway does not count as connected.
-            self._model.tested(cause_of(findings))
+        self._tested(form, findings)
         return _findings(findings, saved=True)
+
+    def _tested(self, form: Form, findings: Sequence[Finding]) -> None:
+        """Let a test of the model that is set count: what is kept although it failed is not connected."""
+        if form.name == MODEL and was_asked(findings):
+            self._model.tested(cause_of(findings))
 
     async def _wish(self, request: Request) -> tuple[Form, dict[str, str], bool]:
         wish = await body_of(request, Wish)

@@ -157,7 +157,6 @@ export class ConnectForm {
     const field = this.fields.get(name);
     if (!field) return;
     for (const fold of [this.root, this.fold]) if (fold.matches("details") && fold.contains(field.input)) fold.open = true;
-    field.input.scrollIntoView({ block: "center" });
     field.input.focus();
   }
 

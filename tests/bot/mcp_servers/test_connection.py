@@ -177,6 +177,16 @@ async def fails(connection: ServerConnection) -> None:
 
 
 @pytest.mark.slow
+async def test_an_address_where_nothing_listens_is_not_reached() -> None:
+    """Seen told as answers that are not MCP."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port = server.getsockname()[1]
+    async with kept(ServerEntry(url=f"http://127.0.0.1:{port}/mcp")) as connection:
+        await fails(connection)
+        assert connection.state.absence is Absence.UNREACHABLE
+
+
+@pytest.mark.slow
 async def test_many_tools_of_one_name_are_none() -> None:
     async with kept(entry("hostile_server.py", "many")) as connection:
         async with asyncio.timeout(15):

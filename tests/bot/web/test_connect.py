@@ -195,6 +195,11 @@ async def test_a_test_of_what_is_set_tells_how_the_model_is_doing(tmp_path: Path
             assert (await page.overview())["model_state"]["status"] == "not_tested"
             await page.post("test", form="model", values={})
             assert (await page.overview())["model_state"]["status"] == "connected"
+    del environment["VLM_MODEL"]
+    (tmp_path / "unnamed").mkdir()
+    async with connecting(tmp_path / "unnamed", **environment) as page:
+        assert (await page.post("test", form="model", values={}))["findings"][0]["verdict"] == "bad"
+        assert (await page.overview())["model_state"]["status"] == "not_tested", "nothing was asked of it"
 
 
 async def test_a_key_goes_to_no_other_address_than_its_own(tmp_path: Path) -> None:
