@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
 
@@ -50,6 +50,8 @@ class Asked:
     field: str
     prompt: Callable[[], str]
     secret: bool = False
+    choices: Callable[[Mapping[str, str]], Awaitable[Sequence[str]]] | None = None
+    """What may be chosen, by the values of this part so far; anything else can be typed as well."""
 
 
 @dataclass(frozen=True, slots=True)

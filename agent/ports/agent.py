@@ -11,6 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from agent.events import TaskEvent
 from agent.files import GivenFile
 from agent.questions import Answer
+from agent.result_schema import JsonSchema
 from agent.result_value import ResultSchema
 from agent.standing_yes import StandingYes
 
@@ -87,8 +88,10 @@ class TaskOrder(BaseModel):
     max_steps: int = Field(default=60, ge=1)
     files: tuple[GivenFile, ...] = ()
     """What came with the task; it is on the phone before the first step."""
-    result: ResultSchema | None = None
-    """The form that the result is to have, for code to compare it; None for a result in words alone."""
+    result: ResultSchema | JsonSchema | None = Field(default=None, discriminator="type")
+    """The form that the result is to have, for code to compare or programs to read it; None for words alone. By a
+    JSON Schema the data are a document that fits it, or the task has failed.
+    """
     standing: tuple[StandingYes, ...] = ()
     """What a person has allowed ahead, with the schedule that the task comes from."""
     guidance: Guidance = AS_SET

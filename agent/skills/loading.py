@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
@@ -12,11 +13,14 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationEr
 from agent.front_matter import MAX_DESCRIPTION, Document, FolderRefused, Folders, description_in, read_folders, text_of
 from agent.recorded_skills.skill_file import FILE as RECORDING
 from agent.recorded_skills.skill_file import MOST_BYTES, RecordedSkill
+from agent.result_schema import JsonSchema
 
 FILE: Final = "SKILL.md"
 SHIPPED: Final = Path(__file__).parent
 REFERENCES: Final = "references"
 """The folder of a skill with texts that are read only when they are needed."""
+RESULT: Final = "result.schema.json"
+"""The file of a skill with the JSON Schema of what comes of it."""
 APPS: Final = "opengui-apps"
 """The key in `metadata` that binds a skill to apps: their packages with blanks between them."""
 
@@ -53,6 +57,8 @@ class Skill:
     allowed_tools: tuple[str, ...] = ()
     recorded: RecordedSkill | None = None
     """A run that code can do again; None for a skill in words alone."""
+    result: JsonSchema | None = None
+    """The form of what comes of it; None for words."""
 
     def described(self, language: str) -> str:
         """The description for people who speak this language; the one for models where there is no other."""
@@ -92,7 +98,19 @@ def _skill(document: Document) -> Skill:
         head.metadata,
         head.allowed_tools,
         recording_of(document.folder, path) if (path := document.folder / RECORDING).exists() else None,
+        result_of(document.folder, path) if (path := document.folder / RESULT).exists() else None,
     )
+
+
+def result_of(folder: Path, path: Path) -> JsonSchema:
+    """The JSON Schema in this file of a skill's folder. Raises FolderRefused for one that cannot be used."""
+    try:
+        return JsonSchema(document=json.loads(text_of(folder, path, MOST_BYTES)))
+    except ValueError as error:
+        problem = (
+            error.errors()[0]["msg"].removeprefix("Value error, ") if isinstance(error, ValidationError) else error
+        )
+        raise FolderRefused("folder.recording", place=path.name, problem=str(problem)) from error
 
 
 def recording_of(folder: Path, path: Path) -> RecordedSkill:

@@ -8,6 +8,7 @@ from difflib import get_close_matches
 from typing import Final
 
 from agent.recorded_skills.skill_file import RecordedSkill
+from agent.result_schema import JsonSchema
 from agent.skills.loading import Skill
 from bot.application.access import Refused
 from bot.application.services import Services
@@ -59,6 +60,11 @@ def require_skill(call: SkillCall, services: Services) -> SkillCall:
     if found.recorded is not None:
         worded(found, found.recorded, call.arguments)
     return call
+
+
+def result_of_skill(call: SkillCall | None, services: Services) -> JsonSchema | None:
+    """The form of the result that a skill sets; None for words, and without a skill. Raises Refused."""
+    return None if call is None else skill_named(call.name, services).result
 
 
 def worded(skill: Skill, recorded: RecordedSkill, arguments: Mapping[str, str], left: str = "") -> str:

@@ -14,7 +14,7 @@ from bot.application.access import Caller, Refused, Unknown, audited, require
 from bot.application.own_facts import answer_to
 from bot.application.phones import Meant, entitlement, phones_meant, wished
 from bot.application.services import Services
-from bot.application.skills import require_skill
+from bot.application.skills import require_skill, result_of_skill
 from bot.application.task_access import require_to_go_on, require_to_hold, task_named
 from bot.cards.card import state_line
 from bot.cards.question import closed_line
@@ -124,6 +124,7 @@ class TaskCommands:
             options=draft.options,
             max_steps=most if draft.max_steps is None else min(draft.max_steps, most),
             skill=None if draft.skill is None else require_skill(draft.skill, services),
+            result_schema=draft.result_schema or result_of_skill(draft.skill, services),
             guidance=guidance,
             follows="" if followed is None else followed.parent or followed.id,
             watch=watch,
@@ -179,6 +180,7 @@ class TaskCommands:
             asked.options if quick is None else asked.options.model_copy(update={"quick": quick}),
             None if changes else asked.skill,
             asked.follows,
+            result_schema=asked.result_schema,
         )
         kept, lost = await self._files(asked.files)
         again = TaskCommands(self._beside(task), self._services)

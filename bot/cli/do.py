@@ -14,9 +14,12 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from pydantic import ValidationError
+
 from agent.events import Source, TaskEnded
 from agent.members.loading import EXECUTOR
 from agent.outcome import Outcome
+from agent.result_schema import JsonSchema
 from bot.cards.formatting import source_lines
 from bot.cli.control import service_of, service_or_own
 from bot.cli.exits import OF_OUTCOME, OK, UNAVAILABLE, USAGE, Refused, ServiceGone
@@ -44,7 +47,23 @@ async def do(options: argparse.Namespace, settings: Settings) -> int:
         _complain(options.command, say("cli.do.empty", example=say("cli.do.example")))
         return USAGE
     how = TaskOptions(**{name: getattr(options, name) for name in TaskOptions.model_fields})
-    return await give(TaskDraft(text, options.device, how), options, settings)
+    try:
+        schema = None if options.schema is None else await asyncio.to_thread(_schema, options.schema)
+    except OSError as error:
+        _complain(options.command, say("cli.do.unread", file=error.filename, reason=error.strerror))
+        return USAGE
+    except ValueError as error:
+        problem = (
+            error.errors()[0]["msg"].removeprefix("Value error, ") if isinstance(error, ValidationError) else error
+        )
+        _complain(options.command, say("cli.do.no_schema", file=options.schema, problem=problem))
+        return USAGE
+    return await give(TaskDraft(text, options.device, how, result_schema=schema), options, settings)
+
+
+def _schema(path: Path) -> JsonSchema:
+    """The JSON Schema in a file. Raises OSError, and ValueError for one that cannot be used."""
+    return JsonSchema(document=json.loads(path.read_bytes()))
 
 
 async def give(draft: TaskDraft, options: argparse.Namespace, settings: Settings) -> int:

@@ -158,6 +158,7 @@ def parser() -> argparse.ArgumentParser:
     one.add_argument("task", metavar="TASK", help=say("cli.option.do_task"))
     add_phone(one)
     one.add_argument("--file", action="append", default=[], type=Path, metavar="PATH", help=say("cli.option.do_file"))
+    one.add_argument("--schema", type=Path, metavar="PATH", help=say("cli.option.do_schema"))
     add_task_options(one)
     one.add_argument("--detach", action="store_true", help=say("cli.option.do_detach"))
     add_json(one)

@@ -235,7 +235,8 @@ def task_path(task: str) -> str:
 def body_of(draft: TaskDraft) -> dict[str, Any]:
     """A task as the API takes it."""
     skill = {} if draft.skill is None else {"skill": draft.skill.name, "arguments": dict(draft.skill.arguments)}
-    return {"text": draft.text, "phone": draft.device, **skill, **draft.options.model_dump()}
+    form = {} if draft.result_schema is None else {"result_schema": draft.result_schema.document}
+    return {"text": draft.text, "phone": draft.device, **skill, **form, **draft.options.model_dump()}
 
 
 def _task(info: dict[str, Any]) -> dict[str, Any]:

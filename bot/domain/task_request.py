@@ -10,6 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
 from agent.files import GivenFile
 from agent.ports.agent import AS_SET, Guidance
+from agent.result_schema import JsonSchema
 from agent.standing_yes import StandingYes
 from bot.domain.address import Address, Person
 from bot.domain.watch import TaskWatch
@@ -57,6 +58,8 @@ class TaskDraft:
     """The number of the task that it follows up, as it was written; "" for none."""
     max_steps: int | None = None
     """At most so many steps; None for what is set. Nobody gets more than that."""
+    result_schema: JsonSchema | None = None
+    """The form of its result; None for that of its skill, or for words."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +109,8 @@ class TaskRequest:
     max_steps: int = MAX_STEPS
     skill: SkillCall | None = None
     """The skill that it is to follow, or that was chosen for it while it was planned."""
+    result_schema: JsonSchema | None = None
+    """The form of its result; None for words."""
     guidance: Guidance = AS_SET
     follows: str = ""
     """The id of the task that it follows up, whose result it begins with; "" for none."""

@@ -223,7 +223,7 @@ class Workers:
             standing=asked.standing,
             guidance=asked.guidance,
             earlier=await self._earlier(task),
-            result=None if asked.watch is None else asked.watch.watch.result,
+            result=asked.result_schema if asked.watch is None else asked.watch.watch.result,
         )
         ended = False
         events = self._agent.work(order)

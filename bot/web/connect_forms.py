@@ -35,22 +35,48 @@ def _endpoint(prefix: str) -> Endpoint:
 
 @dataclass(frozen=True, slots=True)
 class Preset:
-    """An endpoint that many people have, with the name of a model there that works phones."""
+    """An endpoint that many people have, with the name of a model there that works phones, and the page on which its
+    provider gives keys ("" for one that needs none).
+    """
 
     title: str
     address: str
     model: str = ""
+    keys: str = ""
 
 
 PRESETS: Final = (
-    Preset("OpenAI", "https://api.openai.com/v1", "gpt-5"),
-    Preset("OpenRouter", "https://openrouter.ai/api/v1", "qwen/qwen3-vl-235b-a22b-instruct"),
+    Preset("OpenAI", "https://api.openai.com/v1", "gpt-5", "https://platform.openai.com/api-keys"),
     Preset(
-        "Alibaba Cloud Model Studio (Qwen)", "https://dashscope-intl.aliyuncs.com/compatible-mode/v1", "qwen3-vl-plus"
+        "OpenRouter",
+        "https://openrouter.ai/api/v1",
+        "qwen/qwen3-vl-235b-a22b-instruct",
+        "https://openrouter.ai/settings/keys",
     ),
-    Preset("阿里云百炼 (Qwen)", "https://dashscope.aliyuncs.com/compatible-mode/v1", "qwen3-vl-plus"),
-    Preset("智谱 BigModel (AutoGLM)", "https://open.bigmodel.cn/api/paas/v4", "autoglm-phone"),
-    Preset("火山方舟 (UI-TARS)", "https://ark.cn-beijing.volces.com/api/v3", "doubao-1-5-ui-tars-250428"),
+    Preset(
+        "Alibaba Cloud Model Studio (Qwen)",
+        "https://dashscope-intl.aliyuncs.com/compatible-mode/v1",
+        "qwen3-vl-plus",
+        "https://modelstudio.console.alibabacloud.com/?tab=model#/api-key",
+    ),
+    Preset(
+        "阿里云百炼 (Qwen)",
+        "https://dashscope.aliyuncs.com/compatible-mode/v1",
+        "qwen3-vl-plus",
+        "https://bailian.console.aliyun.com/?tab=model#/api-key",
+    ),
+    Preset(
+        "智谱 BigModel (AutoGLM)",
+        "https://open.bigmodel.cn/api/paas/v4",
+        "autoglm-phone",
+        "https://open.bigmodel.cn/usercenter/apikeys",
+    ),
+    Preset(
+        "火山方舟 (UI-TARS)",
+        "https://ark.cn-beijing.volces.com/api/v3",
+        "doubao-1-5-ui-tars-250428",
+        "https://console.volcengine.com/ark/region:ark+cn-beijing/apiKey",
+    ),
     Preset("Ollama", "http://127.0.0.1:11434/v1", "qwen3-vl:8b"),
     Preset("LM Studio", "http://127.0.0.1:1234/v1"),
     Preset("vLLM", "http://127.0.0.1:8000/v1"),

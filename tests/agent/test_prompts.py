@@ -38,6 +38,7 @@ COVERED: Final[Mapping[str, frozenset[str]]] = {
     "summarize": frozenset({"<results>", "<notes>"}),
     "supervise": frozenset({"<results>", "<notes>"}),
     "value": frozenset({"<results>"}),
+    "value_json": frozenset({"<results>"}),
     "verify": frozenset({"Steps", "claim", "screen"}),
     "dialects/rules": frozenset({"<screen>", "<steps>", "<earlier>", "<notes>", "<read>", "<files>", "<memory>"}),
 }

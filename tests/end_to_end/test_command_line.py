@@ -18,6 +18,7 @@ from devices.virtual_phone.state import Note
 from tests.end_to_end.brain import FINISH, Act, call, on, tap
 from tests.end_to_end.service import START_S, Place, Service, place_with
 from tests.end_to_end.workshop import Workshop, hang, kinds, workshop_at
+from tests.fakes.model_server import Answer
 from tests.fixtures.adb import AdbServer
 
 BLUETOOTH: tuple[Act, ...] = (call("open_app", name="Settings", say="Opening Settings"), tap("Bluetooth"), FINISH)
@@ -34,6 +35,16 @@ def deleting(place: Place) -> tuple[Act, ...]:
     place.phone.state.notes.append(Note(99, "Bread", ""))
     place.phone.changed()
     return (call("open_app", name="Notes"), tap("Bread"), tap("Delete"))
+
+
+async def _with_schema(shop: Workshop, folder: Path) -> None:
+    """What the run ends with fits one form, and not the other."""
+    file = folder / "schema.json"
+    for least, ending in ((40, (0, "succeeded", "42")), (43, (4, "failed", None))):
+        file.write_text(f'{{"type": "integer", "minimum": {least}}}', encoding="utf-8")
+        shop.brain.acts(*BLUETOOTH, lambda _: Answer(text='{"found": false}'))
+        ran = await shop.do("--schema", str(file), "switch Bluetooth on")
+        assert (ran.code, ran.final["outcome"], ran.final["data"]) == ending, ran.err
 
 
 async def _with_files(shop: Workshop, folder: Path) -> None:
@@ -91,6 +102,17 @@ class TestAlone:
 
     async def test_files_go_with_it(self, alone: Workshop, tmp_path: Path) -> None:
         await _with_files(alone, tmp_path)
+
+    async def test_the_result_fits_a_schema(self, alone: Workshop, tmp_path: Path) -> None:
+        await _with_schema(alone, tmp_path)
+
+    async def test_what_is_no_schema_begins_no_task(self, alone: Workshop, tmp_path: Path) -> None:
+        for text in ('{"type": "nix"}', "[]", "{"):
+            (tmp_path / "schema.json").write_text(text, encoding="utf-8")
+            ran = await alone.do("--schema", str(tmp_path / "schema.json"), "switch Bluetooth on")
+            assert (ran.code, ran.lines) == (64, []), ran.err
+            assert "schema.json" in ran.err
+        assert (await alone.do("--schema", str(tmp_path / "none.json"), "switch Bluetooth on")).code == 64
 
     async def test_a_question_without_an_answer_blocks(self, alone: Workshop) -> None:
         alone.brain.acts(*SIGN_IN, FINISH)
@@ -397,6 +419,9 @@ class TestWithAService:
         ran = await workshop.opengui("doctor")
         assert "✓ Phone Virtual Phone" in ran.out
         assert "The service is running." in ran.out
+
+    async def test_the_result_fits_a_schema(self, shared: tuple[Workshop, Service], tmp_path: Path) -> None:
+        await _with_schema(shared[0], tmp_path)
 
 
 async def test_a_service_that_is_just_starting_is_waited_for(alone: Workshop) -> None:

@@ -10,6 +10,7 @@ from agent.graph.main.state import MainState, order_of
 from agent.graph.recall import memory_block, recalled_for
 from agent.ports.knowledge import Passage
 from agent.prompts import unmarked
+from agent.result_schema import JsonSchema
 from agent.result_value import ValueType
 
 _TYPES: Final[Mapping[ValueType, str]] = {
@@ -44,6 +45,12 @@ def wanted(state: MainState) -> str:
     schema = order_of(state).result
     if schema is None:
         return ""
+    if isinstance(schema, JsonSchema):
+        return (
+            "A program reads the result. End with all that it needs in the data, as the screen shows it, best as one "
+            f"JSON document that is valid against this JSON Schema: {unmarked(schema.text)}. Where something is not to "
+            "be found, do not guess."
+        )
     unit = f" in {schema.unit}" if schema.unit else ""
     return (
         f"A program compares the result. End with this in the data, as the screen shows it and without another word: "

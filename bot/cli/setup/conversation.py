@@ -7,7 +7,7 @@ import getpass
 import re
 import shlex
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final, Protocol
 
@@ -66,6 +66,8 @@ def with_values(text: str, values: Mapping[str, str]) -> str:
     return "\n".join(lines) + "\n"
 
 
+MOST_LISTED: Final = 40
+"""Choices that are told: some endpoints have hundreds of models."""
 EMPTY: Final = "-"
 """Typed to take a setting away."""
 
@@ -113,7 +115,12 @@ async def _section(terminal: Terminal, section: Section, settings: Settings, bef
             known = _shown(settings, asked, {**before, **given})
             if number and not _shown(settings, section.asked[0], {**before, **given}):
                 break
-            answer = _answer(terminal, type(settings), asked, known)
+            so_far = {one.field: _shown(settings, one, {**before, **given}) for one in section.asked}
+            listed = () if asked.choices is None else (await asked.choices(so_far))[:MOST_LISTED]
+            if listed:
+                rows = "\n".join(f"{place:>3}  {name}" for place, name in enumerate(listed, 1))
+                terminal.tell(f"{say('setup.listed')}\n{rows}")
+            answer = _answer(terminal, type(settings), asked, known, listed)
             if answer is not None:
                 given[asked.field] = answer
         tried = settings.model_copy(update=_values(type(settings), {**before, **given}))
@@ -128,14 +135,18 @@ async def _section(terminal: Terminal, section: Section, settings: Settings, bef
             return given
 
 
-def _answer(terminal: Terminal, model: type[Settings], asked: Asked, known: str) -> str | None:
-    """A value that the settings take; None for what stays as it is."""
+def _answer(
+    terminal: Terminal, model: type[Settings], asked: Asked, known: str, listed: Sequence[str] = ()
+) -> str | None:
+    """A value that the settings take, or the number of one that was listed; None for what stays as it is."""
     shown = f" [{say('setup.set') if asked.secret else known}]" if known else ""
     while True:
         typed = terminal.ask(f"{asked.prompt()}{shown}: ", secret=asked.secret)
         if not typed:
             return None
         value = "" if typed == EMPTY else typed
+        if typed.isdecimal() and 0 < int(typed) <= len(listed):
+            value = listed[int(typed) - 1]
         if not (problem := problem_of(model, asked.field, value)):
             return value
         terminal.tell(said(problem))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -36,7 +36,7 @@ def sections(platforms: Iterable[Platform[Any]]) -> list[Section]:
             (
                 Asked("vlm_base_url", lambda: say("setup.ask.vlm_base_url")),
                 Asked("vlm_api_key", lambda: say("setup.ask.vlm_api_key"), secret=True),
-                Asked("vlm_model", lambda: say("setup.ask.vlm_model")),
+                Asked("vlm_model", lambda: say("setup.ask.vlm_model"), choices=_models),
             ),
             model.findings,
         ),
@@ -59,6 +59,11 @@ def sections(platforms: Iterable[Platform[Any]]) -> list[Section]:
 
 def _heading(title: str, about: str) -> str:
     return f"{title}\n{about}"
+
+
+async def _models(given: Mapping[str, str]) -> Sequence[str]:
+    """The models at the address that was typed."""
+    return await model.names_at(given["vlm_base_url"], given["vlm_api_key"])
 
 
 async def _phones(settings: Settings) -> list[Finding]:

@@ -25,6 +25,7 @@ from pydantic import BaseModel, Field, ValidationError
 from agent.events import Step
 from agent.files import GivenFile
 from agent.questions import QuestionKind
+from agent.result_schema import JsonSchema
 from bot.application.access import Refused
 from bot.application.screens import look, phone_meant
 from bot.application.skills import draft_of_skill
@@ -43,6 +44,7 @@ from bot.texts import say
 from bot.web.auth import caller_of
 from bot.web.token_calls import Along, answer_ordinary, question_of, question_words, wait_for_task
 from bot.web.v1.calls import ApiServices, Calls
+from bot.web.v1.models.tasks import RESULT_SCHEMA, Schema
 
 MOST_WAIT_S: Final = 3600
 NUMBER: Final = 20
@@ -71,6 +73,7 @@ class HowToDo(TaskOptions):
 
     max_steps: int | None = Field(default=None, ge=1, description="At most so many steps, and not more than is set.")
     files: list[GivenFile] = Field(default_factory=list, max_length=MAX_FILES, description="What POST /files gave.")
+    result_schema: Schema | None = Field(default=None, description=RESULT_SCHEMA)
 
     @property
     def options(self) -> TaskOptions:
@@ -220,7 +223,8 @@ class PhoneTools:
                 await self._take_answers(ctx, calls, given)
             else:
                 if how is not None:
-                    draft = replace(draft, options=how.options, max_steps=how.max_steps)
+                    schema = None if how.result_schema is None else JsonSchema(document=how.result_schema)
+                    draft = replace(draft, options=how.options, max_steps=how.max_steps, result_schema=schema)
                 if skill is not None:
                     draft = draft_of_skill(draft, skill, calls.services)
                 files = () if how is None else await calls.files([(file.name, file.content) for file in how.files])

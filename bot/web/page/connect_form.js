@@ -139,7 +139,8 @@ export class ConnectForm {
     const moved = name === this.of?.key && this.moved();
     const key = fixed ? "fixed" : moved ? "key_again" : kind === "secret" && set ? "kept" : "";
     field.input.placeholder = kind === "secret" && set && !moved ? "••••••••••••" : "";
-    setText(field.hint, key ? say(`page.connect.${key}`, { name: name.toUpperCase() }) : "");
+    const where = name === this.of?.key && this.keysAt && !fixed ? say("page.connect.keys_at", { url: this.keysAt }) : "";
+    this.link(field.hint, where || (key ? say(`page.connect.${key}`, { name: name.toUpperCase() }) : ""));
     field.hint.classList.toggle("care", moved);
   }
 
@@ -177,6 +178,7 @@ export class ConnectForm {
       field.input.value = value;
       field.touched = true;
     }
+    this.keysAt = chosen.keys;
     this.hint(this.fields.get(this.of.key));
     this.fields.get(this.of.key).input.focus();
     this.list();

@@ -12,6 +12,7 @@ import pytest
 from agent.models.base import Models, Purpose
 from agent.offline.pilot import OfflinePilot
 from agent.outcome import Outcome
+from agent.result_schema import JsonSchema
 from agent.result_value import NumberValue, ResultSchema, TextValue, Value
 from tests.agent.graph.rig import Work, direct_rig, order
 from tests.agent.recorded.stage import BY_NAME, Reader, Stage, library_of
@@ -19,6 +20,8 @@ from tests.fakes.scripted_model import call, data, models
 
 pytestmark = pytest.mark.slow
 
+DOCUMENT = JsonSchema(document={"type": "object", "properties": {"price": {"type": "number"}}, "required": ["price"]})
+FITS = '{"price": 9.5}'
 PRICE = ResultSchema(name="price", type="number", unit="$")
 STATUS = ResultSchema(name="status", type="text")
 
@@ -80,3 +83,39 @@ async def test_what_a_model_says_is_read_by_code_and_a_bad_answer_told_once(
     if calls == 2:
         assert "One number in $ is needed" in str(asked[1].messages[-1].parts)
     assert "A program compares the result." in str(model.asked(Purpose.ACT)[0].messages)
+
+
+@pytest.mark.parametrize(
+    ("finish", "answers", "outcome", "found", "calls"),
+    [
+        ({"data": FITS}, [], Outcome.SUCCEEDED, FITS, 0),
+        ({"data": "It is $9.50."}, [data(found=True, value=FITS)], Outcome.SUCCEEDED, FITS, 1),
+        ({}, [data(found=True, value='{"price": "9.5"}'), data(found=True, value=FITS)], Outcome.SUCCEEDED, FITS, 2),
+        ({}, [data(found=True, value="cheap"), data(found=True, value='{"cost": 1}')], Outcome.FAILED, None, 2),
+        ({"data": "$9.50"}, [data(found=False)], Outcome.FAILED, None, 1),
+        ({"status": "failure", "data": FITS}, [], Outcome.FAILED, None, 0),
+    ],
+)
+async def test_by_a_json_schema_the_data_fit_it_or_the_task_has_failed(
+    finish: dict[str, Any], answers: list[Any], outcome: Outcome, found: str | None, calls: int
+) -> None:
+    """Seen failing with the outcome left as it was: a task without its document was a success."""
+    end_with = call("finish", **{"status": "success", "summary": "Looked.", **finish})
+    have, model = models([call("open_app", name="Shop"), end_with], summarize=list(answers))
+    async with direct_rig(wire=True) as rig:
+        wanted = order("Look at the price of the mug").model_copy(update={"result": DOCUMENT})
+        end = await Work(rig.agent(have), wanted).ended()
+    assert (end.outcome, end.data, end.value) == (outcome, found, None)
+    asked = model.asked(Purpose.SUMMARIZE)
+    assert len(asked) == calls
+    if calls == 2:
+        assert "That does not fit the schema" in str(asked[1].messages[-1].parts) or "no JSON" in str(asked[1].messages)
+    assert DOCUMENT.text in str(model.asked(Purpose.ACT)[0].messages)
+
+
+async def test_the_pilot_has_no_document_to_give() -> None:
+    pilot = OfflinePilot()
+    async with direct_rig() as rig:
+        wanted = order("Open Shop, tap Blue mug, read the price").model_copy(update={"result": DOCUMENT})
+        end = await Work(rig.agent(Models(pilot, pilot, pilot)), wanted).ended()
+    assert (end.outcome, end.data) == (Outcome.FAILED, None)

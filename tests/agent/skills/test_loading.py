@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from agent.result_schema import JsonSchema
 from agent.skills.loading import SHIPPED, load_skills
 
 GOOD = "---\nname: {name}\ndescription: {about}\n---\nDo it well."
@@ -60,3 +61,12 @@ def test_a_link_that_leads_out_is_refused(tmp_path: Path) -> None:
     own.mkdir()
     (own / "out").symlink_to(tmp_path / "elsewhere" / "out")
     assert [Path(refused.folder).name for refused in load_skills(own).refused] == ["out"]
+
+
+def test_a_skill_sets_the_form_of_its_result(tmp_path: Path) -> None:
+    for name, schema in (("good", '{"type": "object"}'), ("bad", '{"type": "nix"}'), ("none", "[")):
+        folder(tmp_path, name, GOOD.format(name=name, about="x"))
+        (tmp_path / name / "result.schema.json").write_text(schema, "utf-8")
+    there = load_skills(tmp_path)
+    assert there.found["good"].result == JsonSchema(document={"type": "object"})
+    assert {Path(refused.folder).name for refused in there.refused} == {"bad", "none"}

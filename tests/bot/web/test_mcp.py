@@ -17,6 +17,7 @@ from mcp.client.client import Client
 from mcp.client.streamable_http import streamable_http_client
 
 from agent.questions import QuestionKind
+from agent.result_schema import JsonSchema
 from bot.domain.right import Right
 from bot.domain.task import Task, TaskState
 from bot.domain.task_request import SkillCall, TaskOptions
@@ -164,12 +165,22 @@ async def test_what_is_remembered_is_told_to_its_person_alone(api: ApiWorld, mod
 
 @BOTH
 async def test_how_a_task_is_done_is_said_with_it(api: ApiWorld, mode: str) -> None:
-    how = {"deep": True, "search": True, "member": "researcher", "max_steps": 7}
+    schema = {"type": "object", "required": ["price"]}
+    how = {"deep": True, "search": True, "member": "researcher", "max_steps": 7, "result_schema": schema}
     async with connected(api, mode) as client:
         assert not (await client.call_tool("do", {"task": "look", "how": how, "wait_seconds": 0})).is_error
     request = (await given(api)).request
     assert request.options == TaskOptions(deep=True, search=True, member="researcher")
     assert request.max_steps == 7
+    assert request.result_schema == JsonSchema(document=schema)
+
+
+@BOTH
+async def test_what_is_no_schema_is_refused(api: ApiWorld, mode: str) -> None:
+    async with connected(api, mode) as client:
+        told = await client.call_tool("do", {"task": "look", "how": {"result_schema": {"type": "nix"}}})
+    assert told.is_error
+    assert api.world.agent.orders == []
 
 
 @BOTH

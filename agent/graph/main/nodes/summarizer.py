@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import logging
 from dataclasses import replace
-from typing import Any
+from typing import Any, Final
 
 from langgraph.runtime import Runtime
 from pydantic import BaseModel
@@ -26,10 +26,15 @@ from agent.models.errors import ModelError
 from agent.models.structured import ask
 from agent.outcome import Outcome
 from agent.prompts import prompt
+from agent.result_schema import JsonSchema, JsonValue, read_document
 from agent.result_value import ResultSchema, Unreadable, Value, read_value
 from agent.wording import has_words, sentence
 
 logger = logging.getLogger(__name__)
+
+
+_DONE: Final = frozenset({Outcome.SUCCEEDED, Outcome.ANSWERED, Outcome.UNVERIFIED})
+"""Endings that a result may come with."""
 
 
 class Filled(BaseModel):
@@ -39,14 +44,14 @@ class Filled(BaseModel):
     value: str = ""
 
 
-async def value_of(state: MainState, context: TaskContext, outcome: Outcome) -> tuple[Value | None, Usage]:
+async def value_of(state: MainState, context: TaskContext, outcome: Outcome) -> tuple[Value | JsonValue | None, Usage]:
     """The value that was asked for (None: it was not found, or the task was not done), and what reading it cost.
 
     No call is made for a number that stands alone in the data, nor for what the last screen showed word for word.
     """
     order = order_of(state)
     schema = order.result
-    if schema is None or outcome not in {Outcome.SUCCEEDED, Outcome.UNVERIFIED}:
+    if schema is None or outcome not in _DONE:
         return None, Usage()
     read = _read_by_code(state, schema)
     model = context.models.for_purpose(Purpose.SUMMARIZE)
@@ -55,7 +60,7 @@ async def value_of(state: MainState, context: TaskContext, outcome: Outcome) -> 
     request = ModelRequest(
         Purpose.SUMMARIZE,
         (
-            Message("system", (prompt("value"),)),
+            Message("system", (prompt("value_json" if isinstance(schema, JsonSchema) else "value"),)),
             Message("user", (f"Task: {order.text}\n{prompt_facts.wanted(state)}\n\n{prompt_facts.results(state)}",)),
         ),
         schema=Filled,
@@ -76,10 +81,15 @@ async def value_of(state: MainState, context: TaskContext, outcome: Outcome) -> 
         if not context.session.control.cancelled:
             raise
         return None, Usage()
-    return read_value(filled.value, schema) if filled.found else None, usage
+    return _read(filled.value, schema) if filled.found else None, usage
 
 
-def _read_by_code(state: MainState, schema: ResultSchema) -> Value | None:
+def _read(text: str, schema: ResultSchema | JsonSchema) -> Value | JsonValue:
+    """What a text is in the form that was asked for. Raises Unreadable."""
+    return read_document(text, schema) if isinstance(schema, JsonSchema) else read_value(text, schema)
+
+
+def _read_by_code(state: MainState, schema: ResultSchema | JsonSchema) -> Value | JsonValue | None:
     """The value in the data of the last result. Words are only taken from there as the screen showed them: a model
     writes the same thing otherwise each time.
     """
@@ -89,16 +99,16 @@ def _read_by_code(state: MainState, schema: ResultSchema) -> Value | None:
     if not data or (schema.type in {"text", "list"} and not last.get("on_screen")):
         return None
     try:
-        return read_value(data, schema)
+        return _read(data, schema)
     except Unreadable:
         return None
 
 
-def _wrong(filled: Filled, schema: ResultSchema) -> str:
+def _wrong(filled: Filled, schema: ResultSchema | JsonSchema) -> str:
     if not filled.found:
         return ""
     try:
-        read_value(filled.value, schema)
+        _read(filled.value, schema)
     except Unreadable as why:
         return str(why)
     return ""
@@ -169,11 +179,17 @@ async def summarizer(state: MainState, runtime: Runtime[TaskContext]) -> MainSta
     outcome, fault, results = outcome_of(state), state["ending"]["fault"], state["findings"]["results"]
     value, usage = await value_of(state, context, outcome)
     usage = spent(state["progress"]) + usage
+    data, summary = "\n".join(result["data"] for result in results if result["data"]) or None, told_plainly(state)
+    if isinstance(order.result, JsonSchema):
+        data = value.text if isinstance(value, JsonValue) else None
+        if data is None and outcome in _DONE:
+            # Whoever reads it by a program must not take it for done.
+            outcome, summary = Outcome.FAILED, f"{sentence('ended.no_document')}\n{summary}".strip()
     ending: EndingState = {
         "outcome": outcome.value,
-        "data": "\n".join(result["data"] for result in results if result["data"]) or None,
-        "value": None if value is None else value.model_dump(mode="json"),
-        "summary": told_plainly(state),
+        "data": data,
+        "value": None if value is None or isinstance(value, JsonValue) else value.model_dump(mode="json"),
+        "summary": summary,
         "needs_model": results[-1].get("needs_model") if results else None,
     }
     update = joined(back, {"ending": ending, "progress": {"usage": usage.data()}})
@@ -213,5 +229,8 @@ async def summarizer(state: MainState, runtime: Runtime[TaskContext]) -> MainSta
     if not has_words(reply.text):
         return update
     # Why it ended stands in the program's own words, whatever the model makes of it.
-    summary = "\n".join(([fault["summary"]] if fault else []) + [reply.text.strip()])
+    reasons = [fault["summary"]] if fault else []
+    if outcome is Outcome.FAILED and outcome_of(state) is not outcome:
+        reasons = [sentence("ended.no_document")]
+    summary = "\n".join([*reasons, reply.text.strip()])
     return joined(update, {"ending": {"summary": summary}})

@@ -2,16 +2,30 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Annotated, Any, Final, Self
 
-from pydantic import Field, model_validator
+from pydantic import AfterValidator, Field, model_validator
 
 from agent.files import GivenFile
 from agent.outcome import NeedsModel
 from agent.ports.tool_calls import CallState
+from agent.result_schema import JsonSchema
 from bot.domain.task_request import TaskDraft, TaskOptions
 from bot.tasks.files import MAX_FILES
 from bot.web.v1.models.base import TEXT_LIMIT, Arguments, Got, Name, Sent, Text
+
+RESULT_SCHEMA: Final = (
+    "A JSON Schema (draft 2020-12, without pattern and outside references): `data` is a JSON document that is valid "
+    "against it, or the task has failed."
+)
+
+
+def _usable(document: dict[str, Any]) -> dict[str, Any]:
+    return JsonSchema(document=document).document
+
+
+Schema = Annotated[dict[str, Any], AfterValidator(_usable)]
+"""A JSON Schema that can be used."""
 
 
 class HowTo(TaskOptions, Sent):
@@ -20,11 +34,13 @@ class HowTo(TaskOptions, Sent):
     phone: Name = Field(default="", description="By name or id; several as `a,b`, or `all`; empty for any free one.")
     member: Name = Field(default="", description="Who of the team does it alone; empty for whoever fits.")
     max_steps: int | None = Field(default=None, ge=1, description="At most so many steps, and not more than is set.")
+    result_schema: Schema | None = Field(default=None, description=RESULT_SCHEMA)
 
     def draft(self, text: str) -> TaskDraft:
         """The task of these words."""
         options = TaskOptions(**self.model_dump(include=set(TaskOptions.model_fields)))
-        return TaskDraft(text, self.phone, options, max_steps=self.max_steps)
+        schema = None if self.result_schema is None else JsonSchema(document=self.result_schema)
+        return TaskDraft(text, self.phone, options, max_steps=self.max_steps, result_schema=schema)
 
 
 class NewTask(HowTo):

@@ -69,6 +69,15 @@ async def settings(adb_server: AdbServer, tmp_path: Path) -> AsyncIterator[Setti
         await adb_server.disconnect(phone.address)
 
 
+async def test_a_model_is_picked_from_the_endpoints_list(settings: Settings, tmp_path: Path) -> None:
+    env = tmp_path / ".env"
+    async with ModelServer(lambda _: Answer(text="Red"), listed={"data": [{"id": "two"}, {"id": "one"}]}) as model:
+        typist = Typist([model.base_url, "a-key", "2", *DISCORD, *TELEGRAM, *PHONES])
+        assert await talk(typist, settings, env, tmp_path / "none") == 0
+    assert "  1  one\n  2  two" in typist.screen
+    assert load_settings(env).vlm_model == "two"
+
+
 async def test_answers_are_tried_and_written_for_this_user_alone(settings: Settings, tmp_path: Path) -> None:
     env, example = tmp_path / ".env", tmp_path / ".env.example"
     example.write_text("# Model\nVLM_BASE_URL=\nVLM_MODEL=\n# Service\nMAX_STEPS=60\n")

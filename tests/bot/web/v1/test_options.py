@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from agent.questions import QuestionKind
+from agent.result_schema import JsonSchema
 from bot.domain.task_request import TaskOptions
 from bot.store.audit import AuditKind
 from tests.bot.web.v1.world import ApiWorld
@@ -55,3 +56,24 @@ async def test_what_is_refused_stands_in_the_audit_once(api: ApiWorld) -> None:
     assert (await api.ask(secret, "POST", f"/tasks/{task.id}/answer", {"text": "allow"})).status == 403
     found = [entry for entry in await api.world.store.audit.page(20) if entry.kind is AuditKind.REFUSED]
     assert [entry.detail for entry in found] == ["approve"]
+
+
+SCHEMA = {"type": "object", "properties": {"price": {"type": "number"}}, "required": ["price"]}
+
+
+async def test_a_post_sets_the_form_of_the_result(api: ApiWorld) -> None:
+    secret = await api.token("ci")
+    made = await api.ask(secret, "POST", "/tasks", {"text": "look", "result_schema": SCHEMA})
+    assert made.status == 201
+    request = (await api.world.task_service.known(made.body["id"])).request
+    assert request.result_schema == JsonSchema(document=SCHEMA), "as it was kept"
+    (order,) = api.world.agent.orders
+    assert order.result == JsonSchema(document=SCHEMA)
+
+
+@pytest.mark.parametrize("schema", [{"type": "nix"}, {"pattern": "a"}, {"$ref": "https://example.com"}, [], "object"])
+async def test_what_is_no_schema_is_refused_before_a_task_is_taken(api: ApiWorld, schema: object) -> None:
+    secret = await api.token("ci")
+    made = await api.ask(secret, "POST", "/tasks", {"text": "look", "result_schema": schema})
+    assert made.status == 422
+    assert api.world.agent.orders == []
