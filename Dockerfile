@@ -1,5 +1,7 @@
 # syntax=docker/dockerfile:1
-FROM python:3.13-slim-bookworm AS build
+# The one place of the base. A release names it with its digest (RELEASING.md).
+ARG BASE=python:3.13-slim-bookworm
+FROM ${BASE} AS build
 WORKDIR /opt/opengui
 COPY requirements.lock pyproject.toml README.md LICENSE THIRD_PARTY_NOTICES.md ./
 COPY extras ./extras
@@ -13,7 +15,7 @@ COPY agent ./agent
 COPY devices ./devices
 RUN /opt/venv/bin/pip install --no-cache-dir --no-deps --no-build-isolation .
 
-FROM python:3.13-slim-bookworm
+FROM ${BASE}
 # Bubblewrap is for the workshop's rooms. The adb that comes with adbutils runs on amd64 only.
 # hadolint ignore=DL3008,SC2046
 RUN apt-get update \

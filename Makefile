@@ -11,7 +11,7 @@ FROM_LOCK := --no-deps --require-hashes -r
 # Most tests wait for processes: five at a time keep two cores busy.
 WORKERS ?= 5
 
-.PHONY: run upgrade $(EXTRAS:%=install-%) install-all test test-again test-fast test-fleet test-llm test-parts test-page gate attacks chaos fleet-chaos soak fuzz api-fuzz bench check format lock dist test-dist test-image site audit sbom clean
+.PHONY: run upgrade $(EXTRAS:%=install-%) install-all test test-again test-fast test-lowest test-newest test-fleet test-llm test-parts test-page gate attacks chaos fleet-chaos soak fuzz api-fuzz bench check format lock dist test-dist test-image site audit sbom clean
 
 run: upgrade
 	@$(BIN)/opengui run
@@ -38,8 +38,22 @@ test-again: check
 	$(BIN)/python -m pytest --last-failed --last-failed-no-failures none --maxfail 5 $(ARGS)
 
 # For the work in between, in a minute: no other program, no network, no waiting (tests/fixtures/outside.py sees to it).
+FAST := not page and not chaos and not fleet and not llm and not slow
 test-fast: $(VENV)/.installed-dev
-	$(BIN)/python -m pytest -m "not page and not chaos and not fleet and not llm and not slow" -n 2 --dist worksteal $(ARGS)
+	$(BIN)/python -m pytest -m "$(FAST)" -n 2 --dist worksteal $(ARGS)
+
+# The same with the lowest and with the newest versions of what the package asks for, in an environment of its own that is
+# made as the lock says, for the tools of developers, and changed then. Needs uv.
+test-lowest: RESOLUTION := lowest-direct
+test-newest: RESOLUTION := highest
+test-lowest test-newest: test-%:
+	rm -rf build/$* build/$*.txt
+	uv pip compile -q --resolution $(RESOLUTION) --python $(PYTHON) --all-extras pyproject.toml -o build/$*.txt
+	uv venv -q --python $(PYTHON) build/$*
+	uv pip install -q --python build/$*/bin/python -r requirements-dev.lock
+	uv pip install -q --python build/$*/bin/python -r build/$*.txt
+	uv pip install -q --python build/$*/bin/python --no-deps --no-build-isolation -e .
+	build/$*/bin/python -m pytest -m "$(FAST)" -n 2 --dist worksteal $(ARGS)
 
 # A hub and its hosts over a real nats-server, some of them killed and cut off: they wait by the clock.
 test-fleet: $(VENV)/.installed-dev
@@ -154,11 +168,11 @@ build/site-venv/.installed: requirements-site.lock
 
 # Whether a package that is installed has a known weakness. Asks the Python Package Index; needs pipx.
 audit:
-	pipx run --spec "pip-audit>=2.9,<3" pip-audit --disable-pip --require-hashes -r requirements.lock
+	pipx run --spec "pip-audit>=2.9,<3" pip-audit --disable-pip --no-deps -r constraints.txt
 
 # What a release is made of, in CycloneDX's form. Needs pipx.
 sbom:
-	pipx run --spec "cyclonedx-bom>=7,<8" cyclonedx-py requirements requirements.lock -o sbom.cdx.json
+	pipx run --spec "cyclonedx-bom>=7,<8" cyclonedx-py requirements constraints.txt -o sbom.cdx.json
 
 $(VENV)/bin/python:
 	@command -v $(PYTHON) >/dev/null || \
