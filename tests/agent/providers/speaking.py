@@ -13,7 +13,7 @@ PROVEN = '{"proven": true, "reason": ""}'
 CHECKING = "You check whether a task"
 ASKED_HOW = "Decide how to handle"
 
-_ROW = re.compile(r" 'Bluetooth' \((?P<x>\d+),(?P<y>\d+)\)\n.*'(?P<state>On|Off)'")
+_ROW = re.compile(r" 'Bluetooth · (?P<state>On|Off)' \((?P<x>\d+),(?P<y>\d+)\)")
 
 Think = Callable[[Recorded], Answer]
 
