@@ -136,6 +136,8 @@ class Observation:
     package: str = ""
     app_name: str = ""
     """What people call that app: its label where it is known already, else a readable name."""
+    app_version: str = ""
+    """The number of the version of that app, where this run has asked for it already."""
     activity: str = ""
     keyboard_shown: bool = False
     rotation: int = 0

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import time
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, Final, Literal
 
@@ -12,9 +13,11 @@ from agent.actions import Action, EnterSecret, Scroll, Swipe, Type
 from agent.guards.binding import ApprovalContext, approval_context, digest, picture_of, pictured
 from agent.guards.hit_test import TouchTarget
 from agent.guards.key_effects import keys_of, stays, stays_on_button
+from agent.guards.press_verdicts import KeptVerdict, PressVerdicts
 from agent.guards.rules import RuleName
 from agent.guards.sanitise import in_one_line
 from agent.guards.structure import is_drawn
+from agent.guards.words import id_words
 from devices.geometry import Point
 from devices.phone import Element, Observation
 from devices.recent import Recent
@@ -37,6 +40,8 @@ NOTHING: Final = "none"
 MAX_OBJECT = 160
 READINGS_KEPT = 2000
 """The newest of a service: more controls than people's apps have."""
+KEPT_S: Final = 30 * 86_400.0
+"""Seconds for which a verdict counts."""
 SPOT_GRID = 40
 """Pixels: places without a name this close to each other are the same place."""
 
@@ -118,6 +123,17 @@ class Pressed:
         """The control with its dialog or row, and its window."""
         return approval_context(self.seen, self.target, self.point)
 
+    def lasting(self, key: str, reader: str, now: float) -> KeptVerdict | None:
+        """How a harmless verdict may outlive the process; None where it may not: on a dialog, where words may come
+        from a web page, where there are no words around it, and where the app's version is not known.
+        """
+        near, seen = self.near, self.seen
+        is_web = any("WebView" in each.class_name for each in seen.elements or ())
+        if self.target is None or near.kind == "dialog" or not near.window or is_web or not seen.app_version:
+            return None
+        control = " ".join(id_words(self.target.resource_id)) or self.target.class_name.rpartition(".")[2]
+        return KeptVerdict(key, seen.package, seen.app_version, control, reader, now)
+
     def key(self, reader: str) -> str | None:
         """A word for the app, the control and all words that are bound to it, and for the picture where there are
         none, or none that are believed; None where nothing tells this window from another one.
@@ -140,23 +156,65 @@ class Pressed:
         return digest([reader, seen.package, seen.activity, control, words, picture])
 
 
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """A reading that is kept. `lasts` is what outlives the process of it, `before` whether a former process asked."""
+
+    reading: PressReading
+    lasts: KeptVerdict | None = None
+    before: bool = False
+
+    def holds(self, version: str, now: float) -> bool:
+        """Whether it counts now, in this version of the app, "" where that is not known yet."""
+        if self.lasts is None:
+            return True
+        same = version == self.lasts.version or (not version and not self.before)
+        return same and now - self.lasts.at < KEPT_S
+
+
 class Readings:
-    """The readings of this service. What is unknown is never kept, nor what is harmless for the buttons of a dialog."""
+    """The readings of this service. What is unknown is never kept, nor what is harmless for the buttons of a dialog.
 
-    def __init__(self) -> None:
-        self._kept: Recent[str, PressReading] = Recent(READINGS_KEPT)
+    Those that outlive the process are harmless ones alone (see `Pressed.lasting`).
+    """
 
-    def of(self, key: str | None) -> PressReading | None:
-        """What is known of it from before."""
-        return None if key is None else self._kept.get(key)
+    def __init__(self, table: PressVerdicts | None = None, clock: Callable[[], float] = time.time) -> None:
+        """`clock` gives Unix seconds."""
+        self._kept: Recent[str, _Known] = Recent(READINGS_KEPT)
+        self._table = table
+        self._clock = clock
 
-    def keep(self, key: str | None, reading: PressReading, near: ApprovalContext) -> None:
+    async def load(self) -> None:
+        """Take what former processes have kept."""
+        if self._table is not None:
+            for each in reversed((await self._table.all(self._clock() - KEPT_S))[:READINGS_KEPT]):
+                self._kept[each.key] = _Known(PressReading(NOTHING, kept=True, key=each.key), each, before=True)
+
+    def of(self, key: str | None, version: str) -> PressReading | None:
+        """What is known of it from before, in this version of its app."""
+        known = None if key is None else self._kept.get(key)
+        return known.reading if known is not None and known.holds(version, self._clock()) else None
+
+    async def keep(self, key: str | None, reading: PressReading, pressed: Pressed, reader: str) -> None:
         """Keep it, where it may be kept."""
         harmless = reading.consequence == NOTHING
-        if key is None or reading.consequence == UNKNOWN.consequence or (harmless and near.kind == "dialog"):
+        if key is None or reading.consequence == UNKNOWN.consequence or (harmless and pressed.near.kind == "dialog"):
             return
-        self.know(key, reading.consequence, reading.object)
+        lasts = pressed.lasting(key, reader, self._clock()) if harmless and self._table is not None else None
+        self._kept[key] = _Known(PressReading(reading.consequence, reading.object, kept=True, key=key), lasts)
+        if lasts is not None and self._table is not None:
+            await self._table.keep(lasts)
 
     def know(self, key: str, consequence: str, about: str) -> None:
-        """Take what was kept of it before, as in a former process."""
-        self._kept[key] = PressReading(consequence, about, kept=True, key=key)
+        """Take what was kept of it with a recorded skill."""
+        self._kept[key] = _Known(PressReading(consequence, about, kept=True, key=key))
+
+    def lasting(self) -> tuple[KeptVerdict, ...]:
+        """What outlives the process."""
+        return tuple(known.lasts for known in self._kept.values() if known.lasts is not None)
+
+    async def clear(self) -> None:
+        """Forget all of it, also what outlives the process."""
+        self._kept.clear()
+        if self._table is not None:
+            await self._table.clear()

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from zoneinfo import ZoneInfo
 
+from agent.guards.reading import Readings
 from agent.models.base import Model
 from agent.models.transcription import Transcriber
 from agent.ports.frames import Frames
@@ -60,6 +61,8 @@ class Services:
     skills: Skills = field(default_factory=Skills)
     tools: Callable[[], ToolOffer] = ToolOffer
     """The tools that need no phone, as they are now."""
+    readings: Readings = field(default_factory=Readings)
+    """What the independent reader has said of controls."""
     reasoning: Callable[[], Model] | None = None
     """The model that plans, None where none is asked."""
     offline: Callable[[], bool] = lambda: False

@@ -49,6 +49,7 @@ class Local:
             {},
             zone,
             skills=core.skills,
+            readings=core.readings,
             reasoning=lambda: core.terms.models.reasoning,
             offline=lambda: core.terms.state.status is ModelStatus.OFFLINE,
         )

@@ -27,6 +27,7 @@ from bot.commands import (
     tokens,
     tools,
     usage,
+    verdicts,
     watching,
 )
 from bot.commands.backlog import STEER, MissedLists, claimed, hold_back, keep_late
@@ -85,6 +86,7 @@ HANDLERS: Mapping[str, Handler] = {
     "tokens": tokens.tokens,
     "pair": pairing.pair,
     "set": admin.set_setting,
+    "verdicts": verdicts.verdicts,
     "audit": admin.audit,
 }
 

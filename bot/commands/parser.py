@@ -209,6 +209,7 @@ _NESTED: Mapping[str, tuple[tuple[str, str, tuple[str, ...] | None, str | None, 
         ("admin", "set", (), "{setting} {value}", (_SETTING, Field("value"))),
         ("admin", "reset", (), "{setting} default", (_SETTING,)),
     ),
+    "verdicts": (("admin", "verdicts", (), "", ()), ("admin", "clear-verdicts", (), "clear", ())),
     "name": (("admin", "name", ("device",), None, ()),),
     "audit": (("admin", "audit", ("before",), None, ()),),
 }

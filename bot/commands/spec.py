@@ -171,6 +171,7 @@ COMMANDS: tuple[CommandSpec, ...] = (
     _command("tokens", text="change", right=Right.ADMIN),
     _command("pair", ("code", OptionKind.TEXT), argument="code"),
     _command("set", text="change", right=Right.ADMIN),
+    _command("verdicts", text="change", right=Right.ADMIN),
     _command("audit", ("before", OptionKind.TEXT), right=Right.ADMIN),
 )
 """All commands, in the order in which help lists them."""

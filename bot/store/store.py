@@ -28,6 +28,7 @@ from bot.store.outbox import Cards, Outbox
 from bot.store.own_files import OwnFiles
 from bot.store.people import Grants, Links, Tiers
 from bot.store.phone_names import PhoneNameTable
+from bot.store.press_verdicts import PressVerdictTable
 from bot.store.pruning import Pruning
 from bot.store.questions import Deadlines, Questions
 from bot.store.schedules import Schedules
@@ -74,6 +75,7 @@ class Store:
         self.changes = Changes(database, clock)
         self.audit = Audit(database, clock)
         self.phone_names = PhoneNameTable(database, clock)
+        self.press_verdicts = PressVerdictTable(database)
         self.console = ConsoleMessages(database, clock)
         self.api_requests = ApiRequests(database, clock)
         self.own_files = OwnFiles(database, clock)

@@ -88,6 +88,7 @@ class Core:
     tools: Callable[[], ToolOffer]
     members: Members
     toolbox: Toolbox
+    readings: Readings
     machines: RemoteMachines | None
     """Those whose phones it uses beside its own, None where the settings name none."""
 
@@ -159,7 +160,8 @@ async def open_core(
         live.on_change(embedder.change)
         memory = store.memory(lambda person: rights.policy.subjects(person), embedder.now)  # noqa: PLW0108 - links change
         skills = await asyncio.to_thread(skills_of, settings)
-        readings = Readings()
+        readings = Readings(store.press_verdicts)
+        await readings.load()
         for verdict in await store.skills.verdicts():
             readings.know(verdict.key, verdict.consequence, verdict.object)
         foreign = await stack.enter_async_context(tool_servers().connected(settings.data_dir))
@@ -240,6 +242,7 @@ async def open_core(
             lambda: tool_offer(settings, toolbox.tools, offer.lack, foreign),
             members,
             toolbox,
+            readings,
             machines,
         )
 

@@ -150,6 +150,7 @@ async def _chats(
         namings={platform.name: platform.naming for platform in platforms} | {API_PLATFORM: Naming(NAME)},
         skills=core.skills,
         tools=core.tools,
+        readings=core.readings,
         reasoning=lambda: core.terms.models.reasoning,
         offline=lambda: core.terms.state.status is ModelStatus.OFFLINE,
     )

@@ -103,6 +103,13 @@ class Apps:
         label = next((app.label for app in (*found, *self._known) if app.package == package and app.label), "")
         self._labelled[package] = _shown(label)
 
+    async def version(self, package: str) -> str:
+        """The version code of an app, "" where the phone tells none. Raises PhoneError."""
+        line = command("pm", "list", "packages", "--user", 0, "--show-versioncode", package)
+        listed = await self._shell.run(line, doing=words("phone.doing.app_files"))
+        told = re.search(rf"^package:{re.escape(package)} versionCode:(\d+)\s*$", listed.out, re.MULTILINE)
+        return told.group(1) if told else ""
+
     async def _told_language(self) -> str:
         told = (await self._shell.run(_LANGUAGE, doing=words("phone.doing.language"))).out.split()
         return told[0] if told else ""
@@ -187,12 +194,14 @@ class Titles:
         self._apps = apps
         self._open = False
         self._asked: set[str] = set()
+        self._versions: dict[str, str] = {}
         self._learning: asyncio.Task[None] | None = None
 
     def begin(self) -> None:
         """A run begins: each app that it meets is asked for once, as language and version may be others now."""
         self._open = True
         self._asked.clear()
+        self._versions.clear()
 
     async def end(self) -> None:
         """The run is over, or the phone goes: nothing is asked any more."""
@@ -206,6 +215,10 @@ class Titles:
         """The label as last told, else a usual or readable name; "" for no app."""
         return self._apps.label(package) or usual_name(package) or readable(package)
 
+    def version_of(self, package: str) -> str:
+        """The version code of an app as this run was told; "" until it was."""
+        return self._versions.get(package, "")
+
     def met(self, package: str) -> None:
         """An app came to the front; its label is asked for in the background, one app at a time."""
         busy = self._learning is not None and not self._learning.done()
@@ -216,6 +229,7 @@ class Titles:
 
     async def _learn(self, package: str) -> None:
         try:
+            self._versions[package] = await self._apps.version(package)
             await self._apps.learn(package)
         except PhoneError as lost:
             logger.debug("the label of %s was not told: %s", package, lost)

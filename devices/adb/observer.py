@@ -317,6 +317,7 @@ class Observer:
             elements=elements,
             package=state.package,
             app_name=self._titles.of(state.package),
+            app_version=self._titles.version_of(state.package),
             activity=state.activity,
             keyboard_shown=state.keyboard_shown,
             rotation=state.rotation,

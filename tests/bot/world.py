@@ -15,6 +15,7 @@ from PIL import Image
 
 from agent.events import Asked, Started, Step, TaskEnded, TaskEvent
 from agent.guards.policy import Policy as GatePolicy
+from agent.guards.reading import Readings
 from agent.models.base import Usage
 from agent.outcome import Outcome
 from agent.ports.agent import TaskOrder
@@ -447,6 +448,7 @@ async def a_world(
             clock=clock,
             namings=namings,
             skills=Skills(dict(shipped_skills()), path / "skills"),
+            readings=Readings(store.press_verdicts, clock),
             offline=lambda: offline,
         )
         world = World(

@@ -63,16 +63,17 @@ async def read_press(
     the press has waited: what was read while the model still wrote takes none.
     """
     pressed = Pressed(action.kind, sight.observation, where.element, where.point)
-    key = pressed.key(context.config.models.for_purpose(Purpose.GUARD).name)
-    known, early = context.readings.of(key), context.memory.early.take(key)
+    reader, version = context.config.models.for_purpose(Purpose.GUARD).name, sight.observation.app_version
+    key = pressed.key(reader)
+    known, early = context.readings.of(key, version), context.memory.early.take(key)
     if known is not None:
         return known, Usage() if early is None else early.drop()
     clock = asyncio.get_running_loop().time
     began = clock()
     reading, usage = await context.control.guard(_ask(context, sight, pressed) if early is None else early.answer())
     reading = replace(reading, seconds=round(clock() - began, 2))
-    context.readings.keep(key, reading, pressed.near)
-    if key is not None and context.readings.of(key) is not None:
+    await context.readings.keep(key, reading, pressed, reader)
+    if key is not None and context.readings.of(key, version) is not None:
         reading = replace(reading, key=key)
     return reading, usage.read_by_guard(reading.seconds)
 
@@ -82,7 +83,7 @@ def begin_reading(context: RunContext, sight: ScreenView, action: Action, where:
     pressed = Pressed(action.kind, sight.observation, where.element, where.point)
     name = context.config.models.for_purpose(Purpose.GUARD).name
     key = pressed.key(name)
-    if key is None or context.readings.of(key) is not None:
+    if key is None or context.readings.of(key, sight.observation.app_version) is not None:
         return
     sent: list[ModelRequest] = []
     task = asyncio.create_task(_ask(context, sight, pressed, sent.append), name=f"early reading of {context.run}")

@@ -80,3 +80,15 @@ fleet_epochs = table(
     "fleet_epochs",
     Column("epoch", Number, primary_key=True),
 )
+
+# Controls of apps that the independent reader has found harmless. The key is a digest of the words around them.
+press_verdicts = table(
+    "press_verdicts",
+    Column("key", Text, primary_key=True),
+    required("package", Text),
+    required("version", Text),
+    required("control", Text),
+    # The reader's.
+    required("model", Text),
+    required("at", Time),
+)

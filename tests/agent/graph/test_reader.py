@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import io
+import itertools
 import json
+from dataclasses import replace
 
 import pytest
 from PIL import Image
 
 from agent.events import Asked, Step
+from agent.guards.press_verdicts import KeptVerdict
 from agent.guards.reading import GuardMode, Readings
 from agent.models.base import ModelReply, ModelRequest, Purpose
 from agent.models.errors import ModelUnreachable
@@ -190,6 +193,58 @@ async def test_what_was_recorded_with_a_skill_is_asked_anew_only_where_other_wor
     rig.phone.state.prices["Blue mug"] = 4711
     await work.ended()
     assert len(model.asked(Purpose.GUARD)) == 1
+
+
+TASKS = itertools.count(100)
+
+
+class Table:
+    """What outlives a process."""
+
+    def __init__(self) -> None:
+        self.rows: dict[str, KeptVerdict] = {}
+
+    async def all(self, since: float) -> tuple[KeptVerdict, ...]:
+        return tuple(each for each in self.rows.values() if each.at >= since)
+
+    async def keep(self, verdict: KeptVerdict) -> None:
+        self.rows[verdict.key] = verdict
+
+    async def clear(self) -> None:
+        self.rows.clear()
+
+
+async def asked_anew(rig: Rig, table: Table, at: float = 0.0, reader: str = "scripted") -> int:
+    """Presses the cart in a process that knows the table alone, at this time; how often the reader was asked."""
+    readings = Readings(table, clock=lambda: at)
+    await readings.load()
+    rig.phone.windows.launch("shop")
+    have, model = models([call("wait_for", what="text", text="Cart, 0"), CART, BACK, GIVE_UP], guard=[NONE])
+    model.name = reader
+    work = Work(rig.agent(have, guard="auto", readings=readings), order(TASK, task=str(next(TASKS))))
+    await work.ended()
+    assert any("input tap" in line for line in rig.inputs())
+    return len(model.asked(Purpose.GUARD))
+
+
+async def test_a_harmless_verdict_outlives_the_process(rig: Rig) -> None:
+    """For the same words, version and reader, and for 30 days. No word of the screen is kept. Seen failing without
+    `load`, and for each of the rest with that left out of the key or of `holds`.
+    """
+    table = Table()
+    assert await asked_anew(rig, table) == 1
+    (kept,) = table.rows.values()
+    assert (kept.package, kept.version) == ("org.example.shop", "1")
+    assert "0" not in kept.control
+    assert await asked_anew(rig, table, at=29 * 86_400.0) == 0
+    assert await asked_anew(rig, table, at=31 * 86_400.0) == 1
+    table.rows = {kept.key: replace(kept, version="2")}
+    assert await asked_anew(rig, table) == 1
+    table.rows = {kept.key: kept}
+    assert await asked_anew(rig, table, reader="another") == 1
+    table.rows = {kept.key: kept}
+    rig.phone.state.prices["Blue mug"] = 4711
+    assert await asked_anew(rig, table) == 1
 
 
 async def test_a_kept_hold_holds_in_the_next_task_too(rig: Rig) -> None:
