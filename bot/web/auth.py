@@ -225,8 +225,10 @@ class ConsoleGate:
         """Why the caller is not let in: no token came along, or one that is not or no longer valid."""
         if not programs:
             return refuse(401, say("refusal.unknown"), details={"sign_in": self.signs_in})
-        code = "wrong_token" if request.headers.get("Authorization", "").partition(" ")[2].strip() else "no_token"
-        response = refuse_at(request, 401, say(f"refusal.{code}"), code)
+        if request.headers.get("Authorization", "").partition(" ")[2].strip():
+            response = refuse_at(request, 401, say("refusal.wrong_token"), "wrong_token")
+        else:
+            response = refuse_at(request, 401, say("refusal.no_token"), "no_token")
         response.headers["WWW-Authenticate"] = "Bearer"
         return response
 

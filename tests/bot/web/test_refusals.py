@@ -55,7 +55,7 @@ async def broken(_: Request) -> Response:
 
 
 async def full(_: Request) -> Response:
-    raise StoreAway(OSError("no space"))
+    raise StoreAway("no space")
 
 
 def all_that_admins_have(world: World) -> Sequence[BaseRoute]:
