@@ -23,7 +23,7 @@ LONGEST_PAUSE_S: Final = 300.0
 """Seconds after which a failing endpoint is asked for a word again, doubled each time."""
 _STAYS: Final = ABOUT_THE_REQUEST | {Cause.NO_PICTURES}
 """What the first says of the request or of itself as a model: no other is asked in its place."""
-_WORD: Final = ModelRequest(Purpose.SUPERVISE, (Message("user", ("Answer with one word: ready",)),), max_tokens=16)
+_WORD: Final = ModelRequest(Purpose.SUPERVISE, (Message("user", ("Answer with one word: ready",)),))
 
 
 class FailoverModel:
@@ -88,6 +88,7 @@ class FailoverModel:
         except ModelError as error:
             if error.cause in _STAYS:
                 raise
+            self._unbooked += error.usage
             self._failure = None  # the first is asked again the next time, whatever it is like
             raise next((each for each in (failure, error) if isinstance(each, ModelUnreachable)), failure) from error
         return self._booked(replace(reply, stand_in=StandIn(self._second.name, failure.cause)))
@@ -114,14 +115,14 @@ class FailoverModel:
                 self._word = asyncio.create_task(self._first.complete(_WORD), name="is the first model back")
         elif self._word.done():
             asked, self._word = self._word, None
-            error = None if asked.cancelled() else asked.exception()
-            if error is None and not asked.cancelled():
+            try:
                 self._unbooked += asked.result().usage
                 self._failure = None
-                return
-            if isinstance(error, ModelError):
-                self._failure = error
+            except ModelError as error:
                 self._unbooked += error.usage
+                self._failure = None if error.cause in _STAYS else error
+            if self._failure is None:
+                return
             self._pause = min(LONGEST_PAUSE_S, self._pause * 2)
             self._again = self._clock() + self._pause
 
