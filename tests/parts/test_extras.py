@@ -124,9 +124,9 @@ class Base:
             out, err = await process.communicate()
         return process.returncode, out.decode(), err.decode()
 
-    async def rows(self, *arguments: str) -> list[dict[str, object]]:
+    async def rows(self, *arguments: str, **more: str) -> list[dict[str, object]]:
         """The lines that a command prints as JSON."""
-        _, out, _ = await self.run(*arguments, "--json")
+        _, out, _ = await self.run(*arguments, "--json", **more)
         return [json.loads(line) for line in out.splitlines()]
 
     @asynccontextmanager
@@ -193,6 +193,8 @@ async def test_a_service_without_extras_does_a_task_and_tells_what_is_missing(ba
             "read_page": Extra.WEB.value,
         }.items()
     )
+    offered = [row["tool"] for row in await base.rows("tools", SEARXNG_URL="http://127.0.0.1:9") if row.get("offered")]
+    assert "web_search" in offered, "by a service that the settings name"
     findings = " ".join(str(row["text"]) for row in await base.rows("doctor"))
     for extra in (Extra.COMPUTING, Extra.MCP, Extra.WEB):
         assert said(lack_of(extra)) in findings
