@@ -1,4 +1,5 @@
 """Runs llama.cpp's server on loopback until its standard input ends; the first line that it prints is its address.
+With `embeddings` as its argument it answers those and nothing else.
 
 The weights come in four packages of the Python index; they are put together once, outside of the repository.
 """
@@ -37,7 +38,7 @@ def weights() -> Path:
     return whole
 
 
-def serve() -> None:
+def serve(*, embeddings: bool) -> None:
     """Serve until standard input ends."""
     os.nice(10)
     llama: Any = importlib.import_module("xllamacpp")  # no types come with it, and few have it
@@ -48,6 +49,8 @@ def serve() -> None:
     wished.n_parallel, wished.n_ctx, wished.n_predict = SLOTS, SLOTS * WINDOW, MOST_WRITTEN
     wished.cpuparams.n_threads = wished.cpuparams_batch.n_threads = 2
     wished.n_gpu_layers, wished.warmup, wished.sampling.seed = 0, False, 1
+    if embeddings:
+        wished.embedding, wished.pooling_type = True, llama.llama_pooling_type.LLAMA_POOLING_TYPE_MEAN
     server = llama.Server(wished)
     sys.stdout.write(f"{server.listening_address}\n")
     sys.stdout.flush()
@@ -55,4 +58,4 @@ def serve() -> None:
 
 
 if __name__ == "__main__":
-    serve()
+    serve(embeddings="embeddings" in sys.argv)

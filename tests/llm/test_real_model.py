@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import math
 import sys
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager
 from importlib.util import find_spec
 from pathlib import Path
@@ -30,6 +31,7 @@ from tests.llm.server import MOST_WRITTEN, NAME, WINDOW
 
 pytestmark = [
     pytest.mark.llm,
+    pytest.mark.slow,
     pytest.mark.timeout(600),
     pytest.mark.skipif(find_spec("xllamacpp") is None, reason="make test-llm installs it"),
 ]
@@ -38,14 +40,29 @@ PATIENCE_S = 300.0
 """Seconds for a call: an idle machine takes two, and a busy one a hundred times as long."""
 
 
-@pytest.fixture(scope="module")
-def address() -> Iterator[str]:
-    """The base URL of the server."""
-    with Popen([sys.executable, "-m", "tests.llm.server"], cwd=ROOT, stdin=PIPE, stdout=PIPE, text=True) as server:
+@contextlib.contextmanager
+def serving(*how: str) -> Iterator[str]:
+    """The base URL of a server."""
+    command = [sys.executable, "-m", "tests.llm.server", *how]
+    with Popen(command, cwd=ROOT, stdin=PIPE, stdout=PIPE, text=True) as server:
         assert server.stdin is not None
         assert server.stdout is not None
         yield f"{server.stdout.readline().strip()}/v1"
         server.stdin.close()
+
+
+@pytest.fixture(scope="module")
+def address() -> Iterator[str]:
+    """The base URL of the server that chats."""
+    with serving() as base_url:
+        yield base_url
+
+
+@pytest.fixture(scope="module")
+def of_vectors() -> Iterator[str]:
+    """The base URL of the server that makes embeddings."""
+    with serving("embeddings") as base_url:
+        yield base_url
 
 
 @asynccontextmanager
@@ -136,6 +153,19 @@ async def test_embeddings_are_refused_in_its_words(address: str) -> None:
     with pytest.raises(EmbeddingFailed, match="does not support embeddings"):
         await embedder.embed(["coffee"])
     await embedder.close()
+
+
+async def test_embeddings_are_vectors_by_which_words_are_told_apart(of_vectors: str) -> None:
+    embedder = OpenAIEmbedder(EndpointSettings(NAME, of_vectors), patience=PATIENCE_S)
+    coffee, again, train = await embedder.embed(["I drink coffee", "I drink coffee", "the train to Bern"])
+    await embedder.close()
+    assert len(coffee) == len(train) > 100
+    assert near(coffee, again) > 0.999 > near(coffee, train)
+
+
+def near(one: Sequence[float], other: Sequence[float]) -> float:
+    """The cosine of two vectors."""
+    return sum(a * b for a, b in zip(one, other, strict=True)) / math.hypot(*one) / math.hypot(*other)
 
 
 async def test_the_doctor_says_how_it_works(address: str) -> None:
