@@ -40,7 +40,7 @@ WITHOUT: Final = "OPENGUI_WITHOUT"
 """The variable that tells tests in a copy which part is missing there."""
 
 
-FOLDERS: Final = frozenset({"bot", "agent", "devices", "tests", "docs", "docker", "systemd", "benchmarks"})
+FOLDERS: Final = frozenset({"bot", "agent", "devices", "extras", "tests", "docs", "docker", "systemd", "benchmarks"})
 
 
 def without(part: str, copy: Path) -> Path:
