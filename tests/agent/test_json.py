@@ -18,6 +18,7 @@ from agent.ports.agent import TaskOrder
 from agent.ports.runner import RunOrder
 from agent.questions import Answer, Question
 from agent.recorded_skills.step_record import Anchor, Landmark, RecordedAction, StepRecord
+from agent.result_schema import JsonSchema
 from agent.run_id import RunId
 
 UNIONS = {"run events": RunEvent, "task events": TaskEvent, "signals": Signal, "effects": Effect}
@@ -33,6 +34,8 @@ FEW = settings(max_examples=25, deadline=None)
 st.register_type_strategy(str, TEXT)
 st.register_type_strategy(float, st.floats(-1e9, 1e9))
 st.register_type_strategy(Decimal, st.decimals(allow_nan=False, allow_infinity=False))
+SCHEMAS = ({"type": "object"}, {"type": "array", "items": {"enum": [1, "二", None]}})
+st.register_type_strategy(JsonSchema, st.sampled_from([JsonSchema(document=document) for document in SCHEMAS]))
 st.register_type_strategy(RunId, st.builds(RunId, st.from_regex(r"[1-9]\d{0,3}", fullmatch=True), st.integers(1, 9)))
 
 
