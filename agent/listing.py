@@ -14,7 +14,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from agent.guards.hit_test import LARGE_SHARE
+from agent.guards.touch_target import LARGE_SHARE
 from devices.geometry import Bounds, Size
 from devices.phone import Element
 

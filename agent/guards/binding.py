@@ -19,7 +19,7 @@ from typing import Literal
 from PIL import Image
 
 from agent.guards.facts import about_of
-from agent.guards.hit_test import LARGE_SHARE, is_button
+from agent.guards.touch_target import LARGE_SHARE, is_button
 from agent.wording import shortened
 from devices.geometry import Bounds, Point
 from devices.phone import Element, Observation

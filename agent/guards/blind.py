@@ -9,11 +9,11 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from agent.guards.hit_test import LARGE_SHARE, TouchTarget, Words, is_button, pressed
 from agent.guards.keyboards import is_of_keyboard
 from agent.guards.lexicon import Lexicon
 from agent.guards.rules import Screens, fits
 from agent.guards.structure import SYSTEM_UI
+from agent.guards.touch_target import LARGE_SHARE, TouchTarget, Words, is_button, pressed
 from devices.phone import Element
 
 _PARTS: Final = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")

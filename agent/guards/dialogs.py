@@ -8,10 +8,10 @@ from typing import Final
 
 from agent.guards.amounts import has_amount, is_amount, without_amounts
 from agent.guards.forms import goes_on, is_noticed, moves_money
-from agent.guards.hit_test import TouchTarget, is_button
 from agent.guards.lexicon import LabelMeaning, Lexicon
 from agent.guards.rules import RuleName
 from agent.guards.structure import is_last_of_payment
+from agent.guards.touch_target import TouchTarget, is_button
 from devices.geometry import Bounds
 from devices.phone import Element
 

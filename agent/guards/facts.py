@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from agent.guards.amounts import has_amount, is_amount
-from agent.guards.hit_test import beside, is_button
 from agent.guards.rules import RuleName, shipped
+from agent.guards.touch_target import beside, is_button
 from agent.guards.words import ends_with, plain, says
 from agent.wording import sentence
 from devices.phone import Element, Observation

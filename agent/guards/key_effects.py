@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 
 from agent import actions as act
-from agent.guards.hit_test import LARGE_SHARE, TouchTarget, is_button
+from agent.guards.touch_target import LARGE_SHARE, TouchTarget, is_button
 from devices.geometry import Bounds
 from devices.inputs import Key, keys_in
 from devices.phone import Element

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from agent.guards.hit_test import TouchTarget, is_button
 from agent.guards.rules import fits
+from agent.guards.touch_target import TouchTarget, is_button
 from agent.guards.words import id_words
 from devices.geometry import Bounds, Point
 from devices.phone import Element

@@ -10,10 +10,10 @@ from dataclasses import dataclass, field
 from typing import Final
 from urllib.parse import unquote_plus
 
-from agent.guards.hit_test import TouchTarget
 from agent.guards.lexicon import Lexicon
 from agent.guards.rules import fits
 from agent.guards.seen_words import Seen, Unit, bare_address, is_search, names_of, number, numbers_of, split, units_of
+from agent.guards.touch_target import TouchTarget
 from agent.guards.web_address import read_address
 from agent.wording import words
 from devices.phone import Element

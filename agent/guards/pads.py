@@ -7,10 +7,10 @@ from collections.abc import Iterable
 from typing import Final
 
 from agent.guards.amounts import has_amount
-from agent.guards.hit_test import TouchTarget, is_button, pressed
 from agent.guards.keyboards import is_of_keyboard
 from agent.guards.lexicon import Lexicon
 from agent.guards.rules import RuleName
+from agent.guards.touch_target import TouchTarget, is_button, pressed
 from agent.guards.words import id_words
 from devices.phone import Element
 

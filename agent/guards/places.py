@@ -7,9 +7,9 @@ from typing import Final, Literal
 
 from agent.guards.amounts import has_amount
 from agent.guards.dialogs import is_dialog
-from agent.guards.hit_test import TouchTarget, Words, alike, covering, is_row, pressed
 from agent.guards.lexicon import Lexicon
 from agent.guards.rules import fits
+from agent.guards.touch_target import TouchTarget, Words, alike, covering, is_row, pressed
 from devices.phone import Element
 
 ROW_SHARE: Final = 0.6

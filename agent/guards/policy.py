@@ -21,7 +21,6 @@ from agent.guards.egress import address_reason
 from agent.guards.file_egress import asked_for
 from agent.guards.forms import answers, goes_on, switched, waits
 from agent.guards.gate import ALLOWED, HARMLESS, Gate
-from agent.guards.hit_test import TouchTarget, Words, beside, covering, is_button, is_row, pressed, words_under
 from agent.guards.key_effects import (
     focused_button,
     is_confirming_slider,
@@ -57,6 +56,7 @@ from agent.guards.structure import (
 )
 from agent.guards.surfaces import consent, consent_reason
 from agent.guards.switches import words_of_switch
+from agent.guards.touch_target import TouchTarget, Words, beside, covering, is_button, is_row, pressed, words_under
 from agent.guards.words import id_words, mentions, says
 from agent.wording import words
 from devices.inputs import Key

@@ -11,12 +11,12 @@ from pydantic import BaseModel, ConfigDict
 
 from agent.actions import Action, EnterSecret, Scroll, Swipe, Type
 from agent.guards.binding import ApprovalContext, approval_context, digest, picture_of, pictured
-from agent.guards.hit_test import TouchTarget
 from agent.guards.key_effects import keys_of, stays, stays_on_button
 from agent.guards.press_verdicts import KeptVerdict, PressVerdicts
 from agent.guards.rules import RuleName
 from agent.guards.sanitise import in_one_line
 from agent.guards.structure import is_drawn
+from agent.guards.touch_target import TouchTarget
 from agent.guards.words import id_words
 from devices.geometry import Point
 from devices.phone import Element, Observation

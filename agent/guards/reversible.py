@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from typing import Final
 
-from agent.guards.hit_test import TouchTarget
 from agent.guards.pads import is_calculator_key
 from agent.guards.rules import fits
+from agent.guards.touch_target import TouchTarget
 from devices.phone import Element
 
 _SETTINGS: Final = ("com.android.settings", "com.samsung.android.settings")

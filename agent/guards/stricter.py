@@ -6,8 +6,8 @@ from typing import Final
 
 from agent import actions as act
 from agent.guards.gate import Gate
-from agent.guards.hit_test import TouchTarget
 from agent.guards.policy import Policy
+from agent.guards.touch_target import TouchTarget
 from devices.phone import Element
 
 _VERDICTS: Final = ("allow", "approve", "secret", "refuse")

@@ -8,10 +8,10 @@ from typing import Final
 
 from agent.guards.amounts import has_amount, is_amount, without_amounts
 from agent.guards.forms import answers
-from agent.guards.hit_test import TouchTarget, alike, beside, is_button, is_row
 from agent.guards.keyboards import bottom_of_page
 from agent.guards.lexicon import Lexicon
 from agent.guards.rules import RuleName
+from agent.guards.touch_target import TouchTarget, alike, beside, is_button, is_row
 from agent.guards.words import id_words
 from devices.phone import Element
 

@@ -10,9 +10,9 @@ from typing import Final
 from pydantic import BaseModel, ConfigDict
 
 from agent.guards.dialogs import is_dialog
-from agent.guards.hit_test import TouchTarget, has_state, is_button, pressed
 from agent.guards.places import is_of_list
 from agent.guards.rules import fits
+from agent.guards.touch_target import TouchTarget, has_state, is_button, pressed
 from agent.wording import SENTENCES
 from devices.phone import Element
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from agent.guards.hit_test import LARGE_SHARE, TouchTarget, beside, has_state, is_button
+from agent.guards.touch_target import LARGE_SHARE, TouchTarget, beside, has_state, is_button
 from devices.phone import Element
 
 

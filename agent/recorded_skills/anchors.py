@@ -15,7 +15,7 @@ from enum import Enum
 from typing import Final
 
 from agent.guards.binding import approval_context, is_presence, words_of
-from agent.guards.hit_test import LARGE_SHARE, is_button
+from agent.guards.touch_target import LARGE_SHARE, is_button
 from agent.recorded_skills.step_record import Anchor, Landmark, filled, parameters_in
 from devices.phone import Element, Observation
 

@@ -11,11 +11,11 @@ from agent.control import Control
 from agent.effect_facts import Effect
 from agent.events import RunEvent
 from agent.guards.gate import ALLOWED, Gate
-from agent.guards.hit_test import TouchTarget
 from agent.guards.leaving import Sources
 from agent.guards.masking import Mask
 from agent.guards.policy import Policy
 from agent.guards.seen_words import Seen
+from agent.guards.touch_target import TouchTarget
 from agent.models.base import Models, Usage
 from agent.observing import ScreenView
 from agent.ports.frames import Frames

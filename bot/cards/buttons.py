@@ -19,7 +19,7 @@ LABEL_LIMIT = 80
 """Discord's limit of a button's label."""
 
 
-class Deed(StrEnum):
+class ButtonAction(StrEnum):
     """What a button does."""
 
     STOP = "stop"
@@ -49,14 +49,14 @@ class Deed(StrEnum):
 class ButtonData:
     """What a pressed button means: `subject` is a task, a question's locator or an offer."""
 
-    deed: Deed
+    action: ButtonAction
     subject: str
     choice: str = ""
 
 
-def button(deed: Deed, subject: str, label: str, *, choice: str = "", style: str = "secondary") -> Button:
+def button(action: ButtonAction, subject: str, label: str, *, choice: str = "", style: str = "secondary") -> Button:
     """A button. Raises ValueError when its data would not fit."""
-    data = ":".join((VERSION, deed.value, subject, choice) if choice else (VERSION, deed.value, subject))
+    data = ":".join((VERSION, action.value, subject, choice) if choice else (VERSION, action.value, subject))
     if len(data.encode()) > MAX_BYTES:
         raise ValueError(f"button data of {len(data.encode())} bytes")
     return Button(label if len(label) <= LABEL_LIMIT else label[: LABEL_LIMIT - 1] + "…", data, style)
@@ -64,42 +64,42 @@ def button(deed: Deed, subject: str, label: str, *, choice: str = "", style: str
 
 def stop_button(task: str) -> Button:
     """Ends the task."""
-    return button(Deed.STOP, task, say("button.stop"), style="danger")
+    return button(ButtonAction.STOP, task, say("button.stop"), style="danger")
 
 
 def stop_phone_button(task: str, phone: str) -> Button:
     """Ends one phone's part of a task; the other phones go on."""
-    return button(Deed.STOP, task, say("button.stop_phone", phone=phone), style="danger")
+    return button(ButtonAction.STOP, task, say("button.stop_phone", phone=phone), style="danger")
 
 
 def pause_button(task: str) -> Button:
     """Lets the task stand still."""
-    return button(Deed.PAUSE, task, say("button.pause"))
+    return button(ButtonAction.PAUSE, task, say("button.pause"))
 
 
 def take_over_button(task: str) -> Button:
     """Lets the task stand still while a person does something on the phone."""
-    return button(Deed.TAKE, task, say("button.take_over"))
+    return button(ButtonAction.TAKE, task, say("button.take_over"))
 
 
 def resume_button(task: str) -> Button:
     """Goes on with the task."""
-    return button(Deed.RESUME, task, say("button.resume"), style="primary")
+    return button(ButtonAction.RESUME, task, say("button.resume"), style="primary")
 
 
 def again_button(task: str) -> Button:
     """Gives the task once more."""
-    return button(Deed.AGAIN, task, say("button.again"))
+    return button(ButtonAction.AGAIN, task, say("button.again"))
 
 
 def instead_buttons(task: str, choices: Sequence[str]) -> tuple[Button, ...]:
     """Each gives what can be done instead of the task as a new one."""
-    return tuple(button(Deed.INSTEAD, task, text, choice=str(number)) for number, text in enumerate(choices))
+    return tuple(button(ButtonAction.INSTEAD, task, text, choice=str(number)) for number, text in enumerate(choices))
 
 
 def now_button(task: str) -> Button:
     """Puts a waiting task first in its queue."""
-    return button(Deed.NOW, task, say("button.now"))
+    return button(ButtonAction.NOW, task, say("button.now"))
 
 
 def read_button(data: str) -> ButtonData | None:
@@ -110,7 +110,7 @@ def read_button(data: str) -> ButtonData | None:
     if not data.isascii() or len(data) > MAX_BYTES:
         return None
     try:
-        deed = Deed(parts[1])
+        action = ButtonAction(parts[1])
     except ValueError:
         return None
-    return ButtonData(deed, parts[2], parts[3] if len(parts) == 4 else "")
+    return ButtonData(action, parts[2], parts[3] if len(parts) == 4 else "")

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from agent.ports.frames import Frames
-from bot.cards.buttons import Deed, again_button, button, instead_buttons, resume_button, stop_button
+from bot.cards.buttons import ButtonAction, again_button, button, instead_buttons, resume_button, stop_button
 from bot.cards.formatting import by_role, outcome_line, receipt, shortened, source_lines, title_of, tone_of
 from bot.cards.picture import screen_picture, sheet_picture
 from bot.cards.watch import VALUE_SHOWN, told_words, value_words
@@ -95,9 +95,11 @@ async def render_watch(task: Task, *, frames: Frames, now: float, repeated: bool
         picture=await screen_picture(frames, task.frame),
         buttons=(
             (
-                button(Deed.SCHEDULE, schedule, say("button.schedule.pause", schedule=schedule), choice="pause"),
                 button(
-                    Deed.SCHEDULE,
+                    ButtonAction.SCHEDULE, schedule, say("button.schedule.pause", schedule=schedule), choice="pause"
+                ),
+                button(
+                    ButtonAction.SCHEDULE,
                     schedule,
                     say("button.schedule.remove", schedule=schedule),
                     choice="remove",

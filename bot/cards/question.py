@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from agent.ports.frames import Frames
 from agent.ports.leases import GIVE_BACK_S
 from agent.questions import ALLOW, ALLOW_FOR_TASK, DENY, DONE, Question, QuestionKind
-from bot.cards.buttons import LABEL_LIMIT, VERSION, Deed, button, stop_button, stop_phone_button
+from bot.cards.buttons import LABEL_LIMIT, VERSION, ButtonAction, button, stop_button, stop_phone_button
 from bot.cards.formatting import duration, in_own_thread, shortened, title_of
 from bot.cards.picture import screen_picture, sheet_picture
 from bot.domain.outgoing import Button, Menu, Message, Picture, Tone
@@ -43,14 +43,16 @@ def offer_of(question: Question, menu_choices: int) -> Offer:
         return Offer(say("asking.ask.how"), tuple((one,) for one in _buttons(question, choices)))
     if len(choices) > menu_choices:
         return Offer(say("asking.ask.how_number"), lines=lines)
-    turner = f"{VERSION}:{Deed.PAGE}:{locator(question.id)}"
+    turner = f"{VERSION}:{ButtonAction.PAGE}:{locator(question.id)}"
     menu = Menu(_buttons(question, choices if whole else lines), say("question.choose"), turner)
     return Offer(say("asking.ask.how_menu"), menu=menu, lines=() if whole else lines)
 
 
 def _buttons(question: Question, labels: tuple[str, ...]) -> tuple[Button, ...]:
     place = locator(question.id)
-    return tuple(button(Deed.ANSWER, place, label, choice=str(number)) for number, label in enumerate(labels, 1))
+    return tuple(
+        button(ButtonAction.ANSWER, place, label, choice=str(number)) for number, label in enumerate(labels, 1)
+    )
 
 
 BUTTON_ROWS = 5
@@ -198,15 +200,15 @@ def _answer_rows(question: Question, task: Task) -> tuple[tuple[Button, ...], ..
     match question.kind:
         case QuestionKind.APPROVE:
             once = (
-                button(Deed.ANSWER, place, say("word.allow"), choice=ALLOW, style="success"),
-                button(Deed.ANSWER, place, say("word.deny"), choice=DENY, style="danger"),
+                button(ButtonAction.ANSWER, place, say("word.allow"), choice=ALLOW, style="success"),
+                button(ButtonAction.ANSWER, place, say("word.deny"), choice=DENY, style="danger"),
             )
             if question.to is None:
                 return (once,)
             label = say("question.allow_for_task", to=question.to.name)
-            return once, (button(Deed.ANSWER, place, label, choice=ALLOW_FOR_TASK),)
+            return once, (button(ButtonAction.ANSWER, place, label, choice=ALLOW_FOR_TASK),)
         case QuestionKind.TAKE_OVER:
-            done = button(Deed.ANSWER, place, say("word.done"), choice=DONE, style="success")
-            return ((done, button(Deed.TOUCH, task.id, say("button.touch"))),)
+            done = button(ButtonAction.ANSWER, place, say("word.done"), choice=DONE, style="success")
+            return ((done, button(ButtonAction.TOUCH, task.id, say("button.touch"))),)
         case _:
             return ()

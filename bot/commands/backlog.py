@@ -11,7 +11,7 @@ from datetime import datetime, tzinfo
 from agent.files import GivenFile
 from bot.application.access import NotAllowed, Refused, verdict
 from bot.application.services import Services
-from bot.cards.buttons import ButtonData, Deed, button
+from bot.cards.buttons import ButtonAction, ButtonData, button
 from bot.cards.formatting import shortened
 from bot.commands.request import Request, refuse_late
 from bot.domain.address import Address
@@ -38,7 +38,9 @@ def render_missed(missed: Sequence[Missed], zone: tzinfo) -> Message:
     if (more := len(missed) - len(shown)) > 0:
         lines.insert(0, say("missed.more", number=more))
     open_ones = [(number, one) for number, one in shown if not one.done]
-    buttons = [button(Deed.MISSED, one.id, say("button.run_missed", number=number)) for number, one in open_ones]
+    buttons = [
+        button(ButtonAction.MISSED, one.id, say("button.run_missed", number=number)) for number, one in open_ones
+    ]
     how = say("missed.how") if buttons else ""
     rows = tuple(tuple(buttons[start : start + _IN_ROW]) for start in range(0, len(buttons), _IN_ROW))
     return Message(heading=say("missed.heading"), body="\n".join(lines), footer=how, buttons=rows)

@@ -10,7 +10,7 @@ from typing import TypeVar
 from agent.error_mapping import fault_of
 from bot.application.access import Refused, audited, require, verdict
 from bot.application.services import Services
-from bot.cards.buttons import ButtonData, Deed
+from bot.cards.buttons import ButtonAction, ButtonData
 from bot.commands import (
     admin,
     answers,
@@ -240,7 +240,7 @@ class Commands:
 
     async def _do_kept(self, data: ButtonData, request: Request) -> Reply:
         """What was missed, or typed wrongly, is done now, once. What is refused can be pressed for again."""
-        if data.deed is Deed.TRY:
+        if data.action is ButtonAction.TRY:
             async with meant_by_press(request, data.subject, self._talk, self._services) as typed:
                 return await self._run(typed)
         missed, meant = await claimed(data, request, self._services)

@@ -12,7 +12,7 @@ from bot.application.interpret import Answer, NewTask, Note, interpret
 from bot.application.services import Services
 from bot.application.task_access import require_to_go_on
 from bot.application.tasks import TaskCommands
-from bot.cards.buttons import Deed, button
+from bot.cards.buttons import ButtonAction, button
 from bot.cards.formatting import shortened
 from bot.commands import tasks
 from bot.commands.answers import give_answer, sole
@@ -189,10 +189,10 @@ class Talk:
             made=services.clock(),
         )
         await services.store.offers.add(offer)
-        buttons = [button(Deed.RUN, offer.id, say("button.run"), style="primary")]
+        buttons = [button(ButtonAction.RUN, offer.id, say("button.run"), style="primary")]
         if isinstance(meaning := await interpret(request, services), Note):
             task = meaning.task
-            buttons.append(button(Deed.STEER, offer.id, say("button.steer", task=task.id), choice=task.id))
+            buttons.append(button(ButtonAction.STEER, offer.id, say("button.steer", task=task.id), choice=task.id))
         if offer.files:
             words = "\n".join([words, say("talk.offer_files", names=listed(file.name for file in offer.files))])
         return Reply(Message(body=words, buttons=(tuple(buttons),), reply_to=request.message))

@@ -15,7 +15,7 @@ from bot.application.phones import open_phones, phone_named, require_usable
 from bot.application.screens import phone_meant
 from bot.application.services import Services
 from bot.application.task_access import require_to_hold, task_named
-from bot.cards.buttons import ButtonData, Deed, button
+from bot.cards.buttons import ButtonAction, ButtonData, button
 from bot.cards.picture import draw_marks, draw_screen
 from bot.commands.answers import cleared
 from bot.commands.phones import user_of
@@ -228,8 +228,8 @@ async def ask_approver(needs: NeedsApproval, action: ByHand, hold: Hold, caller:
     picture = None if chat.capabilities.shows_live else await _picture_of(hold, services)
     rows = (
         (
-            button(Deed.HAND, hold.id, say("word.allow"), choice=f"0.{_ALLOW}{asked.id}", style="success"),
-            button(Deed.HAND, hold.id, say("word.deny"), choice=f"0.{_DENY}{asked.id}", style="danger"),
+            button(ButtonAction.HAND, hold.id, say("word.allow"), choice=f"0.{_ALLOW}{asked.id}", style="success"),
+            button(ButtonAction.HAND, hold.id, say("word.deny"), choice=f"0.{_DENY}{asked.id}", style="danger"),
         ),
     )
     who = hold.person.name or hold.person.id
@@ -312,4 +312,4 @@ async def _message(hold: Hold, look: Look, platform: Capabilities, *, page: int 
 
 def _button(hold: Hold, look: Look, label: str, choice: str) -> Button:
     style = "success" if choice == "done" else "secondary"
-    return button(Deed.HAND, hold.id, label, choice=f"{look.number}.{choice}", style=style)
+    return button(ButtonAction.HAND, hold.id, label, choice=f"{look.number}.{choice}", style=style)

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from bot.application.access import Refused, may_see, verdict
 from bot.application.services import Services
-from bot.cards.buttons import Deed, button
+from bot.cards.buttons import ButtonAction, button
 from bot.cards.card import live_card, state_line
 from bot.cards.final import render_final
 from bot.cards.formatting import duration, elapsed, receipt, title_of
@@ -68,7 +68,7 @@ async def tasks_before(request: Request, services: Services, before: str) -> Rep
         return Reply(Message(body=say("tasks.no_more" if before else "tasks.empty")))
     now = time.time()
     lines = [f"{title_of(task)}\n  {await _standing(task, services, now)}" for task in found]
-    older = ((button(Deed.OLDER, found[-1].id, say("button.older")),),) if more else ()
+    older = ((button(ButtonAction.OLDER, found[-1].id, say("button.older")),),) if more else ()
     body = "\n".join([*lines, *filter(None, [standstill_words(services.waits())])])
     return Reply(Message(heading=say("tasks.heading"), body=body, buttons=older))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from bot.application.services import Services
-from bot.cards.buttons import ButtonData, Deed
+from bot.cards.buttons import ButtonAction, ButtonData
 from bot.cards.card import live_card
 from bot.cards.formatting import title_of
 from bot.cards.question import render_answered
@@ -14,27 +14,27 @@ from bot.domain.outgoing import Message, Reply
 from bot.domain.task import OpenQuestion, Task, TaskState
 from bot.texts import say, speaking
 
-_ON_CARDS = frozenset({Deed.STOP, Deed.PAUSE, Deed.RESUME, Deed.TAKE, Deed.NOW})
-_OF_QUESTIONS = frozenset({Deed.ANSWER, Deed.PAGE})
-_OF_OFFERS = frozenset({Deed.RUN, Deed.STEER, Deed.TRY})
+_ON_CARDS = frozenset({ButtonAction.STOP, ButtonAction.PAUSE, ButtonAction.RESUME, ButtonAction.TAKE, ButtonAction.NOW})
+_OF_QUESTIONS = frozenset({ButtonAction.ANSWER, ButtonAction.PAGE})
+_OF_OFFERS = frozenset({ButtonAction.RUN, ButtonAction.STEER, ButtonAction.TRY})
 
 
 async def with_its_message(reply: Reply, press: Press, data: ButtonData, services: Services) -> Reply:
     """The reply to a press that was done, and what the pressed message reads now."""
-    if data.deed is Deed.TRY:
+    if data.action is ButtonAction.TRY:
         return replace(reply, dead=True)  # its answer is a message of its own
-    if data.deed in _OF_OFFERS:
+    if data.action in _OF_OFFERS:
         return replace(reply, shown=Message(body=reply.toast if reply.message is None else reply.message.body))
     if (question := await services.store.questions.by_message(press.message)) is not None:
         return replace(reply, shown=await _closed(question, services))
-    task = await services.task_service.get(data.subject) if data.deed in _ON_CARDS else None
+    task = await services.task_service.get(data.subject) if data.action in _ON_CARDS else None
     if task is None:
         return reply
     with speaking(task.person.language):
         if await _is_card(press, task, services):
             return replace(reply, shown=await _card(task, press, services))
         # A notice, or a copy of the card that nobody keeps up to date.
-        by = say(f"press.by.{data.deed}", name=press.person.name or press.person.id)
+        by = say(f"press.by.{data.action}", name=press.person.name or press.person.id)
         return replace(reply, shown=Message(heading=title_of(task), body=by))
 
 
@@ -43,11 +43,11 @@ async def when_refused(press: Press, data: ButtonData, services: Services) -> Re
     if (question := await services.store.questions.by_message(press.message)) is not None:
         shown = await _closed(question, services)
         return Reply(shown=shown, dead=shown is not None)
-    if data.deed in _OF_QUESTIONS:
+    if data.action in _OF_QUESTIONS:
         return Reply(dead=True)
-    if data.deed in _OF_OFFERS:
+    if data.action in _OF_OFFERS:
         return Reply(dead=await services.store.offers.get(data.subject, now=services.clock()) is None)
-    if data.deed not in _ON_CARDS:
+    if data.action not in _ON_CARDS:
         return Reply()
     task = await services.task_service.get(data.subject)
     if task is not None and await _is_card(press, task, services):

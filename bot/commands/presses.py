@@ -9,7 +9,7 @@ from agent.questions import ALLOW, ALLOW_FOR_TASK, DENY, DONE, QuestionKind
 from bot.application.access import NotAllowed, Refused, may_see
 from bot.application.services import Services
 from bot.application.tasks import TaskCommands
-from bot.cards.buttons import ButtonData, Deed, read_button
+from bot.cards.buttons import ButtonAction, ButtonData, read_button
 from bot.cards.formatting import in_own_thread
 from bot.cards.question import closed_line, render_question
 from bot.commands import hand, overview, scheduling, skills, tasks
@@ -26,17 +26,19 @@ from bot.texts import say, speaking
 TOAST_LIMIT = 200
 """Characters of a notice (Telegram's limit of an answered callback query)."""
 
-_ON_TASKS: Mapping[Deed, Callable[[Request, Services, Task], Awaitable[Reply]]] = {
-    Deed.STOP: tasks.cancel,
-    Deed.PAUSE: tasks.pause,
-    Deed.RESUME: tasks.resume,
-    Deed.TAKE: tasks.take_over,
-    Deed.AGAIN: tasks.again,
-    Deed.NOW: tasks.now,
+_ON_TASKS: Mapping[ButtonAction, Callable[[Request, Services, Task], Awaitable[Reply]]] = {
+    ButtonAction.STOP: tasks.cancel,
+    ButtonAction.PAUSE: tasks.pause,
+    ButtonAction.RESUME: tasks.resume,
+    ButtonAction.TAKE: tasks.take_over,
+    ButtonAction.AGAIN: tasks.again,
+    ButtonAction.NOW: tasks.now,
 }
 
 
-_HOLD_LATE = frozenset({Deed.STOP, Deed.PAUSE, Deed.ANSWER, Deed.OLDER, Deed.PAGE})
+_HOLD_LATE = frozenset(
+    {ButtonAction.STOP, ButtonAction.PAUSE, ButtonAction.ANSWER, ButtonAction.OLDER, ButtonAction.PAGE}
+)
 """What is done although it was pressed while the service was away: it begins nothing."""
 
 
@@ -53,7 +55,7 @@ async def do_press(
     data = read_button(press.data)
     if data is None:
         return replace(aside(say("press.unknown")), dead=True)
-    if press.stale and data.deed not in _HOLD_LATE:
+    if press.stale and data.action not in _HOLD_LATE:
         raise Refused(say("press.late"))
     try:
         reply = await _done(press, data, request, services, talk, do_kept)
@@ -72,33 +74,40 @@ async def _done(
     talk: Talk,
     do_kept: Callable[[ButtonData, Request], Awaitable[Reply]],
 ) -> Reply:
-    match data.deed:
-        case Deed.ANSWER:
+    match data.action:
+        case ButtonAction.ANSWER:
             return as_toast(await _answer(press, data, request, services))
-        case Deed.OLDER:
+        case ButtonAction.OLDER:
             return await overview.tasks_before(request, services, data.subject)
-        case Deed.RUN:
+        case ButtonAction.RUN:
             return await talk.run(request, data.subject)
-        case Deed.PAGE:
+        case ButtonAction.PAGE:
             return await _turn_page(press, data, request, services)
-        case Deed.MISSED | Deed.TRY:
+        case ButtonAction.MISSED | ButtonAction.TRY:
             return await do_kept(data, request)
-        case Deed.SCHEDULE:
+        case ButtonAction.SCHEDULE:
             return as_toast(await scheduling.press(data, request, services))
-        case Deed.SAVE:
+        case ButtonAction.SAVE:
             return await skills.confirm(request, services, data.subject)
-        case Deed.STEER:
+        case ButtonAction.STEER:
             return as_toast(await talk.steer_with(request, data.subject, data.choice))
-        case Deed.HAND:
+        case ButtonAction.HAND:
             return await hand.press(press, data, request, services)
-        case Deed.TOUCH:
+        case ButtonAction.TOUCH:
             return await hand.touch_for_task(request, services, data.subject)
-        case Deed.INSTEAD:
+        case ButtonAction.INSTEAD:
             task = await TaskCommands(request, services).task(data.subject)
             return as_toast(await tasks.instead(request, services, task, data.choice))
-        case Deed.STOP | Deed.PAUSE | Deed.RESUME | Deed.TAKE | Deed.AGAIN | Deed.NOW:
+        case (
+            ButtonAction.STOP
+            | ButtonAction.PAUSE
+            | ButtonAction.RESUME
+            | ButtonAction.TAKE
+            | ButtonAction.AGAIN
+            | ButtonAction.NOW
+        ):
             task = await TaskCommands(request, services).task(data.subject)
-            return as_toast(await _ON_TASKS[data.deed](request, services, task))
+            return as_toast(await _ON_TASKS[data.action](request, services, task))
 
 
 def as_toast(reply: Reply) -> Reply:

@@ -10,7 +10,7 @@ from zoneinfo import ZoneInfo
 from bot.application.access import Refused
 from bot.application.schedules import ScheduleCommands
 from bot.application.services import Services
-from bot.cards.buttons import ButtonData, Deed, button
+from bot.cards.buttons import ButtonAction, ButtonData, button
 from bot.cards.formatting import local_time, shortened
 from bot.cards.watch import value_words, watch_line
 from bot.commands.parser import draft_of, parse
@@ -158,8 +158,14 @@ def _buttons(one: Schedule) -> tuple[Button, ...]:
     verbs = ["resume" if one.paused else "pause", *(["revoke"] if one.plan.standing is not None else [])]
     return (
         *(
-            button(Deed.SCHEDULE, one.id, say(f"button.schedule.{verb}", schedule=one.id), choice=verb)
+            button(ButtonAction.SCHEDULE, one.id, say(f"button.schedule.{verb}", schedule=one.id), choice=verb)
             for verb in verbs
         ),
-        button(Deed.SCHEDULE, one.id, say("button.schedule.remove", schedule=one.id), choice="remove", style="danger"),
+        button(
+            ButtonAction.SCHEDULE,
+            one.id,
+            say("button.schedule.remove", schedule=one.id),
+            choice="remove",
+            style="danger",
+        ),
     )

@@ -18,7 +18,7 @@ from bot.application.saved_skills import SkillCommands
 from bot.application.services import Services
 from bot.application.skills import draft_of_skill
 from bot.application.task_access import task_named
-from bot.cards.buttons import Deed, button
+from bot.cards.buttons import ButtonAction, button
 from bot.cards.formatting import shortened
 from bot.commands.parser import draft_of
 from bot.commands.request import Request, plain
@@ -92,7 +92,7 @@ async def save(request: Request, services: Services) -> Reply:
     task = await task_named(number, request, services) if number else await task_meant(request, services)
     draft = await SkillCommands(request, services).draft(task, "-".join(named.split()), given or None)
     name = draft.name
-    buttons = ((button(Deed.SAVE, draft.id, say("button.save_skill", name=name), style="primary"),),)
+    buttons = ((button(ButtonAction.SAVE, draft.id, say("button.save_skill", name=name), style="primary"),),)
     return Reply(Message(heading=say("save.heading", name=name), body=shown_words(draft.skill), buttons=buttons))
 
 

@@ -10,7 +10,7 @@ from typing import Final
 
 from bot.application.access import verdict
 from bot.application.services import Services
-from bot.cards.buttons import Deed, button
+from bot.cards.buttons import ButtonAction, button
 from bot.commands.backlog import attached
 from bot.commands.free_text import Talk
 from bot.commands.parser import UnknownCommand, parse
@@ -43,7 +43,7 @@ async def offer_nearest(request: Request, unknown: UnknownCommand, services: Ser
         made=services.clock(),
     )
     await services.store.offers.add(offer)
-    meant = button(Deed.TRY, offer.id, f"{request.prefix or request.lead}{offer.text}", style="primary")
+    meant = button(ButtonAction.TRY, offer.id, f"{request.prefix or request.lead}{offer.text}", style="primary")
     return Reply(replace(told, buttons=((meant,),)))
 
 

@@ -11,7 +11,7 @@ from agent.watch_conditions import WatchForm, watch_form_by
 from bot.application.access import Caller, Refused
 from bot.application.schedules import ScheduleCommands
 from bot.application.services import Services
-from bot.cards.buttons import Deed, button
+from bot.cards.buttons import ButtonAction, button
 from bot.cards.formatting import local_time
 from bot.cards.watch import reads_words, told_words
 from bot.commands.request import Request
@@ -63,9 +63,13 @@ def watch_kept(made: Schedule, services: Services) -> Reply:
         say("watch.next_line", time=local_time(made.due, zone)),
     ]
     buttons = (
-        button(Deed.SCHEDULE, made.id, say("button.watch.begin"), choice="resume", style="primary"),
+        button(ButtonAction.SCHEDULE, made.id, say("button.watch.begin"), choice="resume", style="primary"),
         button(
-            Deed.SCHEDULE, made.id, say("button.schedule.remove", schedule=made.id), choice="remove", style="danger"
+            ButtonAction.SCHEDULE,
+            made.id,
+            say("button.schedule.remove", schedule=made.id),
+            choice="remove",
+            style="danger",
         ),
     )
     return Reply(Message(heading=say("watch.heading", schedule=made.id), body="\n".join(lines), buttons=(buttons,)))

@@ -24,7 +24,7 @@ is not asked at all.
 """
 
 
-class Rounds:
+class HealthPoller:
     """Asks every phone of `attached` whose facts are older than `every` seconds. `changed` is called on news."""
 
     def __init__(

@@ -18,10 +18,10 @@ from devices.adb.server import ServerAddress
 from devices.errors import PhoneError, PhoneGone, PhoneTaken, PhoneUnavailable
 from devices.phone import Health, Phone, PhoneInfo
 from devices.pool.handshake import greeted
-from devices.pool.health_poll import HEALTH_EVERY, Rounds
+from devices.pool.health_poll import HEALTH_EVERY, HealthPoller
 from devices.pool.identity_conflicts import id_of
 from devices.pool.names import NameBook, PhoneNames
-from devices.pool.virtual_phones import StandIns, VirtualPhones
+from devices.pool.virtual_phones import VirtualFallback, VirtualPhones
 from devices.virtual import StartedPhone
 from devices.wording import words
 
@@ -81,8 +81,8 @@ class AdbPhones:
         self._owners: dict[Link, str] = {}
         """The phone's id behind every link that ever worked."""
         self._following = DeviceTracker(servers, self._attached, self._lost)
-        self._rounds = Rounds(self._working, self._tell, health_every)
-        self._standins = StandIns(virtual, virtual_state, servers[0], self._following)
+        self._poller = HealthPoller(self._working, self._tell, health_every)
+        self._fallback = VirtualFallback(virtual, virtual_state, servers[0], self._following)
         self._change = asyncio.Event()
         self._real: set[Link] = set()
         """The links to real phones that are there now."""
@@ -108,27 +108,27 @@ class AdbPhones:
                 await asyncio.gather(self._following.told(), self._seen(networked))
         except TimeoutError:
             logger.info("some phones did not answer within %.0f s; they are added when they do", FIRST_LOOK)
-        await self._standins.start(alone=not self._serials and not self._real and not others())
+        await self._fallback.start(alone=not self._serials and not self._real and not others())
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(SERVER_LOOK):
-                await self._seen(self._standins.serials)
-        self._rounds.start()
+                await self._seen(self._fallback.serials)
+        self._poller.start()
 
     async def stop(self) -> None:
         """Ends what `start` began; the adb servers go on, they belong to everybody."""
         if self._stepping_back is not None:
             self._stepping_back.cancel()
-        await self._rounds.stop()
+        await self._poller.stop()
         for phone in self._phones.values():
             await phone.let_go()
-        await self._standins.disconnect()
+        await self._fallback.disconnect()
         await self._following.stop()
-        await self._standins.stop()
+        await self._fallback.stop()
 
     @property
     def virtual_phones(self) -> tuple[StartedPhone, ...]:
         """The virtual phones that were started here, with the addresses of their controls."""
-        return self._standins.phones
+        return self._fallback.phones
 
     @property
     def servers_away(self) -> tuple[ServerAddress, ...]:
@@ -142,7 +142,7 @@ class AdbPhones:
 
     def list(self) -> tuple[PhoneInfo, ...]:
         """See `Phones.list`. A virtual phone that stands in for a real one is left out while a real one is there."""
-        hidden = self._standins.hidden(bool(self._real) or self._stepping_back is not None)
+        hidden = self._fallback.hidden(bool(self._real) or self._stepping_back is not None)
         return tuple(phone.info for phone in self._phones.values() if not (hidden and phone.info.virtual))
 
     def get(self, phone_id: str) -> Phone:
@@ -158,7 +158,7 @@ class AdbPhones:
 
     async def refresh(self) -> tuple[PhoneInfo, ...]:
         """See `Phones.refresh`."""
-        await self._rounds.ask_all()
+        await self._poller.ask_all()
         return self.list()
 
     async def rename(self, phone_id: str, name: str) -> PhoneInfo:
@@ -190,7 +190,7 @@ class AdbPhones:
     # What the servers tell.
 
     async def _attached(self, link: Link) -> None:
-        virtual = link[1] in self._standins.serials
+        virtual = link[1] in self._fallback.serials
         if self._wanted(link[1], link[1]):
             self._real_came(link, virtual=virtual)
         identity = await greeted(link, lambda reason: self._silent(link, reason))
@@ -298,13 +298,13 @@ class AdbPhones:
 
     def _wanted(self, serial: str, phone_id: str) -> bool:
         named = self._serials & {phone_id, *known_as(serial)}
-        return not self._serials or bool(named) or serial in self._standins.serials
+        return not self._serials or bool(named) or serial in self._fallback.serials
 
     async def _answering(self, phone_id: str) -> AdbPhone:
         while True:
             phone = self._phones.get(phone_id)
             if phone is not None and self._works(phone):
-                await self._rounds.ask(phone)
+                await self._poller.ask(phone)
                 if phone.info.health.usable:
                     return phone
             await self._news_or(RETRY)

@@ -15,7 +15,7 @@ logger = logging.getLogger(__name__)
 VirtualPhones = Literal["auto"] | int
 
 
-class StandIns:
+class VirtualFallback:
     """`wanted` phones, or "auto": one, if there is no real one. They remember what was done on them in `state`."""
 
     def __init__(

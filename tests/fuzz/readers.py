@@ -24,7 +24,7 @@ from agent.guards.words import ends_with, mentions, plain, says
 from agent.models.base import ModelReply, ToolCall
 from agent.models.json_text import objects_in
 from agent.scene import Scene, Screen
-from bot.cards.buttons import MAX_BYTES, Deed, read_button
+from bot.cards.buttons import MAX_BYTES, ButtonAction, read_button
 from bot.commands.parser import ParseError, parse
 from bot.commands.spec import BY_NAME
 from bot.domain.schedule import BadRule, next_due
@@ -109,7 +109,7 @@ def buttons(data: str) -> None:
     read = read_button(data)
     if read is not None:
         assert len(data.encode()) <= MAX_BYTES
-        assert read.deed in Deed
+        assert read.action in ButtonAction
 
 
 def quoting(words: list[str]) -> None:
@@ -214,7 +214,9 @@ READERS: tuple[Target[Any], ...] = (
     ),
     Target(
         "callback ids",
-        st.lists(st.sampled_from(["1", ":", "2", *(deed.value for deed in Deed)]) | WORDS, max_size=8).map("".join),
+        st.lists(st.sampled_from(["1", ":", "2", *(deed.value for deed in ButtonAction)]) | WORDS, max_size=8).map(
+            "".join
+        ),
         plainly(buttons),
         found=("1:stop:\ud800", "1:\ud800:1:allow", "1:stop:²"),
     ),

@@ -19,7 +19,7 @@ from typing import Any, TypeVar
 import aiohttp
 from hypothesis import strategies as st
 
-from bot.cards.buttons import Deed
+from bot.cards.buttons import ButtonAction
 from bot.commands.spec import BY_NAME
 from bot.domain.address import Person
 from bot.domain.task import TaskState, locator
@@ -379,7 +379,7 @@ _pressed = st.tuples(
     st.builds(
         lambda *parts: ":".join(parts),
         st.just("1") | WORDS,
-        st.sampled_from([deed.value for deed in Deed]) | WORDS,
+        st.sampled_from([deed.value for deed in ButtonAction]) | WORDS,
         st.sampled_from(["1", QUESTION, "99999999999999999999", "²"]) | WORDS,
         st.sampled_from(["allow", "1", "done", "yes"]) | WORDS,
     )

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from agent.questions import QuestionKind
-from bot.cards.buttons import Deed, button
+from bot.cards.buttons import ButtonAction, button
 from bot.domain.address import Address, Place
 from bot.domain.incoming import Attachment, CommandCall
 from bot.domain.outgoing import Reply
@@ -44,9 +44,20 @@ async def test_what_was_given_in_private_shows_nowhere_else(world: World, comman
     assert (await world.task_service.known(task.id)).state is TaskState.WAITING
 
 
-@pytest.mark.parametrize("deed", [Deed.STOP, Deed.PAUSE, Deed.RESUME, Deed.TAKE, Deed.AGAIN, Deed.NOW, Deed.STEER])
+@pytest.mark.parametrize(
+    "deed",
+    [
+        ButtonAction.STOP,
+        ButtonAction.PAUSE,
+        ButtonAction.RESUME,
+        ButtonAction.TAKE,
+        ButtonAction.AGAIN,
+        ButtonAction.NOW,
+        ButtonAction.STEER,
+    ],
+)
 @pytest.mark.parametrize("person", [BEN, EVE], ids=["member", "stranger"])
-async def test_a_button_that_was_made_by_hand_does_nothing(world: World, deed: Deed, person: object) -> None:
+async def test_a_button_that_was_made_by_hand_does_nothing(world: World, deed: ButtonAction, person: object) -> None:
     """Numbers of tasks can be guessed; what a button may do is asked when it is pressed.
 
     Seen failing with `owner=task.person` left out of `_held` in bot/commands/tasks.py, for the deeds that it guards.
@@ -55,7 +66,9 @@ async def test_a_button_that_was_made_by_hand_does_nothing(world: World, deed: D
     task = await world.working("open settings")
     before = len(await world.task_service.recent(10))
     presser = BEN if person is BEN else EVE
-    reply = await world.press(button(deed, task.id, "x", choice="1" if deed is Deed.STEER else "").data, presser)
+    reply = await world.press(
+        button(deed, task.id, "x", choice="1" if deed is ButtonAction.STEER else "").data, presser
+    )
     assert told(reply)
     assert (await world.task_service.known(task.id)).state is TaskState.WORKING
     assert len(await world.task_service.recent(10)) == before
@@ -70,7 +83,7 @@ async def test_a_button_that_was_made_by_hand_shows_no_question(world: World, pl
     task = await world.working("write to my doctor", place=PRIVATE)
     question = await world.ask(task, choices=tuple(f"Doctor {number}" for number in range(30)))
     mine = world.chat.write(place.address, "an answer of the bot")
-    page = button(Deed.PAGE, locator(question.question.id), "x", choice="0").data
+    page = button(ButtonAction.PAGE, locator(question.question.id), "x", choice="0").data
     reply = await world.press(page, BEN, place, message=mine)
     assert "no longer open" in told(reply)
     assert [call for call in world.chat.calls if call.verb == "edit"] == []

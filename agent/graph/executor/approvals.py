@@ -20,8 +20,8 @@ from agent.graph.executor.targets import ResolvedTarget
 from agent.guards.binding import ApprovalContext, approval_context, digest, picture_of, whole_screen, words_of
 from agent.guards.facts import facts_of
 from agent.guards.gate import Gate
-from agent.guards.hit_test import LARGE_SHARE
 from agent.guards.recipients import Message, message_of
+from agent.guards.touch_target import LARGE_SHARE
 from agent.observing import ScreenView
 from agent.questions import ALLOW_FOR_TASK, Answer, Question
 from agent.standing_yes import StandingYes

@@ -22,9 +22,9 @@ from agent.graph.executor.context import RunContext
 from agent.graph.executor.early_reading import EarlyReading
 from agent.graph.executor.targets import ResolvedTarget
 from agent.guards.binding import words_of
-from agent.guards.hit_test import is_button
 from agent.guards.masking import COVERED
 from agent.guards.reading import UNKNOWN, Pressed, PressReading, Verdict, strictest
+from agent.guards.touch_target import is_button
 from agent.models.base import PILOT, Message, ModelReply, ModelRequest, Purpose, Usage
 from agent.models.errors import ModelError
 from agent.models.json_text import objects_in

@@ -19,9 +19,9 @@ from agent.actions import Action
 from agent.graph.executor.targets import ResolvedTarget
 from agent.guards.binding import approval_context, picture_of, pictured, same_picture, words_of
 from agent.guards.dialogs import is_dialog
-from agent.guards.hit_test import TouchTarget, is_row, pressed, words_under
 from agent.guards.policy import Policy
 from agent.guards.reading import is_press
+from agent.guards.touch_target import TouchTarget, is_row, pressed, words_under
 from devices.geometry import Bounds
 from devices.phone import Element, Observation
 

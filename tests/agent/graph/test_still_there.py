@@ -13,8 +13,8 @@ from agent import actions as act
 from agent.events import Asked
 from agent.graph.executor.still_there import StillThere, still_there
 from agent.graph.executor.targets import ResolvedTarget
-from agent.guards.hit_test import TouchTarget
 from agent.guards.policy import Policy
+from agent.guards.touch_target import TouchTarget
 from agent.models.base import ModelReply, ModelRequest
 from devices.geometry import Bounds
 from devices.phone import Element, Observation

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from agent import actions as act
-from agent.guards.hit_test import TouchTarget
+from agent.guards.touch_target import TouchTarget
 from devices.geometry import Bounds, Point, Size
 from devices.inputs import Key
 from devices.phone import Element

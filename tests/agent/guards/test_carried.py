@@ -7,10 +7,10 @@ from urllib.parse import quote, quote_plus
 
 import pytest
 
-from agent.guards.hit_test import TouchTarget
 from agent.guards.leaving import Sources, address_carries, typed_carries
 from agent.guards.policy import Policy
 from agent.guards.seen_words import MAX_APPS, MAX_UNITS, Seen, split, with_seen
+from agent.guards.touch_target import TouchTarget
 from devices.geometry import Bounds, Size
 from devices.phone import Element, Observation
 from devices.wording import said as said_of

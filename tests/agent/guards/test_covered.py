@@ -6,8 +6,8 @@ from typing import Any
 
 from agent import actions as act
 from agent.guards.gate import Gate
-from agent.guards.hit_test import TouchTarget
 from agent.guards.policy import CUT_OFF, Policy
+from agent.guards.touch_target import TouchTarget
 from devices.adb.ui_tree import MAX_ELEMENTS
 from devices.geometry import Bounds
 from devices.phone import Element

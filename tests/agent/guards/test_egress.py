@@ -13,9 +13,9 @@ from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 from agent.actions import OpenUrl
-from agent.guards.hit_test import TouchTarget
 from agent.guards.leaving import is_address
 from agent.guards.policy import Policy
+from agent.guards.touch_target import TouchTarget
 from agent.guards.web_address import is_public, read_address
 from agent.wording import SENTENCES
 

@@ -8,8 +8,8 @@ import pytest
 
 from agent import actions as act
 from agent.guards.gate import Gate
-from agent.guards.hit_test import TouchTarget
 from agent.guards.policy import Policy
+from agent.guards.touch_target import TouchTarget
 from devices.geometry import Bounds, Point
 from devices.phone import Element
 from tests.agent.guards.screens import HERE, SIZE

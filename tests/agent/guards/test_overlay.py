@@ -6,8 +6,8 @@ from pathlib import Path
 
 from agent import actions as act
 from agent.guards import rules
-from agent.guards.hit_test import TouchTarget
 from agent.guards.policy import Policy
+from agent.guards.touch_target import TouchTarget
 from devices.geometry import Bounds
 from devices.phone import Element
 from tests.agent.guards.screens import HERE

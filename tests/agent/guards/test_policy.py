@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agent import actions as act
-from agent.guards.hit_test import TouchTarget
 from agent.guards.policy import Policy, PolicyError
 from agent.guards.reading import is_press
+from agent.guards.touch_target import TouchTarget
 from devices.geometry import Bounds, Point
 from devices.inputs import Key
 from devices.phone import Element

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from agent import actions as act
-from agent.guards.hit_test import TouchTarget
 from agent.guards.policy import Policy
+from agent.guards.touch_target import TouchTarget
 from devices.geometry import Bounds, Size
 from devices.phone import Element
 

@@ -9,9 +9,9 @@ import pytest
 
 from agent import actions as act
 from agent.guards.gate import Gate
-from agent.guards.hit_test import TouchTarget
 from agent.guards.lexicon import has_table
 from agent.guards.policy import Policy
+from agent.guards.touch_target import TouchTarget
 from devices.geometry import Bounds, Point, Size
 from devices.inputs import Key
 from devices.phone import Element

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from bot.cards.buttons import (
     MAX_BYTES,
+    ButtonAction,
     ButtonData,
-    Deed,
     button,
     pause_button,
     read_button,
@@ -20,11 +20,11 @@ from bot.domain.task import locator
 
 
 def test_what_is_made_is_read() -> None:
-    assert read_button(stop_button("12").data) == ButtonData(Deed.STOP, "12")
-    assert read_button(pause_button("12").data) == ButtonData(Deed.PAUSE, "12")
-    assert read_button(resume_button("12").data) == ButtonData(Deed.RESUME, "12")
-    made = button(Deed.ANSWER, locator("any id"), "Allow", choice="allow")
-    assert read_button(made.data) == ButtonData(Deed.ANSWER, locator("any id"), "allow")
+    assert read_button(stop_button("12").data) == ButtonData(ButtonAction.STOP, "12")
+    assert read_button(pause_button("12").data) == ButtonData(ButtonAction.PAUSE, "12")
+    assert read_button(resume_button("12").data) == ButtonData(ButtonAction.RESUME, "12")
+    made = button(ButtonAction.ANSWER, locator("any id"), "Allow", choice="allow")
+    assert read_button(made.data) == ButtonData(ButtonAction.ANSWER, locator("any id"), "allow")
 
 
 @pytest.mark.parametrize(
@@ -49,8 +49,8 @@ def test_a_locator_has_always_the_same_size(question: str) -> None:
 
 def test_data_that_does_not_fit_is_an_error() -> None:
     with pytest.raises(ValueError, match="bytes"):
-        button(Deed.STOP, "1" * 64, "Stop")
+        button(ButtonAction.STOP, "1" * 64, "Stop")
 
 
 def test_long_labels_are_cut() -> None:
-    assert len(button(Deed.STOP, "1", "x" * 200).label) == 80
+    assert len(button(ButtonAction.STOP, "1", "x" * 200).label) == 80

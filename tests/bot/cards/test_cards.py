@@ -17,7 +17,7 @@ from agent.models.base import Usage
 from agent.outcome import Outcome
 from agent.questions import ALLOW, ALLOW_FOR_TASK, DENY, DONE, QuestionKind
 from agent.standing_yes import Recipient
-from bot.cards.buttons import Deed, read_button
+from bot.cards.buttons import ButtonAction, read_button
 from bot.cards.card import TODO_LINES, render_card, render_step, state_line
 from bot.cards.final import render_final, render_notice
 from bot.cards.formatting import by_role
@@ -224,7 +224,7 @@ async def test_a_message_to_somebody_known_has_a_third_button(frames: FrameFiles
     assert "until the task ends" in message.footer
     data = read_button(message.buttons[1][0].data)
     assert data is not None
-    assert (data.deed, data.choice) == (Deed.ANSWER, ALLOW_FOR_TASK)
+    assert (data.action, data.choice) == (ButtonAction.ANSWER, ALLOW_FOR_TASK)
     with speaking("zh"):
         chinese = await render_question(replace(question, question=asked), a_task(), frames=frames, now=1000.0)
     assert labels(chinese)[1] == ["本任务内允许给“Bob”发消息"]
@@ -235,9 +235,9 @@ async def test_an_approval_has_exactly_allow_and_deny(frames: FrameFiles) -> Non
     message = await render_question(question, a_task(), frames=frames, now=1000.0)
     assert labels(message) == [["Allow", "Deny"], ["Stop"]]
     pressed = [read_button(button.data) for button in message.buttons[0]]
-    assert [(data.deed, data.subject, data.choice) for data in pressed if data] == [
-        (Deed.ANSWER, locator("12-1.q1"), ALLOW),
-        (Deed.ANSWER, locator("12-1.q1"), DENY),
+    assert [(data.action, data.subject, data.choice) for data in pressed if data] == [
+        (ButtonAction.ANSWER, locator("12-1.q1"), ALLOW),
+        (ButtonAction.ANSWER, locator("12-1.q1"), DENY),
     ]
     assert message.heading == "Send this message?"
     assert '"See you at 8"' in message.body

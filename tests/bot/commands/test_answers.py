@@ -10,7 +10,7 @@ import pytest
 from agent.questions import ALLOW, ALLOW_FOR_TASK, DENY, QuestionKind
 from agent.standing_yes import Recipient
 from bot.application.interpret import FOLLOWED_SECONDS
-from bot.cards.buttons import Deed, button, pause_button, resume_button, stop_button
+from bot.cards.buttons import ButtonAction, button, pause_button, resume_button, stop_button
 from bot.domain.address import Address, MessageRef, Place
 from bot.domain.chat import ChatError
 from bot.domain.incoming import Press
@@ -29,7 +29,7 @@ def words(reply: Reply) -> str:
 
 
 def answer_data(question: OpenQuestion, choice: str) -> str:
-    return button(Deed.ANSWER, locator(question.question.id), "x", choice=choice).data
+    return button(ButtonAction.ANSWER, locator(question.question.id), "x", choice=choice).data
 
 
 async def stored(world: World, question: OpenQuestion) -> OpenQuestion:

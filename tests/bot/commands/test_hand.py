@@ -12,7 +12,7 @@ from agent.events import Started
 from agent.ports.leases import Lease
 from agent.questions import QuestionKind
 from agent.run_id import RunId
-from bot.cards.buttons import Deed, button, read_button
+from bot.cards.buttons import ButtonAction, button, read_button
 from bot.domain.address import MessageRef
 from bot.domain.outgoing import Message, Reply
 from bot.domain.right import Right
@@ -281,7 +281,7 @@ async def test_taking_over_shows_the_screen_and_done_goes_on(world: World) -> No
     phone = held(world)
     await allowed(world)
     task = await world.working()
-    await world.press(button(Deed.TAKE, task.id, "Take over").data, ANNA)
+    await world.press(button(ButtonAction.TAKE, task.id, "Take over").data, ANNA)
     assert (await world.task_service.known(task.id)).state is TaskState.PAUSED
     message, ref = world.chat.messages(CHANNEL.address)[-1], world.chat.refs(CHANNEL.address)[-1]
     found = read_button(data(message, "2"))
@@ -293,7 +293,7 @@ async def test_taking_over_shows_the_screen_and_done_goes_on(world: World) -> No
     assert len(phone.sent) == 1
     newest = hold.look
     assert newest is not None
-    done = button(Deed.HAND, hold.id, "Done", choice=f"{newest.number}.done").data
+    done = button(ButtonAction.HAND, hold.id, "Done", choice=f"{newest.number}.done").data
     reply = await world.press(done, ANNA, message=ref)
     assert f"task {task.id} continues" in reply.toast
     assert (await world.task_service.known(task.id)).state is TaskState.WORKING
@@ -307,7 +307,7 @@ async def test_a_task_that_goes_on_takes_its_phone_back(world: World) -> None:
     phone = held(world)
     await allowed(world)
     task = await world.working()
-    await world.press(button(Deed.TAKE, task.id, "Take over").data, ANNA)
+    await world.press(button(ButtonAction.TAKE, task.id, "Take over").data, ANNA)
     message, ref = world.chat.messages(CHANNEL.address)[-1], world.chat.refs(CHANNEL.address)[-1]
     await world.task_service.resume(task.id, "", ANNA)
     reply = await world.press(data(message, "2"), ANNA, message=ref)
@@ -320,7 +320,7 @@ async def test_a_question_for_a_hand_shows_the_screen_too(world: World) -> None:
     await allowed(world)
     task = await world.working()
     await world.ask(task, QuestionKind.TAKE_OVER)
-    reply: Reply = await world.press(button(Deed.TOUCH, task.id, "Touch it here").data, ANNA)
+    reply: Reply = await world.press(button(ButtonAction.TOUCH, task.id, "Touch it here").data, ANNA)
     assert "shown below" in reply.toast
     assert "in the hands of Anna" in world.chat.messages(CHANNEL.address)[-1].heading
 
@@ -368,7 +368,7 @@ async def test_a_task_on_several_phones_goes_on_once_the_last_of_them_is_free(tm
     """Seen failing without the look at who else holds a phone of it: it went on after the first Done."""
     async with a_world(tmp_path, a_phone("Pixel"), a_phone("Moto")) as world:
         task, first, second, phones = await at_work_on_two(world)
-        await world.press(button(Deed.TAKE, task.id, "Take over").data, ANNA)
+        await world.press(button(ButtonAction.TAKE, task.id, "Take over").data, ANNA)
         (one, one_ref), (other, other_ref) = screens(world)
         touched = await world.press(data(one, "2"), ANNA, message=one_ref)
         assert [len(phone.sent) for phone in phones.values()] == [1, 0]
@@ -385,7 +385,7 @@ async def test_a_task_on_several_phones_goes_on_once_the_last_of_them_is_free(tm
 async def test_one_of_several_phones_is_taken_over_and_the_other_works_on(tmp_path: Path) -> None:
     async with a_world(tmp_path, a_phone("Pixel"), a_phone("Moto")) as world:
         task, first, second, phones = await at_work_on_two(world)
-        await world.press(button(Deed.TAKE, second.id, "Take over").data, ANNA)
+        await world.press(button(ButtonAction.TAKE, second.id, "Take over").data, ANNA)
         assert await states(world, first, second) == [TaskState.WORKING, TaskState.PAUSED]
         ((shown, ref),) = screens(world)
         assert "Moto" in shown.heading
@@ -401,7 +401,7 @@ async def test_two_phones_taken_over_one_by_one_go_on_one_by_one(tmp_path: Path)
     async with a_world(tmp_path, a_phone("Pixel"), a_phone("Moto")) as world:
         _, first, second, _ = await at_work_on_two(world)
         for part in (first, second):
-            await world.press(button(Deed.TAKE, part.id, "Take over").data, ANNA)
+            await world.press(button(ButtonAction.TAKE, part.id, "Take over").data, ANNA)
         (one, one_ref), (other, other_ref) = screens(world)
         await world.press(data(one, "Done"), ANNA, message=one_ref)
         assert await states(world, first, second) == [TaskState.WORKING, TaskState.PAUSED]

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from agent.questions import ALLOW, QuestionKind
-from bot.cards.buttons import Deed, button, pause_button, resume_button, stop_button
+from bot.cards.buttons import ButtonAction, button, pause_button, resume_button, stop_button
 from bot.domain.address import MessageRef
 from bot.domain.outgoing import Button
 from bot.domain.task import TaskState, locator
@@ -17,7 +17,7 @@ from tests.bot.world import ANNA, BEN, CHANNEL, EVE, PRIVATE, World
 async def test_an_answered_question_reads_who_answered(world: World) -> None:
     task = await world.working()
     question = await world.ask(task, QuestionKind.APPROVE, ("allow", "deny"))
-    data = button(Deed.ANSWER, locator(question.question.id), "Allow", choice=ALLOW).data
+    data = button(ButtonAction.ANSWER, locator(question.question.id), "Allow", choice=ALLOW).data
     reply = await world.press(data, message=question.message)
     assert reply.shown is not None
     assert (reply.shown.buttons, reply.dead) == ((), False)
@@ -31,7 +31,7 @@ async def test_who_may_not_press_changes_nothing(world: World) -> None:
     """Seen failing with every refusal told by the message: a stranger's press took the buttons from all."""
     task = await world.working()
     question = await world.ask(task, choices=("red", "blue"))
-    data = button(Deed.ANSWER, locator(question.question.id), "red", choice="1").data
+    data = button(ButtonAction.ANSWER, locator(question.question.id), "red", choice="1").data
     for other in (BEN, EVE):
         reply = await world.press(data, other, message=question.message)
         assert (reply.shown, reply.dead) == (None, False)

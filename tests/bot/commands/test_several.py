@@ -11,7 +11,7 @@ from agent.events import Started, TaskEnded
 from agent.outcome import Outcome
 from agent.questions import QuestionKind
 from agent.run_id import RunId
-from bot.cards.buttons import Deed, button
+from bot.cards.buttons import ButtonAction, button
 from bot.domain.incoming import CommandCall
 from bot.domain.outgoing import Reply
 from bot.domain.task import Task, TaskState
@@ -119,7 +119,7 @@ async def test_stop_and_state_of_one_phone(shelf: World) -> None:
     assert resumed.splitlines() == ["Task 1: Working", "1. Pixel 7 · Working", "2. Nokia · Cancelled"]
     assert 'no task "1.3"' in words(await shelf.type("cancel 1.3"))
     assert 'no task "1.x"' in words(await shelf.type("cancel 1.x"))
-    cancelled = await shelf.press(button(Deed.STOP, task.id, "Stop").data)
+    cancelled = await shelf.press(button(ButtonAction.STOP, task.id, "Stop").data)
     assert cancelled.toast.startswith("Task 1: Cancelled")
     assert {first.id, second.id} == {part.id for part in await shelf.task_service.parts(task.id)}
 

@@ -11,7 +11,7 @@ import pytest
 from agent.events import TaskEnded
 from agent.outcome import NeedsModel, Outcome
 from bot.application.own_facts import Subject, subject_of
-from bot.cards.buttons import Deed, instead_buttons, read_button
+from bot.cards.buttons import ButtonAction, instead_buttons, read_button
 from bot.cards.final import render_final
 from bot.domain.incoming import CommandCall
 from bot.domain.task import Task, TaskState
@@ -117,7 +117,11 @@ async def test_what_comes_near_is_below_the_result_and_begins_a_task_of_its_own(
     shown = [each for row in final.buttons for each in row]
     assert [each.label for each in shown[:2]] == ["open the shop", "open notes"]
     deeds = [read_button(each.data) for each in shown]
-    assert [each.deed for each in deeds if each is not None] == [Deed.INSTEAD, Deed.INSTEAD, Deed.AGAIN]
+    assert [each.action for each in deeds if each is not None] == [
+        ButtonAction.INSTEAD,
+        ButtonAction.INSTEAD,
+        ButtonAction.AGAIN,
+    ]
     for somebody, place in ((EVE, PRIVATE), (BEN, CHANNEL)):
         assert not (await offline.press(shown[1].data, somebody, place)).task
     pressed = await offline.press(shown[1].data, place=PRIVATE)

@@ -8,7 +8,7 @@ import pytest
 
 from agent.outcome import Outcome
 from agent.questions import QuestionKind
-from bot.cards.buttons import Deed, button
+from bot.cards.buttons import ButtonAction, button
 from bot.domain.task import OpenQuestion, Task, TaskState, WrongState, locator
 from tests.bot.world import ADA, ANNA, BEN, Clock, World, a_world
 
@@ -16,13 +16,13 @@ TAKE = "Take over"
 
 
 async def taken(world: World, task: Task) -> OpenQuestion:
-    await world.press(button(Deed.TAKE, task.id, TAKE).data)
+    await world.press(button(ButtonAction.TAKE, task.id, TAKE).data)
     (question,) = await world.task_service.open_questions(task=task.id)
     return question
 
 
 def done(question: OpenQuestion) -> str:
-    return button(Deed.ANSWER, locator(question.question.id), "Done", choice="done").data
+    return button(ButtonAction.ANSWER, locator(question.question.id), "Done", choice="done").data
 
 
 async def test_the_task_stands_still_and_goes_on_with_a_note(tmp_path: Path) -> None:
@@ -34,7 +34,7 @@ async def test_the_task_stands_still_and_goes_on_with_a_note(tmp_path: Path) -> 
         assert (await world.task_service.known(task.id)).state is TaskState.PAUSED
         assert ("pause", task.id) in world.agent.asked
         assert [row.kind for row in await world.store.outbox.of(task.id)] == ["question"]
-        await world.press(button(Deed.TAKE, task.id, TAKE).data)
+        await world.press(button(ButtonAction.TAKE, task.id, TAKE).data)
         assert len(await world.task_service.open_questions(task=task.id)) == 1, "a second press asks nothing more"
         reply = await world.press(done(question))
         assert "Anna" in reply.toast
@@ -47,7 +47,7 @@ async def test_only_who_asked_or_an_admin_takes_over_and_is_done(tmp_path: Path)
     """Must fail without `_held` in `work.take_over`: Ben paused the task of Anna."""
     async with a_world(tmp_path) as world:
         task = await world.working()
-        refused = await world.press(button(Deed.TAKE, task.id, TAKE).data, BEN)
+        refused = await world.press(button(ButtonAction.TAKE, task.id, TAKE).data, BEN)
         assert refused.toast
         assert await world.task_service.open_questions() == ()
         assert (await world.task_service.known(task.id)).state is TaskState.WORKING

@@ -11,9 +11,9 @@ import pytest
 from agent.actions import Finish, OpenUrl
 from agent.error_mapping import fault_of
 from agent.events import TaskEnded, TaskEvent
-from agent.guards.hit_test import TouchTarget
 from agent.guards.policy import Policy
 from agent.guards.reasons import closed_app
+from agent.guards.touch_target import TouchTarget
 from agent.models.base import ModelRequest, Purpose
 from agent.models.call_failure import CallFailure
 from agent.models.cause import Cause

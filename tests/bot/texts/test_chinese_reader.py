@@ -30,7 +30,7 @@ from agent.run_id import RunId
 from agent.skills.loading import load_skills
 from agent.wording import kept, restored
 from agent.wording import words as agent_words
-from bot.cards.buttons import Deed
+from bot.cards.buttons import ButtonAction
 from bot.cards.card import render_card, render_step, render_steps
 from bot.cards.final import render_files, render_final, render_interrupted
 from bot.cards.question import render_answered, render_question
@@ -230,7 +230,7 @@ async def test_every_press(world: World) -> None:
     task = await world.working("打开设置", LI)
     question = await world.ask(task, QuestionKind.ASK, ("红色", "蓝色"))
     where = locator(question.question.id)
-    pressed = [f"1:{deed}:{subject}" for deed in Deed for subject in ("1", "77", where)]
+    pressed = [f"1:{deed}:{subject}" for deed in ButtonAction for subject in ("1", "77", where)]
     pressed += [f"1:ans:{where}:0", f"1:ans:{where}:1", "0:stop:1", "nonsense", "1:plan:1:remove"]
     found = []
     for stale in (True, False):

@@ -11,8 +11,8 @@ from typing import Any, Final
 from agent import actions as act
 from agent.events import Asked, TaskEnded
 from agent.guards.gate import HARMLESS, Gate
-from agent.guards.hit_test import TouchTarget
 from agent.guards.policy import Policy
+from agent.guards.touch_target import TouchTarget
 from agent.models.base import Delta, ModelReply, ModelRequest, Models, Purpose
 from agent.questions import QuestionKind
 from devices.geometry import Point
