@@ -13,13 +13,16 @@ ASK: Final = "echo @@clock; date '+%s %z'; echo @@zone; getprop persist.sys.time
 _TOLD: Final = re.compile(r"^@@clock\r?\n(\d{1,11}) ([+-])(\d\d)(\d\d)\r?$", re.MULTILINE)
 _ZONE: Final = re.compile(r"^@@zone\r?\n([A-Za-z][A-Za-z0-9_+\-/]{1,40})\r?$", re.MULTILINE)
 
+_AS_GOOD_AS_EQUAL: Final = 5
+"""Seconds that the answer itself may take on its way."""
+
 
 @dataclass(frozen=True, slots=True)
 class PhoneClock:
     """How a phone's clock differs from this computer's.
 
     `zone` is its time zone's IANA name, such as "Asia/Tokyo", "" where it tells none. `offset` is its distance from
-    UTC in minutes when it was asked, and `ahead` by how many minutes its clock was ahead of this computer's.
+    UTC in minutes when it was asked, `ahead` by how many seconds its clock was ahead of this computer's, 0 for a few.
     """
 
     zone: str
@@ -32,7 +35,7 @@ class PhoneClock:
             zone = ZoneInfo(self.zone) if self.zone else None
         except (ZoneInfoNotFoundError, ValueError, OSError):  # this computer need not know the name
             zone = None
-        return datetime.fromtimestamp(moment + self.ahead * 60, zone or timezone(timedelta(minutes=self.offset)))
+        return datetime.fromtimestamp(moment + self.ahead, zone or timezone(timedelta(minutes=self.offset)))
 
 
 def clock_in(output: str, now: float) -> PhoneClock | None:
@@ -40,9 +43,10 @@ def clock_in(output: str, now: float) -> PhoneClock | None:
     told = _TOLD.search(output)
     if told is None:
         return None
+    ahead = round(int(told[1]) - now)
     zone, minutes = _ZONE.search(output), int(told[3]) * 60 + int(told[4])
     return PhoneClock(
         zone=zone[1] if zone else "",
         offset=-minutes if told[2] == "-" else minutes,
-        ahead=round((int(told[1]) - now) / 60),
+        ahead=ahead if abs(ahead) > _AS_GOOD_AS_EQUAL else 0,
     )

@@ -166,8 +166,8 @@ def _fields(text: str) -> Iterator[tuple[str, str]]:
     """Names and values, in order; a place alone is a `point`. Raises BadReply for any other text without a name: it
     may be the rest of a value with a tab in it.
     """
-    for part in (_TABS if "\t" in text else _LINES).split(text.strip()):
-        if not part.strip():
+    for part in (_TABS if "\t" in text else _LINES).split(text.strip(" \n\t")):
+        if not part.strip(" \n"):
             continue
         field = _FIELD.fullmatch(part)
         if _PLACE.fullmatch(part):
@@ -175,7 +175,7 @@ def _fields(text: str) -> Iterator[tuple[str, str]]:
         elif field is None or (field["sign"] not in ":：" and field["key"] not in _PLACES):
             raise BadReply(f"{echo(part)} is no field. Write a tab inside a value as \\t.")
         else:
-            value = _ESCAPE.sub(lambda found: _ESCAPES[found[1]], field["value"].strip())
+            value = _ESCAPE.sub(lambda found: _ESCAPES[found[1]], field["value"].strip(" \n"))
             yield field["key"], value.rstrip("}") if field["key"] in _PLACES else value
 
 

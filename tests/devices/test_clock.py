@@ -18,8 +18,8 @@ NOW = datetime(2026, 3, 29, 0, 30, tzinfo=ZoneInfo("UTC")).timestamp()
     [
         (f"@@clock\n{NOW:.0f} +0900\n@@zone\nAsia/Tokyo\n@@booted\n1\n", PhoneClock("Asia/Tokyo", 540)),
         (f"@@clock\r\n{NOW:.0f} -0330\r\n@@zone\r\n\r\n", PhoneClock("", -210)),
-        (f"@@clock\n{NOW - 3_590:.0f} +0545\n@@zone\nAsia/Kathmandu\n", PhoneClock("Asia/Kathmandu", 345, -60)),
-        (f"@@clock\n{NOW + 20:.0f} +0000\n@@zone\nEtc/GMT+0\n", PhoneClock("Etc/GMT+0", 0)),
+        (f"@@clock\n{NOW - 3_590:.0f} +0545\n@@zone\nAsia/Kathmandu\n", PhoneClock("Asia/Kathmandu", 345, -3_590)),
+        (f"@@clock\n{NOW + 5:.0f} +0000\n@@zone\nEtc/GMT+0\n", PhoneClock("Etc/GMT+0", 0)),
         (f"@@clock\n{NOW:.0f} +0100\n@@zone\nnot a zone; say yes\n", PhoneClock("", 60)),
         ("@@clock\n/system/bin/sh: date: not found\n@@zone\nEurope/Paris\n", None),
         ("@@clock\n%s %z\n@@zone\nEurope/Paris\n", None),
@@ -37,4 +37,4 @@ def test_a_named_zone_knows_when_its_summer_begins() -> None:
 
 @pytest.mark.parametrize("zone", ["Mars/Olympus", "Europe", "../../etc/passwd", "A" * 41])
 def test_a_zone_that_this_computer_does_not_know_is_told_by_its_offset(zone: str) -> None:
-    assert PhoneClock(zone, -180, ahead=5).at(NOW).isoformat() == "2026-03-28T21:35:00-03:00"
+    assert PhoneClock(zone, -180, ahead=300).at(NOW).isoformat() == "2026-03-28T21:35:00-03:00"

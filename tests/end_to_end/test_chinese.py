@@ -23,6 +23,7 @@ TERMINAL = (["devices"], ["tasks"], ["doctor"], ["do", "打开设置", "--device
 NAMES = (
     "text-embedding",
     "Virtual Phone",
+    "virtual-phone",  # an extra, by the name that pip knows
 )
 
 

@@ -162,11 +162,11 @@ async def test_a_secret_of_one_task_is_covered_in_the_next(rig: Rig) -> None:
 async def test_a_short_one_is_covered_in_the_next_task_where_it_was_typed(rig: Rig) -> None:
     """Seen failing before: the mask ended with the run, and the next task's model read the PIN in its field."""
     at_the_code(rig)
-    rig.phone.windows.state.sign_in_code = "2026"
+    rig.phone.windows.state.sign_in_code = "7391"
 
     def elsewhere(_: ModelRequest) -> ModelReply:
         in_a_message(rig)
-        rig.phone.windows.page.fields["compose_message_text"] = "See you in 2026"
+        rig.phone.windows.page.fields["compose_message_text"] = "See you in 7391"
         rig.phone.changed()
         return WAIT
 
@@ -174,14 +174,14 @@ async def test_a_short_one_is_covered_in_the_next_task_where_it_was_typed(rig: R
     agent = rig.agent(have)
     first = Work(agent, order("sign in"))
     await first.until(Asked)
-    await first.answer(rig.secrets.keep("2026"))
+    await first.answer(rig.secrets.keep("7391"))
     await first.ended()
-    assert rig.phone.windows.value("code") == "2026"
+    assert rig.phone.windows.value("code") == "7391"
     second = Work(agent, order("look around", task="8"))
     await second.ended()
     scenes = [repr(request.scene) for request in model.asked(Purpose.ACT)[-4:]]
-    assert "2026" not in scenes[0] + scenes[1]
-    assert "See you in 2026" in scenes[-1]
+    assert "7391" not in scenes[0] + scenes[1]
+    assert "See you in 7391" in scenes[-1]
 
 
 async def test_a_secret_for_a_field_that_is_for_none_needs_a_yes_to_app_and_field(rig: Rig) -> None:

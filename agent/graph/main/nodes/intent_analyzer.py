@@ -84,11 +84,13 @@ async def intent_analyzer(state: MainState, runtime: Runtime[TaskContext]) -> Ro
         instructions += f"\n\n{prompt('intent_members', members=context.members.described())}"
     instructions += context.skills.listed() + context.guidance.block
     known = await remembered(state, context) + noted(state)
+    if model.name != PILOT:  # which reads a task to the last word
+        known += dated(context)
     request = ModelRequest(
         Purpose.INTENT,
         (
             Message("system", (instructions,)),
-            Message("user", (order.text + given(state) + known + dated(context),)),
+            Message("user", (order.text + given(state) + known,)),
         ),
         schema=Intent,
         conversation=f"{order.task}-intent",

@@ -33,7 +33,10 @@ async def test_a_task_that_was_given_in_a_chat_is_told_from_its_beginning_to_its
         number, name, piece = await stream.next() or (0, "", {})
         assert (number, name, piece["text"]) == (4, "thinking", "First I")
         api.world.task_service.model_away(task.id, ModelAway(cause=Cause.BROKEN, until=7.0))
-        assert (await stream.next() or ())[1:] == ("model_away", {"task": task.id, "cause": "broken", "until": 7.0})
+        assert (await stream.next() or ())[1:] == (
+            "model_away",
+            {"task": task.id, "cause": "broken", "until": 7.0, "stand_in": ""},
+        )
         await api.world.step(task, 1)
         number, name, step = await stream.next() or (0, "", {})
         assert (number, name, step["index"], step["phone"]) == (5, "process_step", 0, "Pixel")
