@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from agent.effect_facts import Effect
-from agent.listing import Place
 from agent.picture import ImagePart
 from devices.geometry import Bounds, Size
+
+if TYPE_CHECKING:
+    from agent.listing import Place
 
 
 @dataclass(frozen=True, slots=True)

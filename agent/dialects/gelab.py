@@ -53,6 +53,7 @@ _THOUGHT: Final = re.compile(
 )
 _OPENED: Final = re.compile(r"<\s*th?ink\s*>", re.IGNORECASE)
 _KEYS: Final = r"explain|action|point[12]?|coordinate|value|return|summary|key_process|verify|note|key|status|direction"
+_OWN: Final = re.compile(_KEYS)
 _FIRST: Final = re.compile(rf"(?m)^[ \t]*[\"']?(?:{_KEYS})[\"']?\s*[:：=(]")
 _ACTION: Final = re.compile(r"(?m)(?:^|\t)[ ]*action\s*[:：][^\t\n]*")
 _TABS: Final = re.compile(r"\t+")
@@ -175,7 +176,9 @@ def _fields(text: str) -> Iterator[tuple[str, str]]:
         elif field is None or (field["sign"] not in ":：" and field["key"] not in _PLACES):
             raise BadReply(f"{echo(part)} is no field. Write a tab inside a value as \\t.")
         else:
-            value = _ESCAPE.sub(lambda found: _ESCAPES[found[1]], field["value"].strip(" \n"))
+            # What an argument holds may begin and end with blanks; the fields about the step do not.
+            told = field["value"] if not _OWN.fullmatch(field["key"]) else field["value"].strip()
+            value = _ESCAPE.sub(lambda found: _ESCAPES[found[1]], told)
             yield field["key"], value.rstrip("}") if field["key"] in _PLACES else value
 
 

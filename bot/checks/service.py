@@ -58,7 +58,8 @@ def health(row: Json) -> Finding:
         return Finding("phone", "good", say("check.phone.ready", kind=kind, name=name, serial=row["serial"]))
     state = health_words(Health(row["state"]))
     text = say("check.phone.state", kind=kind, name=name, state=state, reason=row["reason"]).strip()
-    return Finding("phone", "note" if Health(row["state"]).takes_tasks else "bad", text, row["fix"])
+    waits = row["usable"] or row["state"] == Health.BUSY_ELSEWHERE.value
+    return Finding("phone", "note" if waits else "bad", text, row["fix"])
 
 
 def lane(row: Json) -> list[Finding]:

@@ -161,7 +161,7 @@ async def _asked(address: str, token: str) -> tuple[int, str]:
         aiohttp.ClientSession(headers={"Authorization": f"Bearer {token}"}) as session,
         session.post(address, json={}) as answer,
     ):
-        return answer.status, json.loads(await answer.text())["error"]
+        return answer.status, json.loads(await answer.text())["message"]
 
 
 @pytest.mark.slow

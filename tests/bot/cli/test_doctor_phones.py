@@ -161,7 +161,7 @@ async def test_a_phone_that_answers_nothing(here: Machine, capsys: Said) -> None
     here.phone.faults.set(hang="*")
     assert await doctor(NOTHING, here.settings()) == 69
     told = capsys.readouterr().out
-    assert "offline." in told
+    assert "not answering." in told
     assert "\n    → Wait until it has started; if it stays silent, restart the phone." in told
 
 
