@@ -27,7 +27,7 @@ class Health(StrEnum):
     LOW_BATTERY = "low battery"
     UNAUTHORIZED = "unauthorized"
     OFFLINE = "offline"
-    SILENT = "not answering"
+    SILENT = "silent"
     """It is attached and does not answer now, as while it starts or where the machine is very busy."""
     NO_PERMISSION = "no permission"
     BUSY_ELSEWHERE = "busy elsewhere"
