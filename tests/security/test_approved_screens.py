@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable
+from typing import Any
 
 import pytest
 
@@ -205,7 +206,7 @@ async def test_on_the_first_look_a_field_is_the_same_later(adb_server: AdbServer
         rig.phone.windows.open("new")
         rig.phone.windows.page.fields["to"] = "Alice"
         rig.phone.faults.set(hang="u2.jar")
-        script = [FINISH]
+        script: list[Any] = [FINISH]
 
         def send(request: ModelRequest) -> ModelReply:
             assert request.scene is not None

@@ -9,6 +9,7 @@ import pytest
 
 from bot.web.page_files import PageTexts
 from devices.adb.link_state import health_of
+from devices.phone import Health
 from tests.bot.web.standins import PHONE
 from tests.bot.web.world import World
 from tests.bot.web.world import asked as request_of
@@ -54,3 +55,10 @@ async def test_refusals_are_in_the_language_of_the_browser(
     """Also those of the gate, which looks at a request before anything else does."""
     async with client.get(path, headers={"Accept-Language": "zh-CN"} | headers) as response:
         assert (response.status, (await response.json())["message"]) == (status, words)
+
+
+async def test_every_state_of_a_phone_has_a_word_in_the_page(client: aiohttp.ClientSession) -> None:
+    """The page asks for a word by the state as programs are told it."""
+    async with client.get("/page/words.json") as response:
+        words = (await response.json())["words"]
+    assert {f"page.health.{health.value.replace(' ', '_')}" for health in Health} <= set(words)
