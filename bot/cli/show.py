@@ -27,7 +27,7 @@ async def show(options: argparse.Namespace, settings: Settings) -> int:
     style = STYLE_OF[Outcome(task["outcome"])] if task["outcome"] else Style.DIM
     state = Styled(say(f"page.standing.{standing}"), style)
     print_styled(f"{say('cli.do.task', task=task['task'])}  ", state, f"  {task['phone_name']}".rstrip())
-    print(f"  {on_one_line(task['text'])}")
+    print(f"  {on_one_line(' '.join(task['text'].split()))}")
     summary, data = task["summary"] or "", task["data"] or ""
     if steps and steps[-1]["summary"] == summary:
         steps = steps[:-1]  # it says the result, which stands below

@@ -174,7 +174,9 @@ async def test_each_dialect_does_the_same_task(rig: Rig, model: str) -> None:
         end = await done(rig, models, dialect)
     assert (end.outcome, end.summary) == (Outcome.SUCCEEDED, "It is done.")
     assert rig.phone.truth.notes == (*before, SavedNote("Milk", ""))
-    assert end.steps == len(ACTS[dialect])
+    assert end.steps - len(ACTS[dialect]) in {0, 1}, (
+        "its very first picture may come before its list, and is waited for"
+    )
     assert end.usage.input > 0
     size = image_size_for(model, DEFAULT_SIZE)
     steps = shown(server)
