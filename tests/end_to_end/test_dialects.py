@@ -236,7 +236,7 @@ async def test_a_busy_and_a_broken_endpoint_are_survived(rig: Rig) -> None:
     before = len(rig.phone.truth.notes)
     async with asked(script) as (models, server):
         end = await done(rig, models)
-    assert (end.outcome, end.steps) == (Outcome.SUCCEEDED, 5)
+    assert (end.outcome, end.steps in {5, 6}) == (Outcome.SUCCEEDED, True), "a wait where the first picture has no list"
     assert len(rig.phone.truth.notes) == before + 1
     assert [request.status for request in server.requests[:3]] == [429, 500, 200]
 
