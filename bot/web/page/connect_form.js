@@ -140,7 +140,7 @@ export class ConnectForm {
     const key = fixed ? "fixed" : moved ? "key_again" : kind === "secret" && set ? "kept" : "";
     field.input.placeholder = kind === "secret" && set && !moved ? "••••••••••••" : "";
     const where = name === this.of?.key && this.keysAt && !fixed ? say("page.connect.keys_at", { url: this.keysAt }) : "";
-    this.link(field.hint, where || (key ? say(`page.connect.${key}`, { name: name.toUpperCase() }) : ""));
+    setGuide(field.hint, where || (key ? say(`page.connect.${key}`, { name: name.toUpperCase() }) : ""));
     field.hint.classList.toggle("care", moved);
   }
 
