@@ -65,25 +65,29 @@ def with_seen(seen: Seen, screen: Observation, lexicon: Lexicon) -> Seen:
     """What was seen so far and what this screen shows. Its secrets have been covered before; fields for passwords and
     for searches are left out: the latter hold what somebody looks for.
     """
-    home = fits(screen.package, HOMES)
-    shown = [
-        unit.number
+    labels = (
+        label
         for element in screen.elements or ()
         if not element.password and not (element.editable and is_search(element, lexicon))
         for label in {element.text, element.description}
-        for unit in (units_of(label) if label else ())
-        if not (home and unit.kind == "word")
-    ]
+    )
+    return with_words(seen, screen.package, screen.app_name, labels)
+
+
+def with_words(seen: Seen, package: str, name: str, labels: Iterable[str]) -> Seen:
+    """What was seen so far and what this app, which people call by `name`, has shown in these labels."""
+    home = fits(package, HOMES)
+    shown = [unit.number for label in labels if label for unit in units_of(label) if not (home and unit.kind == "word")]
     if not shown:
         return seen
-    known = seen.get(screen.package, {"name": "", "units": ""})
+    known = seen.get(package, {"name": "", "units": ""})
     before = split(known["units"])
     fresh = set(shown)
     rest = [each for each in before if each not in fresh]
     numbers = [*rest, *dict.fromkeys(shown)][-MAX_UNITS:]
-    app: SeenApp = {"name": screen.app_name or known["name"] or screen.package, "units": "".join(numbers)}
-    others = [(package, data) for package, data in seen.items() if package != screen.package]
-    return dict([*others, (screen.package, app)][-MAX_APPS:])
+    app: SeenApp = {"name": name or known["name"] or package, "units": "".join(numbers)}
+    others = [(each, data) for each, data in seen.items() if each != package]
+    return dict([*others, (package, app)][-MAX_APPS:])
 
 
 def split(units: str) -> list[str]:

@@ -14,7 +14,7 @@ from agent.graph.executor.screen import PhoneScreen
 from agent.graph.executor.targets import ResolvedTarget
 from agent.guards.gate import Gate
 from agent.observing import ScreenView
-from agent.ports.journal import ActionState
+from agent.ports.journal import ActionKey, ActionState
 from agent.run_id import RunId
 from agent.tools.spec import ActionError, ActionSpec, AnyTool, Done, Situation, Tool, ToolContext, Trait, ungated
 from agent.wording import Texts
@@ -28,10 +28,12 @@ A = TypeVar("A", bound=Action)
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PhoneContext(ToolContext):
     """What a tool works with that needs the phone of the run. `sight` is the screen that the model decided on, None
-    when it was shown to an earlier process and a person has allowed the action since.
+    when it was shown to an earlier process and a person has allowed the action since. `key` is the place of the action
+    in the journal.
     """
 
     run: RunId
+    key: ActionKey
     phone: Phone
     screen: PhoneScreen
     sight: ScreenView | None

@@ -48,6 +48,7 @@ from agent.graph.executor.targets import ResolvedTarget, resolve_target, spoken_
 from agent.graph.subjects import spent
 from agent.guards.masking import without_words_of
 from agent.guards.reading import PressReading, is_press
+from agent.guards.seen_words import with_words
 from agent.models.base import Usage
 from agent.observing import ScreenView
 from agent.ports.journal import ActionKey
@@ -138,6 +139,9 @@ class OpenStep:
         conversation["notes"] = [*conversation["notes"], *map(cover, done.notes)]
         if done.gathered is not None:
             conversation["notes_summary"] = cover(done.gathered)
+        if done.read_in:
+            words = [line for each in done.read for line in cover(each).splitlines()]
+            self.safety["seen_words"] = with_words(self.safety["seen_words"], done.read_in, "", words)
         if done.read:
             conversation["texts_read"] = newest((*conversation["texts_read"], *map(cover, done.read)))
         if done.sources:
@@ -395,4 +399,4 @@ def _phone_context(step: OpenStep, sight: ScreenView | None) -> PhoneContext:
     have, base = step.context, _tool_context(step)
     shared: dict[str, Any] = {field.name: getattr(base, field.name) for field in fields(base)}
     told = None if sight is None else sight.told
-    return PhoneContext(**shared, run=have.run, phone=have.phone, screen=have.screen, sight=told)
+    return PhoneContext(**shared, run=have.run, key=step.key, phone=have.phone, screen=have.screen, sight=told)
