@@ -5,15 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Self
 
 from agent import actions as act
 from agent.dialects.base import BadReply, Decision, echo
 from agent.dialects.call_syntax import Arguments, BadCall, Call, Value, read_call
 from agent.dialects.grid import Grid
-from agent.dialects.offered import Forms, OfferedAction, further_lines, offered
+from agent.dialects.offered import Forms, OfferedAction
+from agent.dialects.one_screen import OneScreenDialect, plain
 from agent.dialects.replies import decided, ended, key_named, made, waiting
-from agent.dialects.scene_text import conversation, unnumbered
 from agent.dialects.turns import (
     WENT_ON,
     has_words,
@@ -23,9 +22,7 @@ from agent.dialects.turns import (
     turn_end,
     went_on,
 )
-from agent.models.base import Message, ModelReply, ToolSpec
-from agent.prompts import prompt
-from agent.scene import Scene
+from agent.models.base import ModelReply
 from agent.wording import sentence
 from devices.geometry import Size
 from devices.inputs import Key
@@ -132,7 +129,7 @@ WORDS = frozenset(
         *("press", "note", "callapi", "interact", "takeover"),
     }
 )
-"""Its own actions, as `_plain` makes them."""
+"""Its own actions, as `plain` makes them."""
 _FORMS = Forms(
     text='"…"',
     places={"target": ("[x,y]", "element"), "start": ("[x1,y1]", "start"), "end": ("[x2,y2]", "end")},
@@ -141,38 +138,19 @@ _PLACEHOLDERS = frozenset({"", "true"})
 """What these models put into Note when they mean the screen as it is."""
 
 
-class AutoGlmDialect:
+class AutoGlmDialect(OneScreenDialect):
     """How AutoGLM speaks."""
 
-    def __init__(self, models: tuple[type[act.Action], ...] = act.DIALECT_ACTIONS) -> None:
-        self._offered = offered(models, _FORMS, WORDS, _plain)
+    name = "autoglm"
+    words = WORDS
+    forms = _FORMS
 
-    @property
-    def name(self) -> str:
-        """As in VLM_DIALECT."""
-        return "autoglm"
+    def _line(self, action: OfferedAction, /) -> str:
+        given = [f'action="{action.kind.capitalize()}"', *action.forms]
+        return f"do({', '.join(given)}) {action.words}"
 
-    @property
-    def image_window(self) -> int:
-        """The current screen only."""
-        return 1
-
-    @property
-    def lightens_past(self) -> bool:
-        """Past pictures stay as they were: a prompt that only grows is read but once by an endpoint that keeps it."""
-        return False
-
-    def offering(self, models: tuple[type[act.Action], ...], /) -> Self:
-        """See Dialect."""
-        return type(self)(models)
-
-    def render(self, scene: Scene) -> tuple[tuple[Message, ...], tuple[ToolSpec, ...]]:
-        """Instructions, and one message with the way so far and the screen."""
-        space = scene.screen.space
-        rules = prompt("dialects/rules")
-        further = further_lines(self._offered, _told)
-        instructions = prompt("dialects/autoglm", width=space.width, height=space.height, further=further, rules=rules)
-        return conversation(instructions, scene, unnumbered(_grid(space).written)), ()
+    def _grid(self, space: Size, /) -> Grid:
+        return Grid(space, thousandths=True, last=_LAST)
 
     def parse(self, reply: ModelReply, space: Size) -> Decision:
         """The actions in a reply. Raises BadReply with the reason and the expected form."""
@@ -181,26 +159,11 @@ class AutoGlmDialect:
             thought = parts.thought or reply.reasoning.strip()
             given = Arguments(parts.call)
             finishes = parts.call.name == "finish"
-            action = _finish(given, parts.call) if finishes else _done(given, _grid(space), thought, self._offered)
+            action = _finish(given, parts.call) if finishes else _done(given, self._grid(space), thought, self._offered)
             given.end()
             return decided((action,), thought, parts.summary, parts.told, alone=parts.alone)
         except BadReply as bad:
             raise BadReply(f"{bad} {_EXPECTED}") from None
-
-
-def _grid(space: Size) -> Grid:
-    return Grid(space, thousandths=True, last=_LAST)
-
-
-def _plain(name: str) -> str:
-    """A name as names are compared here: in any case, with or without what joins its words."""
-    return re.sub(r"[\s_-]", "", name.lower())
-
-
-def _told(action: OfferedAction) -> str:
-    """The line of an action in the instructions."""
-    given = [f'action="{action.kind.capitalize()}"', *action.forms]
-    return f"do({', '.join(given)}) {action.words}"
 
 
 def _finish(given: Arguments, called: Call) -> act.Action:
@@ -215,7 +178,7 @@ def _finish(given: Arguments, called: Call) -> act.Action:
 def _done(given: Arguments, grid: Grid, thought: str, further: Mapping[str, OfferedAction]) -> act.Action:
     name = given.text("action")
     given.named_action(name)
-    match _plain(name):
+    match plain(name):
         case word if word in further:
             return further[word].read(name, given, grid)
         case "tap" | "click":

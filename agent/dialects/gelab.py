@@ -9,19 +9,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import Final, Self
+from typing import Final
 
 from agent import actions as act
 from agent.dialects.base import BadReply, Decision, echo
 from agent.dialects.call_syntax import Arguments, Call, Value
 from agent.dialects.grid import Grid
-from agent.dialects.offered import Forms, OfferedAction, further_lines, offered
+from agent.dialects.offered import Forms, OfferedAction
+from agent.dialects.one_screen import OneScreenDialect, plain
 from agent.dialects.replies import REVEALED_BY_FINGER, decided, ended, key_named, made, waiting
-from agent.dialects.scene_text import conversation, unnumbered
 from agent.dialects.turns import imagined_first, turn_end, went_on
-from agent.models.base import Message, ModelReply, ToolSpec
-from agent.prompts import prompt
-from agent.scene import Scene
+from agent.models.base import ModelReply
 from agent.wording import sentence
 from devices.geometry import Size
 from devices.inputs import Key
@@ -32,7 +30,7 @@ WORDS: Final = frozenset(
         *("info", "calluser", "note", "secret", "complete", "abort"),
     }
 )
-"""Its own actions, as `_plain` makes them, and those of ours that its instructions add."""
+"""Its own actions, as `plain` makes them, and those of ours that its instructions add."""
 _ABOUT: Final = frozenset({"explain", "summary", "key_process", "verify", "note", "cot"})
 """Fields that tell of a step; none of them is an argument of an action."""
 _POINTS: Final = ("point", "coordinate", "point1")
@@ -66,44 +64,25 @@ _ESCAPE: Final = re.compile(r"\\([nt\\])")
 _ESCAPES: Final = {"n": "\n", "t": "\t", "\\": "\\"}
 
 
-class GelabDialect:
+class GelabDialect(OneScreenDialect):
     """How GELab-Zero speaks."""
 
-    def __init__(self, models: tuple[type[act.Action], ...] = act.DIALECT_ACTIONS) -> None:
-        self._offered = offered(models, _FORMS, WORDS, _plain)
+    name = "gelab"
+    words = WORDS
+    forms = _FORMS
 
-    @property
-    def name(self) -> str:
-        """As in VLM_DIALECT."""
-        return "gelab"
+    def _line(self, action: OfferedAction, /) -> str:
+        given = "".join(f"\t{argument.name}:{argument.form}" for argument in action.arguments)
+        return f"action:{action.kind.upper()}{given} {action.words}"
 
-    @property
-    def image_window(self) -> int:
-        """The current screen only."""
-        return 1
-
-    @property
-    def lightens_past(self) -> bool:
-        """Past pictures stay as they were: a prompt that only grows is read but once by an endpoint that keeps it."""
-        return False
-
-    def offering(self, models: tuple[type[act.Action], ...], /) -> Self:
-        """See Dialect."""
-        return type(self)(models)
-
-    def render(self, scene: Scene) -> tuple[tuple[Message, ...], tuple[ToolSpec, ...]]:
-        """Instructions, and one message with the way so far and the screen."""
-        space = scene.screen.space
-        rules = prompt("dialects/rules")
-        further = further_lines(self._offered, _told)
-        instructions = prompt("dialects/gelab", width=space.width, height=space.height, further=further, rules=rules)
-        return conversation(instructions, scene, unnumbered(Grid(space, thousandths=True).written)), ()
+    def _grid(self, space: Size, /) -> Grid:
+        return Grid(space, thousandths=True)
 
     def parse(self, reply: ModelReply, space: Size) -> Decision:
         """The actions in a reply. Raises BadReply with the reason and the expected form."""
         try:
             thought, fields, told = _read(reply.text)
-            action = self._action(fields, Grid(space, thousandths=True))
+            action = self._action(fields, self._grid(space))
             about = fields.get("explain", "")
             return decided((action,), thought or reply.reasoning.strip() or about, about, told)
         except BadReply as bad:
@@ -111,7 +90,7 @@ class GelabDialect:
 
     def _action(self, fields: dict[str, str], grid: Grid) -> act.Action:
         name = fields["action"]
-        word = _plain(name)
+        word = plain(name)
         further = self._offered.get(word)
         own = {each for argument in further.arguments for each in argument.names} if further else set[str]()
         arguments: dict[str, Value] = {
@@ -123,17 +102,6 @@ class GelabDialect:
         action = _typed(word, name, given, grid)
         given.end()
         return action
-
-
-def _plain(name: str) -> str:
-    """A name as names are compared here: in any case, with or without what joins its words."""
-    return re.sub(r"[\s_-]", "", name.lower())
-
-
-def _told(action: OfferedAction) -> str:
-    """The line of an action in the instructions."""
-    given = "".join(f"\t{argument.name}:{argument.form}" for argument in action.arguments)
-    return f"action:{action.kind.upper()}{given} {action.words}"
 
 
 def _read(text: str) -> tuple[str, dict[str, str], tuple[str, ...]]:
