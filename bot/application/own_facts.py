@@ -20,6 +20,11 @@ from devices.phone import PhoneInfo
 
 LONGEST: Final = 80
 """Characters of such a question."""
+_ABOUT_ME: Final = re.compile(
+    r"what (?:do|have) you (?:know|remember(?:ed)?|learned) about me"
+    r"|你(?:都)?(?:知道|记得|记住)(?:了)?(?:关于)?我(?:的)?(?:什么|哪些事?|些什么)|你对我(?:都)?(?:了解|知道)(?:多少|些?什么)",
+    re.IGNORECASE,
+)
 _AROUND: Final = re.compile(r"^(?:(?:please|hey|hi|请问|请)[\s,，]+|请问?)|[\s.!?。！？]+$", re.IGNORECASE)
 
 
@@ -41,6 +46,11 @@ def _asked() -> tuple[tuple[Subject, str, re.Pattern[str]], ...]:
         for language, patterns in table.items()
         for subject, pattern in patterns.items()
     )
+
+
+def asks_for_all(text: str) -> bool:
+    """Whether the text asks what is known about the person, and nothing else."""
+    return _ABOUT_ME.fullmatch(text.strip(" \n\t.,!?。，！？")) is not None
 
 
 def subject_of(text: str) -> tuple[Subject, str] | None:

@@ -1,11 +1,12 @@
-"""Which task is meant, and who may do something with it."""
+"""Which task or question is meant, and who may do something with it."""
 
 from __future__ import annotations
 
-from bot.application.access import Caller, Unknown, may_see, require, verdict
+from bot.application.access import Caller, Refused, Unknown, may_see, require, verdict
 from bot.application.services import Services
+from bot.cards.formatting import title_of
 from bot.domain.right import Right
-from bot.domain.task import Task
+from bot.domain.task import OpenQuestion, Task
 from bot.texts import say
 
 
@@ -56,3 +57,26 @@ async def phones_of(task: Task, services: Services) -> tuple[str, ...]:
     """The ids of the phones that the task works on or wishes for; none while it takes any."""
     phones = [part.phone for part in await services.task_service.parts(task.id)] if task.parts else [task.phone]
     return tuple(phone for phone in phones if phone)
+
+
+async def sole(found: tuple[OpenQuestion, ...], services: Services) -> OpenQuestion:
+    """The only question; Refused asks which one is meant when there are several, and tells when there is none."""
+    if not found:
+        raise Refused(say("answer.none"))
+    if len(found) == 1:
+        return found[0]
+    tasks = [await services.task_service.get(one.task) for one in found]
+    lines = [
+        say("answer.line", task=title_of(task), question=one.question.text)
+        for task, one in zip(tasks, found, strict=True)
+        if task is not None
+    ]
+    raise Refused("\n".join([say("answer.which"), *lines]))
+
+
+async def own_question(one: OpenQuestion, caller: Caller, services: Services) -> bool:
+    """Whether the question is about a task of the caller that may be shown here."""
+    task = await services.task_service.get(one.task)
+    return (
+        task is not None and services.policy.same(task.person, caller.person) and may_see(caller, services.policy, task)
+    )

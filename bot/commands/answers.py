@@ -7,17 +7,16 @@ import logging
 from dataclasses import replace
 
 from agent.questions import DENY, QuestionKind
-from bot.application.access import Refused, may_see
+from bot.application.access import Refused
 from bot.application.services import Services
-from bot.application.task_access import task_named
+from bot.application.task_access import own_question, sole, task_named
 from bot.application.tasks import TaskCommands
-from bot.cards.formatting import title_of
 from bot.cards.question import closed_line
 from bot.commands.request import Request, plain
 from bot.domain.address import MessageRef
 from bot.domain.chat import ChatError, FloodWait
 from bot.domain.outgoing import Reply
-from bot.domain.task import OpenQuestion, Task, TaskError
+from bot.domain.task import OpenQuestion, TaskError
 from bot.tasks.input import answer_of
 from bot.texts import say
 
@@ -104,30 +103,5 @@ async def _meant(request: Request, services: Services) -> OpenQuestion:
         found = await services.task_service.open_questions(place=request.address)
         if not found:
             everywhere = await services.task_service.open_questions()
-            found = tuple([one for one in everywhere if await own(request, services, one)])
+            found = tuple([one for one in everywhere if await own_question(one, request, services)])
     return await sole(found, services)
-
-
-async def sole(found: tuple[OpenQuestion, ...], services: Services) -> OpenQuestion:
-    """The only question; Refused asks which one is meant when there are several, and tells when there is none."""
-    if not found:
-        raise Refused(say("answer.none"))
-    if len(found) == 1:
-        return found[0]
-    tasks = [await services.task_service.get(one.task) for one in found]
-    lines = [
-        say("answer.line", task=title_of(task), question=one.question.text)
-        for task, one in zip(tasks, found, strict=True)
-        if task is not None
-    ]
-    raise Refused("\n".join([say("answer.which"), *lines]))
-
-
-async def own(request: Request, services: Services, one: OpenQuestion) -> bool:
-    """Whether it is about a task of this person that may be shown here."""
-    task: Task | None = await services.task_service.get(one.task)
-    return (
-        task is not None
-        and services.policy.same(task.person, request.person)
-        and may_see(request, services.policy, task)
-    )

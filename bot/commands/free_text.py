@@ -3,29 +3,39 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 
-from bot.application.access import Refused, verdict
-from bot.application.interpret import Answer, NewTask, Note, interpret
+from bot.application.access import Refused
+from bot.application.interpret import (
+    Answer,
+    Chatter,
+    FactsAsked,
+    MaybeSecret,
+    NewTask,
+    Note,
+    interpret,
+    only_talks,
+    secrets_asked,
+    task_steered_in,
+)
 from bot.application.services import Services
-from bot.application.task_access import require_to_go_on
+from bot.application.task_access import require_to_go_on, sole
 from bot.application.tasks import TaskCommands
 from bot.cards.buttons import ButtonAction, button
 from bot.cards.formatting import shortened
 from bot.commands import tasks
-from bot.commands.answers import give_answer, sole
+from bot.commands.answers import give_answer
 from bot.commands.backlog import STEER, attached
 from bot.commands.hand import type_text
-from bot.commands.memory import asks_for_all, memories
+from bot.commands.memory import memories
 from bot.commands.request import Request, plain, refuse_late
 from bot.commands.spec import BY_NAME
-from bot.commands.stray_secrets import asked_elsewhere, late_code, looks_like_a_code, misplaced_code, stray_code
+from bot.commands.stray_secrets import tell_of_secret
 from bot.domain.address import MessageRef
 from bot.domain.incoming import CommandCall, ForeignText, Incoming
 from bot.domain.outgoing import Message, Reply
-from bot.domain.right import Right
 from bot.domain.task import OpenQuestion, Task, TaskState
 from bot.domain.task_request import TaskDraft
 from bot.people.access import same_person
@@ -37,8 +47,6 @@ from bot.texts import listed, say
 
 _NAME_LIMIT = 64
 """Characters of the name of who wrote a text; ours."""
-
-_LooksAtCodes = Callable[[Request, Services, str], Awaitable[Reply | None]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,9 +116,31 @@ class Talk:
         """Do what the text means. The person may use the bot here."""
         if topic.typed:
             return await type_text(request, self._services, topic.hold, text)
-        if topic.question is None and topic.task is None:
-            return await self._in_private(request, text)
-        return _without_files(await self._meant(request, topic, text), carried=request.carries)
+        meaning = await interpret(
+            text,
+            request,
+            self._services,
+            question=topic.question,
+            task=topic.task,
+            pointed=topic.pointed,
+            written=request.written,
+        )
+        match meaning:
+            case Chatter():
+                return Reply()
+            case Answer(questions):
+                reply = await give_answer(request, self._services, await sole(questions, self._services), text)
+            case MaybeSecret() as secret:
+                reply = await tell_of_secret(request, self._services, secret)
+            case FactsAsked():
+                return await memories(request, self._services)
+            case Note(task) if topic.task is not None:
+                reply = await self._steer(request, task, text)
+            case NewTask(follows) if not _is_command_word(text):
+                return await self._start(request, text, follows)
+            case _:
+                return await self._ask_whether_a_task(request, text)
+        return _without_files(reply, carried=request.carries)
 
     async def pass_on(self, request: Request, topic: Topic, text: str, by: ForeignText) -> Reply:
         """Offer what somebody else wrote as a task, with who wrote it. Raises Refused, BadText or BadFiles.
@@ -118,60 +148,26 @@ class Talk:
         While a question is open here, or one for a secret elsewhere, it is not even offered: it may be a code, and an
         offer is kept.
         """
-        if topic.task is not None and self._only_talks(request, topic, topic.task):
+        if topic.task is not None and not topic.pointed and only_talks(request, self._services, topic.task):
             return Reply()
         who = say("talk.foreign_author", name=shortened(by.author, _NAME_LIMIT)) if by.author else say("talk.foreign")
         asked = await self._services.task_service.open_questions(place=request.address)
-        if topic.question is not None or asked or await asked_elsewhere(request, self._services, anybody=True):
+        if topic.question is not None or asked or await secrets_asked(request, self._services, anybody=True):
             raise Refused(say("talk.foreign_answers_nothing", who=who))
         # An offer begins nothing, so it needs no list of what was missed, which would name its sender as its author.
         return await self.offer(replace(request, stale=False), text, say("talk.foreign_offer", who=who))
 
-    def _only_talks(self, request: Request, topic: Topic, task: Task) -> bool:
-        """Whether somebody talks in a task's thread without steering it, as people may."""
-        owner_or_admin = verdict(request, self._services.policy, Right.USE, owner=task.person).allowed
-        return not owner_or_admin and not topic.pointed
+    async def _start(self, request: Request, text: str, follows: str) -> Reply:
+        draft = TaskDraft(clean(text, say("desk.text.task")), request.device, follows=follows)
+        options = {name: value for name, value in (("device", draft.device), ("follows", draft.follows)) if value}
+        refuse_late(replace(request, call=CommandCall("do", options, draft.text)))
+        return await tasks.start(request, self._services, draft)
 
-    async def _meant(self, request: Request, topic: Topic, text: str) -> Reply:
-        if topic.question is not None:
-            return await give_answer(request, self._services, topic.question, text)
-        task = topic.task
-        assert task is not None, "a text without a topic is offered"
-        if self._only_talks(request, topic, task):
-            return Reply()
-        found = await self._services.task_service.open_questions(task=task.id)
-        if found:
-            return await give_answer(request, self._services, await sole(found, self._services), text)
-        if (code := await self._code(request, text, misplaced_code)) is not None:
-            return code
-        return await self._steer(request, task, text)
-
-    async def _in_private(self, request: Request, text: str) -> Reply:
-        meaning = await interpret(request, self._services)
-        if isinstance(meaning, Answer):
-            question = await sole(meaning.questions, self._services)
-            told = await give_answer(request, self._services, question, text)
-            return _without_files(told, carried=request.carries)
-        if (code := await self._code(request, text, stray_code)) is not None:
-            return code
-        if asks_for_all(text):
-            return await memories(request, self._services)
-        alone = text.strip().lower() in BY_NAME
-        coded = text.isascii() and looks_like_a_code(text)  # a sentence of a language without blanks is no code
-        if isinstance(meaning, NewTask) and meaning.beside is None and not (alone or coded):
-            draft = TaskDraft(clean(text, say("desk.text.task")), request.device, follows=meaning.follows)
-            options = {name: value for name, value in (("device", draft.device), ("follows", draft.follows)) if value}
-            refuse_late(replace(request, call=CommandCall("do", options, draft.text)))
-            return await tasks.start(request, self._services, draft)
+    async def _ask_whether_a_task(self, request: Request, text: str) -> Reply:
         words = say("talk.offer")
-        if alone and request.lead:
+        if request.lead and _is_command_word(text):
             words = "\n".join([words, say("talk.offer_command", line=f"{request.lead}{text.strip().lower()}")])
         return await self.offer(request, text, words)
-
-    async def _code(self, request: Request, text: str, open_one: _LooksAtCodes) -> Reply | None:
-        """What is said to a text that may be a code for another question, open or closed."""
-        found = await open_one(request, self._services, text)
-        return found if found is not None else await late_code(request, self._services, text)
 
     async def offer(self, request: Request, text: str, words: str) -> Reply:
         """Ask with these words whether the text is a task; nothing begins without a press. Raises BadText, BadFiles."""
@@ -190,8 +186,7 @@ class Talk:
         )
         await services.store.offers.add(offer)
         buttons = [button(ButtonAction.RUN, offer.id, say("button.run"), style="primary")]
-        if isinstance(meaning := await interpret(request, services), Note):
-            task = meaning.task
+        if (task := await task_steered_in(request, services)) is not None:
             buttons.append(button(ButtonAction.STEER, offer.id, say("button.steer", task=task.id), choice=task.id))
         if offer.files:
             words = "\n".join([words, say("talk.offer_files", names=listed(file.name for file in offer.files))])
@@ -245,6 +240,11 @@ class Talk:
         if task is None or task.state is TaskState.ENDED:
             raise Refused(say("missed.task_over", task=request.option("task")))
         return await self._steer(request, task, request.call.rest)
+
+
+def _is_command_word(text: str) -> bool:
+    """Whether a command may be meant, without what commands begin with here."""
+    return text.strip().lower() in BY_NAME
 
 
 def _without_files(reply: Reply, *, carried: bool) -> Reply:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from datetime import datetime
 from typing import Final
@@ -19,16 +18,6 @@ from bot.texts import counted, listed, say
 SHOWN: Final = 40
 """Facts that are listed when one has to be chosen."""
 _ALL: Final = frozenset({"all", "everything", "全部", "所有"})
-_ABOUT_ME: Final = re.compile(
-    r"what (?:do|have) you (?:know|remember(?:ed)?|learned) about me"
-    r"|你(?:都)?(?:知道|记得|记住)(?:了)?(?:关于)?我(?:的)?(?:什么|哪些事?|些什么)|你对我(?:都)?(?:了解|知道)(?:多少|些?什么)",
-    re.IGNORECASE,
-)
-
-
-def asks_for_all(text: str) -> bool:
-    """Whether the text asks what is known about the person, and nothing else."""
-    return _ABOUT_ME.fullmatch(text.strip(" \n\t.,!?。，！？")) is not None
 
 
 async def remember(request: Request, services: Services) -> Reply:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from bot.application.access import Refused, may_see
+from bot.application.own_facts import asks_for_all
 from bot.application.services import Services
 from bot.application.tasks import Started, TaskCommands
 from bot.cards.card import part_lines, state_line
 from bot.commands.hand import show_if_allowed
-from bot.commands.memory import asks_for_all, memories
+from bot.commands.memory import memories
 from bot.commands.parser import draft_of
 from bot.commands.request import Request, plain
 from bot.commands.resolve import left_out_words, task_meant, with_leading_task

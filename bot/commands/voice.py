@@ -8,10 +8,10 @@ from typing import Final
 
 from agent.models.transcription import TranscriptionFailed
 from bot.application.access import Refused
+from bot.application.interpret import secrets_asked
 from bot.application.services import Services
 from bot.commands.free_text import Talk, Topic
 from bot.commands.request import Request
-from bot.commands.stray_secrets import asked_elsewhere
 from bot.domain.chat import ChatError
 from bot.domain.incoming import Voice
 from bot.domain.outgoing import Reply
@@ -45,7 +45,7 @@ class Ears:
         It answers no question: a code must not go to an endpoint, and a yes must not be misheard.
         """
         asked = await self._services.task_service.open_questions(place=request.address)
-        if topic.question is not None or asked or await asked_elsewhere(request, self._services, anybody=False):
+        if topic.question is not None or asked or await secrets_asked(request, self._services, anybody=False):
             raise Refused(say("voice.question"))
         if request.stale:
             raise Refused(say("voice.late"))

@@ -27,7 +27,7 @@ from agent.ports.agent import Guidance
 from agent.questions import QuestionKind
 from agent.wording import shortened
 from bot.application.access import NotAllowed, Refused, Unknown
-from bot.application.interpret import Answer, NewTask, interpret
+from bot.application.interpret import Answer, NewTask, Note
 from bot.application.phones import open_phones
 from bot.cards.formatting import source_lines
 from bot.commands.parser import ParseError
@@ -234,7 +234,12 @@ class ChatCompletions:
             if known and (task := await service.get(known)) is not None:
                 return calls, task, key
             # The first message begins a conversation, also where another one has begun with the same words.
-            meaning = await interpret(calls.asking(thread), self._services) if len(said) > 1 else NewTask()
+            meaning = await calls.meaning(wish, thread, begins=len(said) == 1)
+            pictures = pictures_of(said[-1])
+            if isinstance(meaning, Note) and not pictures:
+                task = await calls.commands(thread).steer(meaning.task, wish)
+                self._remember(key, task.id)
+                return calls, task, key
             if isinstance(meaning, Answer):
                 asked = meaning.questions[0]
                 task = await service.known(asked.task)
@@ -244,7 +249,7 @@ class ChatCompletions:
                 return calls, task, key
             follows = meaning.follows if isinstance(meaning, NewTask) else ""
             draft = TaskDraft(wish, phone, chat.options(), follows=follows)
-            started = await calls.commands(thread).start(draft, pictures_of(said[-1]), guidance=chat.guidance)
+            started = await calls.commands(thread).start(draft, pictures, guidance=chat.guidance)
             self._remember(key, started.task.id)
             return calls, started.task, key
 

@@ -13,10 +13,12 @@ from agent.ports.memory import Fact
 from agent.tools.spec import Tool
 from bot.application.access import Caller as Asking
 from bot.application.access import Refused, Unknown, may_see, require, verdict
+from bot.application.interpret import Answer, MaybeSecret, NewTask, Note, interpret
 from bot.application.saved_skills import SkillCommands
 from bot.application.schedules import ScheduleCommands
 from bot.application.services import Services
 from bot.application.tasks import TaskCommands
+from bot.cards.question import closed_line
 from bot.domain.address import Person, Place
 from bot.domain.incoming import Attachment
 from bot.domain.right import Right
@@ -136,6 +138,19 @@ class Calls:
         """The last task that was given in it, which the next one follows up; "" before the first."""
         task = await self.services.task_service.in_place(self.asking(conversation.id).address)
         return "" if task is None else task.id
+
+    async def meaning(self, text: str, conversation: str, *, begins: bool = False) -> Answer | Note | NewTask:
+        """What a text means in a conversation; nothing can be asked back there. Raises Refused for what may be a code
+        that is asked for elsewhere: it is kept nowhere.
+        """
+        match await interpret(text, self.asking(conversation), self.services, begins=begins):
+            case (Answer() | Note() | NewTask()) as found:
+                return found
+            case MaybeSecret(closed=closed):
+                elsewhere = say("programs.secret_elsewhere")
+                raise Refused(f"{closed_line(closed)} {say('answer.closed_secret')}" if closed else elsewhere)
+            case _:
+                return NewTask()
 
     @property
     def said_as(self) -> str:

@@ -10,8 +10,8 @@ from fastapi import APIRouter, Query
 
 from agent.ports.agent import Guidance
 from bot.application.access import Refused, Unknown
-from bot.application.interpret import Answer, Note, interpret
-from bot.commands.answers import sole
+from bot.application.interpret import Answer, Note
+from bot.application.task_access import sole
 from bot.domain.right import Right
 from bot.domain.task import TaskState
 from bot.store.conversations import Conversation, Said
@@ -178,7 +178,7 @@ async def post_message(conversation: Id, wish: NewMessage, calls: Caller) -> Tak
     found = await calls.conversation(conversation)
     store, key = calls.services.store.conversations, calls.said_as
     commands = calls.commands(found.id)
-    meaning = await interpret(calls.asking(found.id), calls.services)
+    meaning = await calls.meaning(wish.text, found.id)
     if isinstance(meaning, Answer):
         one = await sole(meaning.questions, calls.services)
         hidden = one.question.kind.value == "secret"

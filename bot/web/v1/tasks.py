@@ -14,7 +14,7 @@ from agent.outcome import Outcome
 from agent.ports.agent import AS_SET
 from bot.application.access import Unknown, verdict
 from bot.application.skills import draft_of_skill
-from bot.commands.answers import sole
+from bot.application.task_access import sole
 from bot.commands.tasks import standing_words, started_reply
 from bot.domain.right import API_PLATFORM, Right
 from bot.domain.task import BadText, Task, TaskState

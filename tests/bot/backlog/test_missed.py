@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from agent.questions import QuestionKind
+from bot.application.interpret import STILL_CODES
 from bot.commands.backlog import MissedLists
-from bot.commands.stray_secrets import STILL_CODES
 from bot.domain.address import Place
 from bot.domain.chat import ChatError, ChatGone, FloodWait
 from bot.domain.incoming import Attachment
@@ -133,7 +133,7 @@ async def test_a_late_secret_is_neither_kept_nor_typed(world: World) -> None:
 
 @pytest.mark.parametrize("how", ["answered", "expired", "the task ended"])
 async def test_a_code_after_its_question_has_closed_is_not_kept(world: World, how: str) -> None:
-    """Seen failing without `late_code` in `Talk._in_private`: the code stood in the table and in the list."""
+    """Seen failing without `_closed_secret` in `interpret`: the code stood in the table and in the list."""
     task = await world.working(place=PRIVATE)
     question = await world.ask(task, QuestionKind.SECRET)
     if how == "answered":

@@ -361,7 +361,7 @@ async def test_the_same_press_twice_is_answered_twice_and_done_once(world: World
 
 @pytest.mark.parametrize("text", ["246810", "246 810", "G-246810", "hunter2", "p4ss:w0rd!"])
 async def test_a_code_after_its_question_has_closed_is_no_task(world: World, text: str) -> None:
-    """Seen failing without `late_code` in `Talk._in_private`: it was offered to be run as a task."""
+    """Seen failing without `_closed_secret` in `interpret`: it was offered to be run as a task."""
     task = await world.working(place=PRIVATE)
     question = await world.ask(task, QuestionKind.SECRET)
     await world.task_service.answer(question.question.id, "135790", ADA)
@@ -383,7 +383,7 @@ async def test_a_code_for_a_question_elsewhere_is_no_task_in_private_either(worl
 
 
 async def test_a_code_after_its_question_has_closed_is_not_told_to_the_task(world: World) -> None:
-    """Seen failing without `late_code` in `Talk.about`: the agent, and so the model, got the code as a word."""
+    """Seen failing without `_closed_secret` in `interpret`: the agent, and so the model, got the code as a word."""
     task = await world.working()
     thread = await world.in_thread(task)
     question = await world.ask(task, QuestionKind.SECRET)

@@ -27,7 +27,7 @@ async def everything_kept(world: World) -> str:
 
 
 async def test_in_private_a_code_answers_the_sole_question_that_is_open_in_a_group(world: World) -> None:
-    """Seen failing without `stray_code` in `Talk._in_private`: it was offered as a task, and stood in the table."""
+    """Seen failing without `_secret` in `interpret`: it was offered as a task, and stood in the table."""
     task = await world.working()
     question = await world.ask(task, QuestionKind.SECRET)
     reply = await world.say("246 810", place=PRIVATE)
@@ -73,7 +73,7 @@ async def test_with_two_questions_it_is_asked_which_is_meant(world: World) -> No
 
 
 async def test_in_the_thread_of_another_task_a_code_is_no_word_to_that_task(world: World) -> None:
-    """Seen failing without `misplaced_code` in `Talk`: the agent, and so the model, got the code as a word."""
+    """Seen failing without `_secret` in `interpret`: the agent, and so the model, got the code as a word."""
     first = await world.working("read the mail")
     await world.ask(first, QuestionKind.SECRET)
     other = await world.working("pay the bill")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from bot.commands.memory import asks_for_all
+from bot.application.own_facts import asks_for_all
 from tests.bot.commands.test_overview import words
 from tests.bot.world import ANNA, BEN, PRIVATE, World
 

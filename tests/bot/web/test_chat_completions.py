@@ -12,11 +12,12 @@ from typing import Any
 import openai
 import pytest
 
-from agent.events import Thinking
+from agent.events import Started, Thinking
 from agent.outcome import Outcome
 from agent.ports.agent import Guidance
 from agent.questions import QuestionKind
-from bot.domain.task import Task
+from agent.run_id import RunId
+from bot.domain.task import Task, TaskState
 from bot.domain.task_request import TaskOptions
 from bot.web.chat_completions import ChatMessage, ChatRequest, side_answer
 from tests.bot.web.v1.test_reading import used
@@ -223,6 +224,20 @@ async def test_a_question_is_an_answer_and_the_next_message_answers_it(
             await asyncio.sleep(0.01)
     await api.world.end(task)
     assert (await asking).choices[0].message.content == "It is done."
+
+
+async def test_what_is_said_while_a_task_is_at_work_is_a_note_for_it(api: ApiWorld, client: openai.AsyncOpenAI) -> None:
+    create = client.chat.completions.create
+    first = asyncio.create_task(create(model="opengui", messages=said("book it")))
+    task = await given(api)
+    api.world.agent.tell(task.id, Started(run=RunId(task.id), phone="1", phone_name="Pixel"))
+    await api.world.until(task, TaskState.WORKING)
+    second = asyncio.create_task(create(model="opengui", messages=said("book it", "…", "at noon")))
+    async with asyncio.timeout(5):
+        while (f"steer {task.id}", "at noon") not in api.world.agent.asked:
+            await asyncio.sleep(0.01)
+    await api.world.end(task)
+    assert {(await each).id for each in (first, second)} == {f"chatcmpl-{task.id}"}
 
 
 @pytest.mark.parametrize("kind", [QuestionKind.APPROVE, QuestionKind.SECRET, QuestionKind.TAKE_OVER])

@@ -11,9 +11,11 @@ import pytest
 
 from agent.events import Thinking
 from agent.outcome import Outcome
+from agent.questions import QuestionKind
 from bot.config.settings import Settings
 from bot.domain.address import Person
 from bot.domain.task import Task, TaskState
+from tests.bot.commands.test_codes import everything_kept
 from tests.bot.web.v1.world import ApiWorld, open_api
 from tests.bot.world import ANNA, BEN
 
@@ -76,6 +78,26 @@ async def test_what_was_said_before_is_known_however_long_ago(api: ApiWorld, pau
     assert await talk.known(await api.world.task_service.known(posted.body["id"])) == texts
     other = await Talk.begin(api, "other")
     assert await other.known(await other.say("who am I?")) == [], "another conversation of the same person"
+
+
+@pytest.mark.parametrize("late", [False, True])
+@pytest.mark.parametrize("text", ["246810", "246 810", "hunter2"])
+async def test_a_code_that_is_asked_for_elsewhere_is_kept_by_no_program(api: ApiWorld, text: str, late: bool) -> None:
+    """Seen failing without `_secret` in `interpret`: it was given to a model as a task, and kept."""
+    talk = await Talk.begin(api)
+    asked = await api.world.working("read the mail")
+    await api.world.ask(asked, QuestionKind.SECRET)
+    if late:
+        await api.world.end(asked)
+    refused = await api.ask(talk.secret, "POST", f"{talk.path}/messages", {"text": text})
+    assert (refused.status, refused.body["code"]) == (409, "refused")
+    async with openai.AsyncOpenAI(api_key=talk.secret, base_url=f"{api.url.with_path('/v1')}", max_retries=0) as client:
+        for texts in ([text], ["hi", text]):
+            messages: Any = [{"role": "user", "content": each} for each in texts]
+            with pytest.raises(openai.BadRequestError):
+                await client.chat.completions.create(model="opengui", messages=messages)
+    assert text not in await everything_kept(api.world)
+    assert (await talk.say("feed the cat")).text == "feed the cat", "another conversation is about something else"
 
 
 async def test_a_task_that_still_waits_is_known_too(api: ApiWorld) -> None:
