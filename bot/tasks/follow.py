@@ -6,7 +6,7 @@ import asyncio
 import json
 from collections import deque
 from collections.abc import AsyncGenerator, Iterator
-from contextlib import contextmanager
+from contextlib import aclosing, contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -14,7 +14,7 @@ from agent.events import Asked, Step, TaskEnded, TaskEvent, Thinking
 from agent.questions import QuestionOrigin
 from bot.domain.right import API_PLATFORM
 from bot.domain.task import Task, TaskState
-from bot.domain.task_events import LogEvent, ServiceEvent, ToolCalled
+from bot.domain.task_events import LogEvent, LoggedEvent, ServiceEvent, ToolCalled
 from bot.store.task_events import AT_ONCE, TaskEvents
 from bot.tasks.service import TaskService
 from bot.texts import say
@@ -86,7 +86,7 @@ class Passing:
 
 
 @dataclass(eq=False)
-class Reader:
+class _Reader:
     """Somebody who reads a log: whether there is something new, and what has passed that no log keeps."""
 
     news: asyncio.Event = field(default_factory=asyncio.Event)
@@ -99,7 +99,7 @@ class TaskFollowers:
     def __init__(self, task_service: TaskService, log: TaskEvents) -> None:
         self._task_service = task_service
         self._log = log
-        self._readers: dict[str, set[Reader]] = {}
+        self._readers: dict[str, set[_Reader]] = {}
         self._logs: dict[str, tuple[str, str]] = {}
         """The task and the conversation, "" for none, in whose logs each task or part at work is told."""
         self._closed = False
@@ -114,10 +114,33 @@ class TaskFollowers:
             for each in readers:
                 each.news.set()
 
+    async def follow(
+        self, *, task: str = "", conversation: str = "", after: int = 0, beat: float | None = None
+    ) -> AsyncGenerator[LoggedEvent | Passing | None, None]:
+        """The log of a task, or of a conversation, behind the event with this number in it, then what comes, with what
+        no log keeps. There is None where that is all for now, and again after each `beat` seconds of silence. Ends when
+        the service shuts down.
+        """
+        with self._reading(task or conversation) as reader:
+            while not self._closed:
+                reader.news.clear()
+                found = await (
+                    self._log.of_task(task, after) if task else self._log.of_conversation(conversation, after)
+                )
+                for one in found:
+                    after = one.number if task else one.told
+                    yield one
+                while reader.passing:
+                    yield reader.passing.popleft()
+                if len(found) < AT_ONCE:
+                    yield None
+                    with suppress(TimeoutError):
+                        async with asyncio.timeout(beat):
+                            await reader.news.wait()
+
     @contextmanager
-    def reading(self, log: str) -> Iterator[Reader]:
-        """Read the log of the task, or of the conversation, with this id."""
-        reader = Reader()
+    def _reading(self, log: str) -> Iterator[_Reader]:
+        reader = _Reader()
         self._readers.setdefault(log, set()).add(reader)
         try:
             yield reader
@@ -142,31 +165,31 @@ class TaskFollowers:
         def heard(event: TaskEvent | ToolCalled, part: str) -> Heard:
             return Heard(event, parts[part].called, parts[part].phone_name) if part in parts else Heard(event)
 
-        after = 0
-        with self.reading(task) as reader:
-            for each in (task, *parts):
-                if (status := self._task_service.status(each)) is not None:
-                    reader.passing.append(Passing(task, each, status))
-            while True:
-                reader.news.clear()
-                found = await self._log.of_task(task, after)
-                for one in found:
-                    after = one.number
-                    if isinstance(one.event, Thinking | ToolCalled):
+        statuses = {each: self._task_service.status(each) for each in (task, *parts)}
+        known = False
+        async with aclosing(self.follow(task=task)) as log:
+            async for one in log:
+                match one:
+                    case LoggedEvent(event=Thinking() | ToolCalled() as event, part=part):
+                        known = True
                         if thinking:
-                            yield heard(one.event, one.part)
-                    elif not isinstance(one.event, ServiceEvent) and not _is_taken_over(one.event):
-                        yield heard(one.event, one.part)
-                    if one.is_last:
+                            yield heard(event, part)
+                    case LoggedEvent(event=event, part=part):
+                        known = True
+                        if not isinstance(event, ServiceEvent) and not _is_taken_over(event):
+                            yield heard(event, part)
+                        if one.is_last:
+                            return
+                    case Passing(part=part, event=event):
+                        if thinking or not isinstance(event, Thinking):
+                            yield heard(event, part)
+                    case None if known:
+                        for part, status in statuses.items():
+                            if status is not None:
+                                yield heard(status, part)
+                        statuses = {}
+                    case None:
                         return
-                while reader.passing:
-                    passed = reader.passing.popleft()
-                    if thinking or not isinstance(passed.event, Thinking):
-                        yield heard(passed.event, passed.part)
-                if self._closed or not after:
-                    return
-                if len(found) < AT_ONCE:
-                    await reader.news.wait()
 
     def _appended(self, task: Task, _: LogEvent) -> None:
         logs = (task.parent or task.id, task.origin.thread if task.origin.platform == API_PLATFORM else "")

@@ -13,10 +13,7 @@ from bot.domain.task import OpenQuestion, Task
 from bot.domain.task_events import ToolCalled
 from bot.texts import say
 from bot.web.v1.calls import Calls
-from bot.web.wakeup import any_of, ends_before
 
-EXPIRY_SEEN_S = 15.0
-"""Seconds after which it is noticed at the latest that a token has expired."""
 Along = Step | Thinking | ToolCalled
 """What is told on the way."""
 Progress = Callable[[Along], Awaitable[None]]
@@ -63,21 +60,9 @@ async def wait_for_task(
                 elif isinstance(heard.event, Asked) and (asked := await question_of(calls, task)) is not None:
                     return
 
-    if not await ends_before(_cut_off(calls, stopping), follow()):
+    if not await calls.while_held(follow(), lambda: calls.services.rights.tokens.holds(calls.token), stopping):
         raise CutOff(say("desk.stopping") if stopping.is_set() else say("refusal.wrong_token"))
     return asked
-
-
-async def _cut_off(calls: Calls, stopping: asyncio.Event) -> None:
-    """Wait until the token holds no more, or the service stops."""
-    tokens, changed = calls.services.rights.tokens, asyncio.Event()
-    forget = tokens.on_change(changed.set)
-    try:
-        while tokens.holds(calls.token) and not stopping.is_set():
-            changed.clear()
-            await any_of(changed, stopping, seconds=EXPIRY_SEEN_S)
-    finally:
-        forget()
 
 
 def question_words(asked: OpenQuestion, *, approves: bool = False) -> str:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import secrets
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from agent.models.base import PILOT
 from agent.ports.frames import Frames
@@ -30,11 +31,15 @@ from bot.tasks.follow import TaskFollowers
 from bot.tasks.operating import Operating
 from bot.texts import say, spoken
 from bot.web.auth import Caller
+from bot.web.wakeup import any_of, ends_before
 
 if TYPE_CHECKING:
     from fastapi import APIRouter
 
     from bot.machines import RemoteMachines
+
+EXPIRY_SEEN_S: Final = 15.0
+"""Seconds after which it is noticed at the latest that a token has expired."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,6 +143,21 @@ class Calls:
         """The last task that was given in it, which the next one follows up; "" before the first."""
         task = await self.services.task_service.in_place(self.asking(conversation.id).address)
         return "" if task is None else task.id
+
+    async def while_held(self, work: Awaitable[None], holds: Callable[[], bool], stopping: asyncio.Event) -> bool:
+        """Do `work`, until it ends, the service stops or `holds` is false; whether it came to its end."""
+        changed = asyncio.Event()
+        forget = self.services.rights.tokens.on_change(changed.set)
+
+        async def no_longer() -> None:
+            while holds() and not stopping.is_set():
+                changed.clear()
+                await any_of(changed, stopping, seconds=EXPIRY_SEEN_S)
+
+        try:
+            return await ends_before(no_longer(), work)
+        finally:
+            forget()
 
     async def meaning(self, text: str, conversation: str, *, begins: bool = False) -> Answer | Note | NewTask:
         """What a text means in a conversation; nothing can be asked back there. Raises Refused for what may be a code

@@ -20,18 +20,16 @@ from agent.tools.results import done_of, told_of
 from agent.wording import shortened
 from bot.domain.task import Task
 from bot.domain.task_events import LogEvent, LoggedEvent, StepDone, ToolReturned, names_in_conversation
-from bot.store.task_events import AT_ONCE
-from bot.tasks.follow import encoded, interrupted, line_of
+from bot.tasks.follow import Passing, encoded, interrupted, line_of
 from bot.views.tasks import effect_words, tokens_json
 from bot.web.auth import caller_of
 from bot.web.http import STREAM_HEADERS, Streamed, Write, server_sent
 from bot.web.v1.asking import BadPage, Caller, Id
 from bot.web.v1.calls import Calls
-from bot.web.wakeup import any_of, ends_before
 from devices.app_titles import readable
 
 HEARTBEAT_EVERY: Final = 15.0
-"""Seconds of silence after which a comment is sent; also how late an expired token's stream ends."""
+"""Seconds of silence after which a comment is sent."""
 PATIENCE_S: Final = 5.0
 """Seconds in which a reader has to take what is sent; a slower one is let go and comes back with `Last-Event-ID`."""
 RESPONSES: Final[dict[int | str, dict[str, Any]]] = {
@@ -95,9 +93,6 @@ async def _tell_lines(request: Request, calls: Calls, task: Task, write: Write) 
     """The events as lines, until the end of the task, of the right to read it, or of the service: the last line says so
     then. A reader that takes nothing is waited for: nothing is kept for it in memory.
     """
-    stopping: asyncio.Event = request.app.state.stopping
-    revoked = asyncio.Event()
-    forget = calls.services.rights.tokens.on_change(revoked.set)
     ended = False
 
     async def tell() -> None:
@@ -107,17 +102,9 @@ async def _tell_lines(request: Request, calls: Calls, task: Task, write: Write) 
                 await write(encoded(line_of(heard)))
                 ended = ended or heard.last
 
-    async def no_longer_read() -> None:
-        while not stopping.is_set() and _may_read(request, calls, task):
-            revoked.clear()
-            await any_of(revoked, stopping, seconds=HEARTBEAT_EVERY)
-
-    try:
-        await ends_before(no_longer_read(), tell())
-        if not ended and _may_read(request, calls, task):
-            await write(encoded(interrupted()))
-    finally:
-        forget()
+    await calls.while_held(tell(), partial(_may_read, request, calls, task), request.app.state.stopping)
+    if not ended and _may_read(request, calls, task):
+        await write(encoded(interrupted()))
 
 
 def _may_read(request: Request, calls: Calls, task: Task | None) -> bool:
@@ -139,49 +126,41 @@ class LogStream:
 
     async def tell(self, write: Write) -> None:
         """Send what there is and what comes, until the end of the task, of the service, or of the right to read it."""
-        stopping: asyncio.Event = self._request.app.state.stopping
-        revoked = asyncio.Event()
-        forget = self._calls.services.rights.tokens.on_change(revoked.set)
-
-        async def send(data: bytes) -> None:
-            async with asyncio.timeout(PATIENCE_S):
-                await write(data)
-
         try:
-            with self._calls.behind.following.reading(self._task.id if self._task else self._conversation) as reader:
-                await send(b"retry: 1000\n\n")
-                while not stopping.is_set() and _may_read(self._request, self._calls, self._task):
-                    reader.news.clear()
-                    revoked.clear()
-                    found = await self._read()
-                    # In pieces that fit: who takes nothing must not make them wait in memory.
-                    for one in found:
-                        for data in self._sent(one):
-                            await send(data)
-                        self._after = one.told if self._task is None else one.number
-                    while reader.passing:
-                        passed = reader.passing.popleft()
-                        if isinstance(passed.event, Thinking) or self._task is not None:
-                            piece = passed.event.model_dump(mode="json", exclude={"type"})
-                            await send(_sent(_name(passed.event), {"task": passed.task, **piece}))
-                    if len(found) == AT_ONCE:
-                        continue
-                    if self._task is not None and (self._task.outcome or any(one.is_last for one in found)):
-                        return
-                    if not await any_of(reader.news, revoked, stopping, seconds=HEARTBEAT_EVERY):
-                        await send(b": still here\n\n")
+            holds = partial(_may_read, self._request, self._calls, self._task)
+            await self._calls.while_held(self._tell(write), holds, self._request.app.state.stopping)
         except TimeoutError:
             name = caller_of(self._request).name
             logger.info("A reader of %s took nothing for %.0f s and is let go", name, PATIENCE_S)
             self._request.state.drop()
-        finally:
-            forget()
 
-    async def _read(self) -> tuple[LoggedEvent, ...]:
-        log = self._calls.services.store.task_events
-        if self._task is None:
-            return await log.of_conversation(self._conversation, self._after)
-        return await log.of_task(self._task.id, self._after)
+    async def _tell(self, write: Write) -> None:
+        async def send(data: bytes) -> None:
+            async with asyncio.timeout(PATIENCE_S):
+                await write(data)
+
+        task = "" if self._task is None else self._task.id
+        over, silent = self._task is not None and self._task.outcome is not None, False
+        following = self._calls.behind.following
+        await send(b"retry: 1000\n\n")
+        async with aclosing(
+            following.follow(task=task, conversation=self._conversation, after=self._after, beat=HEARTBEAT_EVERY)
+        ) as events:
+            async for one in events:
+                match one:
+                    case None if over:
+                        return
+                    case None if silent:
+                        await send(b": still here\n\n")
+                    case LoggedEvent():
+                        # In pieces that fit: who takes nothing must not make them wait in memory.
+                        for data in self._sent(one):
+                            await send(data)
+                        over = over or (bool(task) and one.is_last)
+                    case Passing(event=event) if task or isinstance(event, Thinking):
+                        piece = event.model_dump(mode="json", exclude={"type"})
+                        await send(_sent(_name(event), {"task": one.task, **piece}))
+                silent = one is None
 
     def _sent(self, one: LoggedEvent) -> Iterator[bytes]:
         """An event as it is sent; who was cut off goes on behind its number."""
