@@ -117,7 +117,7 @@ async def interpret(
     if (text.isascii() and looks_like_a_code(text)) or (now is not None and now.state not in _APART):
         return Unclear()
     # Without a model the words alone count: nothing could tell what they refer to.
-    followed = now is not None and not services.offline() and await _is_followed(caller, services, now)
+    followed = now is not None and not services.offline and await _is_followed(caller, services, now)
     return NewTask(now.id if now is not None and followed else "")
 
 

@@ -3,27 +3,33 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 from zoneinfo import ZoneInfo
 
 from agent.guards.reading import Readings
 from agent.models.base import Model
+from agent.models.state import ModelState, ModelStatus
 from agent.models.transcription import Transcriber
 from agent.ports.frames import Frames
 from agent.ports.memory import Memory
 from agent.skills.library import Skills
+from agent.tools.spec import Tool
 from bot.domain.address import Place
 from bot.domain.chat import Chat
 from bot.domain.outgoing import Turn, at_once
-from bot.monitoring.dependencies import Wait
+from bot.machines import RemoteMachines
+from bot.monitoring.dependencies import Listener, Wait
 from bot.people.access import Policy
 from bot.people.quotas import Quotas
 from bot.people.rights import Rights
 from bot.people.subjects import Naming
 from bot.runtime.settings import RuntimeSettings
 from bot.store.store import Store
+from bot.tasks.follow import TaskFollowers
 from bot.tasks.hands import Hands
+from bot.tasks.operating import Operating
 from bot.tasks.service import TaskService
 from bot.views.tools import ToolOffer
 from devices.phone import Phones
@@ -42,6 +48,8 @@ class Services:
     quotas: Quotas
     live: RuntimeSettings
     hands: Hands
+    operating: Operating
+    following: TaskFollowers
     chats: Mapping[str, Chat]
     """By platform; they may be added after this was made."""
     zone: ZoneInfo = UTC
@@ -56,17 +64,28 @@ class Services:
     """Writes down what people say, None where no endpoint for that is set."""
     waits: Callable[[], tuple[Wait, ...]] = tuple
     """What the service waits for at the moment."""
+    on_outage: Callable[[Listener], None] = lambda _listener: None
+    """Has the listener told of each thing that the service waits for from now on, or no more."""
     namings: Mapping[str, Naming] = field(default_factory=dict)
     """How people are named in what is typed, by platform."""
     skills: Skills = field(default_factory=Skills)
     tools: Callable[[], ToolOffer] = ToolOffer
     """The tools that need no phone, as they are now."""
+    offered_tools: Callable[[], Sequence[Tool[Any]]] = tuple
+    """Those of them that there are for work without a phone, as it uses them."""
     readings: Readings = field(default_factory=Readings)
     """What the independent reader has said of controls."""
     reasoning: Callable[[], Model] | None = None
     """The model that plans, None where none is asked."""
-    offline: Callable[[], bool] = lambda: False
-    """Whether no model is set, so that the offline pilot works."""
+    model: Callable[[], ModelState] = lambda: ModelState(ModelStatus.NOT_TESTED)
+    """How the model for acting is doing."""
+    machines: RemoteMachines | None = None
+    """Those that do runs beside this one; None where there are none."""
+
+    @property
+    def offline(self) -> bool:
+        """Whether no model is set, so that the offline pilot works."""
+        return self.model().status is ModelStatus.OFFLINE
 
     @property
     def policy(self) -> Policy:

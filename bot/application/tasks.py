@@ -103,7 +103,7 @@ class TaskCommands:
         caller, services = self._caller, self._services
         async with audited(caller.person, services.store):
             require(caller, services.policy, Right.USE)
-        if (lacking := _what_takes_a_model(draft)) and services.offline():
+        if (lacking := _what_takes_a_model(draft)) and services.offline:
             raise Refused(say(f"needs_model.{lacking}"))
         check([(file.name, len(file.data)) for file in files])
         followed = await task_named(draft.follows, caller, services) if draft.follows else None
@@ -142,7 +142,7 @@ class TaskCommands:
 
     async def _known(self, draft: TaskDraft, files: Sequence[Attachment]) -> str:
         """What the service answers itself where there is no model that could, "" for all that is to be worked on."""
-        if not self._services.offline() or draft.skill is not None or files:
+        if not self._services.offline or draft.skill is not None or files:
             return ""
         return await answer_to(draft.text, draft.device, self._caller, self._services)
 

@@ -7,12 +7,10 @@ from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import aclosing, asynccontextmanager, contextmanager
 from typing import Any
 
-from agent.models.state import ModelStatus
 from bot.application import access
 from bot.application.access import Caller
 from bot.application.saved_skills import SkillCommands
 from bot.application.schedules import ScheduleCommands
-from bot.application.services import Services
 from bot.application.skills import draft_of_skill
 from bot.application.tasks import TaskCommands
 from bot.chats.installed import installed
@@ -23,7 +21,6 @@ from bot.domain.address import Address, Person, Place
 from bot.domain.incoming import Attachment
 from bot.domain.task import TaskError
 from bot.domain.task_request import TaskDraft
-from bot.domain.zones import zone_named
 from bot.tasks.follow import TaskFollowers, line_of
 from bot.texts import spoken
 from bot.views.tasks import phone_json
@@ -37,22 +34,7 @@ class Local:
     """What a running service answers the command line, without the network."""
 
     def __init__(self, core: Core, following: TaskFollowers) -> None:
-        zone = zone_named(core.settings.time_zone)
-        self._services = Services(
-            core.task_service,
-            core.store,
-            core.phones,
-            core.rights,
-            core.quotas,
-            core.live,
-            core.hands,
-            {},
-            zone,
-            skills=core.skills,
-            readings=core.readings,
-            reasoning=lambda: core.terms.models.reasoning,
-            offline=lambda: core.terms.state.status is ModelStatus.OFFLINE,
-        )
+        self._services = core.services(following)
         self._phones = core.phones
         self._operator = Person(PLATFORM, "operator", "operator", language=spoken())
         self._following = following

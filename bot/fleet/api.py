@@ -77,7 +77,7 @@ class Invitation(Got):
 def _hub(calls: Calls) -> Hub:
     """What knows the hosts. Raises NotAllowed, and Refused where there are none."""
     calls.require(Right.ADMIN)
-    hub = hub_of(calls.behind.machines)
+    hub = hub_of(calls.services.machines)
     if hub is None:
         raise Refused(say("fleet.not_hub"))
     return hub
@@ -87,7 +87,7 @@ def _hub(calls: Calls) -> Hub:
 async def list_hosts(calls: Caller) -> Hosts:
     """Those that have joined, with their phones."""
     calls.require(Right.ADMIN)
-    hub = hub_of(calls.behind.machines)
+    hub = hub_of(calls.services.machines)
     infos = [
         HostInfo(
             name=host.name,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from typing import TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
@@ -14,9 +14,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from agent.files import GivenFile
-from agent.models.state import ModelState, ModelStatus
 from agent.questions import QuestionKind
-from bot.application.services import Services
 from bot.application.tasks import TAKES_A_MODEL
 from bot.commands.spec import BY_NAME, COMMANDS
 from bot.domain.address import MessageRef
@@ -25,16 +23,13 @@ from bot.domain.incoming import Attachment, Incoming, Press
 from bot.domain.outgoing import Reply
 from bot.domain.right import Right
 from bot.domain.task import OpenQuestion
-from bot.monitoring.dependencies import Listener
 from bot.tasks.files import MAX_FILES
 from bot.texts import say
 from bot.views.tasks import Json
 from bot.web.auth import caller_of
-from bot.web.chat import WebChat
 from bot.web.dashboard import Dashboard
 from bot.web.http import BODY_LIMIT, RequestRefused, get, post, read_body, refuse
 from bot.web.viewers import Viewer, Viewers
-from bot.web.views import ConsoleChecks
 
 SAID_LIMIT = 20_000
 """Characters of one line from the page."""
@@ -48,25 +43,6 @@ NOT_KEPT = "•••••• (not kept)"
 Model = TypeVar("Model", bound=BaseModel)
 
 logger = logging.getLogger(__name__)
-
-
-@dataclass(frozen=True, slots=True)
-class ConsoleServices:
-    """What the console works with."""
-
-    services: Services
-    chat: WebChat
-    """The operator's chat."""
-    people: WebChat
-    """The chats of those who sign in and are no operators."""
-    intake: Intake
-    checks: ConsoleChecks
-    model: Callable[[], ModelState] = lambda: ModelState(ModelStatus.OFFLINE)
-    """How the model for acting is doing."""
-    on_outage: Callable[[Listener], None] = lambda _listener: None
-    """Has the listener told of each thing that the service waits for from now on, or no more."""
-    connectable: Mapping[str, str] = field(default_factory=dict)
-    """Settings that are made in *Connect*, each with the form that has it."""
 
 
 class _Body(BaseModel):
@@ -95,12 +71,16 @@ class Pressed(_Body):
 
 
 class Api:
-    """The page's side of the console."""
+    """The page's side of the console. `connectable` are the settings that are made in *Connect*, each with the form
+    that has it.
+    """
 
-    def __init__(self, behind: ConsoleServices, board: Dashboard, viewers: Viewers) -> None:
-        self._behind = behind
+    def __init__(self, board: Dashboard, viewers: Viewers, intake: Intake, connectable: Mapping[str, str]) -> None:
+        self._services = viewers.services
         self._board = board
         self._viewers = viewers
+        self._intake = intake
+        self._connectable = connectable
 
     def routes(self) -> list[Route]:
         """What is served."""
@@ -121,12 +101,12 @@ class Api:
         commands = _commands_json(viewer.commands(BY_NAME))
         more = {"revision": revision, "commands": commands, "signed_in": signed_in}
         admin = Right.ADMIN.value in viewer.rights
-        more |= {"may": viewer.rights, "settings": self._behind.connectable if admin else {}}
+        more |= {"may": viewer.rights, "settings": self._connectable if admin else {}}
         return JSONResponse(state | more)
 
     async def choices(self, request: Request) -> Response:
         """Phones and people that tasks can be searched by."""
-        choices = await self._behind.services.store.search.choices(self._viewers.of(request).accounts)
+        choices = await self._services.store.search.choices(self._viewers.of(request).accounts)
         return JSONResponse(
             {
                 "phones": [{"id": phone, "name": name} for phone, name in choices.phones],
@@ -160,7 +140,7 @@ class Api:
             files = [await self._attached(file, viewer) for file in said.files]
         except KeyError:
             return refuse(409, say("refusal.file_missing"))
-        shown = NOT_KEPT if may_be_secret(command, await self._behind.services.store.questions.open()) else said.text
+        shown = NOT_KEPT if may_be_secret(command, await self._services.store.questions.open()) else said.text
         ref = await viewer.chat.heard(
             viewer.address(said.thread),
             shown,
@@ -179,21 +159,21 @@ class Api:
             lead="/",
             device=said.device,
         )
-        reply = await self._behind.intake.message(incoming)
+        reply = await self._intake.message(incoming)
         return await self._replied(reply, viewer, said.thread, said.event)
 
     async def _attached(self, file: GivenFile, viewer: Viewer) -> Attachment:
         """Raises KeyError for what is not kept, or not theirs."""
         if not await viewer.has(file.content):
             raise KeyError(file.content)
-        return Attachment(file.name, await self._behind.services.frames.load(file.content))
+        return Attachment(file.name, await self._services.frames.load(file.content))
 
     async def press(self, request: Request) -> Response:
         """The person pressed a button."""
         viewer = self._viewers.of(request)
         pressed = await body_of(request, Pressed)
         message = MessageRef(viewer.address(pressed.thread), pressed.message)
-        reply = await self._behind.intake.press(
+        reply = await self._intake.press(
             Press(
                 person=viewer.person,
                 place=viewer.place(pressed.thread),

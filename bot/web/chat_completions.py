@@ -29,6 +29,7 @@ from agent.wording import shortened
 from bot.application.access import NotAllowed, Refused, Unknown
 from bot.application.interpret import Answer, NewTask, Note
 from bot.application.phones import open_phones
+from bot.application.services import Services
 from bot.cards.formatting import source_lines
 from bot.commands.parser import ParseError
 from bot.domain.address import Address
@@ -50,7 +51,7 @@ from bot.web.http import (
     refuse_as_openai,
 )
 from bot.web.token_calls import Along, CutOff, Progress, answer_ordinary, question_words, wait_for_task
-from bot.web.v1.calls import ApiServices, Calls
+from bot.web.v1.calls import Calls
 from bot.web.wakeup import ends_before
 
 MODEL: Final = "opengui"
@@ -138,10 +139,9 @@ class ChatRequest(TaskOptions):
 class ChatCompletions:
     """Serves OpenAI's form to tokens, until `stopping`."""
 
-    def __init__(self, behind: ApiServices, stopping: asyncio.Event) -> None:
-        self._behind = behind
+    def __init__(self, services: Services, stopping: asyncio.Event) -> None:
+        self._services = services
         self._stopping = stopping
-        self._services = behind.services
         self._undelivered: OrderedDict[str, str] = OrderedDict()
         self._turn = asyncio.Lock()
 
@@ -211,7 +211,7 @@ class ChatCompletions:
         return Streamed(tell, _EVENTS)
 
     def _calls(self, request: Request) -> Calls:
-        return Calls(self._behind, caller_of(request))
+        return Calls(self._services, caller_of(request))
 
     async def _begun(self, request: Request, chat: ChatRequest) -> tuple[Calls, Task, str]:
         """The task that this request is about: one at work, one that asks, or a new one. Raises Refused, TaskError."""

@@ -10,7 +10,6 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import replace
 
-from agent.models.state import ModelState
 from bot.application.services import Services
 from bot.store.errors import StoreError
 from bot.texts import spoken
@@ -59,9 +58,8 @@ class Shown:
 class Dashboard:
     """Between two changes it asks nothing of the store, and without watchers never."""
 
-    def __init__(self, services: Services, model: Callable[[], ModelState]) -> None:
+    def __init__(self, services: Services) -> None:
         self._services = services
-        self._model = model
         self._changed = Wakeup()
         self._watchers = 0
         self._keeping: asyncio.Task[None] | None = None
@@ -77,7 +75,7 @@ class Dashboard:
 
     async def now(self) -> Standing:
         """How everything stands now. Raises StoreError."""
-        return await standing_of(self._services, self._model())
+        return await standing_of(self._services)
 
     @asynccontextmanager
     async def watched(self) -> AsyncIterator[None]:
@@ -121,7 +119,7 @@ class Dashboard:
             logger.warning("The pages of the console are told later how tasks stand: %s", error)
             if self.shown is None:
                 return
-            standing = replace(self.shown.standing, model=self._model(), waits=waits_of(self._services))
+            standing = replace(self.shown.standing, model=self._services.model(), waits=waits_of(self._services))
         if self.shown is None or standing != self.shown.standing:
             self._looks += 1
             self.shown = Shown(standing, self._looks)

@@ -8,7 +8,7 @@ import logging
 import os
 import secrets
 import time
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import asdict
 from email.utils import formatdate
 from pathlib import Path
@@ -21,6 +21,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Match, Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from bot.domain.chat import Intake
 from bot.domain.finding import Finding
 from bot.people.access import Policy
 from bot.people.rights import Rights
@@ -28,7 +29,7 @@ from bot.store.errors import StoreError
 from bot.texts import say, speaking
 from bot.views.tasks import Json
 from bot.web import handover
-from bot.web.api import Api, ConsoleServices
+from bot.web.api import Api
 from bot.web.auth import ConsoleGate
 from bot.web.connections import IDLE_WITHIN, Connections, HttpServer
 from bot.web.dashboard import Dashboard
@@ -53,7 +54,8 @@ TOKEN_BYTES = 32
 class Console:
     """Serves the console from `start` to `stop`.
 
-    `port` may be 0 for any free one; `kept` is where sessions are. With `data_dir` it leaves the note there by
+    `port` may be 0 for any free one; `kept` is where sessions are, and `connectable` are the settings that are made in
+    *Connect*, each with the form that has it. With `data_dir` it leaves the note there by
     which the command line finds it. The routes of `beside`, which is handed what is set when the console stops, are
     served too: on this machine only, and what is not below `/api` asks for no token there.
     """
@@ -62,9 +64,12 @@ class Console:
         self,
         door: Exposure,
         port: int,
-        behind: ConsoleServices,
+        viewers: Viewers,
+        intake: Intake,
+        checks: ConsoleChecks,
         kept: Kept,
         *,
+        connectable: Mapping[str, str] = {},
         data_dir: Path | None = None,
         language: str = "auto",
         beside: Callable[[asyncio.Event], Sequence[BaseRoute]] = lambda _stopping: (),
@@ -85,19 +90,18 @@ class Console:
         self._data_dir = data_dir
         self._beside = beside
         self._note: handover.Handover | None = None
-        services = behind.services
-        viewers = Viewers(behind.chat, behind.people, services)
-        board = Dashboard(services, behind.model)
-        behind.on_outage(board.change)
+        services = viewers.services
+        board = Dashboard(services)
+        services.on_outage(board.change)
         self._words = PageTexts(language)
         self._parts = (
             self._words,
             SignIn(self._gate, door.password, tokens=tokens),
-            Api(behind, board, viewers),
+            Api(board, viewers, intake, connectable),
             Events(board, self._stopping, self._gate, viewers),
             Pictures(services.frames, viewers),
             Thumbnails(services, time.monotonic, lambda request: viewers.of(request).phones(services.phones.list())),
-            SettingsCheck(behind.checks),
+            SettingsCheck(checks),
         )
         self._idle = idle
         self._connections = connections

@@ -48,7 +48,7 @@ async def wait_for_task(
 
     async def follow() -> None:
         nonlocal asked
-        async with aclosing(calls.behind.following.events(task.id, thinking=progress is not None)) as events:
+        async with aclosing(calls.services.following.events(task.id, thinking=progress is not None)) as events:
             asked = await question_of(calls, task)
             if asked is not None:
                 return

@@ -127,14 +127,14 @@ class Viewers:
     def __init__(self, chat: WebChat, people: WebChat, services: Services) -> None:
         self._chat = chat
         self._people = people
-        self._services = services
+        self.services = services
 
     def of(self, request: Request) -> Viewer:
         """Who sent this request."""
-        caller, person, log = caller_of(request), person_of(request), self._services.store.console
+        caller, person, log = caller_of(request), person_of(request), self.services.store.console
         if caller.token is None:
             return Viewer(person, self._chat, log, HOME)
-        return Viewer(person, self._people, log.of(caller.home.chat), caller.home, self._services)
+        return Viewer(person, self._people, log.of(caller.home.chat), caller.home, self.services)
 
 
 def person_of(request: Request) -> Person:

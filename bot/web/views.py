@@ -130,7 +130,7 @@ def waits_of(services: Services) -> tuple[Wait, ...]:
     return tuple(wait for wait in services.waits() if wait.what in HOLDING_UP)
 
 
-async def standing_of(services: Services, model: ModelState) -> Standing:
+async def standing_of(services: Services) -> Standing:
     """How everything stands now: three reads of the store, whatever is shown."""
     tasks = services.task_service
     active = tuple(await tasks.active())
@@ -140,7 +140,8 @@ async def standing_of(services: Services, model: ModelState) -> Standing:
     places = {task.id: await tasks.place_in_queue(task.id) for task in active if not task.parts}
     questions = await services.store.questions.open()
     phones = services.phones.list()
-    return Standing((*recent, *reversed(old)), active, places, phones, questions, model, waits_of(services))
+    shown = (*recent, *reversed(old))
+    return Standing(shown, active, places, phones, questions, services.model(), waits_of(services))
 
 
 def state_json(

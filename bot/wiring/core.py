@@ -20,6 +20,7 @@ from agent.run_id import RunId
 from agent.runner.local import LocalRunner, RunnerDependencies
 from agent.skills.library import Skills
 from agent.tools.calling import Toolbox
+from bot.application.services import Services
 from bot.config.endpoints import dialect_of, embedder_of
 from bot.config.settings import Settings, SettingsError
 from bot.domain.clock import SteadyClock, seconds_since_boot
@@ -41,6 +42,7 @@ from bot.store.knowledge import KNOWLEDGE_NAME, KnowledgeFolder
 from bot.store.store import Store
 from bot.store.waiting import PATIENCE_S
 from bot.tasks.admission import Admission
+from bot.tasks.follow import TaskFollowers
 from bot.tasks.hands import Hands
 from bot.tasks.leases import PhoneLeases
 from bot.tasks.operating import Operating
@@ -91,6 +93,29 @@ class Core:
     readings: Readings
     machines: RemoteMachines | None
     """Those whose phones it uses beside its own, None where the settings name none."""
+
+    def services(self, following: TaskFollowers) -> Services:
+        """What people and programs can ask of it; nothing yet of chats."""
+        return Services(
+            self.task_service,
+            self.store,
+            self.phones,
+            self.rights,
+            self.quotas,
+            self.live,
+            self.hands,
+            self.operating,
+            following,
+            chats={},
+            zone=zone_named(self.settings.time_zone),
+            skills=self.skills,
+            tools=self.tools,
+            offered_tools=self.toolbox.offered,
+            readings=self.readings,
+            reasoning=lambda: self.terms.models.reasoning,
+            model=lambda: self.terms.state,
+            machines=self.machines,
+        )
 
 
 @asynccontextmanager

@@ -8,6 +8,7 @@ import os
 import signal
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -15,11 +16,9 @@ from typing import Any
 from agent.front_matter import Folders
 from agent.members.loading import FILE as MEMBER_FILE
 from agent.members.loading import Member, load_team
-from agent.models.state import ModelStatus
 from agent.skills import saving
 from agent.skills.loading import FILE as SKILL_FILE
 from agent.skills.loading import load_skills
-from bot.application.services import Services
 from bot.checks.service import ServiceCheck
 from bot.commands.dispatcher import Commands
 from bot.commands.scheduler import Scheduler
@@ -31,8 +30,7 @@ from bot.domain.clock import SteadyClock, WaitingClock
 from bot.domain.money import counting_in
 from bot.domain.right import API_PLATFORM, PAGE_PLATFORM
 from bot.domain.token import NAME
-from bot.domain.zones import zone_named
-from bot.monitoring.dependencies import Dependencies, Listener
+from bot.monitoring.dependencies import Dependencies
 from bot.monitoring.heartbeat import Pulse
 from bot.monitoring.metrics import Metrics, WatchPages
 from bot.monitoring.outage_notice import OutageNotice
@@ -46,7 +44,6 @@ from bot.platform import Platform
 from bot.runtime.side_endpoints import SideEndpoint
 from bot.tasks.follow import TaskFollowers
 from bot.texts import words
-from bot.web.api import ConsoleServices
 from bot.web.chat import WebChat
 from bot.web.chat_completions import ChatCompletions
 from bot.web.connect import Connect
@@ -60,9 +57,9 @@ from bot.web.mcp.mount import McpMount
 from bot.web.people import PeopleChanges
 from bot.web.server import Console
 from bot.web.tokens import TokenMaking
-from bot.web.v1.calls import ApiServices
 from bot.web.v1.chat import ApiChat
 from bot.web.v1.mount import ApiMount
+from bot.web.viewers import Viewers
 from bot.wiring.chat_moves import ChatMoves
 from bot.wiring.connections import ConnectedChats, context_of
 from bot.wiring.core import Core, open_core
@@ -129,35 +126,23 @@ async def _chats(
     steady = SteadyClock()
     rate_limits = ChatRateLimits(steady)
     turns = ReplyTurns(rate_limits, chats, WaitingClock(steady, asyncio.sleep))
-    zone = zone_named(settings.time_zone)
     transcriber = SideEndpoint("transcribe_", transcriber_of, core.live.now)
     core.live.on_change(transcriber.change)
     OutageNotice(core.task_service, waits)
-    services = Services(
-        core.task_service,
-        core.store,
-        core.phones,
-        core.rights,
-        core.quotas,
-        core.live,
-        core.hands,
-        chats,
-        zone,
+    following = TaskFollowers(core.task_service, core.store.task_events)
+    services = replace(
+        core.services(following),
+        chats=chats,
         turns=turns,
         press_turns=turns.for_a_press,
         transcriber=transcriber.now,
         waits=waits.now,
+        on_outage=waits.on_change,
         namings={platform.name: platform.naming for platform in platforms} | {API_PLATFORM: Naming(NAME)},
-        skills=core.skills,
-        tools=core.tools,
-        readings=core.readings,
-        reasoning=lambda: core.terms.models.reasoning,
-        offline=lambda: core.terms.state.status is ModelStatus.OFFLINE,
     )
     commands = Commands(services, language=settings.language)
     async with AsyncExitStack() as stack:
         stack.push_async_callback(transcriber.close)
-        following = TaskFollowers(core.task_service, core.store.task_events)
         stack.callback(following.close)
         web = WebChat(core.store.console, core.store.frames)
         chats[web.platform] = web
@@ -171,7 +156,7 @@ async def _chats(
             settings.stream_steps,
             clock=steady,
             rate_limits=rate_limits,
-            zone=zone,
+            zone=services.zone,
         )
         moves = ChatMoves(services, outbox, language=settings.language)
 
@@ -219,21 +204,8 @@ async def _chats(
             model=core.terms,
         )
         alone = not connected.of(*named)
-        await _console(
-            core,
-            web,
-            people,
-            commands,
-            services,
-            following,
-            watch,
-            checks,
-            connect,
-            stack,
-            announce,
-            waits.on_change,
-            alone=alone,
-        )
+        viewers = Viewers(web, people, services)
+        await _console(core, viewers, commands, watch, checks, connect, stack, announce, alone=alone)
         yield
 
 
@@ -258,40 +230,29 @@ def _folders(core: Core) -> dict[str, FolderKind]:
 
 async def _console(
     core: Core,
-    web: WebChat,
-    people: WebChat,
+    viewers: Viewers,
     commands: Commands,
-    services: Services,
-    following: TaskFollowers,
     watch: WatchPages,
     checks: ServiceCheck,
     connect: Connect,
     stack: AsyncExitStack,
     announce: Callable[[str], None],
-    on_outage: Callable[[Listener], None],
     *,
     alone: bool,
 ) -> None:
     """Open the console until the stack ends. Raises UnreachableError when it cannot be had and is all there is."""
-    api = ApiServices(services, following, core.operating, core.toolbox.offered, core.machines, part_routers)
-    behind = ConsoleServices(
-        services,
-        web,
-        people,
-        commands,
-        checks,
-        lambda: core.terms.state,
-        on_outage,
-        connect.fields,
-    )
+    services = viewers.services
     settings = core.settings
     try:
         password = settings.console_password.get_secret_value()
         console = Console(
             await asyncio.to_thread(Exposure.of, settings.console_host, settings.console_url, password),
             settings.console_port,
-            behind,
+            viewers,
+            commands,
+            checks,
             core.store.sessions,
+            connectable=connect.fields,
             data_dir=settings.data_dir,
             language=settings.language,
             beside=lambda ending: [
@@ -304,9 +265,9 @@ async def _console(
                 *ConnectPhones(services, WifiPhones(ServerAddress(*core.settings.adb_servers[0]))).routes(),
                 *LiveHand(services, ending).routes(),
                 *part_routes(core.machines),
-                *ApiMount(api, ending).routes(),
-                *ChatCompletions(api, ending).routes(),
-                *McpMount(api, ending).routes(),
+                *ApiMount(services, ending, part_routers).routes(),
+                *ChatCompletions(services, ending).routes(),
+                *McpMount(services, ending).routes(),
             ],
             rights=core.rights,
         )

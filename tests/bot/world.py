@@ -17,6 +17,7 @@ from agent.events import Asked, Started, Step, TaskEnded, TaskEvent
 from agent.guards.policy import Policy as GatePolicy
 from agent.guards.reading import Readings
 from agent.models.base import Usage
+from agent.models.state import ModelState, ModelStatus
 from agent.outcome import Outcome
 from agent.ports.agent import TaskOrder
 from agent.questions import Answer, Question, QuestionKind
@@ -41,6 +42,7 @@ from bot.platform import filed_by
 from bot.runtime.settings import RuntimeSettings
 from bot.store.store import Store
 from bot.tasks.admission import Admission
+from bot.tasks.follow import TaskFollowers
 from bot.tasks.hands import Hands
 from bot.tasks.leases import PhoneLeases
 from bot.tasks.limits import ServiceLimits
@@ -436,6 +438,7 @@ async def a_world(
         chat.now = clock
         chats: dict[str, Chat] = {"discord": chat}
         namings = {platform.name: platform.naming for platform in installed()}
+        following = TaskFollowers(task_service, store.task_events)
         services = Services(
             task_service,
             store,
@@ -444,12 +447,14 @@ async def a_world(
             quotas,
             live,
             hands,
+            operating,
+            following,
             chats,
             clock=clock,
             namings=namings,
             skills=Skills(dict(shipped_skills()), path / "skills"),
             readings=Readings(store.press_verdicts, clock),
-            offline=lambda: offline,
+            model=lambda: ModelState(ModelStatus.OFFLINE if offline else ModelStatus.NOT_TESTED),
         )
         world = World(
             store, task_service, agent, seen, secrets, chat, chats, Commands(services), clock, rights, services, leases
@@ -461,6 +466,7 @@ async def a_world(
         finally:
             async with asyncio.timeout(PATIENCE):
                 await hands.close()
+                following.close()
                 await task_service.stop()
     finally:
         await store.close()

@@ -9,10 +9,10 @@ from starlette.requests import Request
 from starlette.routing import BaseRoute, Route
 from starlette.types import Receive, Scope, Send
 
+from bot.application.services import Services
 from bot.config.extras import lack_of
 from bot.web.auth import caller_of
 from bot.web.http import refuse
-from bot.web.v1.calls import ApiServices
 from devices.extras import Extra, is_installed
 from devices.wording import said
 
@@ -30,8 +30,8 @@ IDLE_S: Final = 900.0
 class McpMount:
     """The ASGI application at /mcp, for who has passed the gate with a token."""
 
-    def __init__(self, behind: ApiServices, stopping: asyncio.Event, *, sessions: int = MOST_SESSIONS) -> None:
-        self._behind = behind
+    def __init__(self, services: Services, stopping: asyncio.Event, *, sessions: int = MOST_SESSIONS) -> None:
+        self._services = services
         self._stopping = stopping
         self._sessions = sessions
         self._manager: StreamableHTTPSessionManager | None = None
@@ -72,7 +72,7 @@ class McpMount:
         from bot.web.mcp.server import phone_server  # noqa: PLC0415 - the same
 
         return StreamableHTTPSessionManager(
-            phone_server(self._behind, self._stopping),
+            phone_server(self._services, self._stopping),
             session_idle_timeout=IDLE_S,
             max_request_body_size=MOST_BYTES,
             max_sessions=self._sessions,

@@ -28,6 +28,7 @@ from agent.questions import QuestionKind
 from agent.result_schema import JsonSchema
 from bot.application.access import Refused
 from bot.application.screens import look, phone_meant
+from bot.application.services import Services
 from bot.application.skills import draft_of_skill
 from bot.cards.card import state_line
 from bot.cards.formatting import source_lines, step_words
@@ -43,7 +44,7 @@ from bot.tasks.files import MAX_FILES, check
 from bot.texts import say
 from bot.web.auth import caller_of
 from bot.web.token_calls import Along, answer_ordinary, question_of, question_words, wait_for_task
-from bot.web.v1.calls import ApiServices, Calls
+from bot.web.v1.calls import Calls
 from bot.web.v1.models.tasks import RESULT_SCHEMA, Schema
 
 MOST_WAIT_S: Final = 3600
@@ -90,10 +91,10 @@ class Said(BaseModel):
     answer: str = Field(description="Your answer", max_length=TEXT)
 
 
-def phone_server(behind: ApiServices, stopping: asyncio.Event) -> Server[Any]:
+def phone_server(services: Services, stopping: asyncio.Event) -> Server[Any]:
     """The server with its tools, which wait for nothing once it is `stopping`."""
     server = _WordedServer("opengui", instructions=INSTRUCTIONS, subscriptions=False)
-    tools = PhoneTools(behind, stopping)
+    tools = PhoneTools(services, stopping)
     for tool in (
         tools.phones,
         tools.screenshot,
@@ -132,8 +133,8 @@ class _WordedServer(MCPServer[Any]):
 class PhoneTools:
     """The tools; a docstring is what a client's model is told of one."""
 
-    def __init__(self, behind: ApiServices, stopping: asyncio.Event) -> None:
-        self._behind = behind
+    def __init__(self, services: Services, stopping: asyncio.Event) -> None:
+        self._services = services
         self._stopping = stopping
 
     async def phones(self, ctx: Context[Any, Any]) -> str:
@@ -263,7 +264,7 @@ class PhoneTools:
     def _calls(self, ctx: Context[Any, Any]) -> Calls:
         request = ctx.request_context.request
         assert request is not None  # there is no other way in than by HTTP
-        return Calls(self._behind, caller_of(request))
+        return Calls(self._services, caller_of(request))
 
     async def _followed(self, ctx: Context[Any, Any], calls: Calls, task: Task) -> Any:  # noqa: ANN401 - as `do`
         async def progress(event: Along) -> None:

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections.abc import Sequence
 from importlib.metadata import version
 from typing import Any, Final
 
-from fastapi import FastAPI, Request, Response
+from fastapi import APIRouter, FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 
 from bot.application.access import NotAllowed, Refused, Unknown
+from bot.application.services import Services
 from bot.commands.parser import ParseError
 from bot.domain.task import AgentFailed, BadText, OverQuota, TaskError, TooManyTasks, UnknownQuestion, UnknownTask
 from bot.store.audit import AuditKind
@@ -23,7 +25,6 @@ from bot.web.auth import caller_of
 from bot.web.http import CODES, NOT_FOUND, refuse
 from bot.web.v1 import conversations, events, fleet, records, skills, tasks
 from bot.web.v1.asking import BadPage
-from bot.web.v1.calls import ApiServices
 from bot.web.v1.models.base import MOST_ON_A_PAGE, Problem
 
 logger = logging.getLogger(__name__)
@@ -61,8 +62,8 @@ BY_ERROR: tuple[tuple[type[Exception], int, str], ...] = (
 """The first kind that fits counts."""
 
 
-def api_app(behind: ApiServices, stopping: asyncio.Event) -> FastAPI:
-    """The application, which is mounted below /api/v1."""
+def api_app(services: Services, stopping: asyncio.Event, routers: Sequence[APIRouter]) -> FastAPI:
+    """The application, which is mounted below /api/v1; `routers` are those of parts of the program."""
     app = FastAPI(
         title="opengui-bot",
         version=version("opengui-bot"),
@@ -75,11 +76,11 @@ def api_app(behind: ApiServices, stopping: asyncio.Event) -> FastAPI:
         responses=RESPONSES,
         separate_input_output_schemas=False,
     )
-    app.state.behind = behind
+    app.state.services = services
     app.state.stopping = stopping
     for router in (
         *(conversations.router, tasks.router, events.router, skills.router, fleet.router),
-        *(*behind.routers(), records.router),
+        *(*routers, records.router),
     ):
         app.include_router(router)
     for kind, _, _ in BY_ERROR:
@@ -115,8 +116,8 @@ def _describe(app: FastAPI) -> None:
 
 async def _told(request: Request, error: Exception) -> Response:
     if isinstance(error, NotAllowed) and not error.audited:
-        behind: ApiServices = request.app.state.behind
-        await behind.services.store.audit.note(AuditKind.REFUSED, caller_of(request).person, detail=error.check)
+        services: Services = request.app.state.services
+        await services.store.audit.note(AuditKind.REFUSED, caller_of(request).person, detail=error.check)
     status, code = next((status, code) for kind, status, code in BY_ERROR if isinstance(error, kind))
     return refuse(status, str(error), code, {"allow": error.asked} if isinstance(error, NeedsApproval) else None)
 

@@ -7,9 +7,10 @@ from typing import Annotated, Any, TypeVar
 
 from fastapi import Depends, Path, Query, Request
 
+from bot.application.services import Services
 from bot.texts import say
 from bot.web.auth import caller_of
-from bot.web.v1.calls import ApiServices, Calls
+from bot.web.v1.calls import Calls
 from bot.web.v1.models.base import MOST_NUMBER, MOST_ON_A_PAGE, NAME_LIMIT, Item, Listed, Page
 
 Row = TypeVar("Row")
@@ -24,8 +25,8 @@ class BadPage(Exception):
 
 async def calls_of(request: Request) -> Calls:
     """What whoever sent this request asks for. Not a plain function: FastAPI would hand that to a thread."""
-    behind: ApiServices = request.app.state.behind
-    return Calls(behind, caller_of(request), request.state.event)
+    services: Services = request.app.state.services
+    return Calls(services, caller_of(request), request.state.event)
 
 
 Caller = Annotated[Calls, Depends(calls_of)]

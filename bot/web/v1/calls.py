@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import secrets
-from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
+from typing import Final
 
 from agent.models.base import PILOT
 from agent.ports.frames import Frames
 from agent.ports.memory import Fact
-from agent.tools.spec import Tool
 from bot.application.access import Caller as Asking
 from bot.application.access import Refused, Unknown, may_see, require, verdict
 from bot.application.interpret import Answer, MaybeSecret, NewTask, Note, interpret
@@ -27,42 +26,19 @@ from bot.domain.task import Task
 from bot.domain.token import Token
 from bot.people.subjects import Subject
 from bot.store.conversations import Conversation
-from bot.tasks.follow import TaskFollowers
-from bot.tasks.operating import Operating
 from bot.texts import say, spoken
 from bot.web.auth import Caller
 from bot.web.wakeup import any_of, ends_before
-
-if TYPE_CHECKING:
-    from fastapi import APIRouter
-
-    from bot.machines import RemoteMachines
 
 EXPIRY_SEEN_S: Final = 15.0
 """Seconds after which it is noticed at the latest that a token has expired."""
 
 
-@dataclass(frozen=True, slots=True)
-class ApiServices:
-    """What the API works with."""
-
-    services: Services
-    following: TaskFollowers
-    operating: Operating
-    tools: Callable[[], Sequence[Tool[Any]]] = tuple
-    """Those that there are now for work that needs no phone."""
-    machines: RemoteMachines | None = None
-    """Those that do runs beside this one; None where there are none."""
-    routers: Callable[[], Sequence[APIRouter]] = tuple
-    """What parts of the program add; asked for with the first request."""
-
-
 class Calls:
     """What one caller asks for, now. `event` names the request: the same one gives no second task."""
 
-    def __init__(self, behind: ApiServices, caller: Caller, event: str = "") -> None:
-        self.behind = behind
-        self.services = behind.services
+    def __init__(self, services: Services, caller: Caller, event: str = "") -> None:
+        self.services = services
         self.caller = caller
         self.event = event or f"api:{secrets.token_hex(8)}"
         self.person: Person = replace(caller.person, language=spoken())

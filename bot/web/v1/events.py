@@ -97,7 +97,7 @@ async def _tell_lines(request: Request, calls: Calls, task: Task, write: Write) 
 
     async def tell() -> None:
         nonlocal ended
-        async with aclosing(calls.behind.following.events(task.id)) as events:
+        async with aclosing(calls.services.following.events(task.id)) as events:
             async for heard in events:
                 await write(encoded(line_of(heard)))
                 ended = ended or heard.last
@@ -141,7 +141,7 @@ class LogStream:
 
         task = "" if self._task is None else self._task.id
         over, silent = self._task is not None and self._task.outcome is not None, False
-        following = self._calls.behind.following
+        following = self._calls.services.following
         await send(b"retry: 1000\n\n")
         async with aclosing(
             following.follow(task=task, conversation=self._conversation, after=self._after, beat=HEARTBEAT_EVERY)

@@ -86,7 +86,7 @@ async def _touched(calls: Calls, named: str, action: ByHand, allow: str) -> Touc
     held = calls.services.hands.holder(phone.id)
     if held is not None:
         raise HeldByOther(held.name, held.person)
-    met = await calls.behind.operating.touch(phone.id, action, calls.event, allowed=allow)
+    met = await calls.services.operating.touch(phone.id, action, calls.event, allowed=allow)
     detail = f"{phone.id} {action.kind} {met.target or met.app}".strip()
     await calls.services.store.audit.note(AuditKind.OPERATED, calls.person, detail=detail)
     return TouchedInfo(app=met.app, target=met.target)
@@ -136,6 +136,6 @@ async def list_mcp_servers(calls: Caller) -> Listed[McpServerInfo]:
 async def list_tools(calls: Caller) -> Listed[ToolInfo]:
     """The tools that work without a phone, those of MCP servers that answer now among them."""
     calls.require(Right.USE)
-    found = {tool.kind: " ".join((tool.model.__doc__ or "").split()) for tool in calls.behind.tools()}
+    found = {tool.kind: " ".join((tool.model.__doc__ or "").split()) for tool in calls.services.offered_tools()}
     infos = [ToolInfo(name=name, about=about) for name, about in found.items()]
     return page(infos, max(1, len(infos)), None)

@@ -11,7 +11,8 @@ import logging
 import re
 import secrets
 import time
-from typing import Any, Final
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, Final
 
 from starlette.datastructures import MutableHeaders
 from starlette.requests import ClientDisconnect, Request
@@ -19,12 +20,15 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Mount
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from bot.application.services import Services
 from bot.store.errors import StoreAway, StoreError
 from bot.tasks.files import MAX_FILE_BYTES
 from bot.texts import say
 from bot.web.auth import caller_of
 from bot.web.http import BODY_LIMIT, RequestRefused, get, read_body, refuse
-from bot.web.v1.calls import ApiServices
+
+if TYPE_CHECKING:
+    from fastapi import APIRouter
 
 KEY_LIMIT: Final = 200
 """Characters of an Idempotency-Key."""
@@ -36,11 +40,16 @@ logger = logging.getLogger(__name__)
 
 
 class ApiMount:
-    """The ASGI application below /api/v1. `stopping` ends its streams."""
+    """The ASGI application below /api/v1. `stopping` ends its streams; `routers` gives what parts of the program add;
+    it is asked for with the first request.
+    """
 
-    def __init__(self, behind: ApiServices, stopping: asyncio.Event) -> None:
-        self._behind = behind
+    def __init__(
+        self, services: Services, stopping: asyncio.Event, routers: Callable[[], Sequence[APIRouter]] = tuple
+    ) -> None:
+        self._services = services
         self._stopping = stopping
+        self._routers = routers
         self._app: ASGIApp | None = None
         self._loading = asyncio.Lock()
         self._under_way: set[tuple[str, str]] = set()
@@ -67,7 +76,7 @@ class ApiMount:
     def _made(self) -> ASGIApp:
         from bot.web.v1.app import api_app  # noqa: PLC0415 - fastapi takes 0.2 s and 7 MB
 
-        return api_app(self._behind, self._stopping)
+        return api_app(self._services, self._stopping, self._routers())
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one request."""
@@ -139,7 +148,7 @@ class ApiMount:
     ) -> Response | None:
         """Serve it at most once for its key: what was answered before is answered again."""
         # An operator without a token is none of those by name: no token has a colon in it.
-        person, requests = caller_of(request).name or "web:operator", self._behind.services.store.api_requests
+        person, requests = caller_of(request).name or "web:operator", self._services.store.api_requests
         path = request.scope["path"]
         digest = hashlib.sha256(b"\0".join((path.encode(), request.url.query.encode(), body))).hexdigest()
         known = await requests.begin(person, key, digest)

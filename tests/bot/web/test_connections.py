@@ -13,7 +13,6 @@ from yarl import URL
 from bot.web.connections import Connections
 from bot.web.exposure import Exposure
 from bot.web.http import HEADERS
-from bot.web.server import Console
 from tests.bot.web.test_sign_in import PASSWORD, quick
 from tests.bot.web.world import World
 
@@ -31,7 +30,7 @@ def opened(world: World) -> Opened:
     @asynccontextmanager
     async def open_console(connections: Connections) -> AsyncIterator[URL]:
         door = Exposure("127.0.0.1", None, quick(PASSWORD))
-        console = Console(door, 0, world.behind, world.sessions, connections=connections)
+        console = world.another(door, connections=connections)
         try:
             async with asyncio.timeout(30):
                 yield URL(await console.start())

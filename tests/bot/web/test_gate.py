@@ -11,7 +11,6 @@ from yarl import URL
 from bot.texts import say
 from bot.web.exposure import Exposure
 from bot.web.http import HEADERS
-from bot.web.server import Console
 from tests.bot.web.world import World
 
 ENDPOINTS = [
@@ -57,7 +56,7 @@ def session(world: World) -> aiohttp.ClientSession:
 @pytest.mark.parametrize("said", [b"", b"GET / HTTP/1.1\r\nHost: 127"], ids=["nothing", "half a head"])
 async def test_who_says_nothing_is_let_go(world: World, said: bytes) -> None:
     """Seen failing with the library's own limit, an hour."""
-    console = Console(Exposure("127.0.0.1"), 0, world.behind, world.sessions, idle=0.1)
+    console = world.another(Exposure("127.0.0.1"), idle=0.1)
     address = URL(await console.start())
     try:
         reader, writer = await asyncio.open_connection("127.0.0.1", address.port)

@@ -16,7 +16,6 @@ from bot.domain.outgoing import Button, Menu, Message, Picture, Reply
 from bot.domain.task import TaskState
 from bot.web.chat import HOME, address
 from bot.web.exposure import Exposure
-from bot.web.server import Console
 from tests.bot.web.standins import ended, picture, question, task
 from tests.bot.web.world import World
 
@@ -239,7 +238,7 @@ async def test_after_a_restart_it_goes_on_by_itself(world: World, page: Page) ->
     await world.console.stop()
     await expect(page.get_by_role("alert")).to_contain_text("The service is offline")
     await world.chat.send(HOME, Message(body="meanwhile"), nonce="1")
-    another = Console(Exposure("127.0.0.1"), URL(world.url).port or 0, world.behind, world.sessions)
+    another = world.another(Exposure("127.0.0.1"), URL(world.url).port or 0)
     await another.start()
     try:
         await expect(page.get_by_role("alert")).not_to_be_visible()
@@ -256,7 +255,7 @@ async def test_who_was_signed_out_meanwhile_is_told_where_to_begin(world: World,
     await world.console.stop()
     await expect(page.get_by_role("alert")).to_contain_text("The service is offline")
     await world.sessions.forget([one.digest for one in await world.sessions.all()])
-    another = Console(Exposure("127.0.0.1"), URL(world.url).port or 0, world.behind, world.sessions)
+    another = world.another(Exposure("127.0.0.1"), URL(world.url).port or 0)
     await another.start()
     try:
         await expect(page.get_by_role("alert")).to_contain_text("address that the service printed")

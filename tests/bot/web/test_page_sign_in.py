@@ -12,7 +12,6 @@ from yarl import URL
 from bot.domain.outgoing import Message
 from bot.web.chat import HOME
 from bot.web.exposure import Exposure
-from bot.web.server import Console
 from tests.bot.web.test_sign_in import PASSWORD, quick
 from tests.bot.web.world import World, open_world
 
@@ -63,7 +62,7 @@ async def test_a_restart_signs_nobody_out_and_another_password_everybody(opened:
     port = URL(opened.url).port or 0
     for password, signed_in in ((PASSWORD, True), (PASSWORD + "!", False)):
         door = Exposure("127.0.0.1", None, quick(password))
-        another = Console(door, port, opened.behind, opened.sessions)
+        another = opened.another(door, port)
         await another.start()
         try:
             if signed_in:
@@ -105,7 +104,7 @@ async def test_after_an_update_the_page_is_loaded_anew_and_what_was_typed_stays(
         await route.fulfill(status=200, headers={"ETag": '"another"'})
 
     await page.route(f"{world.url}/", updated, times=1)
-    again = Console(Exposure("127.0.0.1"), URL(world.url).port or 0, world.behind, world.sessions)
+    again = world.another(Exposure("127.0.0.1"), URL(world.url).port or 0)
     await again.start()
     try:
         await page.wait_for_event("load")

@@ -13,7 +13,6 @@ import pytest
 from bot.web import handover
 from bot.web.errors import ConsoleError, ConsolePortInUse
 from bot.web.exposure import Exposure
-from bot.web.server import Console
 from tests.bot.web.world import World, open_world
 
 
@@ -51,14 +50,14 @@ async def test_a_port_in_use_is_told_by_its_setting(tmp_path: Path) -> None:
             taken.bind(("127.0.0.1", 0))
             taken.listen()
             port = taken.getsockname()[1]
-            console = Console(Exposure("127.0.0.1"), port, world.behind, world.sessions)
+            console = world.another(Exposure("127.0.0.1"), port)
             with pytest.raises(ConsolePortInUse, match="CONSOLE_PORT"):
                 await console.start()
         await console.stop()
 
 
 async def test_a_directory_that_cannot_be_written_is_told(world: World) -> None:
-    console = Console(Exposure("127.0.0.1"), 0, world.behind, world.sessions, data_dir=world.directory / "missing")
+    console = world.another(Exposure("127.0.0.1"), data_dir=world.directory / "missing")
     with pytest.raises(ConsoleError, match="DATA_DIR"):
         await console.start()
 

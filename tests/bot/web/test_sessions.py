@@ -15,7 +15,6 @@ from bot.store.sessions import ConsoleSessions, Session
 from bot.store.store import DATABASE_NAME
 from bot.web.exposure import Exposure
 from bot.web.passwords import Password
-from bot.web.server import Console
 from bot.web.sessions import IDLE_S, LIFETIME_S, MOST, USE_KEPT_EVERY_S, Sessions, Way
 from tests.bot.web.world import World, open_world
 
@@ -172,7 +171,7 @@ async def test_the_token_ends_with_the_service_and_its_session_does_not(world: W
     cookies = await cookies_of(world)
     port = URL(world.url).port or 0
     await world.console.stop()
-    another = Console(Exposure("127.0.0.1"), port, world.behind, world.sessions)
+    another = world.another(Exposure("127.0.0.1"), port)
     entry = await another.start()
     try:
         assert world.token not in entry

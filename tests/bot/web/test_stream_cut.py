@@ -15,7 +15,6 @@ from bot.domain.address import MessageRef
 from bot.domain.outgoing import Message
 from bot.web.chat import address
 from bot.web.exposure import Exposure
-from bot.web.server import Console
 from tests.bot.web.world import World
 
 CUTS = 12
@@ -105,7 +104,7 @@ async def test_nothing_is_lost_and_nothing_comes_twice(world: World, seed: int) 
             await writer.change()
         if cut == CUTS // 2:
             await console.stop()
-            console = Console(Exposure("127.0.0.1"), 0, world.behind, world.sessions)
+            console = world.another(Exposure("127.0.0.1"))
             entry = await console.start()
         missed = await world.log.changes(int(reader.last), 1000)
         certain = STATE_BYTES + sum(len(entry.model_dump_json()) for entry in missed)

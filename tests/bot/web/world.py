@@ -25,12 +25,11 @@ from bot.store.own_files import OwnFiles
 from bot.store.schedules import Schedules
 from bot.store.sessions import ConsoleSessions
 from bot.store.usage import UsageTable
-from bot.web.api import ConsoleServices
 from bot.web.chat import WebChat
 from bot.web.exposure import Exposure
 from bot.web.server import Console
-from bot.web.v1.calls import ApiServices
 from bot.web.v1.mount import ApiMount
+from bot.web.viewers import Viewers
 from tests.bot.web.standins import (
     Checks,
     PhoneList,
@@ -48,7 +47,7 @@ class World:
 
     console: Console
     sessions: ConsoleSessions
-    behind: ConsoleServices
+    viewers: Viewers
     chat: WebChat
     log: ConsoleMessages
     frames: FrameFiles
@@ -59,6 +58,10 @@ class World:
     entry: str
     url: str
     token: str
+
+    def another(self, door: Exposure, port: int = 0, **more: Any) -> Console:
+        """One more console on the same, which is not started."""
+        return Console(door, port, self.viewers, self.intake, Checks(), self.sessions, **more)
 
 
 @asynccontextmanager
@@ -73,26 +76,18 @@ async def open_world(
         frames = FrameFiles(directory / "frames", time.time)
         chat = WebChat(log, frames)
         intake = TinyIntake()
-        api = served(database, tables, log, frames)
-        people = WebChat(log, frames, PAGE_PLATFORM)
-        behind = ConsoleServices(
-            api.services,
-            chat,
-            people,
-            intake,
-            Checks(),
-            lambda: tables.model,
-            tables.outage_listeners.append,
-            connectable={"vlm_base_url": "model", "vlm_api_key": "model", "vlm_model": "model"},
-        )
+        viewers = Viewers(chat, WebChat(log, frames, PAGE_PLATFORM), served(database, tables, log, frames))
         sessions = ConsoleSessions(database)
         console = Console(
             door or Exposure("127.0.0.1"),
             0,
-            behind,
+            viewers,
+            intake,
+            Checks(),
             sessions,
+            connectable={"vlm_base_url": "model", "vlm_api_key": "model", "vlm_model": "model"},
             data_dir=directory,
-            beside=lambda stopping: [*beside, *ApiMount(api, stopping).routes()],
+            beside=lambda stopping: [*beside, *ApiMount(viewers.services, stopping).routes()],
         )
         entry = await console.start()
         try:
@@ -102,7 +97,7 @@ async def open_world(
             yield World(
                 console,
                 sessions,
-                behind,
+                viewers,
                 chat,
                 log,
                 frames,
@@ -120,7 +115,7 @@ async def open_world(
         await database.close()
 
 
-def served(database: Database, tables: Tables, log: ConsoleMessages, frames: FrameFiles) -> ApiServices:
+def served(database: Database, tables: Tables, log: ConsoleMessages, frames: FrameFiles) -> Services:
     """What the operator's page and its API ask, from these tables."""
     store: Any = SimpleNamespace(
         console=log,
@@ -137,8 +132,21 @@ def served(database: Database, tables: Tables, log: ConsoleMessages, frames: Fra
     rights: Any = SimpleNamespace(policy=Policy())
     phones: Any = PhoneList(tables)
     hands: Any = SimpleNamespace(held_by=lambda _: "")
-    services = Services(tasks, store, phones, rights, nothing, nothing, hands, {}, waits=lambda: tables.waits)
-    return ApiServices(services, nothing, nothing)
+    return Services(
+        tasks,
+        store,
+        phones,
+        rights,
+        nothing,
+        nothing,
+        hands,
+        nothing,
+        nothing,
+        {},
+        waits=lambda: tables.waits,
+        model=lambda: tables.model,
+        on_outage=tables.outage_listeners.append,
+    )
 
 
 def asked(

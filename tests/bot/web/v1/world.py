@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Self
 
@@ -22,7 +22,6 @@ from bot.store.store import Store
 from bot.tasks.follow import TaskFollowers
 from bot.tasks.leases import PhoneLeases
 from bot.tasks.operating import Operating
-from bot.web.api import ConsoleServices
 from bot.web.chat import OPERATOR, WebChat
 from bot.web.chat_completions import ChatCompletions
 from bot.web.connections import Connections
@@ -33,9 +32,9 @@ from bot.web.mcp.mount import McpMount
 from bot.web.people import PeopleChanges
 from bot.web.server import Console
 from bot.web.tokens import TokenMaking
-from bot.web.v1.calls import ApiServices
 from bot.web.v1.chat import ApiChat
 from bot.web.v1.mount import ApiMount
+from bot.web.viewers import Viewers
 from bot.wiring.parts import part_routers, part_routes
 from devices.phone import Phone, PhoneInfo, Phones
 from tests.bot.tasks.test_operating import TouchedPhone
@@ -164,29 +163,28 @@ async def open_api(
         world = await stack.enter_async_context(a_world(directory, *phones, settings=settings, store=kept))
         store = world.store
         world.chats["api"] = ApiChat()
-        following = TaskFollowers(world.task_service, store.task_events)
-        stack.callback(following.close)
         people = WebChat(store.console, store.frames, PAGE_PLATFORM)
         world.chats[people.platform] = people
-        behind = ConsoleServices(world.services, WebChat(store.console, store.frames), people, world.commands, Checks())
         leases = PhoneLeases(store.leases, world.phones)
         touched = TouchablePhones(world.phones)
         operating = Operating(leases, touched, Policy.default(), store.journal)
-        api = ApiServices(world.services, following, operating, machines=machines, routers=part_routers)
+        services = replace(world.services, operating=operating, machines=machines)
         console = Console(
             Exposure("127.0.0.1"),
             0,
-            behind,
+            Viewers(WebChat(store.console, store.frames), people, services),
+            world.commands,
+            Checks(),
             store.sessions,
             beside=lambda stopping: [
-                *TokenMaking(world.services).routes(),
-                *PeopleChanges(world.services).routes(),
+                *TokenMaking(services).routes(),
+                *PeopleChanges(services).routes(),
                 *LogLines(stopping).routes(),
                 *part_routes(machines),
-                *LiveHand(world.services, stopping).routes(),
-                *ApiMount(api, stopping).routes(),
-                *ChatCompletions(api, stopping).routes(),
-                *McpMount(api, stopping, sessions=5).routes(),
+                *LiveHand(services, stopping).routes(),
+                *ApiMount(services, stopping, part_routers).routes(),
+                *ChatCompletions(services, stopping).routes(),
+                *McpMount(services, stopping, sessions=5).routes(),
                 *more(world),
             ],
             connections=connections,
@@ -196,4 +194,4 @@ async def open_api(
         stack.push_async_callback(console.stop)
         session = aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(total=30))
         stack.push_async_callback(session.close)
-        yield ApiWorld(world, console, following, url.origin(), url.query["token"], session, touched)
+        yield ApiWorld(world, console, services.following, url.origin(), url.query["token"], session, touched)
