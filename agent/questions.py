@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from enum import StrEnum
 
 from pydantic import BaseModel, ConfigDict
@@ -78,3 +79,23 @@ class Answer(BaseModel):
     text: str = ""
     by: str = ""
     expired: bool = False
+
+
+class AnswerBox:
+    """Where answers wait for whoever has asked."""
+
+    def __init__(self) -> None:
+        self._answers: dict[str, Answer] = {}
+        self._came = asyncio.Event()
+
+    def give(self, answer: Answer) -> None:
+        """An answer has come; the first one for a question counts."""
+        self._answers.setdefault(answer.question, answer)
+        self._came.set()
+
+    async def answer_to(self, question: str) -> Answer:
+        """The answer to this question, whenever it comes."""
+        while question not in self._answers:
+            self._came.clear()
+            await self._came.wait()
+        return self._answers.pop(question)

@@ -80,7 +80,8 @@ class GraphAgent:
     async def answer(self, task: str, answer: Answer) -> None:
         """See Agent."""
         session = self._session(task)
-        session.give(answer)  # whoever has not asked this question ignores its answer: members here, the run there
+        # Whoever has not asked this question ignores its answer: members here, the run there.
+        session.answers.give(answer)
         await self._runner.answer(session.run, answer)
 
     async def steer(self, task: str, note: str) -> None:

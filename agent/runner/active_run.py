@@ -17,7 +17,7 @@ from agent.guards.masking import Mask
 from agent.outcome import Outcome
 from agent.ports.leases import Lease
 from agent.ports.runner import RunOrder
-from agent.questions import Answer
+from agent.questions import AnswerBox
 from agent.run_config import RunConfig
 from agent.run_id import RunId
 from devices.phone import Phone
@@ -41,20 +41,7 @@ class ActiveRun:
     """What it works with, from its first phone on."""
     files: list[str] = field(default_factory=list)
     """Paths on the phone of what this process has put there."""
-    answers: dict[str, Answer] = field(default_factory=dict)
-    answered: asyncio.Event = field(default_factory=asyncio.Event)
-
-    def give(self, answer: Answer) -> None:
-        """An answer has come; the first one for a question counts."""
-        self.answers.setdefault(answer.question, answer)
-        self.answered.set()
-
-    async def answer_to(self, question: str) -> Answer:
-        """The answer to this question, whenever it comes."""
-        while question not in self.answers:
-            self.answered.clear()
-            await self.answered.wait()
-        return self.answers.pop(question)
+    answers: AnswerBox = field(default_factory=AnswerBox)
 
 
 NODES_PER_STEP = 8

@@ -140,7 +140,7 @@ class LocalRunner:
 
     async def answer(self, run: RunId, answer: Answer) -> None:
         """See Runner."""
-        self._run(run).give(answer)
+        self._run(run).answers.give(answer)
 
     async def signal(self, run: RunId, signal: Signal) -> None:
         """See Runner."""
@@ -288,7 +288,7 @@ class LocalRunner:
 
     async def _answer(self, run: ActiveRun, question: Question) -> Answer:
         """Wait for a person; after a while the phone is given back, so that others can use it."""
-        answer = asyncio.ensure_future(run.answer_to(question.id))
+        answer = asyncio.ensure_future(run.answers.answer_to(question.id))
         try:
             waited = _wait(answer, self._dependencies.give_back if run.lease is not None else None)
             await run.control.guard(waited, pausing=False)

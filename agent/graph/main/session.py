@@ -11,7 +11,7 @@ from agent.control import Control, Pause, Resume, Signal, Steer
 from agent.events import Todo
 from agent.models.base import Usage
 from agent.ports.runner import Runner
-from agent.questions import Answer
+from agent.questions import AnswerBox
 from agent.run_id import RunId
 
 
@@ -105,8 +105,7 @@ class Session:
         """The id of the phone that the task's run has worked on last, else of the one wished for; "" for none yet."""
         self.todos: tuple[Todo, ...] = ()
         """The parts as they were told last."""
-        self._answers: dict[str, Answer] = {}
-        self._answered = asyncio.Event()
+        self.answers = AnswerBox()
         self._runner = runner
 
     def begin(self, limit: float | None, before: float, phone: str) -> None:
@@ -115,18 +114,6 @@ class Session:
         self.watch = Stopwatch(limit, before=before)
         if self.control.paused:
             self.watch.hold("pause")
-
-    def give(self, answer: Answer) -> None:
-        """An answer has come; the first one for a question counts."""
-        self._answers.setdefault(answer.question, answer)
-        self._answered.set()
-
-    async def answer_to(self, question: str) -> Answer:
-        """The answer to this question, whenever it comes."""
-        while question not in self._answers:
-            self._answered.clear()
-            await self._answered.wait()
-        return self._answers.pop(question)
 
     def spent_beside(self, number: int) -> Usage:
         """What the other parts that are worked on at once have used so far."""

@@ -207,7 +207,7 @@ class TaskDesk:
             self.emit(Asked(question=question))
             session.watch.hold(question.id)
             try:
-                answer = await session.answer_to(question.id)
+                answer = await session.answers.answer_to(question.id)
             finally:
                 session.watch.go(question.id)
             self.emit(Resumed(question=question.id))
