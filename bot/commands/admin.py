@@ -1,4 +1,4 @@
-"""What only admins ask for: settings that change while the service runs, and the audit."""
+"""What only admins ask for: settings that change while the service runs, the audit, and the verdicts of the reader."""
 
 from __future__ import annotations
 
@@ -20,6 +20,8 @@ from devices.wording import said, sentence_of
 
 DEFAULT = "default"
 """Typed in the place of a value: what was set is taken back."""
+MOST_VERDICTS = 30
+"""Apps in one answer, those with the most controls first."""
 
 
 async def set_setting(request: Request, services: Services) -> Reply:
@@ -123,3 +125,19 @@ def _audit_line(entry: AuditEntry) -> str:
     words = [when, f"{by} ({entry.person.platform}:{entry.person.id})", say(f"audit.kind.{entry.kind}")]
     words += [say("audit.task", task=entry.task)] if entry.task else []
     return f"#{entry.number} " + " · ".join([*words, detail] if detail else words)
+
+
+async def verdicts(request: Request, services: Services) -> Reply:
+    """How many controls of which app and version are not read again, by which model's word; or forget all of them."""
+    match [word.lower() for word in request.call.rest.split()]:
+        case []:
+            kept = Counter((each.package, each.version, each.model) for each in services.readings.lasting())
+            lines = [
+                say("verdicts.line", count=count, app=app, version=version, model=model)
+                for (app, version, model), count in kept.most_common(MOST_VERDICTS)
+            ]
+            return aside("\n".join(lines) or say("verdicts.none"), heading=say("verdicts.heading"))
+        case ["clear"]:
+            await services.readings.clear()
+            return aside(say("verdicts.cleared"))
+    raise Refused(say("verdicts.usage", prefix=request.prefix))

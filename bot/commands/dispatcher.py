@@ -25,9 +25,7 @@ from bot.commands import (
     skills,
     tasks,
     tokens,
-    tools,
     usage,
-    verdicts,
     watching,
 )
 from bot.commands.backlog import STEER, MissedLists, claimed, hold_back, keep_late
@@ -78,7 +76,7 @@ HANDLERS: Mapping[str, Handler] = {
     "memories": memory.memories,
     "skills": skills.skills,
     "skill": skills.skill,
-    "tools": tools.tools,
+    "tools": overview.tools,
     "save": skills.save,
     "whoami": people.whoami,
     "why": people.why,
@@ -86,7 +84,7 @@ HANDLERS: Mapping[str, Handler] = {
     "tokens": tokens.tokens,
     "pair": pairing.pair,
     "set": admin.set_setting,
-    "verdicts": verdicts.verdicts,
+    "verdicts": admin.verdicts,
     "audit": admin.audit,
 }
 

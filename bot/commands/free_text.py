@@ -26,13 +26,12 @@ from bot.application.tasks import TaskCommands
 from bot.cards.buttons import ButtonAction, button
 from bot.cards.formatting import shortened
 from bot.commands import tasks
-from bot.commands.answers import give_answer
+from bot.commands.answers import give_answer, tell_of_secret
 from bot.commands.backlog import STEER, attached
 from bot.commands.hand import type_text
 from bot.commands.memory import memories
 from bot.commands.request import Request, plain, refuse_late
 from bot.commands.spec import BY_NAME
-from bot.commands.stray_secrets import tell_of_secret
 from bot.domain.address import MessageRef
 from bot.domain.incoming import CommandCall, ForeignText, Incoming
 from bot.domain.outgoing import Message, Reply

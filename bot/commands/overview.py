@@ -1,4 +1,4 @@
-"""Looking at tasks: status and tasks."""
+"""Looking at what there is: status, tasks and tools."""
 
 from __future__ import annotations
 
@@ -11,13 +11,14 @@ from bot.cards.buttons import ButtonAction, button
 from bot.cards.card import live_card, state_line
 from bot.cards.final import render_final
 from bot.cards.formatting import duration, elapsed, receipt, title_of
-from bot.commands.request import Request
+from bot.commands.request import Request, plain
 from bot.commands.resolve import task_meant
 from bot.domain.outgoing import Message, Reply
 from bot.domain.right import Right
 from bot.domain.task import Task, TaskState
 from bot.monitoring.outage_notice import standstill_words
 from bot.texts import listed, say
+from bot.views.tools import tool_lines
 
 PAGE = 10
 """Tasks on one page of the list."""
@@ -88,3 +89,8 @@ async def _standing(task: Task, services: Services, now: float) -> str:
         place = await services.task_service.place_in_queue(task.id)
         return " · ".join((state_line(task, None, place), by, duration(elapsed(task, now))))
     return " · ".join((state_line(task, None), by, receipt(task, now)))
+
+
+async def tools(request: Request, services: Services) -> Reply:  # noqa: ARG001 - as every command
+    """Each tool in a line, and why some are lacking."""
+    return plain("\n".join(tool_lines(services.tools())), heading=say("tools.heading"))
