@@ -20,6 +20,8 @@ STILL_CODES = 3600.0
 
 _STEERED = frozenset({TaskState.WORKING, TaskState.PAUSED})
 """Such a task can be told something."""
+_APART = frozenset({TaskState.QUEUED, TaskState.ENDED})
+"""What is written beside such a task is not meant for it."""
 _CODE = re.compile(r"(?=\S*\d)\S{3,64}|\d[\d -]{2,30}\d")
 """One word with a digit, or digits in groups: codes, PINs and most passwords. A task is more than one word."""
 
@@ -110,19 +112,17 @@ async def interpret(
         return Note(task)
     if asks_for_all(text):
         return FactsAsked()
-    now = None if begins else await service.in_place(caller.address)
-    if now is not None and now.state in _STEERED:
-        return Note(now)
+    current = None if begins else await service.in_place(caller.address)
+    if current is not None and current.state in _STEERED:
+        return Note(current)
     # A sentence of a language without blanks is no code.
-    if (text.isascii() and looks_like_a_code(text)) or (now is not None and now.state not in _APART):
+    is_code = text.isascii() and looks_like_a_code(text)
+    if is_code or (current is not None and current.state not in _APART):
         return Unclear()
     # Without a model the words alone count: nothing could tell what they refer to.
-    followed = now is not None and not services.offline and await _is_followed(caller, services, now)
-    return NewTask(now.id if now is not None and followed else "")
-
-
-_APART = frozenset({TaskState.QUEUED, TaskState.ENDED})
-"""What is written beside such a task is not meant for it."""
+    if current is None or services.offline or not await _is_followed(caller, services, current):
+        return NewTask()
+    return NewTask(follows=current.id)
 
 
 def only_talks(caller: Caller, services: Services, task: Task) -> bool:
