@@ -8,6 +8,7 @@ from typing import Any
 from agent import actions as act
 from agent.graph.executor.action_spec import ActionRegistry, InputAction, PersonAction, PhoneTool
 from agent.graph.executor.covered_words import READ_WORDS
+from agent.graph.executor.field_text import COPY_TEXT, CUT_TEXT, EDIT_TEXT, PASTE_TEXT, READ_TEXT
 from agent.graph.executor.long_lists import READ_ROWS, SCROLL_TO
 from agent.graph.executor.outgoing import address_gate, pressed_gate, typed_gate
 from agent.graph.executor.phone_tools import exact_path, file_gate, list_apps, note, send_file, sum_up, wait, wait_for
@@ -236,6 +237,11 @@ BUILT_IN = ActionRegistry(
             journalled=False,
             run=sum_up,
         ),
+        READ_TEXT,
+        EDIT_TEXT,
+        COPY_TEXT,
+        CUT_TEXT,
+        PASTE_TEXT,
         SCROLL_TO,
         READ_ROWS,
         READ_WORDS,

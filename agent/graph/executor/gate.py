@@ -95,7 +95,10 @@ def would_be_read(state: ExecutorState, context: RunContext, sight: ScreenView, 
     spec, where = context.actions.spec_of(action), resolve_target(action, sight)
     if not isinstance(spec, InputAction) or not has_reader(context):
         return False
-    physical = spec.to_input(action, where, sight)
+    try:
+        physical = spec.to_input(action, where, sight)
+    except ActionError:
+        return False
     if physical is None or not is_its_input(action, where, physical, sight):
         return False
     spot = spot_of(sight, where, action)

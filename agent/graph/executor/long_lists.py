@@ -56,7 +56,7 @@ _TEXTS: Final = Texts(
 
 
 class ScrollTo(Action):
-    """Scroll a long list until words are there, or to its end. One call instead of many scrolls."""
+    """Scroll a long list until words are there, or to its end."""
 
     kind: Literal["scroll_to"] = "scroll_to"
     text: str = Field(min_length=1, max_length=200, description="The words, or a part of them.")
@@ -64,7 +64,7 @@ class ScrollTo(Action):
 
 
 class ReadRows(Action):
-    """Read a list that is longer than the screen to its end: each row once, in order, as data."""
+    """Read all rows of a list that is longer than the screen."""
 
     kind: Literal["read_rows"] = "read_rows"
     direction: Direction = Field(default="down", description="Where the list goes on.")

@@ -10,6 +10,7 @@ from agent.graph.executor.state import ExecutorState
 from agent.guards.gate import ALLOWED, Gate
 from agent.guards.key_effects import keys_of
 from agent.guards.leaving import Sources, address_carries, is_address, is_browser, typed_carries
+from agent.guards.seen_words import with_words
 from agent.tools.spec import Situation
 from devices.wording import Words
 
@@ -19,8 +20,12 @@ KEPT: Final = 40
 
 def sources_of(state: ExecutorState, memory: RunMemory) -> Sources:
     """Where the words of this run come from, with what was recalled for its task and read in documents."""
+    seen, copied = state["safety"]["seen_words"], state["safety"]["copied"]
+    if copied is not None:
+        # The newest of its app, however much that has shown since: none of it leaves unasked.
+        seen = with_words(seen, copied["app"], "", copied["text"].splitlines())
     return Sources(
-        seen=state["safety"]["seen_words"],
+        seen=seen,
         said=(state["order"]["task"], *state["conversation"]["user_messages"]),
         notes=tuple(state["conversation"]["notes"]),
         memory=(*memory.facts, *memory.told_others),

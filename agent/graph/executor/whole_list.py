@@ -14,7 +14,7 @@ _TEXTS: Final = Texts({"whole": "read the whole list"}, zh={"whole": "查看完�
 
 
 class ReadList(Action):
-    """See all rows of the element list next time, where it says that it leaves out some ("… 12 more rows")."""
+    """See all of the element list next time, where it leaves out some ("… 12 more rows")."""
 
     kind: Literal["read_list"] = "read_list"
 
