@@ -11,6 +11,7 @@ from agent.graph.executor.covered_words import READ_WORDS
 from agent.graph.executor.field_text import COPY_TEXT, CUT_TEXT, EDIT_TEXT, PASTE_TEXT, READ_TEXT
 from agent.graph.executor.long_lists import READ_ROWS, SCROLL_TO
 from agent.graph.executor.outgoing import address_gate, pressed_gate, typed_gate
+from agent.graph.executor.phone_files import FILES
 from agent.graph.executor.phone_tools import exact_path, file_gate, list_apps, note, send_file, sum_up, wait, wait_for
 from agent.graph.executor.targets import ResolvedTarget, finger_end, scroll_of
 from agent.graph.executor.whole_list import READ_LIST
@@ -237,6 +238,7 @@ BUILT_IN = ActionRegistry(
             journalled=False,
             run=sum_up,
         ),
+        FILES,
         READ_TEXT,
         EDIT_TEXT,
         COPY_TEXT,

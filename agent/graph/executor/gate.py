@@ -87,7 +87,8 @@ async def _read(
 
 
 def _situation(state: ExecutorState, context: RunContext, spot: TouchTarget | None) -> Situation:
-    return Situation(context.policy, state["order"]["task"], spot, sources_of(state, context.memory))
+    sources, moved = sources_of(state, context.memory), tuple(state["safety"]["moved"])
+    return Situation(context.policy, state["order"]["task"], spot, sources, moved)
 
 
 def would_be_read(state: ExecutorState, context: RunContext, sight: ScreenView, action: Action) -> bool:

@@ -59,7 +59,7 @@ class ScrollTo(Action):
     """Scroll a long list until words are there, or to its end."""
 
     kind: Literal["scroll_to"] = "scroll_to"
-    text: str = Field(min_length=1, max_length=200, description="The words, or a part of them.")
+    text: str = Field(min_length=1, max_length=200, description="The words.")
     direction: Direction = Field(default="down", description="Where the list goes on.")
 
 

@@ -142,6 +142,8 @@ class OpenStep:
             conversation["notes_summary"] = cover(done.gathered)
         if done.copied is not None:
             self.safety["copied"] = {"app": done.read_in, "text": cover(done.copied)}
+        if done.moved:
+            self.safety["moved"] = [*self.safety["moved"], done.moved]
         if done.read_in:
             words = [line for each in (*done.read, done.copied or "") for line in cover(each).splitlines()]
             self.safety["seen_words"] = with_words(self.safety["seen_words"], done.read_in, "", words)

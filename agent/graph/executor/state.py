@@ -240,6 +240,8 @@ class SafetyState(TypedDict, total=False):
     """The places where secrets were seen in the run (agent.guards.masking)."""
     readable_apps: list[str]
     """The apps that forbid pictures and whose words a person lets the model read in the run."""
+    moved: list[str]
+    """Files and folders that the run has moved, as they are called since: the new names are no words of the task."""
     copied: CopiedText | None
     """What is pasted in the run: nothing else that lies on the phone's clipboard is known."""
 
@@ -346,6 +348,7 @@ NEW_RUN: Final[ExecutorState] = {
         "released_texts": [],
         "secret_places": [],
         "readable_apps": [],
+        "moved": [],
         "copied": None,
     },
     "conversation": {

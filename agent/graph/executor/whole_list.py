@@ -14,7 +14,7 @@ _TEXTS: Final = Texts({"whole": "read the whole list"}, zh={"whole": "查看完�
 
 
 class ReadList(Action):
-    """See all of the element list next time, where it leaves out some ("… 12 more rows")."""
+    """See all rows next time, where the list leaves out some ("… 12 more rows")."""
 
     kind: Literal["read_list"] = "read_list"
 
