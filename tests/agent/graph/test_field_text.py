@@ -21,7 +21,7 @@ from agent.questions import QuestionKind
 from agent.tools.spec import ActionError
 from devices.geometry import Bounds, Size
 from devices.phone import Element, Observation
-from devices.virtual_phone.state import Note
+from devices.virtual_phone.state import Dialog, Note
 from tests.agent.graph.rig import Rig, Work, order
 from tests.agent.graph.test_main import FINISH
 from tests.fakes.scripted_model import call, models, text
@@ -166,6 +166,34 @@ async def test_what_was_allowed_to_be_pasted_is_pasted_once(rig: Rig) -> None:
     await work.ended()
     assert len([event for event in work.events if isinstance(event, Asked)]) == 1
     assert f"the field now reads {SECRET_WORDS!r}" in model.asked(Purpose.ACT)[3].messages[-1].text
+
+
+@pytest.mark.parametrize("label", ["Paste", "PASTE", "粘贴", "Einfügen", "Coller", "貼り付け", "Paste as plain text"])
+async def test_the_phones_own_paste_is_asked_about(rig: Rig, label: str) -> None:
+    """What lies on its clipboard is not known. Seen failing without `pastes_unknown`: nobody is asked."""
+    rig.phone.state.dialogs.append(Dialog("Text", "Choose.", [label, "Cancel"]))
+    asked, _ = models([lambda r: call("tap", element=_of(r, label)), GIVE_UP])
+    work = Work(rig.agent(asked), order("fill it in"))
+    question = (await work.until(Asked)).question
+    assert question.kind is QuestionKind.APPROVE
+    assert "clipboard" in question.detail
+    await work.answer("no")
+    await work.ended()
+    assert rig.inputs() == []
+
+
+@pytest.mark.parametrize("label", ["Pasteboard", "Copy and paste", "Toothpaste"])
+async def test_what_only_sounds_like_paste_is_not(rig: Rig, label: str) -> None:
+    rig.phone.state.dialogs.append(Dialog("Text", "Choose.", [label, "Cancel"]))
+    asked, _ = models([lambda r: call("tap", element=_of(r, label)), FINISH])
+    work = Work(rig.agent(asked), order("fill it in"))
+    await work.ended()
+    assert not any(isinstance(event, Asked) for event in work.events)
+
+
+def _of(request: ModelRequest, label: str) -> int:
+    assert request.scene is not None
+    return next(e.id for e in request.scene.screen.elements or () if e.text == label)
 
 
 def test_what_was_copied_counts_as_words_of_its_app() -> None:
