@@ -12,14 +12,13 @@ from dataclasses import dataclass
 
 from devices.adb.apps import Apps, launch_command, refusal, view_command
 from devices.adb.fastlane.lane import FastLane
-from devices.adb.input_commands import commands_for
+from devices.adb.input_commands import COMBINATIONS, commands_for
 from devices.adb.preparation import Preparation
 from devices.adb.quoting import command, with_receipt
 from devices.adb.receiver import read_receiver
 from devices.adb.shell import Result, Shell, together
 from devices.adb.state import State, read_front, read_keyboard, read_package
 from devices.adb.text_entry import (
-    SELECT_ALL,
     UNKNOWN_DELETES,
     check_text,
     clearing_commands,
@@ -340,7 +339,7 @@ class InputDriver:
         text = "" if field is None else field_text(field)
         if len(text) <= UNKNOWN_DELETES and "\n" not in text:
             return False
-        if input_problem(await act.send(SELECT_ALL, words("phone.doing.text"))):
+        if input_problem(await act.send(COMBINATIONS[Key.SELECT_ALL], words("phone.doing.text"))):
             return False
         await act.check(command("input", "keyevent", "KEYCODE_DEL"), words("phone.doing.text"))
         left = await self._focused(screen, what.at) if screen is not None else None

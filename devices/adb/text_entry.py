@@ -30,7 +30,6 @@ MAX_DELETES = 1000
 DELETE_MARGIN = 8
 """More deletes than the field is known to have characters: a delete in an empty field does nothing."""
 UNKNOWN_DELETES = 200
-SELECT_ALL = command("input", "keycombination", "KEYCODE_CTRL_LEFT", "KEYCODE_A")
 _DELETES_PER_COMMAND = 250
 
 _KEY_SIGNS = re.compile(f"([{re.escape(''.join(KEYS_IN_TEXT))}])")

@@ -6,14 +6,30 @@ from dataclasses import replace
 
 import pytest
 
+from agent.actions import Action, ListApps
 from agent.dialects.select import NAMES as NAMES_OF_DIALECTS
 from agent.dialects.select import dialect_for
-from agent.events import Asked
+from agent.effect_facts import TextNow
+from agent.events import Asked, Step
 from agent.graph.executor.built_in import BUILT_IN
 from agent.graph.executor.context import RunMemory
-from agent.graph.executor.field_text import NOT_COPIED, EditText, SameText, field_in, read_field
+from agent.graph.executor.field_text import (
+    NOT_COPIED,
+    CopyText,
+    CutText,
+    EditText,
+    PasteText,
+    ReadText,
+    SameText,
+    field_in,
+    read_field,
+)
+from agent.graph.executor.long_lists import ReadList, ScrollTo
+from agent.graph.executor.matters import acts
 from agent.graph.executor.outgoing import sources_of
+from agent.graph.executor.phone_files import Files
 from agent.graph.executor.state import CopiedText, ExecutorState
+from agent.graph.executor.whole_list import ShowAll
 from agent.guards.leaving import address_carries
 from agent.models.base import ModelReply, ModelRequest, Purpose
 from agent.outcome import Outcome
@@ -259,6 +275,39 @@ def test_a_text_is_only_replaced_while_it_is_what_the_change_was_made_of() -> No
     assert judged.tells_same((place("one"),))
     assert not judged.tells_same((place("one and more"),))
     assert not judged.tells_same(())
+
+
+@pytest.mark.parametrize(
+    ("action", "changes"),
+    [
+        (ReadText(), False),
+        (CopyText(), False),
+        (ListApps(), False),
+        (ScrollTo(text="x"), False),
+        (ReadList(), False),
+        (ShowAll(), False),
+        (Files(do="list", path="/sdcard/"), False),
+        (Files(do="make_folder", path="/sdcard/a"), True),
+        (EditText(text="x"), True),
+        (CutText(), True),
+        (PasteText(), True),
+    ],
+)
+def test_what_only_looks_is_no_deed(action: Action, changes: bool) -> None:
+    """Seen failing with looks that count as deeds: a claim that something was done needs one."""
+    assert acts(action) is changes
+
+
+async def test_the_cursor_goes_to_the_end_and_all_is_selected(rig: Rig) -> None:
+    edit_note(rig, "milk\neggs")
+    go, select = (call("key", key=key) for key in ("end", "select_all"))
+    script = [call("key", key="left"), go, call("type", text=", tea"), select, call("type", text="rice"), FINISH]
+    asked, _ = models(script)
+    work = Work(rig.agent(asked), order("mend the list"))
+    await work.ended()
+    effects = [fact for event in work.events if isinstance(event, Step) for fact in event.effect]
+    texts = [fact.text for fact in effects if isinstance(fact, TextNow)]
+    assert texts == ["milk\neggs, tea", "rice"]
 
 
 async def test_a_tab_is_no_text(rig: Rig) -> None:
