@@ -43,7 +43,6 @@ FOCUS_PATIENCE = 1.0
 POLL = 0.1
 LONG = 400
 """Characters of a text that is too long to be compared by a model that reads it back."""
-_NEAR = 40
 _COMMAND_SECONDS = 10.0
 _FORBIDDEN = "INJECT_EVENTS"
 """The permission that some makers take from adb."""
@@ -431,7 +430,7 @@ def read_back(what: TypeText, elements: tuple[Element, ...], *, by_keys: bool) -
     read = field_text(field)
     if what.secret:
         read = "•" * len(read)
-    if what.clear and not what.secret and len(what.text) > LONG:
+    if what.clear and not (what.secret or what.submit) and len(what.text) > LONG:
         return Done(read, (_compared(what.text, read),))
     if holds_text(read, what):
         return Done(read)
@@ -440,12 +439,14 @@ def read_back(what: TypeText, elements: tuple[Element, ...], *, by_keys: bool) -
 
 
 def _compared(wanted: str, read: str) -> Words:
-    """Whether a long text stands there as it was to be, and from where on it does not."""
+    """Whether a long text stands there as it was to be, and from where on it does not. What stands there instead is
+    told by the look alone, where it may be.
+    """
     if read == wanted:
         return words("phone.note.whole_text", letters=len(read))
     ends = min(len(wanted), len(read))
     same = next((at for at in range(ends) if wanted[at] != read[at]), ends)
-    return words("phone.note.other_text", place=same + 1, text=read[same : same + _NEAR])
+    return words("phone.note.other_text", place=same + 1)
 
 
 def known_field(seen: tuple[Element, ...], at: Point | None) -> Element | None:

@@ -47,7 +47,13 @@ NOT_COPIED: Final = (
 READ: Final = "You have read the text of the field, {letters} characters. It is given to you as data."
 CUT_OFF: Final = "Only the first {most} are given to you. The rest can be changed too; scroll to see it."
 PERHAPS_A_PART: Final = "This is no plain text field: the phone may tell only the part of its text that is in sight."
+NOT_WHOLE: Final = (
+    "Not done: this is no plain text field, and the phone may tell only the part of its text that is in sight. "
+    "A change would lose the rest. Change it by touch, or write all of it (text)."
+)
 PERHAPS_A_HINT: Final = "If these are the words that an empty field shows, it is empty."
+_PLAIN_FIELDS: Final = ("EditText", "AutoCompleteTextView")
+"""Classes of fields that tell all their text (AOSP `TextView.onInitializeAccessibilityNodeInfoInternal`)."""
 _SHORT: Final = 60
 _SHOWN: Final = 40
 _TEXTS: Final = Texts(
@@ -202,6 +208,8 @@ def _typing(field: Element, text: str, sight: ScreenView, *, clear: bool) -> inp
 
 def _edit_input(action: EditText, _where: ResolvedTarget, sight: ScreenView) -> inputs.Input:
     field, text = read_field(sight.observation, covered=sight.screen.covered)
+    if action.changes and not field.class_name.endswith(_PLAIN_FIELDS):
+        raise ActionError(NOT_WHOLE)
     return _replacing(field, changed_text(action, text), sight)
 
 
@@ -241,7 +249,7 @@ async def read_text(_action: ReadText, context: PhoneContext) -> Done:
     told = [READ.format(letters=len(text))]
     if len(text) > MAX_LETTERS:
         told.append(CUT_OFF.format(most=MAX_LETTERS))
-    if not field.class_name.endswith("EditText"):
+    if not field.class_name.endswith(_PLAIN_FIELDS):
         told.append(PERHAPS_A_PART)
     if text and not field.hint and len(text) <= _SHORT:
         told.append(PERHAPS_A_HINT)

@@ -15,7 +15,7 @@ from agent.guards.gate import ALLOWED, Gate
 from agent.guards.rules import RuleName
 from agent.observing import ScreenView
 from agent.tools.spec import ActionError, Done, Situation
-from agent.wording import Texts, shortened
+from agent.wording import Texts, sentence, shortened
 from devices.errors import FileRejected, PhoneError
 from devices.phone import FileManager
 from devices.storage import SHARED, FolderEntry, checked_folder, checked_movable
@@ -124,4 +124,10 @@ def _described(action: Files, _sight: ScreenView | None) -> Words:
     return _TEXTS.words(action.do, path=path)
 
 
-FILES: Final = PhoneTool(model=Files, describe=_described, gate=files_gate, resolve=exact_paths, run=put_in_order)
+def _details(action: Files) -> list[str]:
+    return [sentence("ask.file", path=path) for path in (action.path, action.to) if path]
+
+
+FILES: Final = PhoneTool(
+    model=Files, describe=_described, details=_details, gate=files_gate, resolve=exact_paths, run=put_in_order
+)

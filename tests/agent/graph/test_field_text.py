@@ -14,6 +14,7 @@ from agent.events import Asked, Step
 from agent.graph.executor.built_in import BUILT_IN
 from agent.graph.executor.context import RunMemory
 from agent.graph.executor.field_text import (
+    EDIT_TEXT,
     NOT_COPIED,
     CopyText,
     CutText,
@@ -29,13 +30,16 @@ from agent.graph.executor.matters import acts
 from agent.graph.executor.outgoing import sources_of
 from agent.graph.executor.phone_files import Files
 from agent.graph.executor.state import CopiedText, ExecutorState
+from agent.graph.executor.targets import ResolvedTarget
 from agent.graph.executor.whole_list import ShowAll
 from agent.guards.leaving import address_carries
 from agent.models.base import ModelReply, ModelRequest, Purpose
+from agent.observing import ScreenView, screen_of
 from agent.outcome import Outcome
 from agent.questions import QuestionKind
 from agent.tools.spec import ActionError
 from devices.geometry import Bounds, Size
+from devices.inputs import TypeText
 from devices.phone import Element, Observation
 from devices.virtual_phone.state import Dialog, Note
 from tests.agent.graph.rig import Rig, Work, order
@@ -259,6 +263,18 @@ def test_a_field_with_something_covered_is_not_read(field: Element) -> None:
     """Seen failing without the look for bullets."""
     with pytest.raises(ActionError, match="password or code"):
         read_field(Observation(Size(500, 1000), None, (field,)), covered=False)
+
+
+def test_a_field_that_may_tell_a_part_is_not_changed_in_parts() -> None:
+    """The rest would be lost. Seen failing without the look at its class."""
+    drawn = replace(place("one"), class_name="org.example.Canvas", focused=True)
+    seen = Observation(Size(500, 1000), None, (drawn,))
+    screen, targets = screen_of(seen, seen.size)
+    sight = ScreenView(seen, screen, targets)
+    change, whole = EditText(changes=(("one", "two"),)), EditText(text="two")
+    with pytest.raises(ActionError, match="A change would lose the rest"):
+        EDIT_TEXT.to_input(change, ResolvedTarget(None, None), sight)
+    assert EDIT_TEXT.to_input(whole, ResolvedTarget(None, None), sight) == TypeText("two", clear=True)
 
 
 def test_which_field_is_meant() -> None:

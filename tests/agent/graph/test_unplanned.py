@@ -15,7 +15,7 @@ from tests.fakes.scripted_model import ScriptedModel, call, data, models, text
 
 OPEN = call("open_app", name="Notes")
 GIVE_UP = call("finish", status="failure", summary="The notes ask for a backup first.")
-TOLD = "A window came up that the plan does not name"
+TOLD = "The window in front is one that the plan does not name"
 PLAN = "1. open the notes and write one down"
 
 
@@ -43,7 +43,9 @@ async def test_the_supervisor_looks_again_where_the_model_wants_it(rig: Rig) -> 
     )
     await Work(rig.agent(asked), order("write a note", quick=False)).ended()
     assert heard(model)[:3] == [False, False, True]
-    assert "Backup is due" in model.asked(Purpose.ACT)[2].messages[-1].text
+    scene = model.asked(Purpose.ACT)[2].scene
+    assert scene is not None
+    assert not any("Backup" in notice for notice in scene.notices), "what the screen says is no word of ours"
     told = model.asked(Purpose.SUPERVISE)[1].messages[-1].text
     assert "The notes ask for a backup first." in told
 

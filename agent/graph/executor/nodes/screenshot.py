@@ -16,7 +16,6 @@ from agent.graph.executor.context import RunContext
 from agent.graph.executor.device_health import look_after
 from agent.graph.executor.state import NO_STEP, ExecutorState, ending_by, joined, performed_of
 from agent.graph.executor.steps import correct_step
-from agent.wording import shortened
 from devices.errors import PhoneError
 from devices.phone import Observation
 from devices.wording import Words
@@ -27,12 +26,12 @@ CLOSED = (
     "This app is closed to you by the rules: nothing of it is shown to you, and nothing is done in it. "
     "Leave it with home or back, and find a way without it, or finish with failure."
 )
-MOST_TITLE = 80
 UNPLANNED = (
-    "A window came up that the plan does not name: {title!r}. Where it only has to be answered or closed on your way, "
+    "The window in front is one that the plan does not name. Where it only has to be answered or closed on your way, "
     "go on. Where it changes what is to be done, finish with failure and say what it shows: the plan is looked at "
     "again."
 )
+"""Without a word of it: what stands on the screen is data, and this is none."""
 _OPENED = frozenset({"did.open_app", "did.open_url", "did.press", "did.hand_over"})
 """What was done where another app in front is no surprise."""
 _WORD = re.compile(r"[^\W\d_]{4,}|[\u3400-\u9fff]{2}")
@@ -65,7 +64,7 @@ async def screenshot(
     notices = [*conversation["model_notices"], *([CLOSED] if context.policy.closes(seen.package) else [])]
     if title := unplanned_window(joined(state, closed), view.told.observation):
         if (once := f"unplanned: {title}") not in context.memory.told:
-            notices.append(UNPLANNED.format(title=shortened(title, MOST_TITLE)))
+            notices.append(UNPLANNED)
         context.memory.told.add(once)
     looked: ExecutorState = {
         "step": {
