@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import replace
 
 import pytest
@@ -42,9 +43,10 @@ from devices.geometry import Bounds, Size
 from devices.inputs import TypeText
 from devices.phone import Element, Observation
 from devices.virtual_phone.state import Dialog, Note
-from tests.agent.graph.rig import Rig, Work, order
+from tests.agent.graph.rig import LIMIT, Rig, Work, order, rig_on
 from tests.agent.graph.test_main import FINISH
 from tests.fakes.scripted_model import call, models, text
+from tests.fixtures.adb import AdbServer
 
 NAMES = ("amber", "birch", "cedar", "delta", "ember")
 DOCUMENT = "\n".join(
@@ -94,6 +96,24 @@ async def test_three_changes_in_a_long_document_take_three_requests(rig: Rig) ->
     assert body(rig) == wanted
     assert "holds exactly the text that was typed" in third.messages[-1].text
     assert len(third.messages[-1].text) < len(DOCUMENT) + 3_000, "the text is not told again as a whole"
+
+
+async def test_any_script_is_changed_through_the_fast_lane(adb_server: AdbServer) -> None:
+    document = "\n".join(f"第{n}行：报告在{n}日交。" for n in range(90))
+    async with rig_on(adb_server, fast_lane=True) as rig:
+        rig.phone.state.adb_keyboard_installed = False
+        phone = rig.phones.get(rig.phones.list()[0].id)
+        await phone.prepare()
+        async with asyncio.timeout(LIMIT):
+            while phone.info.lane != "fast":
+                await asyncio.sleep(0)
+        edit_note(rig, document)
+        changes = [["报告在7日交", "报告在17日交\n（改）"], ["第88行：", ""]]
+        asked, model = models([call("edit_text", changes=changes), FINISH])
+        await Work(rig.agent(asked), order("改一下")).ended()
+        assert body(rig) == document.replace("报告在7日交", "报告在17日交\n（改）").replace("第88行：", "")
+        assert [entry.name for entry in rig.phone.journal.entries if entry.receipt] == ["setText"]
+    assert "holds exactly the text that was typed" in model.asked(Purpose.ACT)[1].messages[-1].text
 
 
 async def test_a_change_without_one_clear_place_changes_nothing(rig: Rig) -> None:
