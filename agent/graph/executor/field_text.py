@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Annotated, Final, Literal
 
 from PIL import Image
-from pydantic import Field, model_validator
+from pydantic import Field, field_validator, model_validator
 from pydantic.json_schema import SkipJsonSchema
 
 from agent.actions import Action
@@ -98,6 +98,17 @@ class EditText(Action):
     kind: Literal["edit_text"] = "edit_text"
     text: str | None = Field(default=None, description="The whole new text.")
     changes: tuple[Pair, ...] = Field(default=(), description='Or pairs ["old","new"]; old stands there once.')
+
+    @field_validator("changes", mode="before")
+    @classmethod
+    def _pairs(cls, given: object) -> object:
+        """As models write them as well: one pair alone, and pairs with their names."""
+        match given:
+            case [str(), str()]:
+                return [given]
+            case [*several]:
+                return [(p["old"], p["new"]) if isinstance(p, dict) and {*p} == {"old", "new"} else p for p in several]
+        return given
 
     @model_validator(mode="after")
     def _one_way(self) -> EditText:

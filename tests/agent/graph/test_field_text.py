@@ -6,6 +6,7 @@ import asyncio
 from dataclasses import replace
 
 import pytest
+from pydantic import ValidationError
 
 from agent.actions import Action, ListApps
 from agent.dialects.select import NAMES as NAMES_OF_DIALECTS
@@ -352,6 +353,19 @@ async def test_a_tab_is_no_text(rig: Rig) -> None:
     await Work(rig.agent(asked), order("mend it")).ended()
     assert "has a tab" in model.asked(Purpose.ACT)[1].messages[-1].text
     assert body(rig) == "milk"
+
+
+@pytest.mark.parametrize("given", [[["a", "b"]], ["a", "b"], [{"new": "b", "old": "a"}]])
+def test_pairs_as_models_write_them(given: object) -> None:
+    assert EditText.model_validate({"changes": given}) == EditText(changes=(("a", "b"),))
+
+
+@pytest.mark.parametrize(
+    "given", [{}, {"text": "a", "changes": [["a", "b"]]}, {"changes": [["", "b"]]}, {"changes": [["a"]]}]
+)
+def test_what_is_no_change_is_refused(given: dict[str, object]) -> None:
+    with pytest.raises(ValidationError):
+        EditText.model_validate(given)
 
 
 @pytest.mark.parametrize("dialect", [name for name in NAMES_OF_DIALECTS if name not in {"auto", "tools"}])
