@@ -1,4 +1,4 @@
-"""Buttons that paste the phone's clipboard: what lies there was copied by whomever, and no rule has seen it."""
+"""Buttons that paste the phone's clipboard: what lies there was not copied by the agent, and no rule has seen it."""
 
 from __future__ import annotations
 

@@ -439,8 +439,8 @@ def read_back(what: TypeText, elements: tuple[Element, ...], *, by_keys: bool) -
 
 
 def _compared(wanted: str, read: str) -> Words:
-    """Whether a long text stands there as it was to be, and from where on it does not. What stands there instead is
-    told by the look alone, where it may be.
+    """Whether a field holds a long text as it was typed, and from where on it does not: the look tells what it holds
+    instead, where that may be told.
     """
     if read == wanted:
         return words("phone.note.whole_text", letters=len(read))

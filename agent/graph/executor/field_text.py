@@ -13,6 +13,7 @@ from pydantic.json_schema import SkipJsonSchema
 from agent.actions import Action
 from agent.effect_facts import Worded
 from agent.graph.executor.action_spec import InputAction, PhoneContext, PhoneTool
+from agent.graph.executor.long_lists import MAX_LETTERS
 from agent.graph.executor.targets import ResolvedTarget
 from agent.guards.gate import ALLOWED, Gate
 from agent.guards.masking import BULLET
@@ -24,10 +25,6 @@ from devices.errors import PhoneError
 from devices.phone import Element, Observation
 from devices.wording import Words
 
-MAX_LETTERS: Final = 6_000
-"""Of a text that a model is given, or that is copied, at once: about 1,500 tokens. Of an app the words of about so long
-a text are remembered (`agent.guards.seen_words.MAX_UNITS`), so that none of them leaves it unasked.
-"""
 NO_FIELD: Final = "Not done: it is not clear which field is meant. Touch the field first."
 UNTOLD: Final = "Not done: the phone has not told what is on this screen. Look again."
 CODE_FIELD: Final = (
@@ -37,9 +34,10 @@ COVERED: Final = (
     "Not done: this app forbids screenshots, and its words are covered. They are neither read nor moved before a "
     "person has allowed it (read_words)."
 )
+EMPTY: Final = "Not done: there is no text to copy."
 LONG: Final = "Not done: the text has {letters} characters, and at most {most} are copied at once."
 TAB: Final = "Not done: the text has a tab, which is a key that leaves the field. Write it without tabs."
-TIMES: Final = "Not done, and nothing was changed: {old!r} stands {times} times in the text and not once. {way}"
+TIMES: Final = "Not done, and nothing was changed: {old!r} occurs {times} times in the text, not once. {way}"
 NOT_COPIED: Final = (
     "Not done: nothing was copied in this task. What else lies on the phone's clipboard is not known, and is not "
     "pasted: ask the person for the text."
@@ -87,17 +85,17 @@ Pair = Annotated[tuple[str, ...], Field(min_length=2, max_length=2)]
 
 
 class ReadText(Action):
-    """Read all text of the field with the focus, also out of sight."""
+    """Read all text of the focused field, also out of sight."""
 
     kind: Literal["read_text"] = "read_text"
 
 
 class EditText(Action):
-    """Change a long text in that field at once. Read it first."""
+    """Change a long text in the focused field at once. Read it first."""
 
     kind: Literal["edit_text"] = "edit_text"
     text: str | None = Field(default=None, description="The whole new text.")
-    changes: tuple[Pair, ...] = Field(default=(), description='Or pairs ["old","new"]; old stands there once.')
+    changes: tuple[Pair, ...] = Field(default=(), description='Or pairs ["old","new"]; old occurs once.')
 
     @field_validator("changes", mode="before")
     @classmethod
@@ -120,20 +118,20 @@ class EditText(Action):
 
 
 class CopyText(Action):
-    """Copy all text of that field, to paste it in any app."""
+    """Copy all text of the focused field, to paste it in any app."""
 
     kind: Literal["copy_text"] = "copy_text"
     of: str = Field(default="", description="Words of another text on the screen, to copy that.")
 
 
 class CutText(Action):
-    """Copy it and empty the field."""
+    """Copy all text of the focused field, and empty it."""
 
     kind: Literal["cut_text"] = "cut_text"
 
 
 class PasteText(Action):
-    """Type what you copied into that field."""
+    """Type what you copied into the focused field."""
 
     kind: Literal["paste_text"] = "paste_text"
     text: SkipJsonSchema[str | None] = None
@@ -148,7 +146,7 @@ def field_in(elements: Sequence[Element]) -> Element | None:
 
 
 def text_of(field: Element) -> str:
-    """What stands in a field, without the hint of an empty one."""
+    """What a field holds: nothing where it shows its hint."""
     return "" if field.text == field.hint else field.text
 
 
@@ -226,7 +224,7 @@ def _edit_input(action: EditText, _where: ResolvedTarget, sight: ScreenView) -> 
 
 def _cut_input(_action: CutText, _where: ResolvedTarget, sight: ScreenView) -> inputs.Input:
     field, text = read_field(sight.observation, covered=sight.screen.covered)
-    _require_short(text)
+    _require_copyable(text)
     return _replacing(field, "", sight)
 
 
@@ -237,7 +235,7 @@ def _paste_input(action: PasteText, _where: ResolvedTarget, sight: ScreenView) -
 
 
 def _moved_gate(_action: Action, situation: Situation) -> Gate:
-    """Nobody is asked about taking a text out of a field for codes: it stays there."""
+    """A text for a password or code stays in its field, without a question."""
     spot = situation.spot
     field = None if spot is None else field_in(spot.around)
     secret = field is not None and situation.policy.is_secret_field(field)
@@ -279,7 +277,7 @@ async def copy_text(action: CopyText, context: PhoneContext) -> Done:
         source, text = read_field(seen, covered=covered)
     if BULLET in text or (source.editable and context.policy.is_secret_field(source)):
         raise ActionError(CODE_FIELD)
-    _require_short(text)
+    _require_copyable(text)
     effect = Worded.of(_TEXTS.words("copied", number=len(text)))
     return Done((effect,), copied=text, read_in=seen.package)
 
@@ -297,7 +295,9 @@ def _with_words(wanted: str, seen: Observation, *, covered: bool) -> Element:
     return min(there, key=lambda each: each.bounds.area)
 
 
-def _require_short(text: str) -> None:
+def _require_copyable(text: str) -> None:
+    if not text:
+        raise ActionError(EMPTY)
     if len(text) > MAX_LETTERS:
         raise ActionError(LONG.format(letters=len(text), most=MAX_LETTERS))
 

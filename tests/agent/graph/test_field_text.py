@@ -129,8 +129,8 @@ async def test_a_change_without_one_clear_place_changes_nothing(rig: Rig) -> Non
     )
     await Work(rig.agent(asked), order("mend the list")).ended()
     _, second, third, _ = model.asked(Purpose.ACT)
-    assert "'milk' stands 2 times in the text" in second.messages[-1].text
-    assert "'bread' stands 0 times" in third.messages[-1].text
+    assert "'milk' occurs 2 times in the text" in second.messages[-1].text
+    assert "'bread' occurs 0 times" in third.messages[-1].text
     assert body(rig) == "tea"
 
 
