@@ -131,10 +131,10 @@ class OpenApp(Action):
 
 
 class ListApps(Action):
-    """Which apps the phone has, by the names on its launcher."""
+    """Which apps the phone has."""
 
     kind: Literal["list_apps"] = "list_apps"
-    name: str = Field(default="", max_length=200, description='Only those whose names contain this; "" for all.')
+    name: str = Field(default="", max_length=200, description="Only those with this in their names.")
 
 
 class OpenUrl(Action):

@@ -10,7 +10,7 @@ from typing import Annotated, Any, Final, Literal, Self, assert_never
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
-from agent.wording import words
+from agent.wording import both_ends, words
 from devices.wording import SENTENCES as PHONE_SENTENCES
 from devices.wording import Words, placeholders
 
@@ -328,7 +328,7 @@ def _english(effect: Effect) -> str:
         case NothingChanged():
             return "nothing visible changed"
         case TextNow(text=text):
-            return f"the field now reads {text!r}"
+            return f"the field now reads {both_ends(text)}"
         case PhoneNote() | Worded():
             return str(effect.words)
         case LookedBefore(milliseconds=milliseconds):

@@ -57,6 +57,18 @@ def paragraph(*sentences: str) -> str:
     return reduce(lambda before, part: sentence("row.sentence", before=before, part=part), kept) if kept else ""
 
 
+LONG_TEXT: Final = 400
+_END: Final = 150
+"""Characters at either end of a long text of a field: it is told at every step."""
+
+
+def both_ends(text: str) -> str:
+    """A text of a field in quotes; of a long one how it begins and ends, and how long it is."""
+    if len(text) <= LONG_TEXT:
+        return repr(text)
+    return f"{text[:_END]!r} … {text[-_END:]!r} ({len(text)} characters)"
+
+
 def has_words(text: str) -> bool:
     """Whether it says anything: a letter or a digit of any script, not signs and emoji alone."""
     return any(sign.isalnum() for sign in text)

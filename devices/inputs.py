@@ -35,6 +35,9 @@ class Key(StrEnum):
     MENU = "menu"
     SEARCH = "search"
     NOTIFICATIONS = "notifications"
+    SELECT_ALL = "select_all"
+    END = "end"
+    """To the end of all the text in a field."""
 
 
 KEYS_IN_TEXT: Final[Mapping[str, Key]] = {"\n": Key.ENTER, "\t": Key.TAB}

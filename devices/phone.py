@@ -14,7 +14,7 @@ from devices.geometry import Bounds, Size
 from devices.inputs import Input
 from devices.jpeg import Fit, Jpeg
 from devices.resizing import thumbnail_of
-from devices.storage import FoundFiles
+from devices.storage import FolderEntry, FoundFiles
 from devices.wording import Words
 
 
@@ -343,6 +343,29 @@ class AppSource(Protocol):
 
     async def apps(self) -> tuple[InstalledApp, ...]:
         """The apps on its launcher, by label. Raises PhoneGone, PhoneTimeout, PhoneUnavailable."""
+        ...
+
+
+@runtime_checkable
+class FileManager(Protocol):
+    """A phone whose shared storage can be put in order.
+
+    All methods raise FileRejected for a path outside of it, through a link, or in the folder of a single app, and where
+    the phone does not do it; and the other PhoneErrors.
+    """
+
+    async def list_folder(self, folder: str) -> tuple[FolderEntry, ...]:
+        """What lies in this folder: folders first, by name; hidden files are left out."""
+        ...
+
+    async def move(self, path: str, to: str, *, replace: bool) -> str:
+        """Move or rename a file or folder, and return its path then: inside `to` where that is a folder. With `replace`
+        a file of that name is gone.
+        """
+        ...
+
+    async def make_folder(self, path: str) -> str:
+        """Make a folder, with those above it that are missing, and return its path."""
         ...
 
 

@@ -42,6 +42,16 @@ class StoredFile:
 
 
 @dataclass(frozen=True, slots=True)
+class FolderEntry:
+    """What lies in a folder: its name, whether it is a folder itself, and size and time of change as of StoredFile."""
+
+    name: str
+    is_folder: bool
+    size: int
+    modified: int
+
+
+@dataclass(frozen=True, slots=True)
 class FoundFiles:
     """What a search found, newest first; `stopped_at` is how many names it looked at when it ended before it had seen
     all of them, 0 when it saw all.
@@ -92,23 +102,53 @@ def checked_path(path: str) -> str:
     root = next((root for root in SHARED if normal.startswith(root)), None)
     if root is None:
         raise FileRejected(words("phone.error.not_shared"))
-    if _is_private(normal.removeprefix(root)):
+    if _is_private(normal):
         raise FileRejected(words("phone.error.of_an_app"))
     return normal
 
 
-def _is_private(inside: str) -> bool:
-    """Whether a path within shared storage leads into the folder of an app, or reads as if it did.
+def checked_folder(path: str) -> str:
+    """The same for a folder, which may be all of shared storage. Raises FileRejected."""
+    normal = posixpath.normpath(path)
+    return normal if f"{normal}/" in SHARED else checked_path(path)
 
-    A file system that does not tell upper from lower case drops signs without a look as well (Unicode's NFDICF, in
-    ext4 and f2fs), and FAT drops blanks and dots at the end of a name.
+
+def checked_movable(path: str) -> str:
+    """The same for what is moved, or its new place: not the folder in which those of the apps lie. Raises
+    FileRejected.
     """
+    normal = checked_path(path)
+    names = _names(normal)
+    if any(len(names) < len(folder) and _begins(names, folder[: len(names)]) for folder in PRIVATE):
+        raise FileRejected(words("phone.error.of_an_app"))
+    return normal
+
+
+def is_within(path: str, folder: str) -> bool:
+    """Whether this is the same file or folder, or lies in it, by whatever name of shared storage and in any case."""
+    names, outer = _names(path), _names(folder)
+    return names[: len(outer)] == outer
+
+
+def _names(path: str) -> list[str]:
+    """The folders and the name within shared storage, as a file system compares them.
+
+    One that does not tell upper from lower case drops signs without a look as well (Unicode's NFDICF, in ext4 and
+    f2fs), and FAT drops blanks and dots at the end of a name.
+    """
+    inside = path.removeprefix(next((root for root in SHARED if path.startswith(root)), ""))
     seen = "".join(sign for sign in unicodedata.normalize("NFKC", inside) if not _UNSEEN.match(sign))
-    names = [name.rstrip(". ").casefold() for name in posixpath.normpath(f"/{seen}").lstrip("/").split("/")]
-    return any(
-        len(names) >= len(folder) and all(_reads_as(name, word) for name, word in zip(names, folder, strict=False))
-        for folder in PRIVATE
-    )
+    return [name.rstrip(". ").casefold() for name in posixpath.normpath(f"/{seen}").lstrip("/").split("/")]
+
+
+def _is_private(path: str) -> bool:
+    """Whether a path of shared storage leads into the folder of an app, or reads as if it did."""
+    names = _names(path)
+    return any(len(names) >= len(folder) and _begins(names, folder) for folder in PRIVATE)
+
+
+def _begins(names: list[str], folder: tuple[str, ...]) -> bool:
+    return all(_reads_as(name, word) for name, word in zip(names, folder, strict=False))
 
 
 def _reads_as(name: str, word: str) -> bool:

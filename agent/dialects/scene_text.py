@@ -14,6 +14,7 @@ from agent.effect_facts import in_english
 from agent.models.base import Message
 from agent.picture import IMAGE_REMOVED, ImagePart
 from agent.scene import PastStep, Scene, Screen, ScreenElement
+from agent.wording import both_ends
 from devices.geometry import Point
 
 _BLOCK_MARK = re.compile(
@@ -115,7 +116,7 @@ def _screen_text(scene: Scene, line: Callable[[ScreenElement], str]) -> str:
     body = [f"phone's time: {scene.local_time}"] if scene.local_time else []
     body += [f"app: {screen.app or 'unknown'}", f"keyboard: {'shown' if screen.keyboard_shown else 'hidden'}"]
     if screen.focused_text is not None:
-        body.append(f"text in the focused field: {screen.focused_text!r}")
+        body.append(f"text in the focused field: {both_ends(screen.focused_text)}")
     if screen.elements is not None:
         if screen.other_window:
             body.append(f"The elements are those of a window of {screen.other_window}, not of the app.")

@@ -54,6 +54,8 @@ class Situation:
     task: str
     spot: TouchTarget | None
     sources: Sources = field(default_factory=Sources)
+    moved: tuple[str, ...] = ()
+    """Files and folders that the run has moved, as they are called since."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,8 +75,9 @@ class Done:
     returned, and that may be read from now on by whoever works on the task. `sources` are the pages that were really
     read, for the list below a result. `documents` are passages of the operator's documents: no word of them leaves
     unasked for the rest of the task. `data` is what came of it for programs, ready for JSON.
-    `read_in` is the package of the app whose screens have shown what was `read`, "" for texts of anywhere else: no word
-    of an app leaves it unasked.
+    `read_in` is the package of the app whose screens have shown what was `read` or `copied`, "" for texts of anywhere
+    else: no word of an app leaves it unasked. `copied` is the text that is pasted from now on, None where it stays.
+    `moved` is what a file or folder of the phone is called since.
     """
 
     effects: tuple[Effect, ...] = ()
@@ -88,6 +91,8 @@ class Done:
     documents: tuple[str, ...] = ()
     data: Mapping[str, Any] | None = None
     read_in: str = ""
+    copied: str | None = None
+    moved: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

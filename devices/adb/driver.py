@@ -33,7 +33,7 @@ from devices.inputs import Input
 from devices.jpeg import Fit
 from devices.measuring import measured
 from devices.phone import Done, InstalledApp, Judged, Observation, PhoneInfo
-from devices.storage import FoundFiles
+from devices.storage import FolderEntry, FoundFiles
 
 _T = TypeVar("_T")
 
@@ -241,3 +241,15 @@ class AdbPhone:
     async def pull(self, path: str, *, limit: int) -> bytes:
         """See `Phone.pull`."""
         return await files.pull(self._shell, path, limit)
+
+    async def list_folder(self, folder: str) -> tuple[FolderEntry, ...]:
+        """See `devices.phone.FileManager.list_folder`."""
+        return await files.list_folder(self._shell, folder)
+
+    async def move(self, path: str, to: str, *, replace: bool) -> str:
+        """See `devices.phone.FileManager.move`."""
+        return await files.move(self._shell, path, to, replace=replace)
+
+    async def make_folder(self, path: str) -> str:
+        """See `devices.phone.FileManager.make_folder`."""
+        return await files.make_folder(self._shell, path)

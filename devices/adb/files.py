@@ -14,7 +14,18 @@ from devices.adb.connection import Call
 from devices.adb.quoting import command
 from devices.adb.shell import Shell
 from devices.errors import FileRejected, PhoneGone
-from devices.storage import DOWNLOADS, GALLERY, FoundFiles, StoredFile, checked_path, safe_name
+from devices.storage import (
+    DOWNLOADS,
+    GALLERY,
+    SHARED,
+    FolderEntry,
+    FoundFiles,
+    StoredFile,
+    checked_folder,
+    checked_movable,
+    checked_path,
+    safe_name,
+)
 from devices.wording import words
 
 SHOWN = ("jpg", "jpeg", "png", "webp", "gif", "heic", "heif", "bmp", "mp4", "webm", "mov", "3gp", "mkv")
@@ -38,8 +49,7 @@ async def push(shell: Shell, name: str, data: bytes, folder: str = "") -> str:
     await shell.connection.run(
         lambda call: _send(call, path, data), timeout=timeout, doing=words("phone.doing.receiving")
     )
-    scan = command("am", "broadcast", "-a", "android.intent.action.MEDIA_SCANNER_SCAN_FILE", "-d", f"file://{path}")
-    await shell.run(scan, doing=words("phone.doing.gallery"))
+    await shell.run(_scan(path), doing=words("phone.doing.gallery"))
     return path
 
 
@@ -189,3 +199,94 @@ def _entries(call: Call, read: Callable[[int], bytes]) -> Iterator[tuple[str, in
         if kind != b"DENT" or length > _MAX_NAME:
             raise PhoneGone(words("phone.error.link_listing", serial=call.serial))
         yield read(length).decode(errors="replace"), mode, size, modified
+
+
+async def list_folder(shell: Shell, folder: str) -> tuple[FolderEntry, ...]:
+    """What lies in this folder, by name, hidden files left out. Raises FileRejected and other PhoneErrors."""
+    path = checked_folder(folder)
+    if not stat.S_ISDIR(await _mode(shell, path)):
+        raise FileRejected(words("phone.error.no_folder", path=path))
+    return await shell.connection.run(
+        lambda call: _entries_of(call, path), timeout=FIND_SECONDS, doing=words("phone.doing.finding")
+    )
+
+
+async def move(shell: Shell, path: str, to: str, *, replace: bool) -> str:
+    """Moves a file or folder, and returns where it is then: into `to` where that is a folder. A file of that name is
+    only replaced with `replace`. Raises FileRejected and other PhoneErrors.
+    """
+    source, target = checked_movable(path), checked_path(to)
+    if not await _mode(shell, source):
+        raise FileRejected(words("phone.error.nothing_there", path=source))
+    if stat.S_ISDIR(await _mode(shell, target)):
+        target = f"{target}/{source.rpartition('/')[2]}"
+    target = checked_movable(target)
+    if f"{target}/".startswith(f"{source}/"):
+        raise FileRejected(words("phone.error.into_itself", path=source))
+    there = await _mode(shell, target)
+    if stat.S_ISDIR(there) or (there and not replace):
+        raise FileRejected(words("phone.error.already_there", path=target))
+    await _done(shell, command("mv", "-f" if replace else "-n", source, target), target)
+    if await _mode(shell, source):  # `mv -n` says nothing of a name that was taken meanwhile
+        raise FileRejected(words("phone.error.already_there", path=target))
+    for each in (source, target):
+        await shell.run(_scan(each), doing=words("phone.doing.gallery"))
+    return target
+
+
+async def make_folder(shell: Shell, path: str) -> str:
+    """Makes a folder with those above it, and returns its path. Raises FileRejected and other PhoneErrors."""
+    folder = checked_path(path)
+    if await _mode(shell, folder):
+        raise FileRejected(words("phone.error.already_there", path=folder))
+    await _done(shell, command("mkdir", "-p", folder), folder)
+    return folder
+
+
+async def _done(shell: Shell, line: str, path: str) -> None:
+    result = await shell.run(line, doing=words("phone.doing.moving"))
+    if problem := result.failure:
+        raise FileRejected(words("phone.error.not_moved", path=path, reason=_printable(problem.encode())))
+
+
+async def _mode(shell: Shell, path: str) -> int:
+    """What is there, 0 for nothing. Raises FileRejected where a link leads there: it may lead anywhere. Only the root,
+    which the slash behind it follows, is one.
+    """
+    root = next(root for root in SHARED if f"{path}/".startswith(root))
+    names = path.removeprefix(root.rstrip("/")).strip("/").split("/")
+    ways = ["/".join((root.rstrip("/"), *names[:number])) for number in range(1, len(names) + 1)]
+    modes = await shell.connection.run(
+        lambda call: _modes(call, ways), timeout=BASE_SECONDS, doing=words("phone.doing.finding")
+    )
+    if any(map(stat.S_ISLNK, modes)):
+        raise FileRejected(words("phone.error.linked", path=path))
+    return modes[-1]
+
+
+def _modes(call: Call, paths: list[str]) -> list[int]:
+    """STAT of adb's SYNC.TXT, which does not follow a link."""
+    connection = call.open("sync:")
+    modes: list[int] = []
+    for path in paths:
+        encoded = path.encode()
+        connection.conn.settimeout(call.remaining)
+        connection.conn.sendall(_request(b"STAT", encoded))
+        modes.append(struct.unpack("<4sIII", connection.read_exact(16))[1])
+    return modes
+
+
+def _entries_of(call: Call, folder: str) -> tuple[FolderEntry, ...]:
+    connection = call.open("sync:")
+    connection.conn.sendall(_request(b"LIST", f"{folder}/".encode()))
+    found = [
+        FolderEntry(name, stat.S_ISDIR(mode), size, modified)
+        for name, mode, size, modified in _entries(call, connection.read_exact)
+        if not name.startswith(".")
+    ]
+    return tuple(sorted(found, key=lambda each: (not each.is_folder, each.name.casefold())))
+
+
+def _scan(path: str) -> str:
+    """The line that tells the gallery of a file."""
+    return command("am", "broadcast", "-a", "android.intent.action.MEDIA_SCANNER_SCAN_FILE", "-d", f"file://{path}")

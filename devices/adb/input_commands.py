@@ -27,6 +27,11 @@ KEYCODES = {
     Key.MENU: "KEYCODE_MENU",
     Key.SEARCH: "KEYCODE_SEARCH",
 }
+COMBINATIONS = {
+    Key.SELECT_ALL: command("input", "keycombination", "KEYCODE_CTRL_LEFT", "KEYCODE_A"),
+    Key.END: command("input", "keycombination", "KEYCODE_CTRL_LEFT", "KEYCODE_MOVE_END"),
+}
+"""Two keys at once, which Android 12 and later can press; End alone only goes to the end of a line."""
 MAX_PRESS_MS = 5000
 
 
@@ -54,6 +59,8 @@ def commands_for(what: Tap | LongPress | Swipe | PressKey, screen: Size | None) 
             return (command("input", "draganddrop" if hold else "swipe", *line, duration_ms),)
         case PressKey(Key.NOTIFICATIONS):
             return ("cmd statusbar expand-notifications",)
+        case PressKey(key) if key in COMBINATIONS:
+            return (COMBINATIONS[key],)
         case PressKey(key):
             return (command("input", "keyevent", KEYCODES[key]),)
 

@@ -12,19 +12,25 @@ from dataclasses import dataclass
 
 from devices.adb.apps import Apps, launch_command, refusal, view_command
 from devices.adb.fastlane.lane import FastLane
-from devices.adb.input_commands import commands_for
+from devices.adb.input_commands import COMBINATIONS, commands_for
 from devices.adb.preparation import Preparation
 from devices.adb.quoting import command, with_receipt
 from devices.adb.receiver import read_receiver
 from devices.adb.shell import Result, Shell, together
 from devices.adb.state import State, read_front, read_keyboard, read_package
-from devices.adb.text_entry import check_text, clearing_commands, same_words, typing_commands
+from devices.adb.text_entry import (
+    UNKNOWN_DELETES,
+    check_text,
+    clearing_commands,
+    same_words,
+    typing_commands,
+)
 from devices.adb.ui_tree import Trees, field_text
 from devices.errors import InputRejected, PhoneError, PhoneUnavailable, ScreenChanged, UntypableText
 from devices.geometry import Point, Size
 from devices.inputs import Input, Key, LongPress, OpenApp, OpenUrl, PressKey, Swipe, Tap, TypeText
 from devices.phone import Done, Element
-from devices.wording import sentence_of, words
+from devices.wording import Words, sentence_of, words
 
 logger = logging.getLogger(__name__)
 
@@ -35,6 +41,8 @@ FOCUS_PATIENCE = 1.0
 """Seconds in which a touched field gets the keyboard."""
 
 POLL = 0.1
+LONG = 400
+"""Characters of a text that is too long to be compared by a model that reads it back."""
 _COMMAND_SECONDS = 10.0
 _FORBIDDEN = "INJECT_EVENTS"
 """The permission that some makers take from adb."""
@@ -286,7 +294,7 @@ class InputDriver:
                 why = words("phone.error.untyped", problem=sentence_of(problem))
                 raise PhoneError(why, uncertain=what.at is not None) from problem
             by_keys = not broadcast
-            if what.clear:
+            if what.clear and (broadcast or not await self._emptied(act, what, screen, seen)):
                 lines[:0] = clearing_commands(known_length(seen, what.at), broadcast=broadcast)
             for line in lines:
                 await act.check(line, words("phone.doing.text"), extra_seconds=len(line) / 20, secret=what.secret)
@@ -309,7 +317,7 @@ class InputDriver:
         A touched field is waited for only when it has not got the focus yet. False when nothing was done. A tab is a
         key that moves on, no text.
         """
-        if not self._lane.open or screen is None or not text or "\t" in text:
+        if not self._lane.open or screen is None or "\t" in text or not (text or what.clear):
             return False
         touched = field_by_name(seen, what.at)
         ready = touched is not None and (what.clear or not field_text(touched))
@@ -321,6 +329,20 @@ class InputDriver:
         if not what.clear and field_text(field):
             return False
         return await act.enter(self._lane, text, field)
+
+    async def _emptied(self, act: Act, what: TypeText, screen: Size | None, seen: tuple[Element, ...]) -> bool:
+        """Whether a long text, or one of several lines, is gone by selecting it all: keys that delete one sign after
+        the other take their time, and End only goes to the end of a line. Android 12 and later can press two keys.
+        """
+        field = known_field(seen, what.at)
+        text = "" if field is None else field_text(field)
+        if len(text) <= UNKNOWN_DELETES and "\n" not in text:
+            return False
+        if input_problem(await act.send(COMBINATIONS[Key.SELECT_ALL], words("phone.doing.text"))):
+            return False
+        await act.check(command("input", "keyevent", "KEYCODE_DEL"), words("phone.doing.text"))
+        left = await self._focused(screen, what.at) if screen is not None else None
+        return left is not None and not (field_text(left) and field_text(left) in text)
 
     async def _focused(self, screen: Size, at: Point | None) -> Element | None:
         """The field with the focus, if it is the one that was touched: that takes a moment to get it."""
@@ -408,16 +430,34 @@ def read_back(what: TypeText, elements: tuple[Element, ...], *, by_keys: bool) -
     read = field_text(field)
     if what.secret:
         read = "•" * len(read)
+    if what.clear and not (what.secret or what.submit) and len(what.text) > LONG:
+        return Done(read, (_compared(what.text, read),))
     if holds_text(read, what):
         return Done(read)
     notes = [words("phone.note.no_enter")] if what.submit else []
     return Done(read, (*notes, words("phone.note.keyboard_made")) if by_keys else tuple(notes))
 
 
-def known_length(seen: tuple[Element, ...], at: Point | None) -> int | None:
-    """How long the text of the field was in the last look, None when that is not known."""
+def _compared(wanted: str, read: str) -> Words:
+    """Whether a field holds a long text as it was typed, and from where on it does not: the look tells what it holds
+    instead, where that may be told.
+    """
+    if read == wanted:
+        return words("phone.note.whole_text", letters=len(read))
+    ends = min(len(wanted), len(read))
+    same = next((at for at in range(ends) if wanted[at] != read[at]), ends)
+    return words("phone.note.other_text", place=same + 1)
+
+
+def known_field(seen: tuple[Element, ...], at: Point | None) -> Element | None:
+    """The field that is typed into as the last look has told it, None when that is not known."""
     touched = next((each for each in seen if at is not None and each.editable and each.bounds.holds(at)), None)
-    field = touched or (field_at(seen, None) if at is None else None)
+    return touched or (field_at(seen, None) if at is None else None)
+
+
+def known_length(seen: tuple[Element, ...], at: Point | None) -> int | None:
+    """How long its text was then."""
+    field = known_field(seen, at)
     return None if field is None else len(field_text(field))
 
 

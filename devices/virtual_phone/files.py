@@ -43,6 +43,8 @@ class Files:
 
     files: dict[str, File] = field(default_factory=dict)
     folders: set[str] = field(default_factory=lambda: {_plain(path) for path in FIRST_FOLDERS})
+    links: set[str] = field(default_factory=set)
+    """Paths that are links; where they lead to is of no importance here."""
     kernel: dict[str, Callable[[], bytes]] = field(default_factory=dict)
     """What the kernel tells under these paths."""
     changed: Callable[[], None] = lambda: None
@@ -74,11 +76,15 @@ class Files:
         self.changed()
 
     def move(self, source: str, target: str) -> None:
-        """Gives a file that is there another name, which takes no room. Raises FileRefused."""
+        """Gives a file or folder that is there another name, which takes no room. Raises FileRefused."""
         for path in (source, target):
             if self.refusal(path):
                 raise FileRefused(self.refusal(path))
-        self.files[_plain(target)] = self.files.pop(_plain(source))
+        old, new = _plain(source), _plain(target)
+        for name in [name for name in self.files if name == old or name.startswith(f"{old}/")]:
+            self.files[new + name.removeprefix(old)] = self.files.pop(name)
+        moved = {name for name in self.folders if name == old or name.startswith(f"{old}/")}
+        self.folders = (self.folders - moved) | {new + name.removeprefix(old) for name in moved}
         self.changed()
 
     def _check(self, path: str) -> None:
@@ -113,6 +119,8 @@ class Files:
 
     def stat(self, path: str) -> tuple[int, int, int]:
         """Mode, size in bytes and time of change; all 0 when there is nothing (as STAT answers)."""
+        if path in self.links:
+            return stat.S_IFLNK | 0o777, 0, 0
         found = self.files.get(_plain(path))
         if found:
             return FILE_MODE, len(found.content), found.modified

@@ -13,6 +13,7 @@ from agent.actions import Action
 from agent.graph.executor.screen import PhoneScreen
 from agent.graph.executor.targets import ResolvedTarget
 from agent.guards.gate import Gate
+from agent.guards.policy import Policy
 from agent.observing import ScreenView
 from agent.ports.journal import ActionKey, ActionState
 from agent.run_id import RunId
@@ -36,6 +37,7 @@ class PhoneContext(ToolContext):
     key: ActionKey
     phone: Phone
     screen: PhoneScreen
+    policy: Policy
     sight: ScreenView | None
 
 
@@ -43,7 +45,8 @@ class PhoneContext(ToolContext):
 class InputAction(ActionSpec[A]):
     """An action that is one input of the phone. It is journalled and sent at most once, and its effect is looked at.
 
-    `to_input` has None where it has no place to go. By whatever name it goes, the policy judges the input as well.
+    `to_input` has None where it has no place to go, and raises ActionError where it has another reason. By whatever
+    name it goes, the policy judges the input as well.
     """
 
     to_input: Callable[[A, ResolvedTarget, ScreenView], Input | None]

@@ -20,7 +20,7 @@ READABLE = "The person lets you read the words of {app} for this task. You are t
 
 
 class ReadWords(Action):
-    """Ask the person to let you read the words of an app that forbids screenshots, where they are covered."""
+    """Ask the person to let you read the covered words of an app."""
 
     kind: Literal["read_words"] = "read_words"
     app: str = Field(min_length=1, max_length=200, description="Its package, as told on the screen.")

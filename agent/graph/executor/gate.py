@@ -87,7 +87,8 @@ async def _read(
 
 
 def _situation(state: ExecutorState, context: RunContext, spot: TouchTarget | None) -> Situation:
-    return Situation(context.policy, state["order"]["task"], spot, sources_of(state, context.memory))
+    sources, moved = sources_of(state, context.memory), tuple(state["safety"]["moved"])
+    return Situation(context.policy, state["order"]["task"], spot, sources, moved)
 
 
 def would_be_read(state: ExecutorState, context: RunContext, sight: ScreenView, action: Action) -> bool:
@@ -95,7 +96,10 @@ def would_be_read(state: ExecutorState, context: RunContext, sight: ScreenView, 
     spec, where = context.actions.spec_of(action), resolve_target(action, sight)
     if not isinstance(spec, InputAction) or not has_reader(context):
         return False
-    physical = spec.to_input(action, where, sight)
+    try:
+        physical = spec.to_input(action, where, sight)
+    except ActionError:
+        return False
     if physical is None or not is_its_input(action, where, physical, sight):
         return False
     spot = spot_of(sight, where, action)

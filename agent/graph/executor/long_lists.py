@@ -22,8 +22,8 @@ from devices.phone import Element, Observation
 MAX_SCROLLS: Final = 80
 MAX_SECONDS: Final = 90.0
 MAX_LETTERS: Final = 6_000
-"""Of the rows that a model is given at once: about 1,500 tokens. Of an app the words of about so long a text are
-remembered (`agent.guards.seen_words.MAX_UNITS`), so that none of them leaves it unasked.
+"""Of the rows or the text that a model is given, or that is copied, at once: about 1,500 tokens. Of an app the words of
+about so long a text are remembered (`agent.guards.seen_words.MAX_UNITS`), so that none of them leaves it unasked.
 """
 NO_LIST: Final = "Not done: nothing on this screen scrolls {direction}."
 COVERED: Final = (
@@ -38,7 +38,7 @@ _NO_LISTS: Final = ("SeekBar", "Slider", "NumberPicker", "Spinner", "RatingBar",
 _TEXTS: Final = Texts(
     {
         "scroll_to": "scroll {direction} to '{text}'",
-        "read_rows": "read the list to its end, {direction}",
+        "read_list": "read the list to its end, {direction}",
         "found": "found after {scrolls} scrolls",
         "missing": "not there: the list was scrolled to its end",
         "stopped": "not found in {scrolls} scrolls",
@@ -46,7 +46,7 @@ _TEXTS: Final = Texts(
     },
     zh={
         "scroll_to": "滚动查找“{text}”（{direction}）",
-        "read_rows": "把列表读到底（{direction}）",
+        "read_list": "把列表读到底（{direction}）",
         "found": "滚动 {scrolls} 次后找到",
         "missing": "没有：列表已滚动到底",
         "stopped": "滚动 {scrolls} 次后仍未找到",
@@ -56,17 +56,17 @@ _TEXTS: Final = Texts(
 
 
 class ScrollTo(Action):
-    """Scroll a long list until words are there, or to its end. One call instead of many scrolls."""
+    """Scroll a long list until words are there, or to its end."""
 
     kind: Literal["scroll_to"] = "scroll_to"
-    text: str = Field(min_length=1, max_length=200, description="The words, or a part of them.")
+    text: str = Field(min_length=1, max_length=200, description="The words.")
     direction: Direction = Field(default="down", description="Where the list goes on.")
 
 
-class ReadRows(Action):
-    """Read a list that is longer than the screen to its end: each row once, in order, as data."""
+class ReadList(Action):
+    """Read all rows of a list that is longer than the screen."""
 
-    kind: Literal["read_rows"] = "read_rows"
+    kind: Literal["read_list"] = "read_list"
     direction: Direction = Field(default="down", description="Where the list goes on.")
 
 
@@ -148,7 +148,7 @@ async def scroll_to(action: ScrollTo, context: PhoneContext) -> Done:
     return Done((Worded.of(_TEXTS.words(key, scrolls=scrolling.scrolls)),), told=(told,) if told else ())
 
 
-async def read_rows(action: ReadRows, context: PhoneContext) -> Done:
+async def read_list(action: ReadList, context: PhoneContext) -> Done:
     """Read each row once. Raises ActionError where nothing scrolls, and Stopped."""
     rows, scrolling, app = Rows(action.direction), _Scrolling(context, action.direction), ""
     async for seen, area in scrolling.pages():
@@ -180,10 +180,10 @@ SCROLL_TO: Final = PhoneTool(
     traits=frozenset({"moves the screen", "waits"}),
     run=scroll_to,
 )
-READ_ROWS: Final = PhoneTool(
-    model=ReadRows,
-    describe=lambda action, _sight: _TEXTS.words("read_rows", direction=action.direction),
+READ_LIST: Final = PhoneTool(
+    model=ReadList,
+    describe=lambda action, _sight: _TEXTS.words("read_list", direction=action.direction),
     gate=ungated,
     traits=frozenset({"moves the screen", "waits"}),
-    run=read_rows,
+    run=read_list,
 )

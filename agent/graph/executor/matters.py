@@ -10,9 +10,13 @@ from typing import Any, Final
 
 from pydantic import BaseModel, ConfigDict
 
-from agent.actions import Action, Note, PressKey, Scroll, Wait, WaitFor
+from agent.actions import Action, ListApps, Note, PressKey, Scroll, Wait, WaitFor
 from agent.graph.executor.covered_words import ReadWords
+from agent.graph.executor.field_text import CopyText, ReadText
+from agent.graph.executor.long_lists import ReadList, ScrollTo
+from agent.graph.executor.phone_files import Files
 from agent.graph.executor.state import ExecutorState
+from agent.graph.executor.whole_list import ShowAll
 from agent.guards.binding import ApprovalContext, digest
 from agent.guards.gate import Gate
 from agent.guards.rules import RuleName
@@ -81,11 +85,17 @@ def with_fate(matters: Matters, fate: MatterFate, known: Mapping[str, Any] | Non
     return [*kept, matter.model_dump(mode="json")]
 
 
+_LOOKS: Final = (*(Scroll, ScrollTo, ReadList, ShowAll, ListApps, ReadText, CopyText, ReadWords, Wait, WaitFor, Note),)
+"""Actions that only lead somewhere or look."""
+
+
 def acts(action: Action) -> bool:
     """Whether the action changes something on the phone or elsewhere, and does not only lead somewhere or look."""
     if isinstance(action, PressKey):
         return action.key not in {Key.HOME, Key.BACK, Key.RECENTS}
-    return not isinstance(action, Scroll | Wait | WaitFor | Note | ReadWords)
+    if isinstance(action, Files):
+        return action.do != "list"
+    return not isinstance(action, _LOOKS)
 
 
 def done_by_hand(matters: Matters) -> Matters:

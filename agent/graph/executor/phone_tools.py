@@ -13,6 +13,7 @@ from agent.effects import changed, difference
 from agent.events import FileFound
 from agent.graph.executor.action_spec import PhoneContext
 from agent.guards.gate import Gate
+from agent.guards.reasons import LEAVES
 from agent.models.base import Message, ModelRequest, Purpose
 from agent.models.errors import ModelError
 from agent.observing import ScreenView
@@ -21,7 +22,7 @@ from agent.tools.spec import ActionError, Done, Situation
 from agent.wording import Texts
 from devices.errors import FileRejected, PhoneError
 from devices.phone import AppSource, Observation
-from devices.storage import checked_path
+from devices.storage import checked_path, is_within
 
 POLL_S = 0.25
 TEXTS: Final = Texts({"apps": "{number} apps"}, zh={"apps": "{number} 个应用"})
@@ -149,7 +150,11 @@ def exact_path(action: SendFile) -> SendFile:
 
 
 def file_gate(action: SendFile, situation: Situation) -> Gate:
-    """Whether a person must be asked before this file is sent: not when the task asks for it itself."""
+    """Whether a person must be asked before this file is sent: not when the task asks for it itself, by the name that
+    it had.
+    """
+    if any(is_within(action.path, each) for each in situation.moved):
+        return Gate("approve", LEAVES)
     return situation.policy.file_gate(action.path, asked=situation.task)
 
 

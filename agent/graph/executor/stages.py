@@ -22,6 +22,7 @@ from agent.graph.executor.action_spec import (
 from agent.graph.executor.anchors import anchor_of
 from agent.graph.executor.context import RunContext
 from agent.graph.executor.covered_words import ReadWords, require_covered
+from agent.graph.executor.field_text import NOT_COPIED, CutText, EditText, PasteText, SameText, read_field
 from agent.graph.executor.follower import RECORDED
 from agent.graph.executor.gate import (
     aim_again,
@@ -43,7 +44,7 @@ from agent.graph.executor.state import (
     did_as,
     joined,
 )
-from agent.graph.executor.still_there import StillThere, still_there
+from agent.graph.executor.still_there import still_there
 from agent.graph.executor.targets import ResolvedTarget, resolve_target, spoken_as
 from agent.graph.subjects import spent
 from agent.guards.masking import without_words_of
@@ -58,7 +59,7 @@ from agent.scene import StepStatus
 from agent.tools.calling import Worker
 from agent.tools.spec import ActionError, Done, Tool, ToolContext
 from agent.wording import kept
-from devices.phone import Element
+from devices.phone import Element, Judged
 from devices.wording import Words
 
 FOUND_KEPT: Final = 200
@@ -139,8 +140,12 @@ class OpenStep:
         conversation["notes"] = [*conversation["notes"], *map(cover, done.notes)]
         if done.gathered is not None:
             conversation["notes_summary"] = cover(done.gathered)
+        if done.copied is not None:
+            self.safety["copied"] = {"app": done.read_in, "text": cover(done.copied)}
+        if done.moved:
+            self.safety["moved"] = [*self.safety["moved"], done.moved]
         if done.read_in:
-            words = [line for each in done.read for line in cover(each).splitlines()]
+            words = [line for each in (*done.read, done.copied or "") for line in cover(each).splitlines()]
             self.safety["seen_words"] = with_words(self.safety["seen_words"], done.read_in, "", words)
         if done.read:
             conversation["texts_read"] = newest((*conversation["texts_read"], *map(cover, done.read)))
@@ -214,6 +219,16 @@ def resolve(step: OpenStep, action: Action, sight: ScreenView, chosen_on: Screen
         return resolve_input(spec, action, resolve_target(action, sight), sight)
     where = aim_again(action, step.context.actions.describe(action, chosen_on), chosen_on, sight)
     return resolve_input(spec, action, where, sight)
+
+
+def with_copied(step: OpenStep, action: Action) -> Action:
+    """The action with the text that it pastes, where it pastes one. Raises ActionError when nothing was copied."""
+    if not isinstance(action, PasteText):
+        return action
+    copied = step.safety["copied"]
+    if copied is None:
+        raise ActionError(NOT_COPIED)
+    return action.model_copy(update={"text": copied["text"]})
 
 
 def resolve_input(spec: InputAction[Any], action: Action, where: ResolvedTarget, sight: ScreenView) -> ResolvedInput:
@@ -349,7 +364,10 @@ async def _run_input(step: OpenStep, it: ResolvedInput) -> Done:
         touches=it.where.point is not None and not isinstance(it.action, Scroll),
         seconds=clock() - began,
     )
-    return Done(sent)
+    if not isinstance(it.action, CutText):
+        return Done(sent)
+    seen = it.sight.observation
+    return Done(sent, copied=read_field(seen, covered=it.sight.screen.covered)[1], read_in=seen.package)
 
 
 def newest(texts: Iterable[str]) -> list[str]:
@@ -362,9 +380,12 @@ def newest(texts: Iterable[str]) -> list[str]:
     return shown
 
 
-def _judged(step: OpenStep, it: ResolvedInput) -> StillThere | None:
-    """What a press that nobody was asked about has to meet."""
+def _judged(step: OpenStep, it: ResolvedInput) -> Judged | None:
+    """What a press that nobody was asked about has to meet, and what a text is made of."""
     action, where, sight, context = it.action, it.where, it.sight, step.context
+    if isinstance(action, EditText | CutText):
+        text = read_field(sight.observation, covered=sight.screen.covered)[1]
+        return SameText(text, sight.observation.without_picture(), context.mask.observation)
     if not is_its_input(action, where, it.physical, sight):
         action, where = spoken_as(it.physical, sight)
     read = any(each["index"] == step.index for each in step.taken["readings"])
@@ -399,4 +420,6 @@ def _phone_context(step: OpenStep, sight: ScreenView | None) -> PhoneContext:
     have, base = step.context, _tool_context(step)
     shared: dict[str, Any] = {field.name: getattr(base, field.name) for field in fields(base)}
     told = None if sight is None else sight.told
-    return PhoneContext(**shared, run=have.run, key=step.key, phone=have.phone, screen=have.screen, sight=told)
+    return PhoneContext(
+        **shared, run=have.run, key=step.key, phone=have.phone, screen=have.screen, policy=have.policy, sight=told
+    )

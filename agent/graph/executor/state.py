@@ -200,6 +200,13 @@ class QuestionState(TypedDict, total=False):
     """The id of a secret that a person has given and that is to be typed; its value is in memory only."""
 
 
+class CopiedText(TypedDict):
+    """What was copied in the task, and the package of the app that it was copied from."""
+
+    app: str
+    text: str
+
+
 class SafetyState(TypedDict, total=False):
     """What the gate has to know of the run and of the sub-task."""
 
@@ -233,6 +240,10 @@ class SafetyState(TypedDict, total=False):
     """The places where secrets were seen in the run (agent.guards.masking)."""
     readable_apps: list[str]
     """The apps that forbid pictures and whose words a person lets the model read in the run."""
+    moved: list[str]
+    """Files and folders that the run has moved, as they are called since: the new names are no words of the task."""
+    copied: CopiedText | None
+    """What is pasted in the run: nothing else that lies on the phone's clipboard is known."""
 
 
 class ConversationState(TypedDict, total=False):
@@ -337,6 +348,8 @@ NEW_RUN: Final[ExecutorState] = {
         "released_texts": [],
         "secret_places": [],
         "readable_apps": [],
+        "moved": [],
+        "copied": None,
     },
     "conversation": {
         "user_messages": [],

@@ -13,23 +13,23 @@ NOTHING_LEFT: Final = "Not done: the list of this screen leaves out nothing. Scr
 _TEXTS: Final = Texts({"whole": "read the whole list"}, zh={"whole": "查看完整列表"})
 
 
-class ReadList(Action):
-    """See all rows of the element list next time, where it says that it leaves out some ("… 12 more rows")."""
+class ShowAll(Action):
+    """See all rows next time, where the list leaves out some ("… 12 more rows")."""
 
-    kind: Literal["read_list"] = "read_list"
+    kind: Literal["show_all"] = "show_all"
 
 
-async def _read_list(_action: ReadList, context: PhoneContext) -> Done:
+async def _show_all(_action: ShowAll, context: PhoneContext) -> Done:
     if context.sight is not None and not context.sight.screen.is_cut:
         raise ActionError(NOTHING_LEFT)
     context.screen.list_all()
     return Done()
 
 
-READ_LIST: Final = PhoneTool(
-    model=ReadList,
+SHOW_ALL: Final = PhoneTool(
+    model=ShowAll,
     describe=lambda _action, _sight: _TEXTS.words("whole"),
     gate=ungated,
     journalled=False,
-    run=_read_list,
+    run=_show_all,
 )

@@ -35,7 +35,7 @@ def read(request: ModelRequest) -> list[str]:
 
 async def test_a_long_list_is_read_in_one_action(rig: Rig) -> None:
     titles = with_notes(rig)
-    asked, model = models([OPEN, call("read_rows"), FINISH])
+    asked, model = models([OPEN, call("read_list"), FINISH])
     end = await Work(rig.agent(asked), order("how many notes are there?")).ended()
     assert end.outcome is Outcome.SUCCEEDED
     rows = read(model.asked(Purpose.ACT)[2])
@@ -71,7 +71,7 @@ async def test_each_scroll_has_a_receipt_of_its_own(rig: Rig) -> None:
     assert len(receipts) == len(set(receipts)) > 2
 
 
-@pytest.mark.parametrize("kind", ["scroll_to", "read_rows"])
+@pytest.mark.parametrize("kind", ["scroll_to", "read_list"])
 async def test_covered_words_are_neither_searched_nor_read(rig: Rig, kind: str) -> None:
     """Whether a word is on such a page would be told by where the search ends. Seen failing with a search of them."""
     arguments = {"text": "orbit"} if kind == "scroll_to" else {}
@@ -89,7 +89,7 @@ async def test_rows_that_no_model_has_seen_on_a_screen_do_not_leave_unasked(rig:
     rig.phone.state.notes[COUNT // 2] = Note(999, "Zanzibar quokka harbour", "")
     leave = call("open_url", url="https://example.org/?q=Zanzibar+quokka+harbour")
     back = call("scroll_to", text="Shopping 59", direction="up")
-    asked, _ = models([OPEN, call("read_rows"), back, leave, FINISH])
+    asked, _ = models([OPEN, call("read_list"), back, leave, FINISH])
     work = Work(rig.agent(asked), order("how many notes are there?"))
     question = (await work.until(Asked)).question
     assert question.kind is QuestionKind.APPROVE
@@ -98,7 +98,7 @@ async def test_rows_that_no_model_has_seen_on_a_screen_do_not_leave_unasked(rig:
 
 
 async def test_where_nothing_scrolls_nothing_is_touched(rig: Rig) -> None:
-    asked, model = models([call("read_rows"), FINISH])
+    asked, model = models([call("read_list"), FINISH])
     await Work(rig.agent(asked), order("what is there?")).ended()
     assert "nothing on this screen scrolls down" in model.asked(Purpose.ACT)[1].messages[-1].text
     assert rig.inputs() == []

@@ -39,12 +39,12 @@ async def crowded(virtual_time: None, real_world: None, wire: bool) -> AsyncIter
 
 
 FINISH = call("finish", status="success", summary="It is read.")
-PRINTED = text('<answer>do(action="read_list")</answer>')
+PRINTED = text('<answer>do(action="show_all")</answer>')
 PRINTED_END = text('<answer>finish(message="It is read.")</answer>')
 
 
 @pytest.mark.parametrize(
-    ("dialect", "reads", "ends"), [("tools", call("read_list"), FINISH), ("autoglm", PRINTED, PRINTED_END)]
+    ("dialect", "reads", "ends"), [("tools", call("show_all"), FINISH), ("autoglm", PRINTED, PRINTED_END)]
 )
 async def test_what_is_left_out_is_shown_when_it_is_asked_for(
     crowded: Rig, dialect: str, reads: ModelReply, ends: ModelReply
@@ -59,13 +59,13 @@ async def test_what_is_left_out_is_shown_when_it_is_asked_for(
 
 
 async def test_after_the_next_input_the_list_is_short_again(crowded: Rig) -> None:
-    have, model = models([call("read_list"), call("scroll", direction="down"), FINISH])
+    have, model = models([call("show_all"), call("scroll", direction="down"), FINISH])
     await Work(crowded.agent(have), order("read the notes")).ended()
     assert [shown(request).is_cut for request in model.asked(Purpose.ACT)] == [True, False, True]
 
 
 async def test_where_nothing_is_left_out_the_model_is_told_so(rig: Rig) -> None:
-    have, model = models([call("read_list"), FINISH])
+    have, model = models([call("show_all"), FINISH])
     await Work(rig.agent(have), order("look around")).ended()
     scene = model.asked(Purpose.ACT)[1].scene
     assert scene is not None

@@ -55,6 +55,24 @@ async def test_plain_text_goes_without_the_broadcast_keyboard(bench: Bench) -> N
     assert not [entry for entry in bench.virtual.journal.entries if entry.receipt.startswith("t3")]
 
 
+async def test_a_long_text_of_several_lines_is_replaced_as_a_whole(bench: Bench) -> None:
+    """Seen failing with keys that delete one sign after the other: End stays in the last line."""
+    bench.virtual.state.adb_keyboard_installed = False
+    await bench.phone.prepare()
+    await open_note(bench)
+    look = await bench.phone.observe()
+    body = next(each for each in look.elements or () if each.editable and each.label == "Note").bounds.centre
+    before, after = "\n".join(f"line {n}" for n in range(90)), "\n".join(f"row {n}" for n in range(90))
+    await bench.phone.act(TypeText(before, at=body), receipt="t")
+    await bench.phone.observe()
+    done = await bench.phone.act(TypeText(after, clear=True), receipt="t2")
+    assert done.field_text == bench.virtual.truth.fields["body"] == after
+    assert [note.kind for note in done.notes] == ["phone.note.whole_text"]
+    await bench.phone.observe()
+    done = await bench.phone.act(TypeText("", clear=True), receipt="t3")
+    assert bench.virtual.truth.fields["body"] == ""
+
+
 async def test_a_secret_is_read_back_by_its_length_and_shows_nowhere(
     bench: Bench, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -88,6 +88,15 @@ async def type_title(bench: Bench, text: str, *, clear: bool = False, receipt: s
     return await bench.phone.act(TypeText(text, at=at, clear=clear), receipt=receipt)
 
 
+async def test_a_field_is_emptied_at_once(fast: Bench) -> None:
+    await new_note(fast)
+    await type_title(fast, "milk")
+    await fast.phone.observe()
+    await type_title(fast, "", clear=True, receipt="e")
+    assert fast.virtual.truth.fields["title"] == ""
+    assert [words[2] for words in typed(fast.virtual)] == ["milk", ""]
+
+
 async def test_any_script_is_typed_without_another_keyboard(fast: Bench) -> None:
     text = 'it\'s 100%sure "quoted" $HOME `id`; 你好 👋'
     await new_note(fast)

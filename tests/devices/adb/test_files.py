@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from devices.adb.files import MAX_PUSH
 from devices.errors import FileRejected
-from devices.storage import MAX_NAME_BYTES, checked_path, run_of, safe_name
+from devices.storage import MAX_NAME_BYTES, checked_folder, checked_movable, checked_path, is_within, run_of, safe_name
 from tests.devices.adb.conftest import Bench
 
 
@@ -153,3 +153,48 @@ async def test_a_file_that_is_too_large_is_not_read(bench: Bench) -> None:
 async def test_what_is_no_file_is_said(bench: Bench, path: str) -> None:
     with pytest.raises(FileRejected, match="no file"):
         await bench.phone.pull(path, limit=10)
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["/sdcard/Android", "/sdcard/ＡＮＤＲＯＩＤ", "/sdcard/Andro\u200bid", "/sdcard/android.", "/sdcard/Аndroid"],
+)
+def test_the_folder_with_those_of_the_apps_stays_where_it_is(path: str) -> None:
+    """Seen failing with `checked_path` alone: the folders of all apps move with it."""
+    with pytest.raises(FileRejected):
+        checked_movable(path)
+
+
+@pytest.mark.parametrize("path", ["/sdcard/Androids", "/sdcard/Documents/Android", "/sdcard/Android/media/a.jpg"])
+def test_what_only_sounds_like_it_is_moved(path: str) -> None:
+    assert checked_movable(path) == path
+
+
+@pytest.mark.parametrize(
+    ("path", "folder", "inside"),
+    [
+        ("/sdcard/a/b.txt", "/sdcard/a", True),
+        ("/storage/emulated/0/A/b.txt", "/sdcard/a", True),
+        ("/sdcard/ａ/b.txt", "/storage/self/primary/a", True),
+        ("/sdcard/a", "/sdcard/a", True),
+        ("/sdcard/ab/b.txt", "/sdcard/a", False),
+        ("/sdcard/a", "/sdcard/a/b", False),
+    ],
+)
+def test_what_lies_in_a_folder_by_any_name(path: str, folder: str, inside: bool) -> None:
+    assert is_within(path, folder) is inside
+
+
+@given(
+    st.lists(st.sampled_from(["a", ".", "/", "\u200b", "Android", "data", "..", "sdcard"]), max_size=12).map("".join)
+)
+def test_no_path_leads_out(tail: str) -> None:
+    """Whatever is let through stays below shared storage, and never in the folder of an app."""
+    for check in (checked_folder, checked_movable):
+        try:
+            path = check(f"/sdcard/{tail}")
+        except FileRejected:
+            continue
+        assert f"{path}/".startswith("/sdcard/")
+        assert ".." not in path.split("/")
+        assert path.casefold().split("/")[2:4] != ["android", "data"]

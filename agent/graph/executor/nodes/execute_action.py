@@ -27,9 +27,9 @@ from agent.graph.executor.secrets import (
     type_secret,
     what_was_typed,
 )
-from agent.graph.executor.stages import OpenStep, gate, journal, resolve, resolve_input, run, with_elements
+from agent.graph.executor.stages import OpenStep, gate, journal, resolve, resolve_input, run, with_copied, with_elements
 from agent.graph.executor.state import ExecutorState, ending, ending_by, performed_of
-from agent.graph.executor.targets import ResolvedTarget
+from agent.graph.executor.targets import ResolvedTarget, spoken_as
 from agent.guards.binding import digest
 from agent.guards.typed import place_of
 from agent.observing import ScreenView
@@ -119,6 +119,7 @@ async def _do(step: OpenStep, action: Action, sight: ScreenView, chosen_on: Scre
 
     `sight` is the screen as it is now, `chosen_on` the one that the model was shown.
     """
+    action = with_copied(step, action)
     resolved = await with_elements(step, resolve(step, action, sight, chosen_on))
     asked = await gate(step, resolved)
     if asked is None:
@@ -159,6 +160,7 @@ async def _fate_after(step: OpenStep, trouble: ActionError) -> MatterFate:
 async def _do_approved(step: OpenStep, action: Action) -> Route:
     """Do what a person has allowed, or type what they gave: an input only if its target is still as it was shown."""
     context, binding = step.context, step.question["binding"]
+    action = with_copied(step, action)
     spec, what = context.actions.spec_of(action), context.actions.describe(action, None)
     try:
         if isinstance(spec, Tool | PhoneTool):  # what was approved are its arguments: the screen has no part in it
@@ -230,12 +232,12 @@ async def _do_on_screen(step: OpenStep, spec: AnySpec, action: Action, what: Wor
         return Command(goto="check_loop", update=step.update())
     sight = target_now.sight(context.screen.view, state, covered=context.mask.covers_words(now))
     if isinstance(spec, InputAction) and secret is None:
-        safety["released_texts"] = handed_out(state, action, now.package)
         try:
             resolved = resolve_input(spec, action, target_now.target, sight)
         except ActionError:
             await give_up(context, step.key, "it has no place to go")
             raise
+        safety["released_texts"] = handed_out(state, spoken_as(resolved.physical, sight)[0], now.package)
         await _do_allowed(step, replace(resolved, looked=looked))
         step.settle(MatterFate.DONE, binding)
         safety["changed_screens"] = counted(safety["changed_screens"], control, 0)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import re
 from typing import Literal
 
 from langgraph.runtime import Runtime
@@ -13,9 +14,11 @@ from agent.events import Seen
 from agent.graph.executor import questions
 from agent.graph.executor.context import RunContext
 from agent.graph.executor.device_health import look_after
-from agent.graph.executor.state import NO_STEP, ExecutorState, ending_by, joined
+from agent.graph.executor.state import NO_STEP, ExecutorState, ending_by, joined, performed_of
 from agent.graph.executor.steps import correct_step
 from devices.errors import PhoneError
+from devices.phone import Observation
+from devices.wording import Words
 
 logger = logging.getLogger(__name__)
 
@@ -23,6 +26,15 @@ CLOSED = (
     "This app is closed to you by the rules: nothing of it is shown to you, and nothing is done in it. "
     "Leave it with home or back, and find a way without it, or finish with failure."
 )
+UNPLANNED = (
+    "The window in front is one that the plan does not name. Where it only has to be answered or closed on your way, "
+    "go on. Where it changes what is to be done, finish with failure and say what it shows: the plan is looked at "
+    "again."
+)
+"""Without a word of it: what stands on the screen is data, and this is none."""
+_OPENED = frozenset({"did.open_app", "did.open_url", "did.press", "did.hand_over"})
+"""What was done where another app in front is no surprise."""
+_WORD = re.compile(r"[^\W\d_]{4,}|[\u3400-\u9fff]{2}")
 
 
 async def screenshot(
@@ -50,6 +62,10 @@ async def screenshot(
     written = context.control.take_notes()
     conversation = state["conversation"]
     notices = [*conversation["model_notices"], *([CLOSED] if context.policy.closes(seen.package) else [])]
+    if title := unplanned_window(joined(state, closed), view.told.observation):
+        if (once := f"unplanned: {title}") not in context.memory.told:
+            notices.append(UNPLANNED)
+        context.memory.told.add(once)
     looked: ExecutorState = {
         "step": {
             **NO_STEP,
@@ -65,6 +81,22 @@ async def screenshot(
         },
     }
     return Command(goto="vision_model", update=joined(looked, closed))
+
+
+def unplanned_window(state: ExecutorState, seen: Observation) -> str:
+    """What the dialog is called, or the app, that an action of this sub-task has brought up and that neither the plan
+    nor its goal names; "" where there is no plan, where it was opened by name, and where it has no words.
+    """
+    order, past = state["order"], state["past"]
+    if not (order["plan"] and past):
+        return ""
+    title = next((each.text for each in seen.elements or () if each.resource_id.endswith("/alertTitle")), "")
+    done = {each.kind for each in performed_of(past[-1]) if isinstance(each, Words)}
+    if not title and seen.package != past[-1]["app"] and not done & _OPENED:
+        title = seen.app_name
+    known = " ".join((order["plan"], order["goal"], order["task"])).casefold()
+    words = _WORD.findall(title.casefold())
+    return title if words and not any(word in known for word in words) else ""
 
 
 def _unlock_question(state: ExecutorState, context: RunContext, frame: str | None) -> ExecutorState:

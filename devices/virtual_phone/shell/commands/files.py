@@ -92,17 +92,20 @@ async def mkdir(call: Call) -> int:
 
 
 async def mv(call: Call) -> int:
-    """`mv [-f] from to`."""
-    _options, paths = _split(call)
+    """`mv [-fn] from to`: with -n nothing is done where the name is taken, and nothing said."""
+    options, paths = _split(call)
     files = call.phone.files
     if len(paths) != 2:
         call.complain("mv: Needs 2 arguments")
         return 1
-    if files.read(paths[0]) is None:
+    if not files.stat(paths[0])[0]:
         call.complain(f"mv: bad '{paths[0]}': {MISSING}")
         return 1
+    target = into(call, *paths)
+    if "n" in options and files.stat(target)[0]:
+        return 0
     try:
-        files.move(paths[0], into(call, *paths))
+        files.move(paths[0], target)
     except FileRefused as problem:
         call.complain(f"mv: {paths[1]}: {problem}")
         return 1

@@ -134,6 +134,8 @@ def _keycombination(call: Call, rest: list[str]) -> int:
     codes = {key_code(word) for word in rest if not word.startswith("-")}
     if codes & {KeyCode.CTRL_LEFT, KeyCode.CTRL_RIGHT} and KeyCode.A in codes:
         call.phone.do(call.phone.hand.select_all)
+    elif codes & {KeyCode.CTRL_LEFT, KeyCode.CTRL_RIGHT} and KeyCode.MOVE_END in codes:
+        call.phone.do(partial(call.phone.hand.press, KeyCode.MOVE_END))
     return 0
 
 

@@ -1,0 +1,349 @@
+"""The text of a field as a whole: read also where it is out of sight, changed at once, copied and pasted in any app."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Annotated, Final, Literal
+
+from PIL import Image
+from pydantic import Field, field_validator, model_validator
+from pydantic.json_schema import SkipJsonSchema
+
+from agent.actions import Action
+from agent.effect_facts import Worded
+from agent.graph.executor.action_spec import InputAction, PhoneContext, PhoneTool
+from agent.graph.executor.long_lists import MAX_LETTERS
+from agent.graph.executor.targets import ResolvedTarget
+from agent.guards.gate import ALLOWED, Gate
+from agent.guards.masking import BULLET
+from agent.observing import ScreenView
+from agent.tools.spec import ActionError, Done, Situation, ungated
+from agent.wording import Texts, sentence, shortened, words
+from devices import inputs
+from devices.errors import PhoneError
+from devices.phone import Element, Observation
+from devices.wording import Words
+
+NO_FIELD: Final = "Not done: it is not clear which field is meant. Touch the field first."
+UNTOLD: Final = "Not done: the phone has not told what is on this screen. Look again."
+CODE_FIELD: Final = (
+    "Not done: this field holds a password or code, or words that are covered. They are neither read nor moved."
+)
+COVERED: Final = (
+    "Not done: this app forbids screenshots, and its words are covered. They are neither read nor moved before a "
+    "person has allowed it (read_words)."
+)
+EMPTY: Final = "Not done: there is no text to copy."
+LONG: Final = "Not done: the text has {letters} characters, and at most {most} are copied at once."
+TAB: Final = "Not done: the text has a tab, which is a key that leaves the field. Write it without tabs."
+TIMES: Final = "Not done, and nothing was changed: {old!r} occurs {times} times in the text, not once. {way}"
+NOT_COPIED: Final = (
+    "Not done: nothing was copied in this task. What else lies on the phone's clipboard is not known, and is not "
+    "pasted: ask the person for the text."
+)
+READ: Final = "You have read the text of the field, {letters} characters. It is given to you as data."
+CUT_OFF: Final = "Only the first {most} are given to you. The rest can be changed too; scroll to see it."
+PERHAPS_A_PART: Final = "This is no plain text field: the phone may tell only the part of its text that is in sight."
+NOT_WHOLE: Final = (
+    "Not done: this is no plain text field, and the phone may tell only the part of its text that is in sight. "
+    "A change would lose the rest. Change it by touch, or write all of it (text)."
+)
+PERHAPS_A_HINT: Final = "If these are the words that an empty field shows, it is empty."
+_PLAIN_FIELDS: Final = ("EditText", "AutoCompleteTextView")
+"""Classes of fields that tell all their text (AOSP `TextView.onInitializeAccessibilityNodeInfoInternal`)."""
+_SHORT: Final = 60
+_SHOWN: Final = 40
+_TEXTS: Final = Texts(
+    {
+        "read": "read the text of the field",
+        "letters": "{number} characters",
+        "write": "make {text} the whole text of the field",
+        "change": "change the text of the field: {changes}",
+        "copy": "copy the text of the field",
+        "copy_of": "copy the text with the words {words}",
+        "cut": "cut the text of the field",
+        "paste": "paste what was copied: {text}",
+        "paste_any": "paste what was copied",
+        "copied": "{number} characters are copied",
+    },
+    zh={
+        "read": "读取输入框的全部文字",
+        "letters": "{number} 个字符",
+        "write": "把输入框的全部文字改为{text}",
+        "change": "修改输入框的文字：{changes}",
+        "copy": "复制输入框的文字",
+        "copy_of": "复制含有{words}的文字",
+        "cut": "剪切输入框的文字",
+        "paste": "粘贴已复制的文字：{text}",
+        "paste_any": "粘贴已复制的文字",
+        "copied": "已复制 {number} 个字符",
+    },
+)
+
+Pair = Annotated[tuple[str, ...], Field(min_length=2, max_length=2)]
+
+
+class ReadText(Action):
+    """Read all text of the focused field, also out of sight."""
+
+    kind: Literal["read_text"] = "read_text"
+
+
+class EditText(Action):
+    """Change a long text in the focused field at once. Read it first."""
+
+    kind: Literal["edit_text"] = "edit_text"
+    text: str | None = Field(default=None, description="The whole new text.")
+    changes: tuple[Pair, ...] = Field(default=(), description='Or pairs ["old","new"]; old occurs once.')
+
+    @field_validator("changes", mode="before")
+    @classmethod
+    def _pairs(cls, given: object) -> object:
+        """As models write them as well: one pair alone, and pairs with their names."""
+        match given:
+            case [str(), str()]:
+                return [given]
+            case [*several]:
+                return [(p["old"], p["new"]) if isinstance(p, dict) and {*p} == {"old", "new"} else p for p in several]
+        return given
+
+    @model_validator(mode="after")
+    def _one_way(self) -> EditText:
+        if (self.text is None) == (not self.changes):
+            raise ValueError("give either the whole text or changes")
+        if any(not old for old, _ in self.changes):
+            raise ValueError("each change needs the old words")
+        return self
+
+
+class CopyText(Action):
+    """Copy all text of the focused field, to paste it in any app."""
+
+    kind: Literal["copy_text"] = "copy_text"
+    of: str = Field(default="", description="Words of another text on the screen, to copy that.")
+
+
+class CutText(Action):
+    """Copy all text of the focused field, and empty it."""
+
+    kind: Literal["cut_text"] = "cut_text"
+
+
+class PasteText(Action):
+    """Type what you copied into the focused field."""
+
+    kind: Literal["paste_text"] = "paste_text"
+    text: SkipJsonSchema[str | None] = None
+    """What was copied, filled in by code before anything judges it."""
+
+
+def field_in(elements: Sequence[Element]) -> Element | None:
+    """The field that is meant where none is named: that with the focus, else the only one."""
+    fields = [each for each in elements if each.editable]
+    focused = [each for each in fields if each.focused]
+    return focused[0] if focused else fields[0] if len(fields) == 1 else None
+
+
+def text_of(field: Element) -> str:
+    """What a field holds: nothing where it shows its hint."""
+    return "" if field.text == field.hint else field.text
+
+
+def read_field(seen: Observation, *, covered: bool) -> tuple[Element, str]:
+    """The field that is meant and its whole text. Raises ActionError where it must not be told."""
+    field = _meant(seen, covered=covered)
+    if field.password or BULLET in field.text:
+        raise ActionError(CODE_FIELD)
+    return field, text_of(field)
+
+
+def _meant(seen: Observation, *, covered: bool) -> Element:
+    if seen.elements is None:
+        raise ActionError(UNTOLD)
+    if covered:
+        raise ActionError(COVERED)
+    field = field_in(seen.elements)
+    if field is None:
+        raise ActionError(NO_FIELD)
+    return field
+
+
+def changed_text(action: EditText, text: str) -> str:
+    """The text with all changes in it, one after the other. Raises ActionError when one of them has no clear place."""
+    if action.text is not None:
+        return inputs.as_typed(action.text)
+    for old, new in action.changes:
+        there = inputs.as_typed(old)
+        if (times := text.count(there)) != 1:
+            way = "Take more of the words around it." if times else "Read the text and take its own words."
+            raise ActionError(TIMES.format(old=shortened(old, _SHOWN), times=times, way=way))
+        text = text.replace(there, inputs.as_typed(new))
+    return text
+
+
+@dataclass(frozen=True)
+class SameText:
+    """Implements devices.phone.Judged for a text that is made of what the field held: what has come into it meanwhile
+    would be lost. `cover` takes the secrets out of a look, as they were out of `text`.
+    """
+
+    text: str
+    seen: Observation
+    cover: Callable[[Observation], Observation]
+    pictured: bool = False
+
+    def shows_same(self, thumbnail: Image.Image) -> bool:  # noqa: ARG002  # a picture does not tell a long text
+        """See `Judged.shows_same`."""
+        return True
+
+    def tells_same(self, elements: tuple[Element, ...]) -> bool:
+        """See `Judged.tells_same`."""
+        now = self.cover(replace(self.seen, elements=elements))
+        field = field_in(now.elements or ())
+        return field is not None and text_of(field) == self.text
+
+
+def _replacing(field: Element, text: str, sight: ScreenView) -> inputs.TypeText:
+    return _typing(field, text, sight, clear=True)
+
+
+def _typing(field: Element, text: str, sight: ScreenView, *, clear: bool) -> inputs.TypeText:
+    if "\t" in text:
+        raise ActionError(TAB)
+    at = None if field.focused else field.bounds.clipped(sight.observation.size).centre
+    return inputs.TypeText(text, at=at, clear=clear)
+
+
+def _edit_input(action: EditText, _where: ResolvedTarget, sight: ScreenView) -> inputs.Input:
+    field, text = read_field(sight.observation, covered=sight.screen.covered)
+    if action.changes and not field.class_name.endswith(_PLAIN_FIELDS):
+        raise ActionError(NOT_WHOLE)
+    return _replacing(field, changed_text(action, text), sight)
+
+
+def _cut_input(_action: CutText, _where: ResolvedTarget, sight: ScreenView) -> inputs.Input:
+    field, text = read_field(sight.observation, covered=sight.screen.covered)
+    _require_copyable(text)
+    return _replacing(field, "", sight)
+
+
+def _paste_input(action: PasteText, _where: ResolvedTarget, sight: ScreenView) -> inputs.Input | None:
+    if action.text is None:
+        return None
+    return _typing(_meant(sight.observation, covered=sight.screen.covered), action.text, sight, clear=False)
+
+
+def _moved_gate(_action: Action, situation: Situation) -> Gate:
+    """A text for a password or code stays in its field, without a question."""
+    spot = situation.spot
+    field = None if spot is None else field_in(spot.around)
+    secret = field is not None and situation.policy.is_secret_field(field)
+    return Gate("refuse", words("reason.secret_field")) if secret else ALLOWED
+
+
+async def _look(context: PhoneContext) -> Observation:
+    try:
+        return await context.screen.peek(keep=True)
+    except PhoneError as error:
+        raise ActionError(f"Not done: the phone could not be looked at: {error}") from error
+
+
+async def read_text(_action: ReadText, context: PhoneContext) -> Done:
+    """The whole text of the field, as data. Raises ActionError where it must not be read, and Stopped."""
+    seen = await _look(context)
+    field, text = read_field(seen, covered=context.mask.covers_words(seen))
+    if context.policy.is_secret_field(field):
+        raise ActionError(CODE_FIELD)
+    told = [READ.format(letters=len(text))]
+    if len(text) > MAX_LETTERS:
+        told.append(CUT_OFF.format(most=MAX_LETTERS))
+    if not field.class_name.endswith(_PLAIN_FIELDS):
+        told.append(PERHAPS_A_PART)
+    if text and not field.hint and len(text) <= _SHORT:
+        told.append(PERHAPS_A_HINT)
+    effect = Worded.of(_TEXTS.words("letters", number=len(text)))
+    return Done((effect,), told=tuple(told), read=(text[:MAX_LETTERS],), read_in=seen.package)
+
+
+async def copy_text(action: CopyText, context: PhoneContext) -> Done:
+    """Keep a text for `paste_text`. Raises ActionError where it must not be taken, and Stopped."""
+    seen = await _look(context)
+    covered = context.mask.covers_words(seen)
+    if action.of:
+        source = _with_words(action.of, seen, covered=covered)
+        text = source.label
+    else:
+        source, text = read_field(seen, covered=covered)
+    if BULLET in text or (source.editable and context.policy.is_secret_field(source)):
+        raise ActionError(CODE_FIELD)
+    _require_copyable(text)
+    effect = Worded.of(_TEXTS.words("copied", number=len(text)))
+    return Done((effect,), copied=text, read_in=seen.package)
+
+
+def _with_words(wanted: str, seen: Observation, *, covered: bool) -> Element:
+    """The smallest element with these words."""
+    if seen.elements is None:
+        raise ActionError(UNTOLD)
+    if covered:
+        raise ActionError(COVERED)
+    plain = " ".join(wanted.split()).casefold()
+    there = [e for e in seen.elements if not e.password and plain in " ".join(e.label.split()).casefold()]
+    if not there:
+        raise ActionError(f"Not done: {shortened(wanted, _SHOWN)!r} is not on this screen.")
+    return min(there, key=lambda each: each.bounds.area)
+
+
+def _require_copyable(text: str) -> None:
+    if not text:
+        raise ActionError(EMPTY)
+    if len(text) > MAX_LETTERS:
+        raise ActionError(LONG.format(letters=len(text), most=MAX_LETTERS))
+
+
+def _quoted(text: str) -> str:
+    return repr(shortened(" ".join(text.split()), _SHOWN))
+
+
+def _edited(action: EditText, _sight: ScreenView | None) -> Words:
+    if action.text is not None:
+        return _TEXTS.words("write", text=_quoted(action.text))
+    return _TEXTS.words("change", changes="; ".join(f"{_quoted(old)} → {_quoted(new)}" for old, new in action.changes))
+
+
+def _edit_details(action: EditText) -> list[str]:
+    if action.text is not None:
+        return [sentence("ask.text", text=action.text)]
+    return [sentence("ask.text", text=f"{old} → {new}") for old, new in action.changes]
+
+
+def _pasted(action: PasteText, _sight: ScreenView | None) -> Words:
+    return _TEXTS.words("paste_any") if action.text is None else _TEXTS.words("paste", text=_quoted(action.text))
+
+
+READ_TEXT: Final = PhoneTool(
+    model=ReadText, describe=lambda *_: _TEXTS.words("read"), gate=ungated, journalled=False, run=read_text
+)
+EDIT_TEXT: Final = InputAction(
+    model=EditText, describe=_edited, details=_edit_details, gate=ungated, to_input=_edit_input
+)
+COPY_TEXT: Final = PhoneTool(
+    model=CopyText,
+    describe=lambda action, _sight: (
+        _TEXTS.words("copy_of", words=_quoted(action.of)) if action.of else _TEXTS.words("copy")
+    ),
+    gate=ungated,
+    journalled=False,
+    run=copy_text,
+)
+CUT_TEXT: Final = InputAction(
+    model=CutText, describe=lambda *_: _TEXTS.words("cut"), gate=_moved_gate, to_input=_cut_input
+)
+PASTE_TEXT: Final = InputAction(
+    model=PasteText,
+    describe=_pasted,
+    details=lambda action: [sentence("ask.text", text=action.text or "")],
+    gate=ungated,
+    to_input=_paste_input,
+)

@@ -1,0 +1,39 @@
+"""Buttons that paste the phone's clipboard: what lies there was not copied by the agent, and no rule has seen it."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from agent.guards.touch_target import TouchTarget, words_under
+from agent.guards.words import plain, readings
+
+PASTE: Final = frozenset(
+    {
+        *("paste", "paste as plain text", "paste without formatting", "i-paste"),
+        *("粘贴", "粘贴为纯文本", "以纯文本形式粘贴", "貼上", "以純文字貼上"),
+        *(
+            "einfügen",
+            "als klartext einfügen",
+            "coller",
+            "coller en texte brut",
+            "pegar",
+            "pegar como texto sin formato",
+        ),
+        *("colar", "colar como texto simples", "incolla", "incolla come testo normale", "plakken", "klistra in"),
+        *("sæt ind", "indsæt", "lim inn", "liitä", "vložit", "prilepiť", "vložiť", "beillesztés", "lipiți", "inserați"),
+        *("wklej", "wklej jako zwykły tekst", "вставить", "вставить как обычный текст", "вставити", "поставяне"),
+        *("залепи", "налепи", "nalepi", "zalijepi", "prilepi", "įklijuoti", "ielīmēt", "kleebi", "enganxa"),
+        *("επικόλληση", "yapıştır", "הדבקה", "הדבק", "لصق", "جای‌گذاری", "پیسٹ کریں", "चिपकाएं", "पेस्ट करें"),
+        *("পেস্ট করুন", "ஒட்டு", "అతికించు", "貼り付け", "貼り付ける", "ペースト", "붙여넣기", "วาง", "dán"),
+        *("tempel", "tampal", "bandika"),
+    }
+)
+"""What Android's languages call it (the string `paste` of its framework), as whole captions."""
+_PLAIN: Final = frozenset(map(plain, PASTE))
+
+
+def pastes_unknown(spot: TouchTarget) -> bool:
+    """Whether a touch here pastes what lies on the phone's clipboard."""
+    if spot.target is not None and spot.target.editable:
+        return False
+    return any(_PLAIN.intersection(readings(each.label)) for each in words_under(spot))
