@@ -148,11 +148,14 @@ class Rows:
 
 
 def _contradictions(before: Sequence[Row], page: Sequence[Row], moved: int) -> int:
-    """How many rows of either look would have to be seen in the other one, and are not."""
+    """How many rows of either look would have to be seen in the other one, and are not. A heading that sticks does not
+    go on with the rows.
+    """
+    stuck = next((n for n, (old, new) in enumerate(zip(before, page, strict=False)) if old != new), 0) if moved else 0
     return sum(
         1
         for rows, others, way in ((before, page, moved), (page, before, -moved))
-        for row in rows
+        for row in rows[stuck:]
         if others[0].end - _NEAR < row.start - way
         and row.end - way < others[-1].end - _NEAR
         and not any(_is_same(row, each, way) for each in others)

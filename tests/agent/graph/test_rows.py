@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from agent.graph.executor.rows import Row, Rows
@@ -51,6 +51,10 @@ def test_each_row_is_told_once_and_in_order(heights: list[int], steps: list[int]
     assert read(rows, steps, heading=heading) == [*[heading] * bool(heading), *(words for words, _ in rows)]
 
 
+@example(
+    [("Missed call", 90), ("Missed call", 90), ("Anna", 90), ("Missed call", 164), ("Missed call", 300), ("Anna", 186)],
+    "Recent calls",
+)
 @given(
     st.lists(st.tuples(st.sampled_from(["Missed call", "Anna", "Bob", "Today"]), HEIGHTS), min_size=1, max_size=60),
     st.sampled_from(["", "Recent calls"]),
