@@ -23,11 +23,12 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Final
 
-from bot.store.checkpoints import CHECKPOINTS_NAME
 from bot.store.errors import StoreCorrupt, StoreError, StoreTooNew, StoreTooOld
-from bot.store.schema import IS_OURS, migrations
-from bot.store.shapes import checkpoints_shape, difference, shape_of, store_shape
-from bot.store.store import DATABASE_NAME, FRAMES_NAME
+from bot.store.opening import DATABASE_NAME
+from bot.store.sqlite.checkpoints import CHECKPOINTS_NAME
+from bot.store.sqlite.schema import IS_OURS, migrations
+from bot.store.sqlite.shapes import checkpoints_shape, difference, shape_of, store_shape
+from bot.store.store import FRAMES_NAME
 from bot.texts import words
 
 MANIFEST = "backup.json"

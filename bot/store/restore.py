@@ -28,7 +28,8 @@ from bot.store.backup import (
 from bot.store.backup_contents import Brought, brought
 from bot.store.directory import DataDirectory
 from bot.store.errors import StoreCorrupt, StoreError, StoreTooNew
-from bot.store.store import DATABASE_NAME, FRAMES_NAME
+from bot.store.opening import DATABASE_NAME
+from bot.store.store import FRAMES_NAME
 from bot.texts import words
 
 _PICTURE = re.compile(rf"{FRAMES_NAME}/([0-9a-f]{{2}})/(\1[0-9a-f]{{62}}\.[a-z0-9]{{1,10}})")
