@@ -130,7 +130,8 @@ class Line:
         self._connection: Connection | None = None
 
     async def run(self, work: Callable[[Connection], Result]) -> Result:
-        """`work` with the connection, in its thread. It is done to its end when the caller is cancelled.
+        """`work` with the connection, in its thread. It is done to its end when the caller is cancelled, and again with
+        a new connection when it was lost.
 
         Raises psycopg.Error, and what `work` raises.
         """
@@ -143,13 +144,19 @@ class Line:
         self._thread.shutdown(wait=False)
 
     def _work(self, work: Callable[[Connection], Result]) -> Result:
-        if self._connection is None or self._connection.closed:
-            self._connection = self._server.connect(read_only=self._read_only)
         try:
-            return work(self._connection)
-        finally:
-            if self._connection.closed:
-                self._connection = None
+            return work(self._connected())
+        except psycopg.OperationalError:
+            if self._connection is None or not self._connection.closed:
+                raise
+            # It was cut: the server was restarted, or something between here and there forgets those that are quiet.
+            return work(self._connected())
+
+    def _connected(self) -> Connection:
+        if self._connection is None or self._connection.closed:
+            self._connection = None
+            self._connection = self._server.connect(read_only=self._read_only)
+        return self._connection
 
     def _drop(self) -> None:
         if self._connection is not None:
@@ -199,14 +206,9 @@ class PostgresDatabase:
         return await self.read(lambda source: source.fetch(statement, values))
 
     async def read(self, work: Callable[[Source], Awaitable[Result]]) -> Result:
-        """See Database. Once more where the connection was lost: nothing was done by it."""
+        """See Database."""
         with self._server.explained():
-            try:
-                return await self._reader.run(lambda connection: _read(connection, work))
-            except psycopg.OperationalError as error:
-                if error.sqlstate not in {None, "57P01", "57P05"}:
-                    raise
-                return await self._reader.run(lambda connection: _read(connection, work))
+            return await self._reader.run(lambda connection: to_its_end(work(Statements(run_on(connection)))))
 
     @measured("store")
     async def write(self, work: Callable[[Transaction], Awaitable[Result]], *, patience: float = 0.0) -> Result:
@@ -289,15 +291,6 @@ class PostgresDatabase:
                 connection.rollback()
                 if not left:
                     raise
-            except psycopg.OperationalError:
-                if not connection.closed:
-                    connection.rollback()
-                    raise
-                # The server may have committed before the connection was lost.
-                with self._server.connect() as asked:
-                    if not fate.is_committed(asked):
-                        raise
-                return
             except BaseException:
                 if not connection.closed:
                     connection.rollback()
@@ -347,10 +340,6 @@ def run_on(connection: Connection) -> Run:
         return cursor.fetchall() if cursor.description else []
 
     return run
-
-
-def _read(connection: Connection, work: Callable[[Source], Awaitable[Result]]) -> Result:
-    return to_its_end(work(Statements(run_on(connection))))
 
 
 def _without_nul(values: Values) -> Values:
