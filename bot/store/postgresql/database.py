@@ -135,12 +135,12 @@ class Line:
 
         Raises psycopg.Error, and what `work` raises.
         """
-        done = asyncio.wrap_future(self._thread.submit(copy_context().run, self._work, work))
+        done = asyncio.get_running_loop().run_in_executor(self._thread, copy_context().run, self._work, work)
         return await asyncio.shield(done)
 
     async def close(self) -> None:
         """Close it once all that it was given is done."""
-        await asyncio.wrap_future(self._thread.submit(self._drop))
+        await asyncio.get_running_loop().run_in_executor(self._thread, self._drop)
         self._thread.shutdown(wait=False)
 
     def _work(self, work: Callable[[Connection], Result]) -> Result:

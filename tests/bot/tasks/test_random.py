@@ -108,6 +108,7 @@ def moves(path: Path) -> list[tuple[TaskState, TaskState]]:
 
 
 # No shrinking: commands race, so that a smaller example need not fail again.
+@pytest.mark.sqlite
 @settings(
     max_examples=30,
     phases=[Phase.explicit, Phase.generate],
