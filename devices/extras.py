@@ -15,6 +15,7 @@ class Extra(StrEnum):
     FLEET = "fleet"
     MCP = "mcp"
     OTEL = "otel"
+    POSTGRESQL = "postgresql"
     QR = "qr"
     VIRTUAL_PHONE = "virtual-phone"
     WEB = "web"
@@ -25,6 +26,7 @@ MODULES: Final[Mapping[Extra, tuple[str, ...]]] = {
     Extra.FLEET: ("nats", "nkeys"),
     Extra.MCP: ("mcp",),
     Extra.OTEL: ("opentelemetry.sdk", "opentelemetry.exporter.otlp.proto.http"),
+    Extra.POSTGRESQL: ("psycopg", "psycopg_pool", "langgraph.checkpoint.postgres"),
     Extra.QR: ("segno",),
     Extra.VIRTUAL_PHONE: ("fontpkg", "fonticon_mdi7", "noto_cjk_sans_jp_regular"),
     Extra.WEB: ("ddgs", "lxml_html_clean", "pypdf", "trafilatura"),

@@ -14,7 +14,7 @@ from hypothesis import settings
 
 from bot.wiring.memory import keep_small
 
-pytest_plugins = ["tests.fixtures.outside", "tests.fixtures.adb", "tests.fixtures.rigs"]
+pytest_plugins = ["tests.fixtures.outside", "tests.fixtures.adb", "tests.fixtures.rigs", "tests.fixtures.databases"]
 
 settings.register_profile("on a busy machine", deadline=None)
 settings.load_profile("on a busy machine")

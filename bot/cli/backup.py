@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from bot.cli.exits import OK
 from bot.cli.written import written_files, written_lines
+from bot.config.record import record_url
 from bot.config.settings import Settings
 from bot.config.settings_file import SETTINGS_NAME
 from bot.store.backup import back_up
@@ -18,14 +22,16 @@ async def backup(options: argparse.Namespace, settings: Settings) -> int:
     """Write the backup and say what is in it."""
     file = Path(options.file)
     written = await asyncio.to_thread(written_files, settings)
-    copied = await asyncio.to_thread(
-        back_up,
-        settings.data_dir,
-        file,
-        frames=options.frames,
-        settings=SETTINGS_NAME if options.settings else "",
-        written=written,
-    )
+    async with _record(settings) as record:
+        copied = await asyncio.to_thread(
+            back_up,
+            settings.data_dir,
+            file,
+            frames=options.frames,
+            settings=SETTINGS_NAME if options.settings else "",
+            written=written,
+            record=record,
+        )
     print(say("cli.restore.brings", file=file))
     print(f"  {say('cli.backup.databases')}")
     for key, lines in written_lines(copied.written, settings.data_dir):
@@ -35,3 +41,16 @@ async def backup(options: argparse.Namespace, settings: Settings) -> int:
     print(f"  {say('cli.backup.settings') if options.settings else say('cli.backup.no_settings')}")
     print(say("cli.backup.done"))
     return OK
+
+
+@asynccontextmanager
+async def _record(settings: Settings) -> AsyncIterator[Path | None]:
+    """The folder with a copy of a record in PostgreSQL, None where the record is in the data directory."""
+    if not (url := record_url(settings)):
+        yield None
+        return
+    from bot.store.postgresql.copying import copy_out  # noqa: PLC0415 - an extra
+
+    with TemporaryDirectory(prefix="opengui-backup-") as folder:
+        await copy_out(url, Path(folder))
+        yield Path(folder)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from bot.cli.exits import OK, ServiceGone
 from bot.cli.remote import Remote, running_service, task_path
+from bot.config.record import record_url
 from bot.config.settings import Settings
 from bot.texts import say
 
@@ -36,7 +37,7 @@ async def own_store(settings: Settings) -> AsyncIterator[Store]:
     from bot.store.store import Store  # noqa: PLC0415 - see above
 
     with DataDirectory(settings.data_dir):
-        store = await Store.open(settings.data_dir)
+        store = await Store.open(settings.data_dir, url=record_url(settings))
         try:
             yield store
         finally:

@@ -37,6 +37,7 @@ _CODE: Final = {
     **{name: ("people", name) for name in ("pair", "token", "tokens", "signout")},
     "schedule": ("schedules", "schedule"),
     "open": ("browser", "open_console"),
+    "migrate-store": ("migrate_store", "migrate_store"),
 }
 """Module and function of a command; every other one has a module of its name, with a function of that name."""
 

@@ -258,6 +258,7 @@ def parser() -> argparse.ArgumentParser:
     saved.add_argument("file", metavar="FILE", help=say("cli.option.backup_file"))
     saved.add_argument("--frames", action="store_true", help=say("cli.option.backup_frames"))
     saved.add_argument("--settings", action="store_true", help=say("cli.option.backup_settings"))
+    add("migrate-store")
     made = add("service")
     made.add_argument("what", choices=("install", "uninstall"), help=say("cli.option.service_what"))
     made.add_argument("--apply", action="store_true", help=say("cli.option.service_apply"))

@@ -6,18 +6,20 @@ import argparse
 import asyncio
 import sys
 from collections.abc import Iterable, Iterator, Mapping
+from datetime import UTC, datetime
 from pathlib import Path
 
 from bot.cli.exits import OK, USAGE
 from bot.cli.written import WRITTEN, written_lines
 from bot.config.places import DOCUMENTS_NAME
+from bot.config.record import record_url
 from bot.config.settings import Settings, secret_names
 from bot.config.settings_file import SETTINGS_NAME, SettingsFile
 from bot.domain.address import Person, on_one_line
 from bot.domain.right import Grant
 from bot.people.subjects import Subject
 from bot.store.backup_contents import Brought, Waiting
-from bot.store.restore import unpacked
+from bot.store.restore import ASIDE, unpacked
 from bot.texts import say
 
 TEXT_SHOWN = 200
@@ -45,14 +47,29 @@ async def restore(options: argparse.Namespace, settings: Settings) -> int:
             return USAGE
         # Ctrl-C at the question is heard here, whatever was typed behind it.
         await asyncio.sleep(0)
-        copied, aside = backup.take()
+        url = record_url(settings)
+        former = None if not url else await _restore_to(url, backup.folder, settings.data_dir)
+        copied, aside = backup.take(record=not url)
     print(say("cli.restore.done", path=settings.data_dir, number=copied.frames))
     documents = settings.data_dir / DOCUMENTS_NAME
     if any(name.startswith(f"{DOCUMENTS_NAME}/") for name in copied.written) and settings.knowledge_dir != documents:
         print(say("cli.restore.documents", path=documents))
-    if aside is not None:
-        print(say("cli.restore.aside", path=aside))
+    for path in filter(None, (former, aside)):
+        print(say("cli.restore.aside", path=path))
     return OK
+
+
+async def _restore_to(url: str, folder: Path, directory: Path) -> Path:
+    """Replace a record in PostgreSQL, of which a copy is kept before; returns the folder with that. Raises StoreError;
+    the record is then as it was.
+    """
+    from bot.store.postgresql.copying import copy_in, copy_out  # noqa: PLC0415 - an extra
+
+    former = directory / f"{ASIDE}{datetime.now(UTC):%Y%m%d-%H%M%S-%f}-postgresql"
+    former.mkdir(mode=0o700)
+    await copy_out(url, former)
+    await copy_in(folder, url, replaces=True)
+    return former
 
 
 def _set_in_console(values: Mapping[str, str], model: type[Settings]) -> Iterator[str]:

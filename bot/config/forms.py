@@ -82,6 +82,14 @@ def _proxy(address: SecretStr) -> SecretStr:
     return address
 
 
+def _database(address: SecretStr) -> SecretStr:
+    """The address of a database, checked. Raises ValueError."""
+    value = address.get_secret_value()
+    if value and not re.fullmatch(r"postgres(ql)?://[^\s]+", value):
+        raise ValueError("an address such as postgresql://user:password@host/database was expected")
+    return address
+
+
 def _zone(name: str) -> str:
     """The name of a time zone, checked. Raises ValueError."""
     zone_named(name)
@@ -97,8 +105,9 @@ Url = Annotated[str, Field(pattern=r"^(https?://\S+)?$")]
 BaseUrl = Annotated[Url, AfterValidator(_base)]
 """Of a model endpoint, such as https://api.openai.com/v1."""
 
+DatabaseUrl = Annotated[SecretStr, AfterValidator(_database)]
 ProxyUrl = Annotated[SecretStr, AfterValidator(_proxy)]
-"""Secret as a whole: most have a password in them."""
+"""Secret as a whole, as that of a database: most have a password in them."""
 
 Pairs = Annotated[Mapping[str, str], NoDecode, BeforeValidator(_pairs)]
 PhoneNames = Annotated[Pairs, AfterValidator(_names)]

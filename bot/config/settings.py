@@ -26,6 +26,7 @@ from pydantic_settings import BaseSettings, EnvSettingsSource, PydanticBaseSetti
 
 from bot.config.forms import (
     BaseUrl,
+    DatabaseUrl,
     Host,
     Names,
     Pairs,
@@ -140,6 +141,7 @@ _EXPECTED: Final[Mapping[str, str]] = {
     "virtual_phones": "virtual_phones",
     "fast_lane": "fast_lane",
     "fleet_url": "fleet_url",
+    "database_url": "database",
     "console_port": "port",
     "console_url": "url",
     "search_before_planning": "yes_no",
@@ -227,6 +229,7 @@ class Settings(BaseSettings):
     fleet_url: Annotated[str, Field(max_length=300, pattern=r"^((nats|tls|ws|wss)://\S+)?$")] = ""
 
     data_dir: Path = Field(default_factory=lambda: places().data)
+    database_url: DatabaseUrl = SecretStr("")
     console_host: Host = "127.0.0.1"
     console_port: Port = 8765
     console_url: Url = ""

@@ -19,9 +19,9 @@ from bot.fleet.host_requests import HubMemory
 from bot.fleet.keys import HostKeys
 from bot.runtime.run_config import RunConfigs
 from bot.runtime.settings import RuntimeSettings
-from bot.store.checkpoints import open_checkpoints
 from bot.store.directory import DataDirectory
 from bot.store.housekeeping import Housekeeper
+from bot.store.opening import open_checkpoints
 from bot.store.store import Store
 from bot.store.waiting import PATIENCE_S
 from bot.tasks.secrets import MemorySecrets

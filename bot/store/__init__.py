@@ -1,1 +1,1 @@
-"""What is kept: one SQLite file with numbered migrations, and frames as files beside it. The only place with SQL."""
+"""What is kept: a database of SQLite or PostgreSQL, and pictures as files beside it. The only place with SQL."""

@@ -15,8 +15,7 @@ from sqlalchemy import bindparam, delete, select
 
 from bot.domain.address import Person
 from bot.store.codec import Codec
-from bot.store.connection import Transaction
-from bot.store.database import Database
+from bot.store.connection import Database, Transaction
 from bot.store.engine import insert
 from bot.store.tables.metadata import Number
 from bot.store.tables.people import audit

@@ -9,8 +9,7 @@ from sqlalchemy import bindparam, delete, func, select, update
 from bot.domain.address import Address, MessageRef
 from bot.domain.backlog import Late, Missed
 from bot.store.codec import Codec
-from bot.store.connection import Transaction, Value
-from bot.store.database import Database
+from bot.store.connection import Database, Transaction, Value
 from bot.store.engine import Statement, given, insert
 from bot.store.json_columns import address_of, address_text, message_text, row_number
 from bot.store.tables.chats import missed

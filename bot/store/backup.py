@@ -23,11 +23,12 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Final
 
-from bot.store.checkpoints import CHECKPOINTS_NAME
 from bot.store.errors import StoreCorrupt, StoreError, StoreTooNew, StoreTooOld
-from bot.store.schema import IS_OURS, migrations
-from bot.store.shapes import checkpoints_shape, difference, shape_of, store_shape
-from bot.store.store import DATABASE_NAME, FRAMES_NAME
+from bot.store.opening import DATABASE_NAME
+from bot.store.sqlite.checkpoints import CHECKPOINTS_NAME
+from bot.store.sqlite.schema import IS_OURS, migrations
+from bot.store.sqlite.shapes import checkpoints_shape, difference, shape_of, store_shape
+from bot.store.store import FRAMES_NAME
 from bot.texts import words
 
 MANIFEST = "backup.json"
@@ -55,24 +56,32 @@ class Copied:
 
 
 def back_up(
-    directory: Path, file: Path, *, frames: bool, settings: str = "", written: Mapping[str, Path] = _NOTHING
+    directory: Path,
+    file: Path,
+    *,
+    frames: bool,
+    settings: str = "",
+    written: Mapping[str, Path] = _NOTHING,
+    record: Path | None = None,
 ) -> Copied:
     """Copy the data directory into `file`, which is there completely or not at all. `settings` is the name of the
     settings file, "" to leave it out; `written` are files that people have written, by their names in the backup, and
-    are left out where a name is none for a backup. Blocks.
+    are left out where a name is none for a backup. `record` is the folder with the two databases, if not the data
+    directory. Blocks.
 
     Raises StoreError when there is nothing to copy, when `file` is there already, or when it cannot be written, and
     what `looked_through` raises.
     """
     if file.exists():
         raise StoreError(words("backup.there", file=file))
+    databases = record or directory
     for name in DATABASES:
-        if not (directory / name).is_file():
-            raise StoreError(words("backup.missing", name=name, path=directory))
+        if not (databases / name).is_file():
+            raise StoreError(words("backup.missing", name=name, path=databases))
     try:
         with tempfile.TemporaryDirectory(dir=file.parent, prefix=f".{file.name}.") as folder:
             for name in DATABASES:
-                copy_database(directory / name, Path(folder) / name)
+                copy_database(databases / name, Path(folder) / name)
             version = looked_through(Path(folder))
             for table in SIGNED_IN:
                 empty(Path(folder) / DATABASE_NAME, table)

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from bot.domain.address import Person
 from bot.domain.right import Grant, TierGift
+from bot.store.connection import Row
 from bot.store.people import GIFT, GRANT, LINKED
 
 
@@ -48,7 +49,7 @@ def brought(store: Path) -> Brought:
     with closing(sqlite3.connect(store)) as database:
         database.row_factory = sqlite3.Row
 
-        def rows(table: str, end: str = "") -> list[sqlite3.Row]:
+        def rows(table: str, end: str = "") -> list[Row]:
             return database.execute(f"SELECT * FROM {table} {end}").fetchall()  # noqa: S608 - the names are ours
 
         linked: dict[int, list[Person]] = {}
@@ -71,5 +72,5 @@ def brought(store: Path) -> Brought:
         )
 
 
-def _person(row: sqlite3.Row) -> Person:
+def _person(row: Row) -> Person:
     return Person(row["person_platform"], row["person_id"], row["person_name"])

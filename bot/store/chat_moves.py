@@ -9,8 +9,7 @@ from typing import Final
 from sqlalchemy import ColumnElement, Integer, bindparam, delete, func, select, update
 
 from bot.domain.address import Address
-from bot.store.connection import Parameters, Transaction
-from bot.store.database import Database
+from bot.store.connection import Database, Parameters, Transaction
 from bot.store.engine import Statement, insert
 from bot.store.json_columns import address_of, address_text, json_text
 from bot.store.tables.chats import cards, missed, moved_chats, outbox, questions

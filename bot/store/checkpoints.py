@@ -1,232 +1,62 @@
-"""Where the graphs keep their checkpoints: a SQLite file of their own, beside the store's."""
+"""What the checkpoints of the graphs have in common, whichever database keeps them."""
 
 from __future__ import annotations
 
-import asyncio
-import json
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
-from contextlib import asynccontextmanager, suppress
-from pathlib import Path
-from typing import Any, Literal, TypeVar
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import Any, Final
 
-import aiosqlite
-from langchain_core.runnables import RunnableConfig
-from langgraph.checkpoint.base import (
-    WRITES_IDX_MAP,
-    ChannelVersions,
-    Checkpoint,
-    CheckpointMetadata,
-    CheckpointTuple,
-    get_checkpoint_metadata,
-)
+from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
-from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 
-from bot.store.database import explained
-from bot.store.errors import StoreAway, StoreCorrupt, StoreError, StoreTooOld
-from bot.store.schema import APPLICATION_ID, IS_OURS, shrink
-from bot.store.waiting import PATIENCE_S, Writable, patiently
-from bot.texts import words
-
-CHECKPOINTS_NAME = "checkpoints.sqlite3"
-BUSY_MS = 15_000
-"""Milliseconds to wait for another writer; the saver sets none, and a backup may hold the file for seconds."""
-
-PRUNE_EVERY = 20
+PRUNE_EVERY: Final = 20
 """Super-steps of a thread after which its earlier checkpoints go. A step on a phone has five; each keeps the whole
 state, and nobody goes back further than to the last."""
-_OF_THE_GRAPH = "__"
+_OF_THE_GRAPH: Final = "__"
 """Begins the names of LangGraph's own channels: questions, answers, errors. Those of a state are ordinary words."""
-_NOTHING = "__no_writes__"
+_NOTHING: Final = "__no_writes__"
 """What a node has written that wrote nothing."""
 
-Result = TypeVar("Result")
 
-
-class LatestSaver(AsyncSqliteSaver):
-    """Keeps the last checkpoint of each thread, and for a moment a few before it. AsyncSqliteSaver keeps all.
-
-    What is pending (questions, answers, errors) belongs to the last one and stays. A full disk and a locked file are
-    waited for: the graph stands still meanwhile. All raises StoreError and its kinds.
-
-    Each call is one statement that commits itself: a way to SQLite's thread and back takes longer than the statement.
+class Checkpoints(BaseCheckpointSaver[str], ABC):
+    """Keeps the last checkpoint of each thread, and for a moment a few before it. What is pending (questions, answers,
+    errors) belongs to the last one and stays. While nothing can be written, the graph stands still. All raises
+    StoreError and its kinds.
     """
-
-    def __init__(self, connection: aiosqlite.Connection, path: Path) -> None:
-        # Only plain data and LangGraph's own types are read. LANGGRAPH_STRICT_MSGPACK says the same, but counts only
-        # where it was set before anything imported LangGraph.
-        super().__init__(connection, serde=JsonPlusSerializer(allowed_msgpack_modules=None))
-        self._path = path
-        self._writable = Writable(path)
 
     @property
+    @abstractmethod
     def trouble(self) -> str:
         """Why nothing can be written now; "" while it can, or nobody has tried."""
-        return self._writable.trouble
 
+    @abstractmethod
     async def probe(self) -> None:
         """While nothing can be written, look whether it can again: the graph that failed does not."""
-        if self.trouble:
-            with suppress(StoreError):
-                await self._once(self._come_and_go)
 
-    async def aget_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:
-        """The last checkpoint of a thread."""
-        with explained(self._path):
-            return await super().aget_tuple(config)
+    @abstractmethod
+    async def size(self) -> int:
+        """How many bytes they take on the disk."""
 
-    async def aput_writes(
-        self, config: RunnableConfig, writes: Sequence[tuple[str, Any]], task_id: str, task_path: str = ""
-    ) -> None:
-        """Save what belongs to a checkpoint, unless the next one has it a moment later: what a node has written.
-
-        A process that dies within that moment does the node again, as if it had died before the node's end.
-        """
-        if not any(channel.startswith(_OF_THE_GRAPH) and channel != _NOTHING for channel, _ in writes):
-            return
-        which = config["configurable"]
-        place = (str(which["thread_id"]), which["checkpoint_ns"], which["checkpoint_id"], task_id, task_path)
-        rows = [
-            (*place, WRITES_IDX_MAP.get(channel, index), channel, *self.serde.dumps_typed(value))
-            for index, (channel, value) in enumerate(writes)
-        ]
-        # As AsyncSqliteSaver has it: a question that is asked again takes the place of the first.
-        replaces = all(channel in WRITES_IDX_MAP for channel, _ in writes)
-        await self._kept(lambda: self._put_writes(rows, "REPLACE" if replaces else "IGNORE"))
-
-    async def aput(
-        self,
-        config: RunnableConfig,
-        checkpoint: Checkpoint,
-        metadata: CheckpointMetadata,
-        new_versions: ChannelVersions,
-    ) -> RunnableConfig:
-        """Save a checkpoint; every few steps remove the earlier ones."""
-        del new_versions  # a checkpoint is kept whole
-        which = config["configurable"]
-        thread, namespace = str(which["thread_id"]), which["checkpoint_ns"]
-        facts = json.dumps(get_checkpoint_metadata(config, metadata), ensure_ascii=False).encode("utf-8", "ignore")
-        row = (
-            *(thread, namespace, checkpoint["id"], which.get("checkpoint_id")),
-            *self.serde.dumps_typed(checkpoint),
-            facts,
-        )
-        await self._kept(lambda: self._put(row))
-        if metadata.get("step", 0) % PRUNE_EVERY == 0:
-            # Identifiers begin with their time (UUID 6): text order is the order of time.
-            earlier = (thread, namespace, checkpoint["id"])
-            await self._kept(lambda: self._forget_before(earlier))
-        return {
-            "configurable": {"thread_id": thread, "checkpoint_ns": namespace, "checkpoint_id": checkpoint["id"]},
-        }
-
-    async def _put(self, row: tuple[str | bytes | None, ...]) -> None:
-        async with self.lock:
-            await self.conn.execute_fetchall(
-                "INSERT OR REPLACE INTO checkpoints (thread_id, checkpoint_ns, checkpoint_id, parent_checkpoint_id,"
-                " type, checkpoint, metadata) VALUES (?, ?, ?, ?, ?, ?, ?)",
-                row,
-            )
-
-    async def _put_writes(self, rows: Sequence[tuple[object, ...]], otherwise: Literal["REPLACE", "IGNORE"]) -> None:
-        columns = "thread_id, checkpoint_ns, checkpoint_id, task_id, task_path, idx, channel, type, value"
-        places = ", ".join(["(?, ?, ?, ?, ?, ?, ?, ?, ?)"] * len(rows))
-        async with self.lock:
-            await self.conn.execute_fetchall(
-                f"INSERT OR {otherwise} INTO writes ({columns}) VALUES {places}",  # noqa: S608 - fixed words and marks
-                [value for row in rows for value in row],
-            )
-
+    @abstractmethod
     async def forget(self, task: str) -> None:
-        """Remove what is kept of a task and its runs. Raises StoreError."""
-        await self._kept(lambda: self._forget_task(task))
-
-    async def _forget_task(self, task: str) -> None:
-        async with self.lock:
-            for table in ("writes", "checkpoints"):
-                await self.conn.execute_fetchall(
-                    # "." is the character behind "-", and ";" behind ":": every run and member of the task and of no
-                    # other.
-                    f"DELETE FROM {table} WHERE thread_id = ?1 OR (thread_id >= ?2 AND thread_id < ?3)"  # noqa: S608 - two fixed names
-                    " OR (thread_id >= ?4 AND thread_id < ?5)",
-                    (f"task:{task}", f"run:{task}-", f"run:{task}.", f"member:{task}:", f"member:{task};"),
-                )
-
-    async def _forget_before(self, which: tuple[str, str, str]) -> None:
-        async with self.lock:
-            for table in ("checkpoints", "writes"):
-                await self.conn.execute_fetchall(
-                    f"DELETE FROM {table} WHERE thread_id = ? AND checkpoint_ns = ? AND checkpoint_id < ?",  # noqa: S608 - two fixed names
-                    which,
-                )
-
-    async def _kept(self, write: Callable[[], Awaitable[Result]]) -> Result:
-        return await patiently(lambda: self._once(write), seconds=PATIENCE_S)
-
-    async def _once(self, write: Callable[[], Awaitable[Result]]) -> Result:
-        try:
-            with explained(self._path):
-                kept = await write()
-        except StoreAway as away:
-            self._writable.failed(str(away.__cause__))
-            raise
-        self._writable.worked()
-        return kept
-
-    async def _come_and_go(self) -> None:
-        """A row of 64 KB that is gone again: there is room for a checkpoint, and nothing has changed."""
-        async with self.lock:
-            await self.conn.execute_fetchall(
-                "INSERT OR REPLACE INTO checkpoints (thread_id, checkpoint_ns, checkpoint_id, checkpoint)"
-                " VALUES ('probe', '', '', zeroblob(65536))"
-            )
-            await self.conn.execute_fetchall("DELETE FROM checkpoints WHERE thread_id = 'probe'")
+        """Remove what is kept of a task and its runs."""
 
 
-@asynccontextmanager
-async def open_checkpoints(directory: Path) -> AsyncIterator[LatestSaver]:
-    """The saver on `directory`/checkpoints.sqlite3. Raises StoreCorrupt when that file is damaged or none of SQLite's,
-    StoreTooOld when another program made it, and StoreError when it cannot be used; it is then as it was.
+def serializer() -> JsonPlusSerializer:
+    """Reads only plain data and LangGraph's own types. LANGGRAPH_STRICT_MSGPACK says the same, but counts only where it
+    was set before anything imported LangGraph.
     """
-    path = directory / CHECKPOINTS_NAME
-    try:
-        # Tried out first: aiosqlite leaves a thread behind when SQLite cannot open the file.
-        await asyncio.to_thread(_touch, path)
-    except OSError as error:
-        raise _unusable(path, str(error.strerror)) from error
-    async with aiosqlite.connect(path, isolation_level=None) as connection:
-        saver = LatestSaver(connection, path)
-        try:
-            # Looked at before anything is written: a damaged file is left alone.
-            found = next(iter(await connection.execute_fetchall("PRAGMA quick_check(1)")))[0]
-            if found != "ok":
-                raise _damaged(path)
-            if not next(iter(await connection.execute_fetchall(IS_OURS)))[0]:
-                raise StoreTooOld(words("store.too_old", path=path))
-            # Before the tables: a process that dies in between leaves an empty file.
-            await connection.execute_fetchall(f"PRAGMA application_id = {APPLICATION_ID}")
-            await saver.setup()
-            await shrink(connection, path)
-            await connection.execute_fetchall(f"PRAGMA busy_timeout={BUSY_MS}")
-            await connection.execute_fetchall("PRAGMA synchronous=NORMAL")
-        except aiosqlite.OperationalError as error:
-            raise _unusable(path, str(error)) from error
-        except aiosqlite.DatabaseError as error:
-            raise _damaged(path) from error
-        yield saver
-        # A cancelled graph can leave its write open; nobody else could write then.
-        async with saver.lock:
-            await connection.commit()
+    return JsonPlusSerializer(allowed_msgpack_modules=None)
 
 
-def _touch(path: Path) -> None:
-    """Open the file for writing, and leave it as it is."""
-    path.open("ab").close()
+def is_pending(writes: Sequence[tuple[str, Any]]) -> bool:
+    """Whether there is more in what belongs to a checkpoint than a node has written: the next checkpoint has that a
+    moment later.
+    """
+    return any(channel.startswith(_OF_THE_GRAPH) and channel != _NOTHING for channel, _ in writes)
 
 
-def _unusable(path: Path, reason: str) -> StoreError:
-    return StoreError(words("store.checkpoints", path=path, reason=reason))
-
-
-def _damaged(path: Path) -> StoreCorrupt:
-    return StoreCorrupt(words("store.checkpoints_damaged", path=path))
+def threads_of(task: str) -> tuple[str, str, str, str, str]:
+    """The thread of a task, and the two ranges of names (from, and before) of those of its runs and members."""
+    # "." is the character behind "-", and ";" behind ":": every run and member of the task and of no other.
+    return f"task:{task}", f"run:{task}-", f"run:{task}.", f"member:{task}:", f"member:{task};"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import fields, is_dataclass
 from enum import Enum
@@ -15,7 +14,7 @@ from sqlalchemy import Boolean, Column, String, Table
 
 from agent.run_id import RunId
 from bot.domain.address import Address, MessageRef
-from bot.store.connection import Parameters, Value
+from bot.store.connection import Parameters, Row, Value
 from bot.store.json_columns import address_of, address_text, message_of, message_text
 
 Kind = TypeVar("Kind")
@@ -64,15 +63,15 @@ class Codec(Generic[Kind]):
         """The parameters of an insert or an update of these columns."""
         return {column: write(value) for column, write in self._writers.items()}
 
-    def read(self, row: sqlite3.Row) -> Kind:
+    def read(self, row: Row) -> Kind:
         """The value that a row holds, which may have more columns."""
         return self._kind(**{name: read(row) for name, read in self._readers})
 
-    def read_all(self, rows: Collection[sqlite3.Row]) -> tuple[Kind, ...]:
+    def read_all(self, rows: Collection[Row]) -> tuple[Kind, ...]:
         """The values that these rows hold."""
         return tuple(map(self.read, rows))
 
-    def first(self, rows: list[sqlite3.Row]) -> Kind | None:
+    def first(self, rows: list[Row]) -> Kind | None:
         """The value that the first row holds, None without rows."""
         return self.read(rows[0]) if rows else None
 

@@ -1,18 +1,11 @@
-"""A connection to SQLite on which a piece of work with several statements takes one way to its thread and back."""
+"""What modules of the store see of a database: rows, the parameters of statements, and an open transaction."""
 
 from __future__ import annotations
 
-import sqlite3
-from collections.abc import Awaitable, Callable, Mapping
-from contextvars import copy_context
-from functools import partial
-from pathlib import Path
-from typing import Protocol, TypeVar
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
+from typing import Any, Protocol, TypeVar
 
-import aiosqlite
-
-from bot.store.engine import Statement
-from bot.store.sqlite import SQLITE
+from bot.store.engine import Engine, Statement
 
 Value = str | int | float | bytes | None
 Parameters = dict[str, Value]
@@ -20,64 +13,117 @@ Values = tuple[Value, ...] | Mapping[str, Value]
 """The parameters of a statement: in order for SQL that is written out, by name for SQLAlchemy's."""
 Result = TypeVar("Result")
 
-_ROWS_AT_ONCE = 64
-"""What `aiosqlite.connect` takes for rows that are read one by one; here they never are."""
 
+class Row(Protocol):
+    """A row of a result, with its columns by their names and by their places."""
 
-def sql_of(statement: str | Statement) -> str:
-    """A statement as SQLite reads it."""
-    return statement if isinstance(statement, str) else SQLITE.text(statement)
+    def __getitem__(self, column: int | str, /) -> Any:  # noqa: ANN401 - what the column holds
+        """The value of a column."""
+        ...
+
+    def __iter__(self) -> Iterator[Any]:
+        """The values in the order of the columns."""
+        ...
+
+    def keys(self) -> Iterable[str]:
+        """The names of the columns."""
+        ...
 
 
 class Source(Protocol):
     """Where statements can be run: the database itself for reading, one of its reads, or an open transaction."""
 
-    async def fetch(self, statement: str | Statement, values: Values = ()) -> list[sqlite3.Row]:
-        """Run one statement and return all its rows."""
+    async def fetch(self, statement: str | Statement, values: Values = ()) -> list[Row]:
+        """Run one statement and return all its rows. Raises StoreError, and StoreConflict when a constraint forbids
+        what it would write.
+        """
         ...
 
 
+Run = Callable[[str | Statement, Values], list[Row]]
+"""Runs one statement at once, in the thread of a connection, and returns all its rows."""
+
+
 class Statements:
-    """Runs statements at once, in the thread of the connection."""
+    """Implements `Source` on one connection."""
 
-    def __init__(self, connection: sqlite3.Connection) -> None:
-        self._connection = connection
+    def __init__(self, run: Run) -> None:
+        self._run = run
 
-    async def fetch(self, statement: str | Statement, values: Values = ()) -> list[sqlite3.Row]:
-        """Run one statement and return all its rows. Raises sqlite3.IntegrityError when a constraint forbids it."""
-        return self._connection.execute(sql_of(statement), values).fetchall()
+    async def fetch(self, statement: str | Statement, values: Values = ()) -> list[Row]:
+        """See Source."""
+        return self._run(statement, values)
 
 
 class Transaction(Statements):
     """An open transaction. What is run in it is committed together, or not at all."""
 
-    def __init__(self, connection: sqlite3.Connection) -> None:
-        super().__init__(connection)
+    def __init__(self, run: Run) -> None:
+        super().__init__(run)
         self.on_commit: list[Callable[[], None]] = []
         """What is called in the event loop once it is all on the disk, and never where it is not; it must be quick."""
 
 
-class Connection(aiosqlite.Connection):
-    """aiosqlite's connection, which can also be given a whole piece of work."""
+class Database(Protocol):
+    """An open database. Statements are always fetched to the end in one call, so that a cancelled caller leaves no
+    statement open, which would lock everybody else out.
+    """
 
-    @classmethod
-    async def open(cls, path: Path, *, timeout: float) -> Connection:
-        """Connect; a locked file is waited for `timeout` seconds. Transactions are begun and ended by statements."""
-        connection = cls(lambda: sqlite3.connect(path, timeout=timeout, isolation_level=None), _ROWS_AT_ONCE)
-        await connection
-        return connection
+    @property
+    def engine(self) -> Engine:
+        """What kind of database it is."""
+        ...
 
-    async def run(self, work: Callable[[sqlite3.Connection], Result]) -> Result:
-        """`work` with SQLite's own connection, in its thread. It is done to its end when the caller is cancelled."""
-        function = partial(copy_context().run, work, self._conn)
-        done: Result = await self._execute(function)  # type: ignore[no-untyped-call]  # what aiosqlite does it all with
-        return done
+    async def close(self) -> None:
+        """Finish what is being written and close it."""
+        ...
+
+    async def fetch(self, statement: str | Statement, values: Values = ()) -> list[Row]:
+        """Read what is committed. Raises StoreError."""
+        ...
+
+    async def read(self, work: Callable[[Source], Awaitable[Result]]) -> Result:
+        """Several reads on one way to the connection's thread: `work` waits for nothing else. Raises StoreError."""
+        ...
+
+    async def write(self, work: Callable[[Transaction], Awaitable[Result]], *, patience: float = 0.0) -> Result:
+        """Run `work` in a transaction and return its result once that is on the disk. It waits for nothing but the
+        statements of the transaction, and is run in the thread of the connection.
+
+        Cancelling the caller neither cuts the transaction nor leaves it open.
+        For `patience` seconds a full disk, a locked file or a server that is away is waited for; `work` is then run
+        again from its beginning. Raises StoreError, and whatever `work` raises; nothing is then written.
+        """
+        ...
+
+    async def execute(self, statement: str | Statement, values: Values = (), *, patience: float = 0.0) -> list[Row]:
+        """Run one statement as a transaction of its own and return its rows: see `write`."""
+        ...
+
+    async def erase(self, work: Callable[[Transaction], Awaitable[list[Result]]]) -> list[Result]:
+        """As `write`, for `work` that returns what it removes, of which as little as the engine can is left on the
+        disk. Raises StoreError.
+        """
+        ...
+
+    async def size(self) -> int:
+        """How many bytes it takes on the disk. Raises StoreError."""
+        ...
+
+    @property
+    def trouble(self) -> str:
+        """Why nothing can be written now, in the engine's words; "" while it can, or nobody has tried."""
+        ...
+
+    async def probe(self) -> None:
+        """While nothing can be written, look whether it can again: whoever waits does not write."""
+        ...
 
 
 def to_its_end(work: Awaitable[Result]) -> Result:
     """The result of what waits for nothing but statements, in the thread in which these are run.
 
-    Raises what it raises, and RuntimeError when it waits for something else: the file would be locked meanwhile.
+    Raises what it raises, and RuntimeError when it waits for something else: the database would be locked meanwhile.
     """
     waiting = work.__await__()
     try:

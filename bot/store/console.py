@@ -9,8 +9,7 @@ from sqlalchemy import bindparam, func, select, update
 
 from bot.domain.console_log import Author, Content, Entry
 from bot.store.codec import Codec
-from bot.store.connection import Parameters, Transaction
-from bot.store.database import Database
+from bot.store.connection import Database, Parameters, Transaction
 from bot.store.engine import Statement, given, insert
 from bot.store.tables.metadata import Number
 from bot.store.tables.people import console_messages as messages

@@ -13,8 +13,7 @@ from agent.ports.agent import AS_SET, Guidance
 from bot.domain.task import Task
 from bot.domain.task_events import Accepted, LogEvent
 from bot.store.codec import Codec
-from bot.store.connection import Parameters, Transaction
-from bot.store.database import Database
+from bot.store.connection import Database, Parameters, Transaction
 from bot.store.engine import given, insert, is_listed
 from bot.store.json_columns import json_text
 from bot.store.tables.people import api_requests, conversation_messages, conversations

@@ -10,7 +10,7 @@ from typing import Final
 from sqlalchemy import func, select
 
 from bot.store.codec import Codec
-from bot.store.database import Database
+from bot.store.connection import Database
 from bot.store.engine import insert
 from bot.store.tables.chats import outbox, questions
 from bot.store.tables.people import refusals

@@ -8,7 +8,7 @@ Besides them statements use two functions that each database has by these names:
 from __future__ import annotations
 
 import json
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from typing import Any, Protocol
 
 from sqlalchemy import (
@@ -26,7 +26,7 @@ from sqlalchemy import (
     select,
     tuple_,
 )
-from sqlalchemy.dialects.sqlite import Insert
+from sqlalchemy.dialects.postgresql import Insert
 from sqlalchemy.types import TypeEngine
 
 from bot.domain.address import Person
@@ -52,8 +52,8 @@ class Engine(Protocol):
         """The parameter of `FactsWith`: one of these words, as they are; without words nothing is found."""
         ...
 
-    def forget_words(self) -> str:
-        """The statement after which no letters of removed facts are left in what finds them by their words."""
+    def forget_words(self) -> Sequence[str]:
+        """The statements after which no letters of removed facts are left in what finds them by their words."""
         ...
 
 
@@ -122,7 +122,7 @@ def has_words(fact: ColumnElement[int], parameter: str) -> ColumnElement[bool]:
 
 def insert(table: Table, columns: Collection[str]) -> Insert:
     """An insert with a parameter for each of these columns. What it does at a conflict it is told by `on_conflict_…`,
-    which PostgreSQL's has by the same names.
+    which SQLite's has by the same names.
     """
     return Insert(table).values({column: bindparam(column) for column in columns})
 

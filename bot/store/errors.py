@@ -33,3 +33,7 @@ class StoreTooOld(StoreError):
 
 class DirectoryInUse(StoreError):
     """Another process owns the data directory."""
+
+
+class StoreConflict(StoreError):
+    """A constraint of a table forbids what would be written; the caller understands why. Nothing of it was written."""

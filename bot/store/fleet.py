@@ -10,8 +10,7 @@ from sqlalchemy import Text, bindparam, delete, exists, func, literal, or_, sele
 
 from agent.run_id import RunId
 from bot.store.codec import Codec
-from bot.store.connection import Parameters, Transaction
-from bot.store.database import Database
+from bot.store.connection import Database, Parameters, Transaction
 from bot.store.engine import given, insert, upsert
 from bot.store.tables.metadata import Number
 from bot.store.tables.phones import (

@@ -14,10 +14,12 @@ from typing import Final, Protocol
 
 from bot.domain.clock import ClockWatch, seconds_since_boot
 from bot.domain.retention import KEEP_TASKS_DAYS
-from bot.store.checkpoints import CHECKPOINTS_NAME
 from bot.store.errors import StoreError
 from bot.store.frames import kept_files
-from bot.store.store import DATABASE_NAME, FRAMES_NAME, TASK_FILES_NAME, Store
+from bot.store.opening import DATABASE_NAME
+from bot.store.sqlite.checkpoints import CHECKPOINTS_NAME
+from bot.store.sqlite.database import size_of
+from bot.store.store import FRAMES_NAME, TASK_FILES_NAME, Store
 
 logger = logging.getLogger(__name__)
 
@@ -38,6 +40,10 @@ class Threads(Protocol):
 
     async def forget(self, task: str) -> None:
         """Remove those of a task."""
+        ...
+
+    async def size(self) -> int:
+        """How many bytes they take on the disk."""
         ...
 
 
@@ -104,7 +110,8 @@ class Housekeeper:
             self._believed_from = self._steady() + BELIEVED_S
             logger.warning("The clock was set by %+.0f s; nothing is removed because of its age for a day.", jump)
         removed = Removed() if self._steady() < self._believed_from else await self._remove(now)
-        self.kept = await asyncio.to_thread(kept_in, self._directory)
+        pictures = await asyncio.to_thread(pictures_in, self._directory)
+        self.kept = Kept(*pictures, await self._store.size(), await self._threads.size())
         return removed
 
     async def _remove(self, now: float) -> Removed:
@@ -170,23 +177,17 @@ class Housekeeper:
 
 def kept_in(directory: Path) -> Kept:
     """What a data directory holds. Blocks while it looks at each file."""
+    databases = [size_of(directory / name) for name in (DATABASE_NAME, CHECKPOINTS_NAME)]
+    return Kept(*pictures_in(directory), *databases)
+
+
+def pictures_in(directory: Path) -> tuple[int, int]:
+    """How many pictures there are, and how many bytes they have. Blocks."""
     pictures = [file.size for file in kept_files(directory / FRAMES_NAME)]
-    databases = [
-        sum(_size(directory / f"{name}{end}") or 0 for end in ("", "-wal"))
-        for name in (DATABASE_NAME, CHECKPOINTS_NAME)
-    ]
-    return Kept(len(pictures), sum(pictures), *databases)
+    return len(pictures), sum(pictures)
 
 
 def _numbered(root: Path) -> list[str]:
     """The folders there that are called as tasks are; whatever else is there is somebody else's."""
     there = root.iterdir() if root.is_dir() else ()
     return [path.name for path in there if path.name.isascii() and path.name.isdigit() and not path.is_symlink()]
-
-
-def _size(path: Path) -> int | None:
-    """None when it is not there, or has just gone."""
-    try:
-        return path.stat().st_size
-    except FileNotFoundError:
-        return None

@@ -9,8 +9,7 @@ from sqlalchemy import bindparam, select, update
 
 from agent.ports.journal import ActionKey, ActionState, LeaseLost
 from agent.run_id import RunId
-from bot.store.connection import Parameters, Transaction
-from bot.store.database import Database
+from bot.store.connection import Database, Parameters, Transaction
 from bot.store.engine import JsonField, given, insert, is_listed
 from bot.store.json_columns import json_text
 from bot.store.tables.tasks import actions, leases

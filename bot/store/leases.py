@@ -11,8 +11,7 @@ from agent.ports.leases import Lease
 from agent.run_id import RunId
 from bot.domain.address import MessageRef
 from bot.store.codec import Codec
-from bot.store.connection import Parameters, Transaction
-from bot.store.database import Database
+from bot.store.connection import Database, Parameters, Transaction
 from bot.store.engine import given, insert, is_listed, upsert
 from bot.store.json_columns import address_text, json_text
 from bot.store.tables.chats import hand_pictures

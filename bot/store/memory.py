@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import sqlite3
 import sys
 from array import array
 from collections.abc import Callable, Collection, Sequence
@@ -28,8 +27,7 @@ from agent.ports.memory import (
 )
 from agent.relevance import MAX_TERMS, ranked, terms
 from bot.store.codec import Codec
-from bot.store.connection import Parameters, Transaction
-from bot.store.database import Database
+from bot.store.connection import Database, Parameters, Row, Transaction
 from bot.store.engine import given, has_words, insert, is_listed, listed, upsert
 from bot.store.json_columns import json_text
 from bot.store.tables.people import facts, forgettings
@@ -124,10 +122,11 @@ class MemoryTable:
         own = sorted(self._accounts(person)) if person else []
         values: Parameters = {"own": json_text(own), "facts": json_text(sorted(facts))}
 
-        async def work(transaction: Transaction) -> list[sqlite3.Row]:
+        async def work(transaction: Transaction) -> list[Row]:
             gone = await transaction.fetch(_FORGET, values)
             if gone:
-                await transaction.fetch(self._database.engine.forget_words())
+                for statement in self._database.engine.forget_words():
+                    await transaction.fetch(statement)
                 for account in own:
                     await transaction.fetch(_FORGOTTEN, {"person": account, "at": self._clock()})
             return gone

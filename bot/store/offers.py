@@ -10,8 +10,7 @@ from sqlalchemy import bindparam, delete, select
 from agent.files import GivenFile
 from bot.domain.address import MessageRef, Person, Place
 from bot.store.codec import Codec
-from bot.store.connection import Transaction
-from bot.store.database import Database
+from bot.store.connection import Database, Transaction
 from bot.store.engine import given, insert
 from bot.store.tables.chats import offers
 

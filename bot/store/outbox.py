@@ -4,7 +4,6 @@ each task's card is.
 
 from __future__ import annotations
 
-import sqlite3
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final, Literal, assert_never
@@ -13,8 +12,7 @@ from sqlalchemy import bindparam, delete, exists, or_, select, update
 
 from bot.domain.address import MessageRef
 from bot.store.codec import Codec
-from bot.store.connection import Source, Transaction
-from bot.store.database import Database
+from bot.store.connection import Database, Row, Source, Transaction
 from bot.store.engine import given, insert, upsert
 from bot.store.json_columns import message_of, message_text
 from bot.store.tables.chats import cards, outbox, questions
@@ -177,7 +175,7 @@ class Outbox:
         await self._database.write(work, patience=patience)
 
     async def add(self, transaction: Transaction, task: str, payload: Payload, *, now: float) -> None:
-        """A message becomes due with this transaction. Raises sqlite3.IntegrityError for a second final message."""
+        """A message becomes due with this transaction. Raises StoreConflict for a second final message."""
         kind, subject, name = _columns(payload)
         values = {"task": int(task), "kind": kind, "subject": subject, "name": name, "created": now}
         await transaction.fetch(_ADD, values)
@@ -254,7 +252,7 @@ def _payload(kind: OutboxKind, subject: str, name: str) -> Payload:
 _QUIET = "quiet"
 
 
-def _row(row: sqlite3.Row) -> OutboxRow:
+def _row(row: Row) -> OutboxRow:
     return OutboxRow(
         id=row["id"],
         task=str(row["task"]),

@@ -8,8 +8,7 @@ from typing import Final
 from sqlalchemy import Text, bindparam, delete, exists, func, or_, select
 
 from bot.domain.address import Address, Person
-from bot.store.connection import Parameters, Transaction
-from bot.store.database import Database
+from bot.store.connection import Database, Parameters, Transaction
 from bot.store.engine import JsonField, JsonPart, Listed, accounts_text, given, is_of, upsert
 from bot.store.tables.chats import questions
 from bot.store.tables.people import console_messages, handed_in

@@ -10,8 +10,7 @@ from sqlalchemy import bindparam, delete, func, select
 from bot.domain.address import Person
 from bot.domain.right import Grant, Right, TierGift
 from bot.store.codec import Codec
-from bot.store.connection import Parameters, Source, Transaction
-from bot.store.database import Database
+from bot.store.connection import Database, Parameters, Source, Transaction
 from bot.store.engine import given, insert, upsert
 from bot.store.tables.people import grants, links, person_tiers
 from bot.store.tables.tasks import task_tiers, tasks

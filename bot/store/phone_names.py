@@ -7,8 +7,7 @@ from typing import Final
 
 from sqlalchemy import select
 
-from bot.store.connection import Parameters
-from bot.store.database import Database
+from bot.store.connection import Database, Parameters
 from bot.store.engine import upsert
 from bot.store.tables.phones import phone_names, usual_phone_names
 
@@ -30,7 +29,7 @@ class PhoneNameTable:
         return {row["phone"]: row["name"] for row in await self._database.fetch(_NAMES)}
 
     async def keep(self, phone_id: str, name: str) -> None:
-        """The phone has this name from now on. Raises sqlite3.IntegrityError when another phone has it."""
+        """The phone has this name from now on. Raises StoreConflict when another phone has it."""
         values: Parameters = {"phone": phone_id, "name": name, "folded": name.casefold(), "changed": self._clock()}
         await self._database.execute(_KEEP, values)
 

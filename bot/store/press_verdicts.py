@@ -9,7 +9,7 @@ from sqlalchemy import bindparam, delete, select
 
 from agent.guards.press_verdicts import KeptVerdict
 from bot.store.codec import Codec
-from bot.store.database import Database
+from bot.store.connection import Database
 from bot.store.engine import upsert
 from bot.store.errors import StoreError
 from bot.store.tables.metadata import Time

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Sequence
 from typing import Final
 
@@ -20,8 +19,7 @@ from sqlalchemy import (
     update,
 )
 
-from bot.store.connection import Transaction
-from bot.store.database import Database
+from bot.store.connection import Database, Row, Transaction
 from bot.store.engine import Statement, given, listed
 from bot.store.json_columns import json_text
 from bot.store.tables.chats import cards, hand_pictures, missed, outbox, questions
@@ -183,7 +181,7 @@ class Pruning:
         overwritten in the file.
         """
 
-        async def work(transaction: Transaction) -> list[sqlite3.Row]:
+        async def work(transaction: Transaction) -> list[Row]:
             gone = [await transaction.fetch(statement, {"limit": BATCH}) for statement in _FORGET_MENTIONS]
             return [row for rows in gone for row in rows]
 

@@ -10,8 +10,7 @@ from agent.questions import Question, QuestionKind
 from bot.domain.address import Address, MessageRef
 from bot.domain.task import Closing, OpenQuestion, locator
 from bot.store.codec import Codec
-from bot.store.connection import Parameters, Source, Transaction
-from bot.store.database import Database
+from bot.store.connection import Database, Parameters, Source, Transaction
 from bot.store.engine import JsonField, given, insert
 from bot.store.json_columns import address_text, message_text
 from bot.store.tables.chats import questions

@@ -28,7 +28,8 @@ from bot.store.backup import (
 from bot.store.backup_contents import Brought, brought
 from bot.store.directory import DataDirectory
 from bot.store.errors import StoreCorrupt, StoreError, StoreTooNew
-from bot.store.store import DATABASE_NAME, FRAMES_NAME
+from bot.store.opening import DATABASE_NAME
+from bot.store.store import FRAMES_NAME
 from bot.texts import words
 
 _PICTURE = re.compile(rf"{FRAMES_NAME}/([0-9a-f]{{2}})/(\1[0-9a-f]{{62}}\.[a-z0-9]{{1,10}})")
@@ -72,9 +73,9 @@ class Unpacked:
         self._copied = copied
         self._pictures = pictures
 
-    def take(self) -> tuple[Copied, Path | None]:
+    def take(self, *, record: bool = True) -> tuple[Copied, Path | None]:
         """Put the present databases aside and those of the backup in their place, and so with what people have written
-        of each kind that the backup has. Blocks.
+        of each kind that the backup has; without `record` the databases are left alone. Blocks.
 
         Returns what was restored, and the folder in the data directory where all that was replaced is (None without
         any). Pictures are named by their content: those of the backup come beside those that are there.
@@ -83,7 +84,8 @@ class Unpacked:
         with _told(self._directory):
             for picture in self._pictures:
                 _keep(self._folder / picture, self._directory / picture)
-            return self._copied, _swap(self._folder, self._directory, self._names)
+            names = [name for name in self._names if record or name not in DATABASES]
+            return self._copied, _swap(self._folder, self._directory, names)
 
 
 @contextmanager

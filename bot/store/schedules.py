@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sqlite3
 from dataclasses import replace
 from typing import Final
 
@@ -12,8 +11,7 @@ from bot.domain.address import Person
 from bot.domain.schedule import Plan, Schedule
 from bot.domain.watch import WatchState
 from bot.store.codec import Codec
-from bot.store.connection import Parameters, Transaction, Value
-from bot.store.database import Database
+from bot.store.connection import Database, Parameters, Row, Transaction, Value
 from bot.store.engine import given, insert
 from bot.store.json_columns import row_number
 from bot.store.tables.tasks import schedules
@@ -129,7 +127,7 @@ class Schedules:
         return bool(await self._database.execute(_REMOVE, {"id": int(schedule)}))
 
 
-def _schedule(row: sqlite3.Row) -> Schedule:
+def _schedule(row: Row) -> Schedule:
     """What is allowed ahead is kept without the number of the schedule, which there was none of yet."""
     schedule = _SCHEDULE.read(row)
     if schedule.plan.standing is None:

@@ -9,7 +9,7 @@ from typing import Final
 from sqlalchemy import bindparam, delete, select, update
 
 from bot.store.codec import Codec
-from bot.store.database import Database
+from bot.store.connection import Database
 from bot.store.engine import given, insert, is_listed
 from bot.store.json_columns import json_text
 from bot.store.tables.people import console_sessions

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sqlite3
 from typing import Final
 
 from sqlalchemy import bindparam, or_, select
@@ -12,8 +11,7 @@ from agent.effect_facts import effects_data, effects_of
 from agent.recorded_skills.step_record import StepRecord
 from agent.run_id import RunId
 from bot.domain.task import StepRow
-from bot.store.connection import Parameters, Transaction
-from bot.store.database import Database
+from bot.store.connection import Database, Parameters, Row, Transaction
 from bot.store.engine import insert
 from bot.store.json_columns import json_text, usage_of, usage_text
 from bot.store.tables.metadata import Number
@@ -79,7 +77,7 @@ class Steps:
         return _step(rows[0]) if rows else None
 
 
-def _step(row: sqlite3.Row) -> StepRow:
+def _step(row: Row) -> StepRow:
     part = row["parent"] is not None
     return StepRow(
         task=str(row["parent"] if part else row["task"]),

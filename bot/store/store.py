@@ -13,17 +13,17 @@ from bot.domain.retention import GIBIBYTE, KEEP_DAYS, KEEP_GIGABYTES
 from bot.store.audit import Audit
 from bot.store.backlog import MissedTable
 from bot.store.chat_moves import Moves
-from bot.store.connection import Source, Transaction
+from bot.store.connection import Database, Source, Transaction
 from bot.store.console import ConsoleMessages
 from bot.store.conversations import ApiRequests, Conversations
 from bot.store.counters import Figures, Refusals
-from bot.store.database import Database
 from bot.store.fleet import FleetTable
 from bot.store.frames import FrameFiles
 from bot.store.journal import ActionJournal
 from bot.store.leases import HandPictures, LeaseTable
 from bot.store.memory import MemoryTable
 from bot.store.offers import Offers
+from bot.store.opening import open_database
 from bot.store.outbox import Cards, Outbox
 from bot.store.own_files import OwnFiles
 from bot.store.people import Grants, Links, Tiers
@@ -43,7 +43,6 @@ from bot.store.tokens import TokenTable
 from bot.store.tool_calls import ToolCallTable
 from bot.store.usage import UsageTable
 
-DATABASE_NAME = "opengui.sqlite3"
 FRAMES_NAME = "frames"
 TASK_FILES_NAME = "task-files"
 """The folder with a folder for each task that has files of its own."""
@@ -99,16 +98,18 @@ class Store:
         cls,
         directory: Path,
         *,
+        url: str = "",
         clock: Callable[[], float] = time.time,
         keep_days: float = KEEP_DAYS,
         keep_bytes: float = KEEP_GIGABYTES * GIBIBYTE,
         patience: float = 0.0,
     ) -> Store:
-        """Open what is kept in the directory, or begin it. For `patience` seconds a full disk is waited for.
+        """Open what is kept in the directory, or begin it; all but files is kept in PostgreSQL where `url` is the
+        address of a database. For `patience` seconds a full disk, or a server that is away, is waited for.
 
         Raises StoreError or one of its kinds.
         """
-        database = await Database.open(directory / DATABASE_NAME)
+        database = await open_database(directory, url, patience=patience)
         frames = FrameFiles(directory / FRAMES_NAME, clock, keep_days=keep_days, keep_bytes=keep_bytes)
         store = cls(database, frames, clock)
         await store.outbox.recover(clock(), patience=patience)
@@ -131,6 +132,10 @@ class Store:
     async def write(self, work: Callable[[Transaction], Awaitable[Result]], *, patience: float = 0.0) -> Result:
         """Several changes as one: see `Database.write`."""
         return await self._database.write(work, patience=patience)
+
+    async def size(self) -> int:
+        """How many bytes the database takes on the disk. Raises StoreError."""
+        return await self._database.size()
 
     async def trouble(self) -> str:
         """Why nothing can be written now, "" while it can."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Callable
 from typing import Final
 
@@ -11,9 +10,8 @@ from sqlalchemy import bindparam, func, select
 from bot.domain.right import API_PLATFORM
 from bot.domain.task import Task
 from bot.domain.task_events import KINDS, LogEvent, LoggedEvent, StepDone, ToolReturned, names_in_conversation
-from bot.store.connection import Parameters, Transaction
+from bot.store.connection import Database, Parameters, Row, Transaction
 from bot.store.conversations import Conversations
-from bot.store.database import Database
 from bot.store.engine import given, insert
 from bot.store.tables.people import conversation_messages
 from bot.store.tables.tasks import task_events
@@ -73,7 +71,7 @@ class TaskEvents:
             "kind": event.type,
             # What skills are made of is in the step's own row alone.
             "data": event.model_dump_json(exclude={"type", "record"}),
-            "done": isinstance(event, StepDone | ToolReturned),
+            "done": int(isinstance(event, StepDone | ToolReturned)),
             "conversation": conversation,
             "told": told,
             "message": message,
@@ -97,7 +95,7 @@ class TaskEvents:
             listener(task, event)
 
 
-def _logged(row: sqlite3.Row, *, is_deleted: bool = False) -> LoggedEvent:
+def _logged(row: Row, *, is_deleted: bool = False) -> LoggedEvent:
     event, task = KINDS[row["kind"]].model_validate_json(row["data"]), str(row["task"])
     return LoggedEvent(
         task, row["number"], row["at"], event, row["part"], row["done"], row["told"], row["message"], is_deleted

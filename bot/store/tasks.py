@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sqlite3
 from collections.abc import Collection, Mapping
 from typing import Any, Final
 
@@ -15,8 +14,7 @@ from bot.domain.address import Address, Person
 from bot.domain.task import Task, TaskState
 from bot.domain.task_request import Origin, SkillCall, TaskRequest
 from bot.domain.watch import Verdict
-from bot.store.connection import Parameters, Source, Transaction, Value
-from bot.store.database import Database
+from bot.store.connection import Database, Parameters, Row, Source, Transaction, Value
 from bot.store.engine import Statement, accounts_text, given, insert, is_of
 from bot.store.json_columns import (
     address_of,
@@ -318,7 +316,7 @@ def _request_text(request: TaskRequest) -> str:
     return _REQUESTS.dump_json(request, exclude=_COLUMNS, exclude_defaults=True).decode()
 
 
-def _request_of(row: sqlite3.Row) -> TaskRequest:
+def _request_of(row: Row) -> TaskRequest:
     kept: dict[str, Any] = json.loads(row["request"])
     kept["text"] = row["text"]
     kept["person"] = Person(row["person_platform"], row["person_id"], row["person_name"], row["person_language"])
@@ -327,7 +325,7 @@ def _request_of(row: sqlite3.Row) -> TaskRequest:
     return _REQUESTS.validate_python(kept)
 
 
-def task_of(row: sqlite3.Row) -> Task:
+def task_of(row: Row) -> Task:
     """A row of the table as a task."""
     return Task(
         id=str(row["id"]),

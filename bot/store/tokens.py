@@ -8,8 +8,7 @@ from sqlalchemy import bindparam, delete, select, update
 
 from bot.domain.token import Token
 from bot.store.codec import Codec
-from bot.store.connection import Source, Transaction
-from bot.store.database import Database
+from bot.store.connection import Database, Source, Transaction
 from bot.store.engine import given, insert
 from bot.store.tables.people import tokens
 

@@ -12,8 +12,7 @@ from sqlalchemy import bindparam, func, select, update
 from agent.ports.tool_calls import ENDED, CallKey, CallState, NewCall, StoredCall
 from bot.domain.task_events import LogEvent, ToolCalled, ToolReturned
 from bot.store.codec import Codec
-from bot.store.connection import Transaction
-from bot.store.database import Database
+from bot.store.connection import Database, Transaction
 from bot.store.engine import JsonPart, Statement, given, insert
 from bot.store.json_columns import json_text
 from bot.store.tables.tasks import tool_calls

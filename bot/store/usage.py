@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
@@ -15,8 +14,7 @@ from agent.models.base import Share, Usage
 from agent.models.transcription import Transcript
 from bot.domain.address import Person
 from bot.domain.zones import day_of
-from bot.store.connection import Source
-from bot.store.database import Database
+from bot.store.connection import Database, Row, Source
 from bot.store.engine import JsonField, accounts_text, insert, is_of
 from bot.store.json_columns import usage_of
 from bot.store.tables.chats import voice_notes
@@ -210,7 +208,7 @@ class UsageTable:
         source: Source,
         before: str | None = None,
         without: str | None = None,
-    ) -> list[sqlite3.Row]:
+    ) -> list[Row]:
         return await source.fetch(
             _TASKS,
             {
@@ -222,9 +220,7 @@ class UsageTable:
             },
         )
 
-    async def _voices(
-        self, begin: float, end: float, people: Collection[Person] | None, source: Source
-    ) -> list[sqlite3.Row]:
+    async def _voices(self, begin: float, end: float, people: Collection[Person] | None, source: Source) -> list[Row]:
         return await source.fetch(_VOICES, {"begin": begin, "end": end, "people": _accounts(people)})
 
 
@@ -232,11 +228,11 @@ def _accounts(people: Collection[Person] | None) -> str | None:
     return None if people is None else accounts_text(people)
 
 
-def _spoken(row: sqlite3.Row) -> UsageTotals:
+def _spoken(row: Row) -> UsageTotals:
     return UsageTotals(voice=VoiceTotals(1, row["seconds"], row["cost"]))
 
 
-def _totals(row: sqlite3.Row, now: float) -> UsageTotals:
+def _totals(row: Row, now: float) -> UsageTotals:
     tokens = usage_of(row["usage"])
     began = row["started"]
     seconds = 0.0 if began is None else max(0.0, (now if row["ended"] is None else row["ended"]) - began)
@@ -247,7 +243,7 @@ def _lacks_price(tokens: Usage) -> bool:
     return any(share.cost is None and share.tokens for share in tokens.shares)
 
 
-def _split(by: UsageBy, row: sqlite3.Row, used: UsageTotals) -> dict[str, UsageTotals]:
+def _split(by: UsageBy, row: Row, used: UsageTotals) -> dict[str, UsageTotals]:
     """What one task used, by role or model. What nobody has booked on a model is of the one that was set for acting."""
 
     def key(share: Share) -> str:
@@ -277,7 +273,7 @@ def _rank(totals: UsageTotals) -> tuple[int, int]:
     return -(totals.tokens.input + totals.tokens.output), -totals.tasks
 
 
-_Key = Callable[[sqlite3.Row], str]
+_Key = Callable[[Row], str]
 _KEYS: Mapping[UsageBy, Callable[[ZoneInfo], _Key]] = {
     UsageBy.ROLE: lambda _zone: lambda _row: "",
     UsageBy.PERSON: lambda _zone: lambda row: f"{row['person_platform']}:{row['person_id']}",

@@ -1,14 +1,19 @@
-"""Waiting until the disk has room again, or another program lets go of a database."""
+"""Waiting until the disk has room again, another program lets go of a database, or a server is back."""
 
 from __future__ import annotations
 
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable
-from pathlib import Path
+from contextlib import AbstractContextManager
 from typing import Final, TypeVar
 
+from sqlalchemy import bindparam, delete
+
+from bot.store.connection import Parameters, Transaction
+from bot.store.engine import insert
 from bot.store.errors import StoreAway
+from bot.store.tables.people import refusals
 
 logger = logging.getLogger(__name__)
 
@@ -22,23 +27,23 @@ Result = TypeVar("Result")
 
 
 class Writable:
-    """Whether a file can be written to. A change is one line in the log, however many tries there are."""
+    """Whether a database can be written to. A change is one line in the log, however many tries there are."""
 
-    def __init__(self, path: Path) -> None:
-        self._path = path
+    def __init__(self, name: object) -> None:
+        self._name = name
         self.trouble = ""
         """Why nothing can be written now, in the words of the system; "" while it can, or nobody has tried."""
 
     def failed(self, reason: str) -> None:
         """Nothing could be written."""
         if not self.trouble:
-            logger.error("Nothing can be written to %s (%s). What has to be kept waits.", self._path, reason)
+            logger.error("Nothing can be written to %s (%s). What has to be kept waits.", self._name, reason)
         self.trouble = reason
 
     def worked(self) -> None:
         """Something was written."""
         if self.trouble:
-            logger.info("%s can be written to again.", self._path)
+            logger.info("%s can be written to again.", self._name)
         self.trouble = ""
 
 
@@ -54,3 +59,44 @@ async def patiently(attempt: Callable[[], Awaitable[Result]], *, seconds: float)
                 raise
         await asyncio.sleep(pause)
         pause = min(LONGEST_PAUSE_S, pause * 2)
+
+
+class PatientWrites:
+    """Writes to a database that wait for it; `explained` turns its errors into those of the store."""
+
+    def __init__(self, name: object, explained: Callable[[], AbstractContextManager[None]]) -> None:
+        self._writable = Writable(name)
+        self._explained = explained
+
+    @property
+    def trouble(self) -> str:
+        """Why nothing can be written now; "" while it can, or nobody has tried."""
+        return self._writable.trouble
+
+    async def keep(self, write: Callable[[], Awaitable[Result]]) -> Result:
+        """The result of the write once it worked. Raises StoreError."""
+        return await patiently(lambda: self.once(write), seconds=PATIENCE_S)
+
+    async def once(self, write: Callable[[], Awaitable[Result]]) -> Result:
+        """The same without waiting. Raises StoreAway as well."""
+        try:
+            with self._explained():
+                kept = await write()
+        except StoreAway as away:
+            self._writable.failed(str(away.__cause__))
+            raise
+        self._writable.worked()
+        return kept
+
+
+async def come_and_go(transaction: Transaction) -> None:
+    """A row of 64 KB that is gone again: there is room for a step or two, and nothing has changed."""
+    probe: Parameters = {"platform": "", "kind": "probe", "day": "0" * 65_536, "count": 0}
+    await transaction.fetch(_PROBE, probe)
+    await transaction.fetch(_PROBED, probe)
+
+
+_PROBE: Final = insert(refusals, refusals.c.keys())
+_PROBED: Final = delete(refusals).where(
+    refusals.c.platform == bindparam("platform"), refusals.c.kind == bindparam("kind")
+)

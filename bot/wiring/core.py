@@ -22,6 +22,7 @@ from agent.skills.library import Skills
 from agent.tools.calling import Toolbox
 from bot.application.services import Services
 from bot.config.endpoints import dialect_of, embedder_of
+from bot.config.record import record_url
 from bot.config.settings import Settings, SettingsError
 from bot.domain.clock import SteadyClock, seconds_since_boot
 from bot.domain.retention import GIBIBYTE
@@ -35,10 +36,11 @@ from bot.platform import Platform, filed_by
 from bot.runtime.run_config import RunConfigs
 from bot.runtime.settings import RuntimeSettings
 from bot.runtime.side_endpoints import SideEndpoint
-from bot.store.checkpoints import LatestSaver, open_checkpoints
+from bot.store.checkpoints import Checkpoints
 from bot.store.directory import DataDirectory
 from bot.store.housekeeping import Housekeeper
 from bot.store.knowledge import KNOWLEDGE_NAME, KnowledgeFolder
+from bot.store.opening import open_checkpoints
 from bot.store.store import Store
 from bot.store.waiting import PATIENCE_S
 from bot.tasks.admission import Admission
@@ -75,7 +77,7 @@ class Core:
     settings: Settings
     """What the environment and the settings file said at the start; `live` has what holds."""
     store: Store
-    checkpoints: LatestSaver
+    checkpoints: Checkpoints
     phones: Pool
     live: RuntimeSettings
     terms: RunConfigs
@@ -138,12 +140,13 @@ async def open_core(
         stack.enter_context(DataDirectory(environment.data_dir, serves=serves))
         store = await Store.open(
             environment.data_dir,
+            url=record_url(environment),
             keep_days=environment.keep_days,
             keep_bytes=environment.keep_gigabytes * GIBIBYTE,
             patience=PATIENCE_S,
         )
         stack.push_async_callback(store.close)
-        checkpoints = await stack.enter_async_context(open_checkpoints(environment.data_dir))
+        checkpoints = await stack.enter_async_context(open_checkpoints(environment.data_dir, record_url(environment)))
         live = await RuntimeSettings.open(environment, store, filed_by(platforms))
         settings = live.base
         cover_secrets(settings)

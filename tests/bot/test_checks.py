@@ -17,13 +17,13 @@ from bot.config.settings import Settings
 from bot.monitoring.dependencies import Wait
 from bot.runtime.run_config import RunConfigs
 from bot.runtime.settings import RuntimeSettings
-from bot.store.store import Store
 from bot.texts import LANGUAGES, speaking
 from bot.views.model import state_words
 from bot.views.tasks import phone_json
 from bot.wiring.team import refused_folders
 from devices.phone import Health, PhoneInfo
 from devices.wording import words
+from tests.fixtures.databases import open_store
 
 MODEL = {"vlm_api_key": SecretStr("key-0123"), "vlm_base_url": "http://127.0.0.1:1/v1", "vlm_model": "qwen3-vl-plus"}
 
@@ -125,7 +125,7 @@ async def test_the_console_names_members_and_skills_that_cannot_be_used_as_the_d
     ):
         (tmp_path / folder).mkdir(parents=True)
         (tmp_path / folder / file).write_text(text)
-    store = await Store.open(tmp_path)
+    store = await open_store(tmp_path)
     try:
         live = await RuntimeSettings.open(Settings(data_dir=tmp_path), store)
         configs = RunConfigs(live.now, lambda _request, _away: None)

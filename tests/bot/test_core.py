@@ -13,8 +13,8 @@ from bot.config.settings import Settings, SettingsError
 from bot.domain.address import Address, Person
 from bot.domain.task import Task
 from bot.domain.task_request import Origin, TaskRequest
-from bot.store.checkpoints import CHECKPOINTS_NAME
 from bot.store.errors import DirectoryInUse, StoreCorrupt
+from bot.store.sqlite.checkpoints import CHECKPOINTS_NAME
 from bot.wiring.core import open_core
 from devices.virtual_phone.phone import VirtualPhone
 from tests.fixtures.adb import AdbServer

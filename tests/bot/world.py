@@ -56,7 +56,7 @@ from devices.phone_names import fit_name
 from devices.storage import FoundFiles, StoredFile
 from tests.bot.chats.loopback import LoopbackChat
 from tests.fakes.instant_phone import InstantPhone
-from tests.fixtures.databases import prepare_database
+from tests.fixtures.databases import open_store
 
 ANNA = Person("discord", "42", "Anna")
 BEN = Person("discord", "43", "Ben")
@@ -413,7 +413,7 @@ async def a_world(
 ) -> AsyncIterator[World]:
     """From start to stop, on what is in the directory, or in this store."""
     clock = clock or Clock()
-    store = store or await Store.open(prepare_database(path), clock=clock)
+    store = store or await open_store(path, clock=clock)
     try:
         agent, secrets = HandMind(), MemorySecrets()
         seen = SeenPhones(*(phones or (a_phone(),)))

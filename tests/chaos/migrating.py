@@ -8,9 +8,9 @@ import asyncio
 import sys
 from pathlib import Path
 
-from bot.store.database import Database
-from bot.store.schema import Migrations, migrations
-from bot.store.store import DATABASE_NAME
+from bot.store.opening import DATABASE_NAME
+from bot.store.sqlite.database import SQLiteDatabase
+from bot.store.sqlite.schema import Migrations, migrations
 
 _NEXT = (
     # A column that is filled from others, with an index.
@@ -42,7 +42,7 @@ def next_schema() -> Migrations:
 
 
 async def opened(directory: Path) -> None:
-    database = await Database.open(directory / DATABASE_NAME, next_schema())
+    database = await SQLiteDatabase.open(directory / DATABASE_NAME, next_schema())
     await database.close()
 
 

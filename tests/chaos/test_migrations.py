@@ -14,8 +14,8 @@ from pathlib import Path
 
 import pytest
 
-from bot.store.schema import migrate, migrations
-from bot.store.store import DATABASE_NAME
+from bot.store.opening import DATABASE_NAME
+from bot.store.sqlite.schema import migrate, migrations
 from tests.chaos.migrating import next_schema
 from tests.chaos.records import damage, rows
 from tests.chaos.test_kills import SEED, say

@@ -18,6 +18,7 @@ import aiohttp
 
 from devices.virtual_phone.phone import VirtualPhone
 from tests.fixtures.adb import AdbServer
+from tests.fixtures.databases import database_url
 from tests.fixtures.warm_start import WarmProcess, start_opengui
 
 START_S = 60.0
@@ -54,6 +55,7 @@ class Place:
             "ANDROID_SERIALS": self.phone.address,
             "VIRTUAL_PHONES": "0",
             "DATA_DIR": str(self.data),
+            "DATABASE_URL": database_url(self.data),
             "CONSOLE_PORT": "0",
             "GUARD": "rules",
             **self.settings,

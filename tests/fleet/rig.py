@@ -29,7 +29,6 @@ from bot.fleet.nats_engine import connected
 from bot.fleet.phones import FleetPhones
 from bot.fleet.runner import FleetRunner
 from bot.fleet.sign_in import join
-from bot.store.store import Store
 from bot.tasks.leases import PhoneLeases
 from bot.tasks.secrets import MemorySecrets
 from devices.pool import Pool
@@ -38,6 +37,7 @@ from devices.virtual_phone.phone import VirtualPhone
 from tests.agent.graph.rig import DENSITY, SMALL
 from tests.fakes.ports import MemoryFrames, MemoryJournal
 from tests.fakes.scripted_model import models
+from tests.fixtures.databases import open_store
 from tests.fleet.engine import Cable, Engine, cable_to, engine_at
 from tests.fleet.fake_engine import FakeCable, FakeEngine
 
@@ -74,7 +74,7 @@ class HostMachine:
     _work: asyncio.Task[None] | None = None
 
     async def start(self) -> None:
-        store = await Store.open(self.directory)
+        store = await open_store(self.directory)
         self._stack.push_async_callback(store.close)
         phones = DirectPhones([self.phone])
         await phones.start()
@@ -134,7 +134,7 @@ class FleetRig:
         return self.engine.connected if isinstance(self.engine, FakeEngine) else connected
 
     async def start_hub(self) -> None:
-        self.store = await Store.open(self.directory / "hub")
+        self.store = await open_store(self.directory / "hub")
         self._stack.push_async_callback(self.store.close)
         self.hub = Hub(
             self.cable.url,

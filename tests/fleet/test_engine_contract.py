@@ -14,7 +14,7 @@ from bot.fleet.engine import Address, Connect, Delivery, EngineAway, EngineRefus
 from bot.fleet.keys import HubKeys, new_seed
 from bot.fleet.nats_engine import connected
 from bot.fleet.sign_in import SignIn
-from bot.store.store import Store
+from tests.fixtures.databases import open_store
 from tests.fleet.engine import Engine, engine_at
 from tests.fleet.fake_engine import FakeEngine
 
@@ -211,7 +211,7 @@ async def test_who_is_not_known_is_let_in_by_the_hub_alone(between: Between, tmp
         async with between.connect(stranger):
             pass
     assert not isinstance(away.value, EngineRefused), "nobody is there to say so"
-    store = await Store.open(tmp_path)
+    store = await open_store(tmp_path)
     async with between.connect(between.address()) as link:
         await SignIn(between.keys, store.fleet).listen(link)
         await link.flush()

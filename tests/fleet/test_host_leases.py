@@ -12,7 +12,7 @@ from agent.ports.leases import Lease, NoPhone, Place
 from agent.run_id import RunId
 from bot.fleet.host_leases import HostLeases
 from bot.fleet.messages import Held, Item, PhoneReturned, PhoneWanted
-from bot.store.store import Store
+from tests.fixtures.databases import open_store
 
 RUN, OTHER = RunId("7"), RunId("8")
 
@@ -25,7 +25,7 @@ async def lease_of(leases: HostLeases, run: RunId) -> Place | Lease:
 async def test_a_lease_that_was_given_back_is_not_taken_again_and_a_phone_is_one_runs(tmp_path: Path) -> None:
     """The hub says it until it has heard that it was given back. Seen to fail without the note of what was returned:
     then the run went on under the old lease, lost it with the next beat and with it a model's answer."""
-    store = await Store.open(tmp_path)
+    store = await open_store(tmp_path)
     told: list[tuple[RunId, Item]] = []
 
     async def tell(run: RunId, item: Item) -> None:

@@ -21,6 +21,7 @@ from bot.fleet.host_runs import HostRuns
 from bot.fleet.messages import ITEM, OrderSent, PhoneReturned, Told
 from bot.fleet.outgoing import Outgoing
 from bot.store.store import Store
+from tests.fixtures.databases import open_store
 
 RUN = RunId("7")
 LIMIT = 10.0
@@ -91,7 +92,7 @@ class Talkative:
 
 @pytest.fixture
 async def store(tmp_path: Path) -> AsyncIterator[Store]:
-    made = await Store.open(tmp_path)
+    made = await open_store(tmp_path)
     yield made
     await made.close()
 

@@ -32,6 +32,7 @@ from devices.phone import Element, Observation
 from tests.agent.graph.rig import Rig, Work, order
 from tests.fakes.instant_phone import SIZE, InstantPhone
 from tests.fakes.scripted_model import call, models
+from tests.fixtures.databases import open_store
 
 LINE_ENDS = ["\n", "\r", "\r\n", "\n\r", "\x0b", "\x0c", "\x85", "\u2028", "\u2029"]
 CONTROLS = ["\x00", "\x08", "\x1b", "\x7f", "\x9b", "\ud800"]
@@ -136,7 +137,7 @@ class ChatPhone(InstantPhone):
 
 @pytest.fixture
 async def store(tmp_path: Path) -> AsyncIterator[Store]:
-    opened = await Store.open(tmp_path)
+    opened = await open_store(tmp_path)
     yield opened
     await opened.close()
 

@@ -10,7 +10,7 @@ import pytest
 
 from agent.ports.memory import MemoryOfThisProcess
 from agent.relevance import ranked
-from bot.store.store import Store
+from tests.fixtures.databases import open_store
 
 ROWS: list[dict[str, Any]] = [
     json.loads(line) for line in (Path(__file__).parent / "facts.jsonl").read_text("utf-8").splitlines()
@@ -41,7 +41,7 @@ def test_questions_that_share_a_word_find_their_fact(language: str) -> None:
 
 @pytest.mark.slow
 async def test_the_store_recalls_as_well_and_as_this_process_does(tmp_path: Path) -> None:
-    store = await Store.open(tmp_path)
+    store = await open_store(tmp_path)
     try:
         kept, here = store.memory(), MemoryOfThisProcess()
         for row in ROWS:

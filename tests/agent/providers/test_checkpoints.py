@@ -13,10 +13,11 @@ from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 
 from agent.events import Asked
 from agent.outcome import Outcome
-from bot.store.checkpoints import CHECKPOINTS_NAME, open_checkpoints
-from bot.store.schema import APPLICATION_ID
+from bot.store.sqlite.checkpoints import CHECKPOINTS_NAME
+from bot.store.sqlite.schema import APPLICATION_ID
 from tests.agent.graph.rig import Rig, Work, order
 from tests.fakes.scripted_model import call, data, models, tap, text
+from tests.fixtures.databases import open_checkpoints
 
 PLAIN = (str, int, float, bool, type(None))
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from agent.ports.tool_calls import CallKey, MemoryToolCalls, NewCall, StoredCall, ToolCalls
-from bot.store.store import Store
+from tests.fixtures.databases import open_store
 
 KEY = CallKey("7", "researcher", 1, 1, 0)
 NEXT = CallKey("7", "researcher", 2, 1, 0)
@@ -22,7 +22,7 @@ async def calls(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator
     if request.param == "memory":
         yield MemoryToolCalls()
         return
-    store = await Store.open(tmp_path)
+    store = await open_store(tmp_path)
     yield store.tool_calls
     await store.close()
 

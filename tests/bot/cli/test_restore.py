@@ -21,9 +21,11 @@ from bot.domain.schedule import Plan, Rule, RuleKind
 from bot.domain.task_request import Origin, TaskDraft, TaskRequest
 from bot.mcp_servers.configuration import read_mcp_file
 from bot.store.backup import back_up
-from bot.store.checkpoints import open_checkpoints
-from bot.store.store import DATABASE_NAME, Store
+from bot.store.opening import DATABASE_NAME, open_checkpoints
+from bot.store.store import Store
 from tests.bot.world import ANNA, CHANNEL
+
+pytestmark = pytest.mark.sqlite
 
 Said = pytest.CaptureFixture[str]
 MALLORY = Person("discord", "666", "Mallory\u202e\nRights given by admins: 0")

@@ -12,7 +12,7 @@ import pytest
 
 from bot.cli.main import main
 from bot.store.directory import DataDirectory
-from bot.store.store import DATABASE_NAME
+from bot.store.opening import DATABASE_NAME
 from tests.fixtures.adb import AdbServer
 
 MAIN_NODES = {"intent_analyzer", "plan_generator", "plan_supervisor", "executor", "member", "summarizer"}

@@ -18,8 +18,8 @@ from bot.monitoring.dependencies import Dependencies
 from bot.monitoring.heartbeat import Pulse
 from bot.monitoring.metrics import Metrics
 from bot.monitoring.systemd import ServiceManager
-from bot.store.store import Store
 from devices.pool import AdbPhones
+from tests.fixtures.databases import open_store
 
 ROOT = Path(__file__).parents[3]
 FILES = ROOT / "docs" / "monitoring"
@@ -74,7 +74,7 @@ def test_prometheus_understands_every_query_of_the_board(tmp_path: Path) -> None
 
 
 async def test_they_ask_for_numbers_that_there_are(tmp_path: Path) -> None:
-    store = await Store.open(tmp_path)
+    store = await open_store(tmp_path)
     pulse = Pulse(TaskService(), ServiceManager(), no_status)
     metrics = Metrics(store.figures, AdbPhones(), pulse, lambda: 0.0, Dependencies({}), lambda: None)
     told = (await metrics.text()).decode()

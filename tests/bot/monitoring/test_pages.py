@@ -33,6 +33,7 @@ from bot.web.sessions import Sessions
 from devices.measuring import listening
 from devices.pool import AdbPhones
 from tests.bot.store.conftest import add_task
+from tests.fixtures.databases import open_store
 
 
 class WindowManager:
@@ -71,7 +72,7 @@ class Watched:
 
 @pytest.fixture
 async def watched(real_world: None, tmp_path: Path) -> AsyncIterator[Watched]:  # noqa: ARG001
-    store = await Store.open(tmp_path)
+    store = await open_store(tmp_path)
     task_service = WindowManager()
     pulse = Pulse(task_service, ServiceManager(), no_status)
     waiting: dict[str, str] = {}

@@ -12,9 +12,11 @@ from bot.domain.right import Grant, Right
 from bot.people.access import Lists, Policy, authorize
 from bot.people.rights import Rights
 from bot.people.tokens import DAY_S, TokenRefused
-from bot.store.store import DATABASE_NAME, Store
+from bot.store.opening import DATABASE_NAME
+from bot.store.store import Store
 from tests.bot.commands.test_gate_record import words
 from tests.bot.world import ADA, ANNA, World
+from tests.fixtures.databases import open_store
 
 OPERATOR = Person("web", "operator", "operator")
 HERE = Place(Address("api", "api", "discord:42"), private=True)
@@ -22,7 +24,7 @@ HERE = Place(Address("api", "api", "discord:42"), private=True)
 
 @pytest.fixture
 async def store(tmp_path: Path) -> Store:
-    return await Store.open(tmp_path, clock=lambda: 1000.0)
+    return await open_store(tmp_path, clock=lambda: 1000.0)
 
 
 async def rights_of(store: Store) -> Rights:
@@ -61,13 +63,13 @@ async def test_its_tasks_are_its_owners(store: Store) -> None:
 
 async def test_the_secret_is_nowhere_on_the_disk_and_holds_after_a_restart(tmp_path: Path) -> None:
     """Seen failing with the secret itself as its digest."""
-    store = await Store.open(tmp_path)
+    store = await open_store(tmp_path)
     _, secret = await (await rights_of(store)).add_token("ci", {Right.USE}, OPERATOR)
     await store.close()
     kept = b"".join(file.read_bytes() for file in list(tmp_path.glob(f"{DATABASE_NAME}*")))  # noqa: ASYNC240 - small
     assert b"ci" in kept
     assert secret.encode() not in kept
-    again = await Store.open(tmp_path)
+    again = await open_store(tmp_path)
     tokens = (await rights_of(again)).tokens
     found = tokens.find(secret)
     assert found is not None
@@ -79,7 +81,7 @@ async def test_the_secret_is_nowhere_on_the_disk_and_holds_after_a_restart(tmp_p
 
 async def test_a_revoked_or_expired_token_opens_nothing(tmp_path: Path) -> None:
     """Seen failing without the look at `expires`."""
-    store = await Store.open(tmp_path)
+    store = await open_store(tmp_path)
     rights = await rights_of(store)
     told: list[bool] = []
     rights.tokens.on_change(lambda: told.append(True))

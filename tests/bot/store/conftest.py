@@ -9,7 +9,7 @@ from bot.domain.address import Address, Person
 from bot.domain.task import Task
 from bot.domain.task_request import Origin, TaskRequest
 from bot.store.store import Store
-from tests.fixtures.databases import prepare_database
+from tests.fixtures.databases import open_store
 
 HERE = Address("web", "console", "main")
 ANNA = Person("web", "1", "Anna")
@@ -27,6 +27,6 @@ async def add_task(store: Store, event: str = "1", now: float = 100.0, origin: A
 
 @pytest.fixture
 async def store(tmp_path: Path) -> AsyncIterator[Store]:
-    opened = await Store.open(prepare_database(tmp_path), clock=lambda: 1_000.0)
+    opened = await open_store(tmp_path, clock=lambda: 1_000.0)
     yield opened
     await opened.close()

@@ -21,7 +21,7 @@ from agent.run_id import RunId
 from bot.domain.address import Address, MessageRef, Person, Place
 from bot.store.codec import Codec
 from bot.store.engine import insert
-from bot.store.sqlite import SQLITE
+from bot.store.sqlite.dialect import SQLITE
 from bot.store.tables.metadata import Flag, Number, Real
 
 

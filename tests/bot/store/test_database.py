@@ -11,11 +11,13 @@ from pathlib import Path
 import pytest
 
 from bot.store.connection import Transaction
-from bot.store.database import Database
-from bot.store.errors import StoreCorrupt, StoreError, StoreTooNew, StoreTooOld
-from bot.store.schema import migrations
+from bot.store.errors import StoreConflict, StoreCorrupt, StoreError, StoreTooNew, StoreTooOld
 from bot.store.setting_changes import changes_in
+from bot.store.sqlite.database import SQLiteDatabase
+from bot.store.sqlite.schema import migrations
 from bot.texts import words
+
+pytestmark = pytest.mark.sqlite
 
 WAIT_S = 10.0
 """Longer than anything here takes."""
@@ -27,15 +29,15 @@ def path(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-async def database(path: Path) -> AsyncIterator[Database]:
-    opened = await Database.open(path)
+async def database(path: Path) -> AsyncIterator[SQLiteDatabase]:
+    opened = await SQLiteDatabase.open(path)
     yield opened
     await opened.close()
 
 
 async def test_a_new_file_gets_the_whole_schema_and_keeps_it(path: Path) -> None:
     for _ in range(2):
-        database = await Database.open(path)
+        database = await SQLiteDatabase.open(path)
         version = (await database.fetch("PRAGMA user_version"))[0][0]
         tables = {row[0] for row in await database.fetch("SELECT name FROM sqlite_schema WHERE type = 'table'")}
         await database.close()
@@ -46,12 +48,12 @@ async def test_a_new_file_gets_the_whole_schema_and_keeps_it(path: Path) -> None
 @pytest.mark.parametrize("content", [b"this is no database at all, only text " * 40, None])
 async def _refused(path: Path) -> None:
     with pytest.raises(StoreCorrupt, match=r"opengui\.sqlite3 is damaged .* Restore a copy"):
-        await Database.open(path)
+        await SQLiteDatabase.open(path)
 
 
 def test_a_damaged_file_is_named_and_left_alone(path: Path) -> None:
     async def make() -> None:
-        await (await Database.open(path)).close()
+        await (await SQLiteDatabase.open(path)).close()
 
     asyncio.run(make())
     good = path.read_bytes()
@@ -63,13 +65,13 @@ def test_a_damaged_file_is_named_and_left_alone(path: Path) -> None:
 
 
 async def test_a_file_of_a_later_program_is_refused_and_left_alone(path: Path) -> None:
-    database = await Database.open(path)
+    database = await SQLiteDatabase.open(path)
     await database.close()
     with sqlite3.connect(path) as connection:
         connection.execute("PRAGMA user_version = 900")
     connection.close()
     with pytest.raises(StoreTooNew, match="has version 900"):
-        await Database.open(path)
+        await SQLiteDatabase.open(path)
 
 
 def made_before(path: Path) -> bytes:
@@ -93,7 +95,7 @@ async def test_a_file_of_before_the_first_release_is_refused_and_left_alone(path
     """Its number is that of no later program. Seen failing without the look at the id: "Install the later version"."""
     content = made_before(path)
     with pytest.raises(StoreTooOld) as refused:
-        await Database.open(path)
+        await SQLiteDatabase.open(path)
     assert str(refused.value) == str(words("store.too_old", path=path))
     assert left(path) == content
     assert beside(path) == []
@@ -113,39 +115,39 @@ NEXT = "ALTER TABLE refusals ADD COLUMN why TEXT NOT NULL DEFAULT 'unknown'"
 async def test_a_file_is_brought_forward_and_then_refused_by_what_came_before(path: Path) -> None:
     newest = migrations()[-1][0]
     known = (*migrations(), (newest + 1, f"{NEXT};"))
-    opened = await Database.open(path)
+    opened = await SQLiteDatabase.open(path)
     await opened.write(lambda t: _insert(t, "one"))
     await opened.close()
-    opened = await Database.open(path, known)
+    opened = await SQLiteDatabase.open(path, known)
     assert [(row["day"], row["why"]) for row in await opened.fetch("SELECT * FROM refusals")] == [("one", "unknown")]
     assert (await opened.fetch("PRAGMA user_version"))[0][0] == newest + 1
     await opened.close()
     with pytest.raises(StoreTooNew, match=f"has version {newest + 1}"):
-        await Database.open(path)
+        await SQLiteDatabase.open(path)
 
 
 async def test_a_migration_that_fails_changes_nothing(path: Path) -> None:
     newest = migrations()[-1][0]
-    await (await Database.open(path)).close()
+    await (await SQLiteDatabase.open(path)).close()
     with pytest.raises(StoreError, match="no such table"):
-        await Database.open(path, (*migrations(), (newest + 1, f"{NEXT};\nDROP TABLE no_such;")))
-    opened = await Database.open(path)
+        await SQLiteDatabase.open(path, (*migrations(), (newest + 1, f"{NEXT};\nDROP TABLE no_such;")))
+    opened = await SQLiteDatabase.open(path)
     assert "why" not in {row["name"] for row in await opened.fetch("PRAGMA table_info(refusals)")}
     await opened.close()
 
 
 async def test_a_directory_that_is_not_there_is_explained(tmp_path: Path) -> None:
     with pytest.raises(StoreError, match="could not be opened"):
-        await Database.open(tmp_path / "nowhere" / "opengui.sqlite3")
+        await SQLiteDatabase.open(tmp_path / "nowhere" / "opengui.sqlite3")
     with pytest.raises(StoreError, match="could not be opened"):
-        await Database.open(tmp_path)
+        await SQLiteDatabase.open(tmp_path)
 
 
 async def _insert(transaction: Transaction, day: str) -> None:
     await transaction.fetch("INSERT INTO refusals VALUES ('web', 'x', ?, 1)", (day,))
 
 
-async def test_a_failing_transaction_leaves_nothing_and_blocks_nobody(database: Database) -> None:
+async def test_a_failing_transaction_leaves_nothing_and_blocks_nobody(database: SQLiteDatabase) -> None:
 
     async def broken(transaction: Transaction) -> None:
         await _insert(transaction, "one")
@@ -153,7 +155,7 @@ async def test_a_failing_transaction_leaves_nothing_and_blocks_nobody(database: 
 
     with pytest.raises(LookupError):
         await database.write(broken)
-    with pytest.raises(sqlite3.IntegrityError):
+    with pytest.raises(StoreConflict):
         await database.write(lambda t: t.fetch("INSERT INTO refusals VALUES (NULL, 'x', 'y', 1)"))
     with pytest.raises(StoreError, match="no such table"):
         await database.fetch("SELECT * FROM no_such")
@@ -161,7 +163,7 @@ async def test_a_failing_transaction_leaves_nothing_and_blocks_nobody(database: 
     assert [row["day"] for row in await database.fetch("SELECT day FROM refusals")] == ["two"]
 
 
-async def test_readers_see_only_what_is_committed(database: Database) -> None:
+async def test_readers_see_only_what_is_committed(database: SQLiteDatabase) -> None:
     inside, seen = threading.Event(), threading.Event()
 
     async def slow(transaction: Transaction) -> None:
@@ -177,7 +179,7 @@ async def test_readers_see_only_what_is_committed(database: Database) -> None:
     assert len(await database.fetch("SELECT * FROM refusals")) == 1
 
 
-async def test_a_cancelled_caller_never_leaves_a_transaction_open(database: Database, path: Path) -> None:
+async def test_a_cancelled_caller_never_leaves_a_transaction_open(database: SQLiteDatabase, path: Path) -> None:
     for number in range(60):
         inside, left = threading.Event(), threading.Event()
 
@@ -206,7 +208,7 @@ async def test_a_cancelled_caller_never_leaves_a_transaction_open(database: Data
 
 
 async def test_an_error_after_the_caller_has_gone_is_logged(
-    database: Database, caplog: pytest.LogCaptureFixture
+    database: SQLiteDatabase, caplog: pytest.LogCaptureFixture
 ) -> None:
     inside, go_on = threading.Event(), threading.Event()
 
@@ -225,7 +227,7 @@ async def test_an_error_after_the_caller_has_gone_is_logged(
     assert "after its caller had gone" in caplog.text
 
 
-async def test_a_transaction_waits_for_nothing_else(database: Database, path: Path) -> None:
+async def test_a_transaction_waits_for_nothing_else(database: SQLiteDatabase, path: Path) -> None:
     """What does is ended, and the file is free again."""
 
     async def work(transaction: Transaction) -> None:
@@ -240,7 +242,7 @@ async def test_a_transaction_waits_for_nothing_else(database: Database, path: Pa
 
 
 @pytest.mark.slow
-async def test_another_process_that_comes_and_goes_takes_nothing_along(database: Database, path: Path) -> None:
+async def test_another_process_that_comes_and_goes_takes_nothing_along(database: SQLiteDatabase, path: Path) -> None:
     """A backup opens the database beside the service, and believes to be the last one when the service has lost its
     locks: it then removes the -wal, and what the service writes from there on is in no file.
 

@@ -18,7 +18,7 @@ from sqlalchemy.sql.visitors import iterate
 
 import bot.store
 from bot.store.engine import FactsWith, JsonField, Listed, Statement
-from bot.store.sqlite import SQLITE
+from bot.store.sqlite.dialect import SQLITE
 from bot.store.tables import metadata
 
 

@@ -25,13 +25,15 @@ from bot.domain.console_log import Content
 from bot.domain.task import StepRow, Task, TaskState
 from bot.domain.task_events import ToolCalled
 from bot.store.audit import AuditKind
-from bot.store.checkpoints import LatestSaver, open_checkpoints
-from bot.store.connection import Transaction
+from bot.store.checkpoints import Checkpoints
+from bot.store.connection import Source, Transaction
 from bot.store.housekeeping import CHECKPOINTS_DAYS, Housekeeper, Removed, kept_in
+from bot.store.opening import DATABASE_NAME
 from bot.store.outbox import FinalPayload
-from bot.store.schema import shrink
-from bot.store.store import DATABASE_NAME, TASK_FILES_NAME, Store
+from bot.store.sqlite.schema import shrink
+from bot.store.store import TASK_FILES_NAME, Store
 from tests.bot.store.conftest import ANNA, HERE, add_task
+from tests.fixtures.databases import ON_POSTGRESQL, open_checkpoints, open_store
 
 DAY = 86_400.0
 OF_A_TASK = ("steps", "actions", "questions", "outbox", "cards", "tickets", "tool_calls")
@@ -41,7 +43,7 @@ OF_A_TASK = ("steps", "actions", "questions", "outbox", "cards", "tickets", "too
 class House:
     directory: Path
     store: Store
-    saver: LatestSaver
+    saver: Checkpoints
     now: float = 1000 * DAY
 
     def keeper(self) -> Housekeeper:
@@ -49,18 +51,21 @@ class House:
 
     async def rows(self) -> dict[str, int]:
         """Rows by table."""
-        with closing(sqlite3.connect(self.directory / DATABASE_NAME)) as other:
-            count = {
-                name: other.execute(f"SELECT COUNT(*) FROM {name}").fetchone()[0]
+
+        async def count(source: Source) -> dict[str, int]:
+            return {
+                name: (await source.fetch(f"SELECT COUNT(*) FROM {name}"))[0][0]
                 for name in (*OF_A_TASK, "tasks", "leases", "audit", "console_messages")
             }
-            assert other.execute("PRAGMA integrity_check").fetchone() == ("ok",)
-            assert other.execute("PRAGMA foreign_key_check").fetchall() == []
-        return count
+
+        if not ON_POSTGRESQL:
+            with closing(sqlite3.connect(self.directory / DATABASE_NAME)) as other:
+                assert other.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+                assert other.execute("PRAGMA foreign_key_check").fetchall() == []
+        return await self.store.read(count)
 
     async def threads(self) -> set[str]:
-        found = await self.saver.conn.execute_fetchall("SELECT DISTINCT thread_id FROM checkpoints")
-        return {str(row[0]) for row in found}
+        return {each.config["configurable"]["thread_id"] async for each in self.saver.alist(None)}
 
     async def lived(self, event: str, *, ended: float | None, pending: bool = False) -> Task:
         """A task with one of everything; `ended` is how many days ago, None for one that lives."""
@@ -103,7 +108,7 @@ class House:
 async def house(tmp_path: Path) -> AsyncIterator[House]:
     async with open_checkpoints(tmp_path) as saver:
         times: list[House] = []
-        made = House(tmp_path, await Store.open(tmp_path, clock=lambda: times[-1].now if times else 0.0), saver)
+        made = House(tmp_path, await open_store(tmp_path, clock=lambda: times[-1].now if times else 0.0), saver)
         times.append(made)
         yield made
         await made.store.close()
@@ -183,9 +188,7 @@ async def test_tasks_whose_numbers_begin_alike_are_left_alone(house: House) -> N
 
 async def test_parts_go_with_their_task(house: House) -> None:
     whole, part = await house.lived("1", ended=100), await house.lived("2", ended=100)
-    await house.store.write(
-        lambda t: t.fetch("UPDATE tasks SET parent = ? WHERE id = ?", (int(whole.id), int(part.id)))
-    )
+    await house.store.write(lambda t: t.fetch(f"UPDATE tasks SET parent = {int(whole.id)} WHERE id = {int(part.id)}"))
     removed = await house.keeper().round()
     assert removed.tasks == 1
     assert (await house.rows())["steps"] == 0
@@ -228,9 +231,12 @@ async def test_a_living_task_keeps_what_it_has_shown(house: House) -> None:
 class Slow:
     """Checkpoints whose removal is cut off, as by a kill."""
 
-    def __init__(self, saver: LatestSaver, after: int) -> None:
+    def __init__(self, saver: Checkpoints, after: int) -> None:
         self._saver = saver
         self._left = after
+
+    async def size(self) -> int:
+        return 0
 
     async def forget(self, task: str) -> None:
         if not self._left:

@@ -129,6 +129,7 @@ async def test_an_endpoint_that_fails_leaves_the_words(store: Store) -> None:
     assert [fact.text for fact in await memory.recall("web:1", "order a coffee")] == ["coffee with milk"]
 
 
+@pytest.mark.sqlite
 async def test_what_was_forgotten_stands_in_no_file(store: Store, tmp_path: Path) -> None:
     """Seen failing without secure_delete."""
     memory = store.memory()
@@ -150,6 +151,9 @@ class Threads:
     def __init__(self) -> None:
         self.forgotten: list[str] = []
 
+    async def size(self) -> int:
+        return 0
+
     async def forget(self, task: str) -> None:
         self.forgotten.append(task)
 
@@ -165,7 +169,7 @@ async def test_checkpoints_of_tasks_that_may_hold_it_go_with_what_was_forgotten(
     assert threads.forgotten == []  # it is still being worked on
     await store.write(
         lambda transaction: transaction.fetch(
-            "UPDATE tasks SET state = 'ended', outcome = 'succeeded', ended = 999.0 WHERE id = ?", (task.id,)
+            f"UPDATE tasks SET state = 'ended', outcome = 'succeeded', ended = 999.0 WHERE id = {int(task.id)}"
         )
     )
     await keeper.round()

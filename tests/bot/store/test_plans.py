@@ -4,24 +4,26 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
-from sqlite3 import Row
 
 import pytest
 
-from bot.store.connection import Values, sql_of
+from bot.store.connection import Row, Values
 from bot.store.conversations import Conversations
-from bot.store.database import Database
 from bot.store.engine import Statement
 from bot.store.outbox import Outbox
 from bot.store.pruning import Pruning
+from bot.store.sqlite.connection import sql_of
+from bot.store.sqlite.database import SQLiteDatabase
 from bot.store.steps import Steps
 from bot.store.task_events import TaskEvents
 from bot.store.tasks import Tasks
 
-Asking = Callable[[Database], Awaitable[object]]
+pytestmark = pytest.mark.sqlite
+
+Asking = Callable[[SQLiteDatabase], Awaitable[object]]
 
 
-class Overheard(Database):
+class Overheard(SQLiteDatabase):
     """Remembers what was asked."""
 
     asked: tuple[str, Values] = ("", ())
@@ -36,7 +38,7 @@ class Overheard(Database):
         return [str(row["detail"]) for row in await super().fetch(f"EXPLAIN QUERY PLAN {sql}", values)]
 
 
-def log_of(database: Database) -> TaskEvents:
+def log_of(database: SQLiteDatabase) -> TaskEvents:
     """Where events are kept; at which time does not matter."""
     return TaskEvents(database, Conversations(database, float), float)
 

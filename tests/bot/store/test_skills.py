@@ -13,6 +13,7 @@ from bot.store.skills import Draft
 from bot.store.store import Store
 from tests.bot.store.conftest import ANNA
 from tests.fakes.ports import MemorySkillNames
+from tests.fixtures.databases import open_store
 
 SPANISH = {"save": "Guardar", "new note": "Nueva nota"}
 SKILL = RecordedSkill(
@@ -56,7 +57,7 @@ async def test_what_was_learned_later_takes_the_place_of_all_before_it(names: Sk
 
 async def test_they_outlive_the_service(tmp_path: Path) -> None:
     for turn in range(2):
-        store = await Store.open(tmp_path)
+        store = await open_store(tmp_path)
         if not turn:
             await store.skills.keep_names("note", "es-ES", SPANISH)
         assert await store.skills.names("note", "es-ES") == SPANISH

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import sqlite3
 from dataclasses import replace
 
 import pytest
@@ -15,6 +14,7 @@ from bot.domain.address import Address, MessageRef, Person
 from bot.domain.task import StepRow, TaskState, locator
 from bot.domain.task_request import Origin
 from bot.store.connection import Transaction
+from bot.store.errors import StoreConflict
 from bot.store.outbox import FilePayload, FinalPayload, Notice, NoticePayload, QuestionPayload
 from bot.store.store import Store
 from tests.bot.store.conftest import ANNA, HERE, add_task, wish
@@ -132,7 +132,7 @@ async def test_one_run_holds_one_phone(store: Store) -> None:
     assert await store.leases.take(RunId("1"), "p", alive=(), now=0, expires=15)
     assert await store.leases.take(RunId("2"), "p", alive=(RunId("1"),), now=20, expires=35) is None
     assert await store.leases.take(RunId("1"), "q", alive=(RunId("1"),), now=20, expires=35) is None
-    with pytest.raises(sqlite3.IntegrityError):
+    with pytest.raises(StoreConflict):
         await store.write(lambda t: t.fetch("INSERT INTO leases VALUES ('p', 99, 'r3', 0, 99, NULL)"))
     assert [lease.run for lease in await store.leases.open_leases()] == [RunId("1")]
     await store.leases.release(RunId("1"), now=21)
@@ -160,7 +160,7 @@ async def test_outbox_rows_keep_their_order_within_a_task(store: Store) -> None:
     assert (sent.state, sent.message, sent.attempts, dead.state, dead.why) == (
         "sent", MESSAGE, 2, "dead", "the chat is gone",
     )  # fmt: skip
-    with pytest.raises(sqlite3.IntegrityError):
+    with pytest.raises(StoreConflict):
         await store.write(lambda t: store.outbox.add(t, other.id, FinalPayload(), now=2))
 
 
@@ -226,7 +226,7 @@ async def test_names_of_phones(store: Store) -> None:
     await store.phone_names.keep("b", "Shelf")
     await store.phone_names.keep("a", "Desk two")
     assert await store.phone_names.names() == {"a": "Desk two", "b": "Shelf"}
-    with pytest.raises(sqlite3.IntegrityError):
+    with pytest.raises(StoreConflict):
         await store.phone_names.keep("a", "SHELF")
     await store.phone_names.keep_usual("a", "Pixel 7")
     await store.phone_names.keep_usual("b", "Pixel 7 2")

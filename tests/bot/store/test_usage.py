@@ -21,6 +21,7 @@ from bot.store.connection import Transaction
 from bot.store.store import Store
 from bot.store.usage import UsageBy, UsageTotals
 from tests.bot.store.conftest import ANNA, add_task, wish
+from tests.fixtures.databases import open_store
 
 BERLIN = ZoneInfo("Europe/Berlin")
 BEN = Person("telegram", "7", "Ben")
@@ -29,7 +30,7 @@ NOW = datetime(2026, 10, 26, 12, tzinfo=UTC).timestamp()
 
 @pytest.fixture
 async def store(tmp_path: Path) -> AsyncIterator[Store]:
-    opened = await Store.open(tmp_path, clock=lambda: NOW)
+    opened = await open_store(tmp_path, clock=lambda: NOW)
     yield opened
     await opened.close()
 

@@ -19,7 +19,7 @@ from bot.tasks.secrets import MemorySecrets
 from bot.tasks.service import TaskService
 from devices.errors import PhoneGone
 from devices.phone import Health, Phone, PhoneInfo
-from tests.fixtures.databases import prepare_database
+from tests.fixtures.databases import open_store
 
 HERE = Address("web", "console", "main")
 ANNA = Person("web", "1", "Anna")
@@ -132,7 +132,7 @@ async def bench(
 ) -> AsyncIterator[Bench]:
     """A desk from start to stop on what is in the directory, or in this store."""
     clock = clock or Clock()
-    store = store or await Store.open(prepare_database(path), clock=clock)
+    store = store or await open_store(path, clock=clock)
     try:
         phones, secrets = StillPhones(phone("pixel")), MemorySecrets()
         task_service = TaskService(

@@ -25,6 +25,7 @@ from bot.tasks.leases import PhoneLeases
 from bot.tasks.queue import NotAdmitted, Standing, Waiter, granted, hopeless
 from tests.bot.records import a_task
 from tests.bot.tasks.bench import PATIENCE, Clock, StillPhones, phone
+from tests.fixtures.databases import open_store
 
 CHAN = Address("discord", "bot", "chan", "guild")
 EVE = Person("discord", "666", "Eve")
@@ -64,7 +65,7 @@ class WindowManager:
 
 async def test_any_free_phone_is_one_of_theirs(tmp_path: Path) -> None:
     """Seen failing (c is given) with `admits` taken out of `granted`."""
-    store = await Store.open(tmp_path)
+    store = await open_store(tmp_path)
     task_service = WindowManager(store, "c", "b")
     task = of_eve(Entitlement(("a", "b")))
     task_service.admission.begin(task)
@@ -80,7 +81,7 @@ async def test_any_free_phone_is_one_of_theirs(tmp_path: Path) -> None:
 
 
 async def test_a_right_that_is_taken_while_one_waits_ends_the_waiting_at_once(tmp_path: Path) -> None:
-    store = await Store.open(tmp_path)
+    store = await open_store(tmp_path)
     task_service = WindowManager(store, "a")
     first, second = of_eve(None, "1"), of_eve(Entitlement(("a",)), "2")
     task_service.admission.begin(first)
@@ -159,7 +160,7 @@ class Platform:
 
 @asynccontextmanager
 async def by_role(tmp_path: Path, *names: str) -> AsyncIterator[tuple[WindowManager, Platform]]:
-    store = await Store.open(tmp_path)
+    store = await open_store(tmp_path)
     task_service, platform = WindowManager(store, *names), Platform()
     task_service.policy = Policy(grants=(GUEST,))
     task_service.admission.ask_with(platform, lambda task, text: task_service.notes.append((task, text)))

@@ -6,7 +6,6 @@ import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import aclosing
 from pathlib import Path
-from sqlite3 import Row
 
 import pytest
 
@@ -29,11 +28,13 @@ from bot.domain.task_events import (
     ToolReturned,
 )
 from bot.domain.task_request import Origin, TaskRequest, WishedPhone
-from bot.store.connection import Source, Transaction, Values, sql_of
-from bot.store.database import Database, Result
+from bot.store.connection import Row, Source, Transaction, Values
 from bot.store.engine import Statement
 from bot.store.frames import FrameFiles
-from bot.store.store import DATABASE_NAME, Store
+from bot.store.opening import DATABASE_NAME
+from bot.store.sqlite.connection import sql_of
+from bot.store.sqlite.database import Result, SQLiteDatabase
+from bot.store.store import Store
 from bot.tasks.follow import TaskFollowers
 from tests.bot.tasks.bench import ANNA, HERE, PATIENCE, Bench, Clock, Gate, bench
 from tests.bot.tasks.minds import ScriptedMind
@@ -153,7 +154,7 @@ async def test_what_is_rolled_back_is_not_told(tmp_path: Path) -> None:
         assert (await log_of(one), heard) == (before, [])
 
 
-class Counted(Database):
+class Counted(SQLiteDatabase):
     """Remembers what is read."""
 
     def __init__(self, *parts: object) -> None:

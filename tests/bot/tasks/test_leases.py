@@ -15,6 +15,7 @@ from bot.tasks.leases import EXPIRY_S, GRACE_S, PhoneLeases
 from bot.tasks.queue import Waiter, granted, hopeless, place_of
 from devices.phone import Health, PhoneInfo
 from tests.bot.tasks.bench import PATIENCE, Clock, StillPhones, phone
+from tests.fixtures.databases import open_store
 
 
 class Shelf:
@@ -85,7 +86,7 @@ async def shelf(
     path: Path, *names: str, clock: Clock | None = None, goes_on: Collection[str] = ()
 ) -> AsyncIterator[Shelf]:
     clock = clock or Clock()
-    store = await Store.open(path, clock=clock)
+    store = await open_store(path, clock=clock)
     phones = CountedPhones(*(phone(name) for name in names))
     leases = PhoneLeases(store.leases, phones, clock)
     await leases.start(goes_on)

@@ -18,6 +18,7 @@ from devices.geometry import Bounds
 from devices.inputs import Key, PressKey, Tap, TypeText
 from devices.phone import Element, Observation
 from tests.fakes.instant_phone import SIZE, InstantPhone
+from tests.fixtures.databases import open_store
 
 LINE = Element(Bounds(0, 0, 1080, 100), text="Bluetooth", clickable=True)
 PAY = Element(Bounds(0, 200, 1080, 300), text="Pay now", clickable=True)
@@ -33,7 +34,7 @@ class TouchedPhone(InstantPhone):
 
 @pytest.fixture
 async def store(tmp_path: Path) -> AsyncIterator[Store]:
-    opened = await Store.open(tmp_path)
+    opened = await open_store(tmp_path)
     yield opened
     await opened.close()
 

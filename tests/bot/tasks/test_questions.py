@@ -110,6 +110,7 @@ async def test_a_secret_that_comes_while_a_restarted_run_asks_anew_is_at_hand(tm
         await one.until("1", TaskState.ENDED)
 
 
+@pytest.mark.sqlite
 async def test_a_secret_goes_past_the_database(tmp_path: Path) -> None:
     """Seen failing with `_give_secret` replaced by `_give` in `TaskService._answer`."""
     received: asyncio.Queue[Answer] = asyncio.Queue()

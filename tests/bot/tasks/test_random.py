@@ -11,10 +11,11 @@ from hypothesis import strategies as st
 
 from agent.questions import QuestionKind
 from bot.domain.task import TRANSITIONS, TaskError, TaskState
+from bot.store.opening import DATABASE_NAME
 from bot.store.outbox import FinalPayload
-from bot.store.store import DATABASE_NAME, Store
 from tests.bot.tasks.bench import ANNA, Bench, Clock, Gate, bench
 from tests.fakes.echo import EchoMind
+from tests.fixtures.databases import open_store
 
 pytestmark = pytest.mark.slow
 
@@ -65,7 +66,7 @@ async def carry_out(one: Bench, gate: Gate, command: str, number: int) -> None:
 
 async def live_through(path: Path, commands: list[tuple[str, int, bool]]) -> None:
     clock, left = Clock(), list(commands)
-    store = await Store.open(path)
+    store = await open_store(path)
     await store.close()
     with sqlite3.connect(path / DATABASE_NAME) as connection:
         connection.executescript(RECORD_MOVES)
@@ -107,6 +108,7 @@ def moves(path: Path) -> list[tuple[TaskState, TaskState]]:
 
 
 # No shrinking: commands race, so that a smaller example need not fail again.
+@pytest.mark.sqlite
 @settings(
     max_examples=30,
     phases=[Phase.explicit, Phase.generate],

@@ -9,10 +9,10 @@ import aiohttp
 import pytest
 from yarl import URL
 
-from bot.store.database import Database
 from bot.store.errors import StoreError
+from bot.store.opening import DATABASE_NAME
 from bot.store.sessions import ConsoleSessions, Session
-from bot.store.store import DATABASE_NAME
+from bot.store.sqlite.database import SQLiteDatabase
 from bot.web.exposure import Exposure
 from bot.web.passwords import Password
 from bot.web.sessions import IDLE_S, LIFETIME_S, MOST, USE_KEPT_EVERY_S, Sessions, Way
@@ -24,7 +24,7 @@ PASSWORD, TOKEN = Way.PASSWORD, Way.TOKEN
 
 @pytest.fixture
 async def kept(tmp_path: Path) -> AsyncIterator[ConsoleSessions]:
-    database = await Database.open(tmp_path / DATABASE_NAME)
+    database = await SQLiteDatabase.open(tmp_path / DATABASE_NAME)
     yield ConsoleSessions(database)
     await database.close()
 

@@ -19,11 +19,11 @@ from bot.domain.right import PAGE_PLATFORM
 from bot.people.access import Policy
 from bot.store.console import ConsoleMessages
 from bot.store.conversations import ApiRequests
-from bot.store.database import Database
 from bot.store.frames import FrameFiles
 from bot.store.own_files import OwnFiles
 from bot.store.schedules import Schedules
 from bot.store.sessions import ConsoleSessions
+from bot.store.sqlite.database import SQLiteDatabase
 from bot.store.usage import UsageTable
 from bot.web.chat import WebChat
 from bot.web.exposure import Exposure
@@ -53,7 +53,7 @@ class World:
     frames: FrameFiles
     intake: TinyIntake
     tables: Tables
-    database: Database
+    database: SQLiteDatabase
     directory: Path
     entry: str
     url: str
@@ -69,7 +69,7 @@ async def open_world(
     directory: Path, *, tables: Tables | None = None, door: Exposure | None = None, beside: Sequence[BaseRoute] = ()
 ) -> AsyncIterator[World]:
     """A running console on any free port."""
-    database = await Database.open(directory / "console.sqlite3")
+    database = await SQLiteDatabase.open(directory / "console.sqlite3")
     tables = tables or Tables()
     try:
         log = ConsoleMessages(database, time.time)
@@ -115,7 +115,7 @@ async def open_world(
         await database.close()
 
 
-def served(database: Database, tables: Tables, log: ConsoleMessages, frames: FrameFiles) -> Services:
+def served(database: SQLiteDatabase, tables: Tables, log: ConsoleMessages, frames: FrameFiles) -> Services:
     """What the operator's page and its API ask, from these tables."""
     store: Any = SimpleNamespace(
         console=log,

@@ -24,6 +24,7 @@ from bot.tasks.secrets import MemorySecrets
 from bot.tasks.service import TaskService
 from tests.bot.store.conftest import ANNA, add_task, wish
 from tests.bot.world import HandMind, SeenPhones, a_phone
+from tests.fixtures.databases import open_store
 
 DAY = 86_400.0
 LIMIT = 30.0
@@ -65,7 +66,7 @@ class House:
 @pytest.fixture
 async def house(tmp_path: Path) -> AsyncIterator[House]:
     clocks = Clocks()
-    store = await Store.open(tmp_path, clock=lambda: clocks.wall)
+    store = await open_store(tmp_path, clock=lambda: clocks.wall)
     agent = HandMind()
     task_service = TaskService(
         store,
@@ -118,7 +119,7 @@ async def test_time_that_passes_is_no_jump(house: House) -> None:
 
 async def test_a_lease_holds_whatever_the_clock_says(tmp_path: Path) -> None:
     clocks = Clocks()
-    store = await Store.open(tmp_path, clock=lambda: clocks.wall)
+    store = await open_store(tmp_path, clock=lambda: clocks.wall)
     phones = SeenPhones(a_phone())
     leases = PhoneLeases(store.leases, phones, SteadyClock(lambda: clocks.wall, lambda: clocks.passed))
     phone = phones.list()[0].id
@@ -135,12 +136,12 @@ async def test_a_lease_holds_whatever_the_clock_says(tmp_path: Path) -> None:
 
 async def test_nothing_is_put_off_beyond_reason_after_a_start(tmp_path: Path) -> None:
     """Seen failing without the bound in `Outbox.recover`: a message waits for a year that the clock has left."""
-    store = await Store.open(tmp_path, clock=lambda: 400 * DAY)
+    store = await open_store(tmp_path, clock=lambda: 400 * DAY)
     task = await add_task(store)
     await store.write(lambda transaction: store.outbox.add(transaction, task.id, FinalPayload(), now=1.0))
     await store.outbox.retry(1, 400 * DAY + 300)
     await store.close()
-    again = await Store.open(tmp_path, clock=lambda: DAY)
+    again = await open_store(tmp_path, clock=lambda: DAY)
     assert len(await again.outbox.pending(DAY + LONGEST_SILENCE)) == 1
     await again.close()
 
@@ -148,10 +149,13 @@ async def test_nothing_is_put_off_beyond_reason_after_a_start(tmp_path: Path) ->
 async def test_a_wrong_clock_empties_no_house(tmp_path: Path) -> None:
     """Seen failing without the day of disbelief: what was asked in ten years would be gone with one mistake."""
     clocks = Clocks()
-    store = await Store.open(tmp_path, clock=lambda: clocks.wall)
+    store = await open_store(tmp_path, clock=lambda: clocks.wall)
     frame = await store.frames.save(b"picture", suffix="jpg")
 
     class Nothing:
+        async def size(self) -> int:
+            return 0
+
         async def forget(self, task: str) -> None:
             raise AssertionError(task)
 

@@ -8,9 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from bot.store.store import DATABASE_NAME, Store
+from bot.store.opening import DATABASE_NAME
+from bot.store.store import Store
 from tests.bot.store.conftest import add_task
 from tests.chaos.records import damage, rows
+
+pytestmark = pytest.mark.sqlite
 
 TASKS = 12
 CUTS = 12

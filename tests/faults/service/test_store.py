@@ -14,13 +14,16 @@ from pathlib import Path
 import pytest
 from langgraph.checkpoint.base import empty_checkpoint
 
-from bot.store.checkpoints import CHECKPOINTS_NAME, LatestSaver, open_checkpoints
 from bot.store.connection import Transaction
 from bot.store.directory import DataDirectory
 from bot.store.errors import DirectoryInUse, StoreAway
 from bot.store.frames import FrameFiles
-from bot.store.store import DATABASE_NAME, Store
+from bot.store.opening import DATABASE_NAME
+from bot.store.sqlite.checkpoints import CHECKPOINTS_NAME, SQLiteCheckpoints, open_checkpoints
+from bot.store.store import Store
 from tests.bot.store.conftest import add_task
+
+pytestmark = pytest.mark.sqlite
 
 LIMIT = 30.0
 PLENTY = 1_000_000
@@ -139,18 +142,18 @@ async def test_a_locked_database_is_waited_for_and_nobody_queues_up(store: Store
 
 
 @pytest.fixture
-async def saver(tmp_path: Path) -> AsyncIterator[LatestSaver]:
+async def saver(tmp_path: Path) -> AsyncIterator[SQLiteCheckpoints]:
     async with open_checkpoints(tmp_path) as opened:
         yield opened
 
 
-async def put(saver: LatestSaver, letters: int) -> None:
+async def put(saver: SQLiteCheckpoints, letters: int) -> None:
     checkpoint = empty_checkpoint()
     checkpoint["channel_values"] = {"text": "x" * letters}
     await saver.aput({"configurable": {"thread_id": "t", "checkpoint_ns": ""}}, checkpoint, {"step": 1}, {})
 
 
-async def test_a_full_disk_stops_the_graph_until_there_is_room(saver: LatestSaver) -> None:
+async def test_a_full_disk_stops_the_graph_until_there_is_room(saver: SQLiteCheckpoints) -> None:
     """Seen failing with AsyncSqliteSaver's own `aput`: SQLite's error ends the task as a fault of the program."""
     await put(saver, 10)
     await saver.conn.execute_fetchall("PRAGMA max_page_count = 1")
@@ -165,7 +168,7 @@ async def test_a_full_disk_stops_the_graph_until_there_is_room(saver: LatestSave
     assert saver.trouble == ""
 
 
-async def test_checkpoints_that_nobody_writes_any_more_are_looked_at(saver: LatestSaver) -> None:
+async def test_checkpoints_that_nobody_writes_any_more_are_looked_at(saver: SQLiteCheckpoints) -> None:
     """The task that could not be kept has ended: nobody else would find out that there is room again."""
     await put(saver, 10)
     await saver.conn.execute_fetchall("PRAGMA max_page_count = 1")
@@ -183,7 +186,7 @@ async def test_checkpoints_that_nobody_writes_any_more_are_looked_at(saver: Late
     assert await saver.conn.execute_fetchall("SELECT 1 FROM checkpoints WHERE thread_id = 'probe'") == []
 
 
-async def test_locked_checkpoints_are_waited_for(saver: LatestSaver, tmp_path: Path) -> None:
+async def test_locked_checkpoints_are_waited_for(saver: SQLiteCheckpoints, tmp_path: Path) -> None:
     await put(saver, 10)
     await saver.conn.execute_fetchall("PRAGMA busy_timeout = 50")
     with held(tmp_path / CHECKPOINTS_NAME):

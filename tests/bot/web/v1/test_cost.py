@@ -10,10 +10,11 @@ import pytest
 
 from bot.logs.context import ABOUT
 from bot.store.connection import Source, Transaction, Values
-from bot.store.database import Database
 from bot.store.engine import Statement
 from bot.store.frames import FrameFiles
-from bot.store.store import DATABASE_NAME, Store
+from bot.store.opening import DATABASE_NAME
+from bot.store.sqlite.database import SQLiteDatabase
+from bot.store.store import Store
 from tests.bot.tasks.bench import Clock
 from tests.bot.web.v1.world import open_api
 
@@ -22,7 +23,7 @@ pytestmark = pytest.mark.slow
 Result = TypeVar("Result")
 
 
-class CountingDatabase(Database):
+class CountingDatabase(SQLiteDatabase):
     """Counts what a request asks of the database, without what runs do meanwhile."""
 
     reads = 0

@@ -11,7 +11,7 @@ from contextlib import closing
 
 from langgraph.checkpoint.sqlite import SqliteSaver
 
-from bot.store.schema import migrations
+from bot.store.sqlite.schema import migrations
 
 _TOKEN = re.compile(
     r"""'(?:[^']|'')*'|"(?:[^"]|"")*"|`(?:[^`]|``)*`|\[[^\]]*\]|(?P<left_out>--[^\n]*|/\*.*?(?:\*/|\Z)|\s+)|\w+|.""",

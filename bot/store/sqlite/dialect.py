@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from functools import cache, lru_cache
 from typing import Any, Final
 
@@ -65,9 +65,9 @@ class SQLite:
         """See Engine."""
         return " OR ".join(f'"{word}"' for word in words) or '""'
 
-    def forget_words(self) -> str:
+    def forget_words(self) -> Sequence[str]:
         """See Engine. Otherwise the index keeps the letters of what is gone until it is put in order some day."""
-        return "INSERT INTO facts_words (facts_words) VALUES ('optimize')"
+        return ("INSERT INTO facts_words (facts_words) VALUES ('optimize')",)
 
 
 SQLITE: Final = SQLite()

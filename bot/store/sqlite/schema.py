@@ -11,7 +11,7 @@ from typing import Final
 import aiosqlite
 
 from bot.store.errors import StoreTooNew, StoreTooOld
-from bot.store.sqlite import SQLITE
+from bot.store.sqlite.dialect import SQLITE
 from bot.texts import words
 
 APPLICATION_ID: Final = 0x4F477569

@@ -13,15 +13,14 @@ from pathlib import Path
 from typing import Final, TypeVar
 
 import aiosqlite
-from sqlalchemy import bindparam, delete
 
-from bot.store.connection import Connection, Parameters, Source, Statements, Transaction, Values, sql_of, to_its_end
-from bot.store.engine import Engine, Statement, insert
+from bot.store.connection import Row, Source, Statements, Transaction, Values, to_its_end
+from bot.store.engine import Engine, Statement
 from bot.store.errors import StoreAway, StoreCorrupt, StoreError
-from bot.store.schema import Migrations, migrate, migrations, shrink
-from bot.store.sqlite import SQLITE
-from bot.store.tables.people import refusals
-from bot.store.waiting import Writable, patiently
+from bot.store.sqlite.connection import Connection, run_on, sql_of
+from bot.store.sqlite.dialect import SQLITE
+from bot.store.sqlite.schema import Migrations, migrate, migrations, shrink
+from bot.store.waiting import Writable, come_and_go, patiently
 from bot.texts import words
 from devices.measuring import measured
 
@@ -47,10 +46,8 @@ _PASSING: Final = frozenset(
 Result = TypeVar("Result")
 
 
-class Database:
-    """The open file. Statements are always fetched to the end in one call, so that a cancelled caller leaves no
-    statement open (which would lock everybody else out).
-    """
+class SQLiteDatabase:
+    """Implements `bot.store.connection.Database` on a file."""
 
     engine: Engine = SQLITE
 
@@ -61,7 +58,7 @@ class Database:
         self._writable = Writable(path)
 
     @classmethod
-    async def open(cls, path: Path, known: Migrations | None = None) -> Database:
+    async def open(cls, path: Path, known: Migrations | None = None) -> SQLiteDatabase:
         """Open the file, make it when it is new, and bring its schema up to date by `known`, which is this program's
         own unless it is given.
 
@@ -96,15 +93,15 @@ class Database:
         await self._reader.close()
         await self._writer.close()
 
-    async def fetch(self, statement: str | Statement, values: Values = ()) -> list[sqlite3.Row]:
+    async def fetch(self, statement: str | Statement, values: Values = ()) -> list[Row]:
         """Read what is committed. Raises StoreError."""
         with explained(self._path):
-            return list(await self._reader.execute_fetchall(sql_of(statement), values))
+            return list[Row](await self._reader.execute_fetchall(sql_of(statement), values))
 
     async def read(self, work: Callable[[Source], Awaitable[Result]]) -> Result:
         """Several reads on one way to SQLite's thread: `work` waits for nothing else. Raises StoreError."""
         with explained(self._path):
-            return await self._reader.run(lambda connection: to_its_end(work(Statements(connection))))
+            return await self._reader.run(lambda connection: to_its_end(work(Statements(run_on(connection)))))
 
     @measured("store")
     async def write(self, work: Callable[[Transaction], Awaitable[Result]], *, patience: float = 0.0) -> Result:
@@ -117,9 +114,7 @@ class Database:
         """
         return await patiently(lambda: self._write(work), seconds=patience)
 
-    async def execute(
-        self, statement: str | Statement, values: Values = (), *, patience: float = 0.0
-    ) -> list[sqlite3.Row]:
+    async def execute(self, statement: str | Statement, values: Values = (), *, patience: float = 0.0) -> list[Row]:
         """Run one statement as a transaction of its own and return its rows: see `write`."""
         return await self.write(lambda transaction: transaction.fetch(statement, values), patience=patience)
 
@@ -140,6 +135,10 @@ class Database:
                 await self._writer.execute_fetchall("PRAGMA wal_checkpoint(TRUNCATE)")
         return gone
 
+    async def size(self) -> int:
+        """How many bytes the file takes on the disk with its log."""
+        return await asyncio.to_thread(size_of, self._path)
+
     @property
     def trouble(self) -> str:
         """Why nothing can be written now, in SQLite's words; "" while it can, or nobody has tried."""
@@ -149,7 +148,7 @@ class Database:
         """While nothing can be written, look whether it can again: whoever waits does not write."""
         if self.trouble:
             with suppress(StoreError):
-                await self._write(_come_and_go)
+                await self._write(come_and_go)
 
     async def _write(self, work: Callable[[Transaction], Awaitable[Result]]) -> Result:
         left = threading.Event()
@@ -168,7 +167,7 @@ class Database:
         loop: asyncio.AbstractEventLoop,
     ) -> Result:
         changes = connection.total_changes
-        transaction = Transaction(connection)
+        transaction = Transaction(run_on(connection))
         try:
             with explained(self._path):
                 connection.execute("BEGIN IMMEDIATE")
@@ -203,6 +202,15 @@ def _hurry(connection: sqlite3.Connection, milliseconds: int) -> None:
     connection.execute(f"PRAGMA busy_timeout = {milliseconds}")
 
 
+def size_of(path: Path) -> int:
+    """The bytes of a database's file with its log; 0 where there is none."""
+    size = 0
+    for file in (path, path.with_name(f"{path.name}-wal")):
+        with suppress(FileNotFoundError):
+            size += file.stat().st_size
+    return size
+
+
 def _touch(path: Path) -> None:
     """Open the file for writing, and leave it as it is."""
     path.open("ab").close()
@@ -216,11 +224,9 @@ async def _check(connection: aiosqlite.Connection, path: Path) -> None:
 
 @contextmanager
 def explained(path: Path) -> Iterator[None]:
-    """Turn SQLite's errors into sentences; a broken constraint is the caller's to understand."""
+    """Turn SQLite's errors into sentences."""
     try:
         yield
-    except sqlite3.IntegrityError:
-        raise
     except sqlite3.OperationalError as error:
         # The low byte is the kind; the rest says where it happened (https://www.sqlite.org/rescode.html).
         kind = StoreAway if getattr(error, "sqlite_errorcode", 0) & 0xFF in _PASSING else StoreError
@@ -231,16 +237,3 @@ def explained(path: Path) -> Iterator[None]:
 
 def _corrupt(path: Path, reason: str) -> StoreCorrupt:
     return StoreCorrupt(words("store.damaged", path=path, reason=" ".join(reason.split())))
-
-
-async def _come_and_go(transaction: Transaction) -> None:
-    """A row of 64 KB that is gone again: there is room for a step or two, and nothing has changed."""
-    probe: Parameters = {"platform": "", "kind": "probe", "day": "0" * 65_536, "count": 0}
-    await transaction.fetch(_PROBE, probe)
-    await transaction.fetch(_PROBED, probe)
-
-
-_PROBE: Final = insert(refusals, refusals.c.keys())
-_PROBED: Final = delete(refusals).where(
-    refusals.c.platform == bindparam("platform"), refusals.c.kind == bindparam("kind")
-)

@@ -1,0 +1,32 @@
+"""`opengui migrate-store`: the record of a stopped service goes from SQLite's files to PostgreSQL."""
+
+from __future__ import annotations
+
+import argparse
+
+from bot.cli.exits import OK, Refused
+from bot.config.record import record_url
+from bot.config.settings import Settings
+from bot.store.directory import DataDirectory
+from bot.store.errors import StoreError
+from bot.store.opening import DATABASE_NAME
+from bot.texts import say, words
+
+
+async def migrate_store(options: argparse.Namespace, settings: Settings) -> int:
+    """Copy it, and say how much of everything there is now on both sides. The files stay as they are."""
+    del options
+    url = record_url(settings)
+    if not url:
+        raise Refused(words("cli.migrate_store.nowhere"))
+    from bot.store.postgresql.copying import THREADS, copy_in  # noqa: PLC0415 - an extra
+
+    with DataDirectory(settings.data_dir):
+        if not (settings.data_dir / DATABASE_NAME).is_file():
+            raise StoreError(words("backup.missing", name=DATABASE_NAME, path=settings.data_dir))
+        counts = await copy_in(settings.data_dir, url)
+    for table, rows in counts.items():
+        if rows:
+            print(f"  {table if table != THREADS else say('cli.migrate_store.checkpoints')}: {rows:,}")
+    print(say("cli.migrate_store.done", path=settings.data_dir / DATABASE_NAME))
+    return OK

@@ -1,0 +1,33 @@
+"""Opens the record where the settings say that it is: in SQLite's files in the data directory, or in PostgreSQL."""
+
+from __future__ import annotations
+
+from contextlib import AbstractAsyncContextManager
+from pathlib import Path
+
+from bot.store.checkpoints import Checkpoints
+from bot.store.connection import Database
+from bot.store.sqlite.checkpoints import open_checkpoints as open_in_files
+from bot.store.sqlite.database import SQLiteDatabase
+
+DATABASE_NAME = "opengui.sqlite3"
+
+
+async def open_database(directory: Path, url: str = "", *, patience: float = 0.0) -> Database:
+    """The database of the store: a file in the directory, or the one at this address. A server that is away is waited
+    for `patience` seconds. Raises StoreError or one of its kinds.
+    """
+    if not url:
+        return await SQLiteDatabase.open(directory / DATABASE_NAME)
+    from bot.store.postgresql.database import PostgresDatabase  # noqa: PLC0415 - an extra
+
+    return await PostgresDatabase.open(url, patience=patience)
+
+
+def open_checkpoints(directory: Path, url: str = "") -> AbstractAsyncContextManager[Checkpoints]:
+    """The checkpoints beside it. Opening them raises StoreError or one of its kinds."""
+    if not url:
+        return open_in_files(directory)
+    from bot.store.postgresql.checkpoints import open_checkpoints as open_in_server  # noqa: PLC0415 - an extra
+
+    return open_in_server(url)

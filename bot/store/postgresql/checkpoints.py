@@ -1,0 +1,131 @@
+"""The checkpoints of the graphs beside a record in PostgreSQL: LangGraph's own tables in the same database."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager, suppress
+from typing import Any, Final
+
+from langchain_core.runnables import RunnableConfig
+from langgraph.checkpoint.base import ChannelVersions, Checkpoint, CheckpointMetadata, CheckpointTuple
+from langgraph.checkpoint.postgres.aio import AsyncPostgresSaver
+from psycopg import AsyncConnection
+from psycopg.rows import DictRow, dict_row
+from psycopg_pool import AsyncConnectionPool
+
+from bot.store.checkpoints import PRUNE_EVERY, Checkpoints, is_pending, serializer, threads_of
+from bot.store.errors import StoreError
+from bot.store.postgresql.database import SETTINGS, Server
+from bot.store.waiting import PatientWrites, patiently
+
+CONNECTIONS: Final = 4
+"""At most; each graph that is at work needs one for a moment at each of its steps."""
+WAIT_S: Final = 10.0
+"""How long one of them is waited for, also while the server is away."""
+_FORGET: Final = """DELETE FROM {} WHERE thread_id = %s OR (thread_id >= %s COLLATE "C" AND thread_id < %s COLLATE "C")
+    OR (thread_id >= %s COLLATE "C" AND thread_id < %s COLLATE "C")"""
+_SIZE: Final = "SELECT sum(pg_total_relation_size(name::regclass)) AS size FROM unnest(%s) AS name"
+_TABLES: Final = ("checkpoint_writes", "checkpoint_blobs", "checkpoints")
+
+
+class PostgresCheckpoints(AsyncPostgresSaver, Checkpoints):
+    """See Checkpoints. AsyncPostgresSaver keeps all of a thread."""
+
+    def __init__(self, pool: AsyncConnectionPool[AsyncConnection[DictRow]], server: Server) -> None:
+        super().__init__(pool, serde=serializer())
+        self._server = server
+        self._writes = PatientWrites(f"{server.name} (checkpoints)", server.explained)
+
+    @property
+    def trouble(self) -> str:
+        """See Checkpoints."""
+        return self._writes.trouble
+
+    async def probe(self) -> None:
+        """See Checkpoints."""
+        if self.trouble:
+            with suppress(StoreError):
+                await self._writes.once(lambda: self._forget("probe"))
+
+    async def aget_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:
+        """The last checkpoint of a thread."""
+
+        async def read() -> CheckpointTuple | None:
+            with self._server.explained():
+                return await super(PostgresCheckpoints, self).aget_tuple(config)
+
+        return await patiently(read, seconds=WAIT_S)
+
+    async def aput_writes(
+        self, config: RunnableConfig, writes: Sequence[tuple[str, Any]], task_id: str, task_path: str = ""
+    ) -> None:
+        """Save what belongs to a checkpoint, unless the next one has it a moment later: what a node has written."""
+        if is_pending(writes):
+            await self._writes.keep(
+                lambda: super(PostgresCheckpoints, self).aput_writes(config, writes, task_id, task_path)
+            )
+
+    async def aput(
+        self,
+        config: RunnableConfig,
+        checkpoint: Checkpoint,
+        metadata: CheckpointMetadata,
+        new_versions: ChannelVersions,
+    ) -> RunnableConfig:
+        """Save a checkpoint; every few steps remove the earlier ones."""
+        kept = Checkpoint(**checkpoint)
+        # Texts of the state lie in a column of JSON, which holds every character but one.
+        kept["channel_values"] = {
+            name: value.replace("\0", "\ufffd") if isinstance(value, str) else value
+            for name, value in checkpoint["channel_values"].items()
+        }
+        saved = await self._writes.keep(
+            lambda: super(PostgresCheckpoints, self).aput(config, kept, metadata, new_versions)
+        )
+        if metadata.get("step", 0) % PRUNE_EVERY == 0:
+            await self._writes.keep(lambda: self.aprune([str(config["configurable"]["thread_id"])]))
+        return saved
+
+    async def size(self) -> int:
+        """See Checkpoints."""
+        with self._server.explained():
+            async with self._cursor() as cursor:
+                await cursor.execute(_SIZE, (list(_TABLES),))
+                row = await cursor.fetchone()
+        return int(row["size"]) if row else 0
+
+    async def forget(self, task: str) -> None:
+        """See Checkpoints."""
+        await self._writes.keep(lambda: self._forget(task))
+
+    async def _forget(self, task: str) -> None:
+        async with self._cursor() as cursor, cursor.connection.transaction():
+            for table in _TABLES:
+                await cursor.execute(_FORGET.format(table).encode(), threads_of(task))
+
+
+@asynccontextmanager
+async def open_checkpoints(url: str) -> AsyncIterator[PostgresCheckpoints]:
+    """The saver on this database. Raises StoreError when it cannot be used."""
+    server = Server(url)
+    pool: AsyncConnectionPool[AsyncConnection[DictRow]] = AsyncConnectionPool(
+        url,
+        kwargs={"autocommit": True, "prepare_threshold": 0, "row_factory": dict_row, "keepalives_idle": 10},
+        min_size=1,
+        max_size=CONNECTIONS,
+        timeout=WAIT_S,
+        configure=_configure,
+        check=AsyncConnectionPool.check_connection,
+        name="checkpoints",
+        open=False,
+    )
+    async with pool:
+        saver = PostgresCheckpoints(pool, server)
+        with server.explained():
+            await saver.setup()
+        yield saver
+
+
+async def _configure(connection: AsyncConnection[DictRow]) -> None:
+    for name, value in SETTINGS.items():
+        await connection.execute("SELECT set_config(%s, %s, false)", (name, value))

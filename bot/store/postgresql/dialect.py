@@ -1,0 +1,115 @@
+"""PostgreSQL's own: the text of each statement, the whole schema, and what other databases write in another way."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Collection, Sequence
+from functools import cache, lru_cache
+from typing import Any, Final
+
+from sqlalchemy import BindParameter
+from sqlalchemy.dialects.postgresql.psycopg import PGCompiler_psycopg, PGDialect_psycopg
+from sqlalchemy.ext.compiler import compiles
+from sqlalchemy.schema import CreateIndex, CreateTable
+
+from bot.store.engine import FactsWith, JsonField, JsonPart, Listed, Statement
+from bot.store.tables import metadata
+
+
+class _Compiler(PGCompiler_psycopg):
+    """Writes the constants of a statement into its text, by which PostgreSQL finds the index of a part of the rows also
+    for a prepared one; only parameters with a name are left open.
+    """
+
+    def visit_bindparam(self, bindparam: BindParameter[Any], *args: Any, **options: Any) -> str:  # noqa: ANN401
+        if not bindparam.required:
+            options["literal_binds"] = True
+        return str(super().visit_bindparam(bindparam, *args, **options))  # type: ignore[no-untyped-call]  # SQLAlchemy's
+
+
+class _Dialect(PGDialect_psycopg):
+    statement_compiler = _Compiler
+
+
+_DIALECT: Final = _Dialect()  # type: ignore[no-untyped-call]  # the same
+
+
+class PostgreSQL:
+    """Implements `bot.store.engine.Engine`."""
+
+    @lru_cache(maxsize=1024)  # noqa: B019 - there is one
+    def text(self, statement: Statement) -> str:
+        """See Engine."""
+        return str(statement.compile(dialect=_DIALECT))
+
+    @cache  # noqa: B019 - the same
+    def schema(self) -> str:
+        """See Engine."""
+        made: list[str] = []
+        for table in metadata.sorted_tables:
+            made.append(str(CreateTable(table).compile(dialect=_DIALECT)).strip())
+            made += sorted(str(CreateIndex(index).compile(dialect=_DIALECT)) for index in table.indexes)
+        return "".join(f"{statement};\n" for statement in (*_functions(), *made))
+
+    def any_of(self, words: Collection[str]) -> str:
+        """See Engine."""
+        return json.dumps([word.casefold() for word in words])
+
+    def forget_words(self) -> Sequence[str]:
+        """See Engine. Facts are looked through without an index: a person has few."""
+        return ()
+
+
+POSTGRESQL: Final = PostgreSQL()
+
+
+def _functions() -> tuple[str, ...]:
+    """`folded` and `instr`. PostgreSQL has no `casefold` before version 18; `lower` of ICU's collation for no language
+    differs from Python's for few letters, which are replaced one by one in the texts that have any of them.
+    """
+    single: dict[str, str] = {}
+    longer: dict[str, str] = {}
+    # What `lower` makes of a large sigma at the end of a word, and of the letters that `casefold` makes large.
+    after = {"\u03c2": "\u03c3"}
+    for letter in map(chr, range(0x80, sys.maxunicode + 1)):
+        if (folded := letter.casefold()) != letter.lower():
+            (single if len(folded) == 1 else longer)[letter] = folded
+            if (small := folded.lower()) != folded and len(folded) == 1:
+                after[small] = folded
+    folded = f"translate(given, '{''.join(single)}', '{''.join(single.values())}')"
+    for letter, letters in longer.items():
+        folded = f"replace({folded}, '{letter}', '{letters}')"
+    body = (
+        f"""translate(lower((CASE WHEN given ~ '[{"".join(single)}{"".join(longer)}]' THEN {folded} ELSE given END)"""
+        f""" COLLATE "und-x-icu"), '{"".join(after)}', '{"".join(after.values())}')"""
+    )
+    is_pure = "LANGUAGE sql IMMUTABLE PARALLEL SAFE STRICT"
+    return (
+        f"CREATE FUNCTION instr(given text, part text) RETURNS integer {is_pure} AS $$ SELECT strpos(given, part) $$",
+        f"CREATE FUNCTION folded(given text) RETURNS text {is_pure} AS $$ SELECT {body} $$",
+    )
+
+
+@compiles(Listed, "postgresql")
+def _listed(element: Listed, compiler: PGCompiler_psycopg, **options: Any) -> str:  # noqa: ANN401
+    return f"json_array_elements_text(CAST({compiler.process(element.clauses, **options)} AS json))"
+
+
+@compiles(JsonField, "postgresql")
+def _json_field(element: JsonField, compiler: PGCompiler_psycopg, **options: Any) -> str:  # noqa: ANN401
+    return f"(CAST({compiler.process(element.clauses, **options)} AS json) ->> '{element.field}')"
+
+
+@compiles(JsonPart, "postgresql")
+def _json_part(element: JsonPart, compiler: PGCompiler_psycopg, **options: Any) -> str:  # noqa: ANN401
+    return f"CAST(CAST({compiler.process(element.clauses, **options)} AS json) -> '{element.field}' AS text)"
+
+
+@compiles(FactsWith, "postgresql")
+def _facts_with(element: FactsWith, compiler: PGCompiler_psycopg, **options: Any) -> str:  # noqa: ANN401
+    words = compiler.process(element.clauses, **options)
+    return (
+        "(SELECT known.id FROM facts AS known JOIN"  # noqa: S608 - a parameter
+        f" json_array_elements_text(CAST({words} AS json)) AS word ON strpos(folded(known.text), word.value) > 0)"
+    )

@@ -1,0 +1,55 @@
+"""Brings a database of PostgreSQL to the schema of this program."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import psycopg
+
+from bot.store.errors import StoreTooNew, StoreTooOld
+from bot.store.postgresql.dialect import POSTGRESQL
+from bot.texts import words
+
+Migrations = tuple[tuple[int, str], ...]
+"""As those of SQLite: (number, SQL), in order. The first makes the whole schema."""
+
+VERSION_TABLE: Final = "opengui_schema"
+"""Holds the version of the schema in its one row, and tells our databases from those of others."""
+_LOCK: Final = 0x4F477569
+"""Number of the advisory lock under which the schema is changed ("OGui")."""
+_TABLES: Final = """SELECT count(*), count(*) FILTER (WHERE relname = 'opengui_schema')
+    FROM pg_class WHERE relkind IN ('r', 'p') AND relnamespace = current_schema()::regnamespace
+    AND relname NOT LIKE 'checkpoint%'"""
+
+
+def migrations() -> Migrations:
+    """Those of this program. The first is made of the tables as they are defined."""
+    return ((1, POSTGRESQL.schema()),)
+
+
+def migrate(connection: psycopg.Connection[Any], name: str, known: Migrations) -> None:
+    """Apply what is missing of `known`, all of it or nothing, in one transaction with the version.
+
+    Raises StoreTooOld when the tables in the schema are those of another program, StoreTooNew when they are from a
+    later version, and psycopg.Error; the database is then as it was.
+    """
+    newest = known[-1][0]
+    with connection.transaction():
+        connection.execute("SELECT pg_advisory_xact_lock(%s)", (_LOCK,))
+        tables, ours = connection.execute(_TABLES).fetchall()[0]
+        if tables and not ours:
+            raise StoreTooOld(words("store.foreign_tables", name=name))
+        version = 0
+        if ours:
+            version = int(connection.execute("SELECT version FROM opengui_schema").fetchall()[0][0])
+        if version > newest:
+            raise StoreTooNew(words("store.too_new", path=name, version=version, known=newest))
+        if version == newest:
+            return
+        for number, script in known:
+            if number > version:
+                connection.execute(script.encode())
+        if not ours:
+            connection.execute("CREATE TABLE opengui_schema (version integer NOT NULL)")
+            connection.execute("INSERT INTO opengui_schema VALUES (0)")
+        connection.execute("UPDATE opengui_schema SET version = %s", (newest,))

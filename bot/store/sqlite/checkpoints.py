@@ -1,0 +1,209 @@
+"""Where the graphs keep their checkpoints: a SQLite file of their own, beside the store's."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager, suppress
+from pathlib import Path
+from typing import Any, Literal
+
+import aiosqlite
+from langchain_core.runnables import RunnableConfig
+from langgraph.checkpoint.base import (
+    WRITES_IDX_MAP,
+    ChannelVersions,
+    Checkpoint,
+    CheckpointMetadata,
+    CheckpointTuple,
+    get_checkpoint_metadata,
+)
+from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
+
+from bot.store.checkpoints import PRUNE_EVERY, Checkpoints, is_pending, serializer, threads_of
+from bot.store.errors import StoreCorrupt, StoreError, StoreTooOld
+from bot.store.sqlite.database import explained, size_of
+from bot.store.sqlite.schema import APPLICATION_ID, IS_OURS, shrink
+from bot.store.waiting import PatientWrites
+from bot.texts import words
+
+CHECKPOINTS_NAME = "checkpoints.sqlite3"
+BUSY_MS = 15_000
+"""Milliseconds to wait for another writer; the saver sets none, and a backup may hold the file for seconds."""
+
+
+class SQLiteCheckpoints(AsyncSqliteSaver, Checkpoints):
+    """Keeps the last checkpoint of each thread, and for a moment a few before it. AsyncSqliteSaver keeps all.
+
+    What is pending (questions, answers, errors) belongs to the last one and stays. A full disk and a locked file are
+    waited for: the graph stands still meanwhile. All raises StoreError and its kinds.
+
+    Each call is one statement that commits itself: a way to SQLite's thread and back takes longer than the statement.
+    """
+
+    def __init__(self, connection: aiosqlite.Connection, path: Path) -> None:
+        super().__init__(connection, serde=serializer())
+        self._path = path
+        self._writes = PatientWrites(path, lambda: explained(path))
+
+    @property
+    def trouble(self) -> str:
+        """See Checkpoints."""
+        return self._writes.trouble
+
+    async def probe(self) -> None:
+        """See Checkpoints."""
+        if self.trouble:
+            with suppress(StoreError):
+                await self._writes.once(self._come_and_go)
+
+    async def aget_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:
+        """The last checkpoint of a thread."""
+        with explained(self._path):
+            return await super().aget_tuple(config)
+
+    async def aput_writes(
+        self, config: RunnableConfig, writes: Sequence[tuple[str, Any]], task_id: str, task_path: str = ""
+    ) -> None:
+        """Save what belongs to a checkpoint, unless the next one has it a moment later: what a node has written.
+
+        A process that dies within that moment does the node again, as if it had died before the node's end.
+        """
+        if not is_pending(writes):
+            return
+        which = config["configurable"]
+        place = (str(which["thread_id"]), which["checkpoint_ns"], which["checkpoint_id"], task_id, task_path)
+        rows = [
+            (*place, WRITES_IDX_MAP.get(channel, index), channel, *self.serde.dumps_typed(value))
+            for index, (channel, value) in enumerate(writes)
+        ]
+        # As AsyncSqliteSaver has it: a question that is asked again takes the place of the first.
+        replaces = all(channel in WRITES_IDX_MAP for channel, _ in writes)
+        await self._writes.keep(lambda: self._put_writes(rows, "REPLACE" if replaces else "IGNORE"))
+
+    async def aput(
+        self,
+        config: RunnableConfig,
+        checkpoint: Checkpoint,
+        metadata: CheckpointMetadata,
+        new_versions: ChannelVersions,
+    ) -> RunnableConfig:
+        """Save a checkpoint; every few steps remove the earlier ones."""
+        del new_versions  # a checkpoint is kept whole
+        which = config["configurable"]
+        thread, namespace = str(which["thread_id"]), which["checkpoint_ns"]
+        facts = json.dumps(get_checkpoint_metadata(config, metadata), ensure_ascii=False).encode("utf-8", "ignore")
+        row = (
+            *(thread, namespace, checkpoint["id"], which.get("checkpoint_id")),
+            *self.serde.dumps_typed(checkpoint),
+            facts,
+        )
+        await self._writes.keep(lambda: self._put(row))
+        if metadata.get("step", 0) % PRUNE_EVERY == 0:
+            # Identifiers begin with their time (UUID 6): text order is the order of time.
+            earlier = (thread, namespace, checkpoint["id"])
+            await self._writes.keep(lambda: self._forget_before(earlier))
+        return {
+            "configurable": {"thread_id": thread, "checkpoint_ns": namespace, "checkpoint_id": checkpoint["id"]},
+        }
+
+    async def _put(self, row: tuple[str | bytes | None, ...]) -> None:
+        async with self.lock:
+            await self.conn.execute_fetchall(
+                "INSERT OR REPLACE INTO checkpoints (thread_id, checkpoint_ns, checkpoint_id, parent_checkpoint_id,"
+                " type, checkpoint, metadata) VALUES (?, ?, ?, ?, ?, ?, ?)",
+                row,
+            )
+
+    async def _put_writes(self, rows: Sequence[tuple[object, ...]], otherwise: Literal["REPLACE", "IGNORE"]) -> None:
+        columns = "thread_id, checkpoint_ns, checkpoint_id, task_id, task_path, idx, channel, type, value"
+        places = ", ".join(["(?, ?, ?, ?, ?, ?, ?, ?, ?)"] * len(rows))
+        async with self.lock:
+            await self.conn.execute_fetchall(
+                f"INSERT OR {otherwise} INTO writes ({columns}) VALUES {places}",  # noqa: S608 - fixed words and marks
+                [value for row in rows for value in row],
+            )
+
+    async def size(self) -> int:
+        """See Checkpoints."""
+        return await asyncio.to_thread(size_of, self._path)
+
+    async def forget(self, task: str) -> None:
+        """See Checkpoints."""
+        await self._writes.keep(lambda: self._forget_task(task))
+
+    async def _forget_task(self, task: str) -> None:
+        async with self.lock:
+            for table in ("writes", "checkpoints"):
+                await self.conn.execute_fetchall(
+                    f"DELETE FROM {table} WHERE thread_id = ?1 OR (thread_id >= ?2 AND thread_id < ?3)"  # noqa: S608 - two fixed names
+                    " OR (thread_id >= ?4 AND thread_id < ?5)",
+                    threads_of(task),
+                )
+
+    async def _forget_before(self, which: tuple[str, str, str]) -> None:
+        async with self.lock:
+            for table in ("checkpoints", "writes"):
+                await self.conn.execute_fetchall(
+                    f"DELETE FROM {table} WHERE thread_id = ? AND checkpoint_ns = ? AND checkpoint_id < ?",  # noqa: S608 - two fixed names
+                    which,
+                )
+
+    async def _come_and_go(self) -> None:
+        """A row of 64 KB that is gone again: there is room for a checkpoint, and nothing has changed."""
+        async with self.lock:
+            await self.conn.execute_fetchall(
+                "INSERT OR REPLACE INTO checkpoints (thread_id, checkpoint_ns, checkpoint_id, checkpoint)"
+                " VALUES ('probe', '', '', zeroblob(65536))"
+            )
+            await self.conn.execute_fetchall("DELETE FROM checkpoints WHERE thread_id = 'probe'")
+
+
+@asynccontextmanager
+async def open_checkpoints(directory: Path) -> AsyncIterator[SQLiteCheckpoints]:
+    """The saver on `directory`/checkpoints.sqlite3. Raises StoreCorrupt when that file is damaged or none of SQLite's,
+    StoreTooOld when another program made it, and StoreError when it cannot be used; it is then as it was.
+    """
+    path = directory / CHECKPOINTS_NAME
+    try:
+        # Tried out first: aiosqlite leaves a thread behind when SQLite cannot open the file.
+        await asyncio.to_thread(_touch, path)
+    except OSError as error:
+        raise _unusable(path, str(error.strerror)) from error
+    async with aiosqlite.connect(path, isolation_level=None) as connection:
+        saver = SQLiteCheckpoints(connection, path)
+        try:
+            # Looked at before anything is written: a damaged file is left alone.
+            found = next(iter(await connection.execute_fetchall("PRAGMA quick_check(1)")))[0]
+            if found != "ok":
+                raise _damaged(path)
+            if not next(iter(await connection.execute_fetchall(IS_OURS)))[0]:
+                raise StoreTooOld(words("store.too_old", path=path))
+            # Before the tables: a process that dies in between leaves an empty file.
+            await connection.execute_fetchall(f"PRAGMA application_id = {APPLICATION_ID}")
+            await saver.setup()
+            await shrink(connection, path)
+            await connection.execute_fetchall(f"PRAGMA busy_timeout={BUSY_MS}")
+            await connection.execute_fetchall("PRAGMA synchronous=NORMAL")
+        except aiosqlite.OperationalError as error:
+            raise _unusable(path, str(error)) from error
+        except aiosqlite.DatabaseError as error:
+            raise _damaged(path) from error
+        yield saver
+        # A cancelled graph can leave its write open; nobody else could write then.
+        async with saver.lock:
+            await connection.commit()
+
+
+def _touch(path: Path) -> None:
+    """Open the file for writing, and leave it as it is."""
+    path.open("ab").close()
+
+
+def _unusable(path: Path, reason: str) -> StoreError:
+    return StoreError(words("store.checkpoints", path=path, reason=reason))
+
+
+def _damaged(path: Path) -> StoreCorrupt:
+    return StoreCorrupt(words("store.checkpoints_damaged", path=path))
