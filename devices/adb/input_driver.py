@@ -47,7 +47,7 @@ _NAMED = {"input ": "-d 0 ", "am start ": "--display 0 "}
 class Act:
     """One input on its way: counts its commands and knows whether any may have arrived."""
 
-    def __init__(self, shell: Shell, receipt: str, *, other_displays: bool) -> None:
+    def __init__(self, shell: Shell, receipt: str, *, other_displays: bool = False) -> None:
         self._shell = shell
         self.other_displays = other_displays
         """Whether commands have to say that they mean the default display."""
