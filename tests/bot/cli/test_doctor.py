@@ -235,7 +235,7 @@ SAID_BY_MODEL = {
         (200, ["other"], 200, 0, "does not list the model some-model; it has other."),
         (200, [], 400, 0, "some-model accepts no pictures. It operates phones by the list"),
         (200, [], 401, 69, "“no pictures here”\n    → Check VLM_API_KEY (or BASIC_API_KEY, REASONING_API_KEY)"),
-        (402, [], 402, 69, "“no pictures here”\n    → Top up the account there"),
+        (402, [], 402, 69, "“no pictures here”\n    → Top up the account with its provider"),
         (401, [], 200, 69, "does not accept the key.\n    → Check VLM_API_KEY (or BASIC_API_KEY, REASONING_API_KEY)"),
     ],
 )
