@@ -167,6 +167,10 @@ def test_what_is_no_literal_instruction(text: str, part: str) -> None:
         ("What can you do for me?", "help"),
         ("你好。", "hello"),
         ("谢谢", "thanks"),
+        ("Stop!", "stop"),
+        ("never mind", "stop"),
+        ("停下", "stop"),
+        ("stop the music", ""),
     ]
     + [("hi there Bob", ""), ("open settings", "")],
 )
