@@ -85,7 +85,9 @@ class State:
     size: Size | None = None
     """What apps are drawn for, and touches are given in; it changes when a phone is folded or its resolution is set."""
     other_displays: bool = False
-    """Whether there are more than the default display: keys and apps that name none may go to another."""
+    """Whether there are more than the default display: keys and apps that name none may go to another. False before
+    Android 10, where `input` knows no displays.
+    """
 
     def same_window(self, other: State) -> bool:
         """Whether the same window gets the input; one that is not told, as between two windows, contradicts nothing."""
@@ -152,7 +154,8 @@ def parse_state(output: str) -> State:
         window=found.group(1) if (found := _WINDOW.search(window)) else "",
         clock=float(found.group()) if (found := _TIME.match(parts.get("clock", ""))) else None,
         size=Size(*map(int, found.groups())) if (found := _SIZE.search(window)) else None,
-        other_displays=any(number != "0" for number in _DISPLAY.findall(displays)),
+        # Since Android 10 each display has a focus of its own, and tells it.
+        other_displays="mCurrentFocus=" in displays and any(number != "0" for number in _DISPLAY.findall(displays)),
     )
 
 
