@@ -211,9 +211,10 @@ class Maker:
         return Bounds(number * width, top, (number + 1) * width, top + 180)
 
 
-def _inside(box: Bounds, line: int, words: str, **fields: str) -> Element:
+def _inside(box: Bounds, line: int, words: str, name: str = "") -> Element:
     top = box.top + 20 + 70 * line
-    return Element(Bounds(box.left + 60, top, box.right - 200, top + 60), words, **{"class_name": TEXT, **fields})
+    at = Bounds(box.left + 60, top, box.right - 200, top + 60)
+    return Element(at, words, class_name=TEXT, resource_id=name)
 
 
 def android(control: Control, package: str, box: Bounds) -> list[Element]:
@@ -233,12 +234,12 @@ def android(control: Control, package: str, box: Bounds) -> list[Element]:
             kind, label = "android.widget.FrameLayout", f"{package}:id/navigation_bar_item_small_label_view"
             return [
                 Element(box, description=said, class_name=kind, clickable=True),
-                _inside(box, 1, control.words, resource_id=label),
+                _inside(box, 1, control.words, label),
             ]
         case _:
             row = Element(box, class_name=LAYOUT, clickable=True)
-            lines = [_inside(box, 0, control.words, resource_id="android:id/title")]
-            lines += [_inside(box, 1, control.more, resource_id="android:id/summary")] if control.more else []
+            lines = [_inside(box, 0, control.words, "android:id/title")]
+            lines += [_inside(box, 1, control.more, "android:id/summary")] if control.more else []
             return [row, *lines, *_switch(control, box, SWITCH, "android:id/switch_widget")]
 
 
@@ -252,8 +253,8 @@ def vendor(control: Control, package: str, box: Bounds) -> list[Element]:
     match control.kind:
         case "tab":
             row = Element(box, class_name="android.widget.RelativeLayout", clickable=True)
-            badge = [_inside(box, 0, control.more, resource_id=f"{package}:id/q0")] if control.more else []
-            return [row, *badge, _inside(box, 1, control.words, resource_id=f"{package}:id/icon_tv")]
+            badge = [_inside(box, 0, control.more, f"{package}:id/q0")] if control.more else []
+            return [row, *badge, _inside(box, 1, control.words, f"{package}:id/icon_tv")]
         case "button":
             return [Element(box, control.words, class_name=TEXT, resource_id=f"{package}:id/k7f", clickable=True)]
         case "icon":
@@ -271,7 +272,7 @@ def vendor(control: Control, package: str, box: Bounds) -> list[Element]:
                 class_name=TEXT,
                 resource_id=f"{package}:id/text_right",
             )
-            lines = [_inside(box, 0, control.words, resource_id=f"{package}:id/title")]
+            lines = [_inside(box, 0, control.words, f"{package}:id/title")]
             return [row, *([value] if control.more else []), *lines, *_switch(control, box, VIEW, "")]
 
 
@@ -344,11 +345,11 @@ def record(skill: Recorded, home: Maker = HOME) -> RecordedSkill:
     steps = [RecordedAction(action={"kind": "open_app", "name": skill.name})]
     for page in skill.pages:
         seen, target = home.show(page, skill.package)
-        steps.append(recorded(_action(page), seen, _touched(page, seen, target), touches=True))
+        step = recorded(_action(page), seen, _touched(page, seen, target), touches=True)
+        steps.append(step.model_copy(update={"locale": "en-US"}))
     end = RecordedAction(action={"kind": "finish"}, package=skill.package)
     return RecordedSkill(
         format=1, version=1, task=skill.name, parameters=(), steps=tuple(steps), end=end, source=Source(task="7"),
-        locale="en-US",
     )  # fmt: skip
 
 
