@@ -148,6 +148,7 @@ def test_it_is_read(text: str, clauses: list[Clause]) -> None:
         ("tap Next 500 times", ""),
         ("set an alarm for 25:99", "set an alarm for 25:99"),
         ("帮我点外卖", "点外卖"),
+        ("line one: hello", "line one: hello"),
         ("take a screenshot of my bank", "take a screenshot of my bank"),
         ("tap a, " * 60, ""),
         ("x" * 5000, "x"),
