@@ -13,8 +13,6 @@ from importlib.resources import files
 from typing import Final
 from zoneinfo import ZoneInfo
 
-from agent.offline.clauses import Unreadable
-from agent.offline.grammar import read
 from bot.application.access import Caller
 from bot.application.phones import open_phones, phones_named, state_of
 from bot.application.schedules import ScheduleCommands
@@ -32,6 +30,11 @@ LONGEST_TIME: Final = 40
 """Characters of the words for a time before what is to be done then."""
 _BORDER: Final = re.compile(r"[\s,，]+|(?<=[^\W\dA-Za-z_])(?=\w)(?![一二三四五六七八九十日天末半])")
 """Where the words for a time may end: Chinese has no blank there, and goes on with a number."""
+_GIVEN: Final = re.compile(r"\b(?:every|each|in)\b|[每后点]|\D[0-9]|[0-9]\D", re.IGNORECASE)
+"""What says that a time is meant: "tonight" and 早上 begin other sentences as well."""
+_ASKS: Final = re.compile(
+    r"[?？吗]|什么|怎么|如何|^(?:who|what|where|when|why|how|is|are|will|do|does)\b", re.IGNORECASE
+)
 _AROUND: Final = re.compile(r"^(?:(?:please|hey|hi|请问|请)[\s,，]+|请问?)|[\s.!?。！？]+$", re.IGNORECASE)
 
 
@@ -65,15 +68,15 @@ def subject_of(text: str) -> tuple[Subject, str] | None:
 
 def later_of(text: str, *, now: float, zone: ZoneInfo) -> tuple[str, str] | None:
     """When something is to be done and what, of words that begin with the time ("every morning at 8 open Clock"); None
-    for any others, and for what cannot be done without a model.
+    for any others, and for questions.
     """
     plain = " ".join(text.split())
     for border in reversed([*_BORDER.finditer(plain, 0, LONGEST_TIME)]):
         when, what = plain[: border.start()], plain[border.end() :]
-        with suppress(BadRule, Unreadable):
-            read_rule(when, now=now, zone=zone)
-            read(what)
-            return when, what
+        if _GIVEN.search(when) and len(what) > 1 and not _ASKS.search(what):
+            with suppress(BadRule):
+                read_rule(when, now=now, zone=zone)
+                return when, what
     return None
 
 

@@ -71,6 +71,7 @@ def test_nothing_else_is_taken_for_one(text: str) -> None:
         ("in 5 minutes, take a screenshot", "in 5 minutes", "take a screenshot"),
         ("每天早上8点打开便签", "每天早上8点", "打开便签"),
         ("半小时后打开设置", "半小时后", "打开设置"),
+        ("明天早上八点打开便签", "明天早上八点", "打开便签"),
     ],
 )
 async def test_what_is_meant_for_later_is_for_a_schedule(offline: World, text: str, when: str, what: str) -> None:
@@ -81,7 +82,8 @@ async def test_what_is_meant_for_later_is_for_a_schedule(offline: World, text: s
 
 
 @pytest.mark.parametrize(
-    "text", ["早上好", "每周一 打开设置", "tonight what is on TV", "8 open", "open Clock", "今天天气怎么样"]
+    "text",
+    ["早上好", "每周一 打开设置", "tonight what is on TV", "8 open", "open Clock", "今天天气怎么样", "明天8点会下雨吗"],
 )
 def test_no_time_is_read_into_other_words(text: str) -> None:
     assert later_of(text, now=1_795_700_000.0, zone=ZoneInfo("UTC")) is None
