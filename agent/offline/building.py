@@ -147,15 +147,16 @@ def _is_switch(label: str) -> bool:
 def _message(rule: Rule, groups: Groups, first: bool) -> tuple[Clause, ...] | None:
     del rule, first
     to = _plain(groups["to"])
+    app = (Open(groups["app"].strip()),) if "app" in groups else ()
     if "text" not in groups:
         question = "给{name}发什么内容" if is_chinese(groups["whole"]) else "what to write to {name}"
-        return (Ask(question.format(name=to)), SendMessage(to, THE_ANSWER))
+        return (Ask(question.format(name=to)), *app, SendMessage(to, THE_ANSWER))
     text = text_of(groups["text"])
     if text is None or patterns().words["answer"].fullmatch(to):
         return None
     if found := _APP.fullmatch(to):
         return (Open(found["app"]), SendMessage(found["rest"], text))
-    return (SendMessage(to, text),)
+    return (*app, SendMessage(to, text))
 
 
 def _note(rule: Rule, groups: Groups, first: bool) -> tuple[Clause, ...] | None:

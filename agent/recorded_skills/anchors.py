@@ -84,7 +84,7 @@ def control_of(element: Element, seen: Observation) -> Element:
     page = LARGE_SHARE * seen.size.width * seen.size.height
     around = [e for e in seen.elements or () if is_button(e) and e.bounds.area <= page and _holds(e, element)]
     control = min(around, key=lambda e: e.bounds.area, default=element)
-    return control if not words_of(element) or _name(control, seen) == words_of(element) else element
+    return control if not words_of(element) or _name(control, seen) == title_of(element) else element
 
 
 def anchor_of(element: Element, seen: Observation) -> Anchor | None:
@@ -167,7 +167,7 @@ def landmarks_of(seen: Observation, target: Element | None = None) -> tuple[Land
     found: dict[str, Landmark] = {}
     ordered = sorted(seen.elements or (), key=lambda e: not is_button(e) and e.bounds.centre.y > seen.size.height / 4)
     for element in ordered:
-        words = words_of(element)
+        words = title_of(element)
         if not words or element.editable or element.scrollable or len(words) > LONGEST_LANDMARK or words in own:
             continue
         if (
@@ -197,7 +197,7 @@ def likeness(
     if not landmarks:
         return Likeness.UNTOLD
     values, names = values or {}, names or {}
-    shown = {folded(words) for e in seen.elements or () if (words := words_of(e))}
+    shown = {folded(words) for e in seen.elements or () for words in (words_of(e), title_of(e)) if words}
 
     def is_there(mark: Landmark) -> bool:
         now = folded(filled(mark.words, values))
@@ -241,8 +241,10 @@ def _only(found: Sequence[Element], anchor: Anchor, beside: str, seen: Observati
     if any(not outer.bounds.holds(e.bounds.centre) for e in found):
         return None
     alike = [e for e in found if _role(e) == anchor.role]
-    if len(alike) > 1:
-        return None
+    if len(alike) > 1:  # in Compose the picture of an icon is a view as its button is
+        alike = [e for e in alike if is_button(e)]
+        if len(alike) != 1:
+            return None
     return Found(alike[0] if alike else min(found, key=lambda e: e.bounds.area))
 
 
@@ -255,21 +257,27 @@ def names_one(identifier: str) -> bool:
     return bool(identifier) and identifier.rsplit("/", 1)[-1] not in _GENERIC and not identifier.startswith("android:")
 
 
+def title_of(element: Element) -> str:
+    """The first line of its words: merged views, such as Flutter's, say all lines of a row as one."""
+    said = element.text or element.description or (element.hint if element.editable else "")
+    return "" if element.password else " ".join(said.strip().partition("\n")[0].split())
+
+
 def _role(element: Element) -> str:
     return element.class_name.rsplit(".", 1)[-1]
 
 
 def _name(element: Element, seen: Observation) -> str:
-    """Its words, else the first that stand in it; those of a field are its hint."""
-    if element.editable:
-        return "" if element.password else element.hint or element.text
-    if words := words_of(element):
+    """Its title, else the first words that stand in it; of a field that is its hint, which may lie in it as a text."""
+    if element.password:
+        return ""
+    if words := (element.hint or element.text) if element.editable else title_of(element):
         return words
     if element.scrollable or element.bounds.area > LARGE_SHARE * seen.size.width * seen.size.height:
         return ""
     inside = [e for e in seen.elements or () if e is not element and words_of(e) and _holds(element, e)]
     first = min(inside, key=lambda e: (e.bounds.top, e.bounds.left), default=None)
-    return "" if first is None else words_of(first)
+    return "" if first is None else title_of(first)
 
 
 def _beside(element: Element, seen: Observation) -> str:

@@ -1,19 +1,25 @@
-"""Questions that the service answers from what it knows itself: the battery, the time, its phones, and schedules."""
+"""What the service answers from what it knows itself: questions for the battery, the time, its phones and schedules,
+and wishes for a later time, which a schedule is for.
+"""
 
 from __future__ import annotations
 
 import re
 import tomllib
+from contextlib import suppress
 from enum import StrEnum
 from functools import cache
 from importlib.resources import files
 from typing import Final
+from zoneinfo import ZoneInfo
 
 from bot.application.access import Caller
 from bot.application.phones import open_phones, phones_named, state_of
 from bot.application.schedules import ScheduleCommands
 from bot.application.services import Services
 from bot.cards.formatting import local_time
+from bot.domain.schedule import BadRule
+from bot.domain.schedule_words import read_rule
 from bot.domain.zones import zone_named
 from bot.texts import say, speaking
 from devices.phone import PhoneInfo
@@ -24,6 +30,15 @@ _ABOUT_ME: Final = re.compile(
     r"what (?:do|have) you (?:know|remember(?:ed)?|learned) about me"
     r"|你(?:都)?(?:知道|记得|记住)(?:了)?(?:关于)?我(?:的)?(?:什么|哪些事?|些什么)|你对我(?:都)?(?:了解|知道)(?:多少|些?什么)",
     re.IGNORECASE,
+)
+LONGEST_TIME: Final = 40
+"""Characters of the words for a time before what is to be done then."""
+_BORDER: Final = re.compile(r"[\s,，]+|(?<=[^\W\dA-Za-z_])(?=\w)(?![一二三四五六七八九十日天末半])")
+"""Where the words for a time may end: Chinese has no blank there, and goes on with a number."""
+_GIVEN: Final = re.compile(r"\b(?:every|each|in)\b|[每后点]|\D[0-9]|[0-9]\D", re.IGNORECASE)
+"""What says that a time is meant: "tonight" and 早上 begin other sentences as well."""
+_ASKS: Final = re.compile(
+    r"[?？吗]|什么|怎么|如何|^(?:who|what|where|when|why|how|is|are|will|do|does)\b", re.IGNORECASE
 )
 _AROUND: Final = re.compile(r"^(?:(?:please|hey|hi|请问|请)[\s,，]+|请问?)|[\s.!?。！？]+$", re.IGNORECASE)
 
@@ -61,13 +76,29 @@ def subject_of(text: str) -> tuple[Subject, str] | None:
     return next(((subject, language) for subject, language, asked in _asked() if asked.fullmatch(plain)), None)
 
 
+def later_of(text: str, *, now: float, zone: ZoneInfo) -> tuple[str, str] | None:
+    """When something is to be done and what, of words that begin with the time ("every morning at 8 open Clock"); None
+    for any others, and for questions.
+    """
+    plain = " ".join(text.split())
+    for border in reversed([*_BORDER.finditer(plain, 0, LONGEST_TIME)]):
+        when, what = plain[: border.start()], plain[border.end() :]
+        if _GIVEN.search(when) and len(what) > 1 and not _ASKS.search(what):
+            with suppress(BadRule):
+                read_rule(when, now=now, zone=zone)
+                return when, what
+    return None
+
+
 async def answer_to(text: str, device: str, caller: Caller, services: Services) -> str:
-    """The answer to such a question in its language, as far as the caller may know it; "" for any other text. `device`
+    """The answer in the language of the text, as far as the caller may know it; "" for any other text. `device`
     are the phones that are meant, "" for all. Raises Refused for a phone that is not known.
     """
     asked = subject_of(text)
     if asked is None:
-        return ""
+        later = later_of(text, now=services.clock(), zone=services.zone)
+        with speaking("en" if text.isascii() else "zh"):
+            return say("own_facts.later", when=later[0], what=later[1]) if later is not None else ""
     subject, language = asked
     with speaking(language):
         phones = open_phones(caller, services)

@@ -148,6 +148,8 @@ def _live_line(task: Task, step: StepRow | None, queue_place: int | None, ahead:
         return say("card.planning")
     if queue_place is not None and ahead is not None:
         line = say("card.queued_behind", place=queue_place, task=ahead.task.called)
+        if ahead.task.state is TaskState.WAITING:  # for how long is up to a person
+            return say("card.behind_question", line=line)
         return line if ahead.seconds is None else f"{line} · {say('card.about', time=about(ahead.seconds))}"
     if task.state is TaskState.WORKING and step is None and task.members_at_work and not task.holds_phone:
         return say("state.working")

@@ -14,8 +14,8 @@ from bot.domain.finding import Finding
 from bot.platform import Platform, filed_by
 from bot.runtime.settings import overlaid
 from bot.store.errors import StoreError
-from bot.store.opening import DATABASE_NAME
 from bot.store.setting_changes import Change, changes_in
+from bot.store.sqlite.database import DATABASE_NAME
 from bot.texts import say
 from devices.wording import said, sentence_of
 

@@ -9,7 +9,7 @@ from bot.config.record import record_url
 from bot.config.settings import Settings
 from bot.store.directory import DataDirectory
 from bot.store.errors import StoreError
-from bot.store.opening import DATABASE_NAME
+from bot.store.sqlite.database import DATABASE_NAME
 from bot.texts import say, words
 
 

@@ -48,7 +48,7 @@ class _Help(argparse.HelpFormatter):
 
     def _expand_help(self, action: argparse.Action) -> str:
         text = super()._expand_help(action)
-        stop = "" if text.endswith((".", "。")) else "." if text.isascii() else "。"
+        stop = "" if text.endswith((".", "。", "…")) else "." if text[:1].isascii() else "。"
         return f"{text[:1].upper()}{text[1:]}{stop}"
 
     def _fill_text(self, text: str, width: int, indent: str) -> str:

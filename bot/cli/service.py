@@ -38,6 +38,8 @@ def _service(options: argparse.Namespace, env: Path) -> int:
         print(say("install.left", number=left))
     if not options.apply:
         print(say("install.nothing"))
+    elif where.elsewhere:
+        print(say("install.elsewhere", root=options.root))
     elif options.what == "install":
         print(say("install.done"))
     else:

@@ -24,8 +24,8 @@ from types import MappingProxyType
 from typing import Final
 
 from bot.store.errors import StoreCorrupt, StoreError, StoreTooNew, StoreTooOld
-from bot.store.opening import DATABASE_NAME
 from bot.store.sqlite.checkpoints import CHECKPOINTS_NAME
+from bot.store.sqlite.database import DATABASE_NAME
 from bot.store.sqlite.schema import IS_OURS, migrations
 from bot.store.sqlite.shapes import checkpoints_shape, difference, shape_of, store_shape
 from bot.store.store import FRAMES_NAME

@@ -16,9 +16,8 @@ from bot.domain.clock import ClockWatch, seconds_since_boot
 from bot.domain.retention import KEEP_TASKS_DAYS
 from bot.store.errors import StoreError
 from bot.store.frames import kept_files
-from bot.store.opening import DATABASE_NAME
 from bot.store.sqlite.checkpoints import CHECKPOINTS_NAME
-from bot.store.sqlite.database import size_of
+from bot.store.sqlite.database import DATABASE_NAME, size_of
 from bot.store.store import FRAMES_NAME, TASK_FILES_NAME, Store
 
 logger = logging.getLogger(__name__)

@@ -8,9 +8,7 @@ from pathlib import Path
 from bot.store.checkpoints import Checkpoints
 from bot.store.connection import Database
 from bot.store.sqlite.checkpoints import open_checkpoints as open_in_files
-from bot.store.sqlite.database import SQLiteDatabase
-
-DATABASE_NAME = "opengui.sqlite3"
+from bot.store.sqlite.database import DATABASE_NAME, SQLiteDatabase
 
 
 async def open_database(directory: Path, url: str = "", *, patience: float = 0.0) -> Database:

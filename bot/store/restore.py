@@ -28,7 +28,7 @@ from bot.store.backup import (
 from bot.store.backup_contents import Brought, brought
 from bot.store.directory import DataDirectory
 from bot.store.errors import StoreCorrupt, StoreError, StoreTooNew
-from bot.store.opening import DATABASE_NAME
+from bot.store.sqlite.database import DATABASE_NAME
 from bot.store.store import FRAMES_NAME
 from bot.texts import words
 

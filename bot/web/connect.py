@@ -230,8 +230,9 @@ class Connect:
         now, fixed = self._live.now, self._live.is_fixed(field)
         value = typed(now, field)
         if fixed and field in ADDRESSES.values():
-            # A path in the environment's address can be a key.
-            value = urlsplit(value).hostname or ""
+            # A path in the environment's address can be a key, and so can what stands before an @.
+            parts = urlsplit(value)
+            value = f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}" if parts.netloc else ""
         return {
             "name": field,
             "label": label,

@@ -14,6 +14,7 @@ from bot.domain.finding import Finding
 from bot.domain.task import OpenQuestion, Task, TaskState
 from bot.monitoring.dependencies import Wait
 from bot.monitoring.outage_notice import STORE, standstill_words
+from bot.texts import say
 from bot.views.model import model_json
 from bot.views.tasks import Json, phone_json, task_json
 from bot.web.chat import HOME
@@ -157,8 +158,14 @@ def state_json(
             question_json(one, whole.get(one.task, one.task), home, allowed=allowed(one)) for one in standing.questions
         ],
         "model_state": model_json(standing.model),
-        "held_up": [standstill_words([wait]) or said(wait.why) for wait in standing.waits],
+        "held_up": [_held_up(wait) for wait in standing.waits],
     }
+
+
+def _held_up(wait: Wait) -> str:
+    """Why no work can go on or soon will not, and what ends that where the machine's owner can."""
+    remedy = say(f"check.waits.fix.{wait.what}") if wait.what in {"disk", "memory"} else ""
+    return f"{standstill_words([wait]) or said(wait.why)} {remedy}".rstrip()
 
 
 def changes_json(before: Json, now: Json) -> Json:

@@ -23,7 +23,7 @@ WARNING = b"Multiple displays were found"
 """How `screencap` begins to say so, before the picture (AOSP frameworks/base/cmds/screencap, since Android 10)."""
 # AOSP DisplayViewport.toString: display 0 is the one that apps and touches are on, whichever screen shows it now.
 _IN_USE = re.compile(
-    r"DisplayViewport\{(?:type=\w+, )?valid=true, (?:isActive=true, )?displayId=0, uniqueId='local:(\d+)'"
+    r"DisplayViewport\{(?:type=\w+, )?valid=true, (?:isActive=\w+, )?displayId=0, uniqueId='local:(\d+)'"
 )
 
 
@@ -74,6 +74,11 @@ class Camera:
         """Seconds that the first pictures took on this link, by the fast lane (true) and without it."""
 
     @property
+    def display(self) -> str:
+        """The screen that pictures are taken of, by its number, where there are several; empty where one is known."""
+        return self._display or ""
+
+    @property
     def by_lane(self) -> bool:
         """Whether the next picture comes by the fast lane."""
         if not self._lane.open or self._refused:
@@ -109,7 +114,7 @@ class Camera:
                 raise NoMemory(words("phone.error.no_memory")) from None
             except CaptureFailed as broken:
                 logger.warning("capture %d of %d from %s failed: %s", attempt, ATTEMPTS, self._name, broken)
-                await self._look_again()
+                await self.look_again()
                 last = broken
         raise CaptureFailed(words("phone.error.captures", number=ATTEMPTS, last=sentence_of(last))) from last
 
@@ -120,7 +125,7 @@ class Camera:
         if frame is None:
             by_lane, began = False, time.monotonic()
             frame = await self._plain(wanted, fit)
-            if frame.black and await self._look_again():
+            if frame.black and await self.look_again():
                 frame = await self._plain(wanted, fit)
         if len(self._took[by_lane]) < TRIALS:
             self._took[by_lane].append(time.monotonic() - began)
@@ -132,8 +137,11 @@ class Camera:
             line, partial(self._read, wanted, fit), timeout=CAPTURE_TIMEOUT, doing=words("phone.doing.picture")
         )
 
-    async def _look_again(self) -> bool:
-        """Whether a phone with several screens shows itself on another one now: it was folded, or unfolded."""
+    async def look_again(self) -> bool:
+        """Whether a phone with several screens shows itself on another one now: it was folded, or unfolded.
+
+        Raises as `in_use`.
+        """
         if self._display is None:
             return False
         before, self._display = self._display, await in_use(self._shell)

@@ -169,7 +169,7 @@ class AdbPhone:
 
     def film(self, size: Size) -> AsyncGenerator[bytes]:
         """See `devices.phone.VideoSource.film`."""
-        return film(self._shell.connection, size)
+        return film(self._shell.connection, size, self._camera.display)
 
     async def apps(self) -> tuple[InstalledApp, ...]:
         """See `devices.phone.AppSource.apps`."""

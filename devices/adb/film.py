@@ -68,10 +68,11 @@ class AccessUnits:
         return unit
 
 
-async def film(connection: Connection, size: Size) -> AsyncGenerator[bytes]:
-    """See `devices.phone.VideoSource.film`."""
+async def film(connection: Connection, size: Size, display: str = "") -> AsyncGenerator[bytes]:
+    """See `devices.phone.VideoSource.film`; `display` is the number of the screen, of a phone with several."""
     video = _fitting(size)
-    line = f"screenrecord --output-format=h264 --size {video.width}x{video.height} --bit-rate {BIT_RATE} -"
+    which = f"--display-id {display} " if display else ""
+    line = f"screenrecord {which}--output-format=h264 --size {video.width}x{video.height} --bit-rate {BIT_RATE} -"
     units, started, told = AccessUnits(), False, b""
     try:
         async with opened(connection, f"exec:{line}") as reader:

@@ -46,13 +46,19 @@ LONG = 400
 _COMMAND_SECONDS = 10.0
 _FORBIDDEN = "INJECT_EVENTS"
 """The permission that some makers take from adb."""
+_NAMED = {"input ": "-d 0 ", "am start ": "--display 0 "}
+"""How a tool names the default display. Without it keys go to the display with the focus, and an app to where it runs
+(AOSP InputShellCommand and ActivityManagerShellCommand, since Android 10).
+"""
 
 
 class Act:
     """One input on its way: counts its commands and knows whether any may have arrived."""
 
-    def __init__(self, shell: Shell, receipt: str) -> None:
+    def __init__(self, shell: Shell, receipt: str, *, other_displays: bool = False) -> None:
         self._shell = shell
+        self.other_displays = other_displays
+        """Whether commands have to say that they mean the default display."""
         self._receipt = receipt
         self._number = 0
         self.sent: float | None = None
@@ -75,6 +81,8 @@ class Act:
         Raises PhoneError; it is marked uncertain as soon as this or an earlier command may have reached the phone.
         """
         number = self._next()
+        if self.other_displays:
+            line = _on_default_display(line)
         try:
             return await self._shell.run(
                 with_receipt(line, self._receipt, number), timeout=_COMMAND_SECONDS + extra_seconds, doing=doing
@@ -102,6 +110,11 @@ class Act:
                 raise PhoneUnavailable(why, uncertain=self._number > 1)
             problem = words("phone.error.gave_error") if secret else problem
             raise PhoneError(words("phone.error.refused", doing=doing, problem=problem), uncertain=self._number > 1)
+
+
+def _on_default_display(line: str) -> str:
+    tool = next((tool for tool in _NAMED if line.startswith(tool)), None)
+    return line if tool is None else f"{tool}{_NAMED[tool]}{line.removeprefix(tool)}"
 
 
 def input_problem(result: Result) -> str:
@@ -148,6 +161,7 @@ class InputDriver:
         self._clock = clock
         self._left: tuple[Element, ...] | None = None
         self._open: Typing | Launch | None = None
+        self._other_displays = False
 
     async def act(
         self,
@@ -163,10 +177,14 @@ class InputDriver:
         what only a look can tell of it (see `take_done`). `check` raises when something else stands against it.
         """
         self._left = self._open = None
-        act = Act(self._shell, receipt)
+        if last.state is not None:
+            self._other_displays = last.state.other_displays
+        act = Act(self._shell, receipt, other_displays=self._other_displays)
         front: State | None = None
         if isinstance(what, Tap | LongPress | Swipe | TypeText) or what == PressKey(Key.ENTER):
             front = await self._check_screen(last.state, check, clock=watched)
+            if front is not None:
+                act.other_displays = self._other_displays = front.other_displays
         done = dataclasses.replace(await self._send(act, what, last, later=later), sent=act.sent)
         # What a second command meets may be what the first has opened.
         if not watched or front is None or not act.is_one_command:

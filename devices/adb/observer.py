@@ -78,7 +78,20 @@ class Observer:
     async def observe(
         self, after: Observation | None, *, patience: float, settle: bool, elements: bool, fit: Fit | None
     ) -> Observation:
-        """See `Phone.observe`. Elements and state are asked while a frame is captured that shows whether they hold."""
+        """See `Phone.observe`. A picture of another size than the default display has may be of the other screen of a
+        phone that was folded meanwhile, when both are lit.
+        """
+        seen = await self._observe(after, patience=patience, settle=settle, elements=elements, fit=fit)
+        state = self._last.state
+        if state is None or state.size in {None, seen.size} or not await self._camera.look_again():
+            return seen
+        await self.drop_late()
+        return dataclasses.replace(await self._look(fit), done=seen.done)
+
+    async def _observe(
+        self, after: Observation | None, *, patience: float, settle: bool, elements: bool, fit: Fit | None
+    ) -> Observation:
+        """Elements and state are asked while a frame is captured that shows whether they hold."""
         await self.drop_late()
         tree_left = self._inputs.take_left()
         if after is None:

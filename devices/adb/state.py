@@ -22,7 +22,7 @@ _SECTION = "@@"
 _SECTIONS = {
     "window": (
         "dumpsys window displays | grep -E "
-        "'mDisplayId=|mCurrentFocus|mFocusedApp|ResumedActivity|mCurrentRotation|mRotation=|cur=[0-9]'"
+        "'mDisplayId=|mCurrentFocus|mFocusedApp|ResumedActivity|mCurrentRotation|mRotation=|cur=[0-9]|mAwake='"
     ),
     "windows": ("dumpsys window windows | grep -E 'mCurrentFocus|mFocusedApp|mDreamingLockscreen|mShowingLockscreen'"),
     "policy": (
@@ -84,6 +84,10 @@ class State:
     """Of the phone itself, in Unix seconds, where it was asked for."""
     size: Size | None = None
     """What apps are drawn for, and touches are given in; it changes when a phone is folded or its resolution is set."""
+    other_displays: bool = False
+    """Whether there are more than the default display: keys and apps that name none may go to another. False before
+    Android 10, where `input` knows no displays.
+    """
 
     def same_window(self, other: State) -> bool:
         """Whether the same window gets the input; one that is not told, as between two windows, contradicts nothing."""
@@ -133,7 +137,8 @@ async def read_package(shell: Shell) -> str:
 def parse_state(output: str) -> State:
     """Reads what the command printed; unknown forms give the harmless value and never an error."""
     parts = _split(output)
-    window = _default_display(parts.get("window", "")) + parts.get("windows", "")
+    displays = parts.get("window", "")
+    window = _default_display(displays) + parts.get("windows", "")
     policy = parts.get("policy", "")
     package, activity = foreground(window)
     return State(
@@ -149,6 +154,8 @@ def parse_state(output: str) -> State:
         window=found.group(1) if (found := _WINDOW.search(window)) else "",
         clock=float(found.group()) if (found := _TIME.match(parts.get("clock", ""))) else None,
         size=Size(*map(int, found.groups())) if (found := _SIZE.search(window)) else None,
+        # Since Android 10 each display has a focus of its own, and tells it.
+        other_displays="mCurrentFocus=" in displays and any(number != "0" for number in _DISPLAY.findall(displays)),
     )
 
 
@@ -209,11 +216,12 @@ def _quarter_turns(window: str) -> int:
 
 
 def _screen_on(power: str, window: str) -> bool:
+    # A phone whose cover or cast is lit is awake, and its default display may be dark all the same.
+    awake = _AWAKE.search(window)
+    if awake is not None and awake.group(1) == "false":
+        return False
     wakefulness = _WAKEFULNESS.search(power)
     if wakefulness is not None:
         return wakefulness.group(1) == "Awake"
     display = _DISPLAY_POWER.search(power)
-    if display is not None:
-        return display.group(1) in {"ON", "VR"}
-    awake = _AWAKE.search(window)
-    return awake is None or awake.group(1) == "true"
+    return display is None or display.group(1) in {"ON", "VR"}

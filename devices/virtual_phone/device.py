@@ -45,6 +45,8 @@ SRGB = 1
 
 # The screen and the one before it. Picture, raw and PNG of a large screen are over 20 MB together.
 KEPT_FRAMES = 2
+COVER = (1048, 948)
+"""Pixels of the other screen, when it shows something of its own."""
 
 
 class EventLog:
@@ -237,9 +239,14 @@ class Device:
         self._frames[key] = frame
         return frame
 
-    async def encoded(self, *, png: bool, off: bool = False) -> bytes:
-        """The picture as `screencap` prints it, raw or PNG; `off` that of a screen that is off."""
-        frame = Frame(Image.new("RGB", self.scene().size, "#000000")) if off else await self.frame()
+    async def encoded(self, *, png: bool, other: bool = False) -> bytes:
+        """The picture as `screencap` prints it, raw or PNG; that of the `other` screen, of a phone with two."""
+        if not other:
+            frame = await self.frame()
+        elif self.faults.second_lit:
+            frame = Frame(Image.linear_gradient("L").resize(COVER).convert("RGB"))
+        else:
+            frame = Frame(Image.new("RGB", self.scene().size, "#000000"))
         return await asyncio.to_thread(lambda: frame.png if png else frame.raw)
 
     # Changes

@@ -37,6 +37,8 @@ class Faults:
     as the third part says, and exit with the second: `settings get|224|err|cmd: Failure calling service settings`.
     two_users: there is a second person's space on it, which the shell may not look into.
     two_displays: there is a second screen, which is off, and `screencap` takes that one unless told otherwise.
+    second_lit: that screen is lit, and shows something of its own. virtual_display: there is a display without a
+    screen, such as a cast's; it is listed first, and keys and apps go to it unless the default one is named.
     deaf: inputs are answered but do nothing. reset_keyboard: the phone goes back to its own keyboard whenever a field
     gets the focus. composes: letters typed as keys make syllables, as in Chinese keyboards, and reach the field with
     Enter. no_lane: uiautomator2's server does not start. no_adb_keyboard, no_unzip, no_recording: ADBKeyboard, `unzip`,
@@ -59,6 +61,8 @@ class Faults:
     black: bool = False
     two_users: bool = False
     two_displays: bool = False
+    second_lit: bool = False
+    virtual_display: bool = False
     no_tree: bool = False
     deaf: bool = False
     no_touch: bool = False

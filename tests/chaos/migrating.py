@@ -8,8 +8,7 @@ import asyncio
 import sys
 from pathlib import Path
 
-from bot.store.opening import DATABASE_NAME
-from bot.store.sqlite.database import SQLiteDatabase
+from bot.store.sqlite.database import DATABASE_NAME, SQLiteDatabase
 from bot.store.sqlite.schema import Migrations, migrations
 
 _NEXT = (

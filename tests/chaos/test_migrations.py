@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.store.opening import DATABASE_NAME
+from bot.store.sqlite.database import DATABASE_NAME
 from bot.store.sqlite.schema import migrate, migrations
 from tests.chaos.migrating import next_schema
 from tests.chaos.records import damage, rows

@@ -14,7 +14,7 @@ import pytest_asyncio
 from simcord.backend.models import Channel, User
 from yarl import URL
 
-from bot.store.opening import DATABASE_NAME
+from bot.store.sqlite.database import DATABASE_NAME
 from bot.store.store import Store
 from devices.virtual_phone.adbd import LinkState
 from devices.virtual_phone.phone import VirtualPhone

@@ -12,13 +12,15 @@ from typing import Annotated, ClassVar, Final
 from pydantic import BeforeValidator, Field, SecretStr
 from pydantic_settings import NoDecode
 
-from bot.checks.chats import accepted, ask, refused
+from bot.checks.asking import json_at
+from bot.checks.chats import PATIENCE_S, accepted, ask, refused
 from bot.config.forms import listed
 from bot.config.settings import Settings
 from bot.domain.chat import Connected
 from bot.domain.finding import Finding
 from bot.people.subjects import Naming
 from bot.platform import Asked, ChatContext, ListFields, Platform
+from bot.texts import listed as names_listed
 from bot.texts import paragraph, say
 from devices.wording import said, sentence_of
 
@@ -28,6 +30,8 @@ MESSAGE_CONTENT: Final = 1 << 18 | 1 << 19
 INVITE: Final = (
     "https://discord.com/oauth2/authorize?client_id={client}&scope=bot+applications.commands&permissions={permissions}"
 )
+MOST_SERVERS: Final = 20
+"""Servers that are listed; a bot for one household or team is in a few."""
 PORTAL: Final = "https://discord.com/developers/applications/{client}/bot"
 """Where an application's bot is set up."""
 PERMISSIONS: Final = 309237771264
@@ -95,16 +99,28 @@ async def _check(settings: DiscordSettings) -> list[Finding]:
         read = Finding("chat", "note", say("check.chat.unread", bot=bot), say("check.chat.unread_fix", address=address))
     else:
         read = accepted(DISCORD.title, bot)
-    return [read, *await _places(settings, token)]
+    if settings.discord_allowed_guild_ids or settings.discord_allowed_channel_ids:
+        return [read, *await _places(settings, token)]
+    return [read, *await _servers(settings, base, headers)]
+
+
+async def _servers(settings: DiscordSettings, base: str, headers: Mapping[str, str]) -> list[Finding]:
+    """The servers that the bot is in, with the numbers that the lists take, while no list names a place."""
+    status, found = await json_at(f"{base}/users/@me/guilds?limit={MOST_SERVERS}", headers, seconds=PATIENCE_S)
+    if status != HTTPStatus.OK or not isinstance(found, list):
+        return []
+    names = [f"{one['name']} ({one['id']})" for one in found]
+    if names:
+        text = say("check.chat.servers", names=names_listed(names))
+        return [Finding("chat", "note", text, say("check.chat.servers_fix"))]
+    return [Finding("chat", "note", say("check.chat.no_server"), _invite(settings))]
 
 
 async def _places(settings: DiscordSettings, token: str) -> list[Finding]:
-    """What the bot lacks in each channel of the list, else in each server of the list."""
+    """What the bot lacks in each channel of the lists, else in each server."""
     from bot.chats.discord.diagnostics import survey  # noqa: PLC0415 - loads Discord's library only where it is used
 
     guilds, channels = settings.discord_allowed_guild_ids, settings.discord_allowed_channel_ids
-    if not guilds and not channels:
-        return []
     try:
         seen = await survey(token, guilds, channels, os.environ.get("DISCORD_API_BASE"))
     except OSError as error:

@@ -17,12 +17,13 @@ from sqlalchemy import Boolean, Column, Select, Table, select
 from bot.store.checkpoints import Checkpoints
 from bot.store.engine import insert
 from bot.store.errors import StoreError
-from bot.store.opening import DATABASE_NAME, open_checkpoints
+from bot.store.postgresql.checkpoints import open_checkpoints
 from bot.store.postgresql.database import PostgresDatabase, Server
 from bot.store.postgresql.dialect import POSTGRESQL
 from bot.store.postgresql.schema import migrate, migrations
 from bot.store.sqlite import schema as sqlite_schema
 from bot.store.sqlite.checkpoints import open_checkpoints as open_in_files
+from bot.store.sqlite.database import DATABASE_NAME
 from bot.store.sqlite.dialect import SQLITE
 from bot.store.tables import metadata
 from bot.texts import words
@@ -42,7 +43,7 @@ async def copy_in(folder: Path, url: str, *, replaces: bool = False) -> Counts:
     """
     server = Server(url)
     await (await PostgresDatabase.open(url)).close()
-    async with open_in_files(folder) as source, open_checkpoints(folder, url) as target:
+    async with open_in_files(folder) as source, open_checkpoints(url) as target:
         with server.explained():
             found = await asyncio.to_thread(_rows_in_server, server)
         if any(found.values()) and not replaces:
@@ -60,7 +61,7 @@ async def copy_out(url: str, folder: Path) -> Counts:
     Raises StoreError.
     """
     server = Server(url)
-    async with open_checkpoints(folder, url) as source, open_in_files(folder) as target:
+    async with open_checkpoints(url) as source, open_in_files(folder) as target:
         threads = await _copy_threads(source, target)
     with server.explained():
         rows = await asyncio.to_thread(_fill_file, server, folder / DATABASE_NAME)

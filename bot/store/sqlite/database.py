@@ -26,6 +26,7 @@ from devices.measuring import measured
 
 logger = logging.getLogger(__name__)
 
+DATABASE_NAME = "opengui.sqlite3"
 BUSY_TIMEOUT_MS = 15_000
 """How long a statement waits for another process (a backup, a shell) that holds the file; 5 s was too short."""
 BUSY_AGAIN_MS: Final = 1_000

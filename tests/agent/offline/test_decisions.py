@@ -181,10 +181,21 @@ async def test_a_steer_is_a_step_and_what_is_none_is_asked_about() -> None:
         )
 
 
-async def test_what_takes_a_model_ends_at_once_with_what_comes_near() -> None:
-    action = await next_action(scene("install WhatsApp", screen(element("button", "Save"), app=LAUNCHER)))
+@pytest.mark.parametrize(
+    ("text", "choices"),
+    [
+        ("install WhatsApp", ("search the web for WhatsApp",)),
+        ("how much storage is left on the phone?", ("open Storage",)),
+        ("还有多少存储空间", ("打开存储",)),
+        ("who is the mayor of Berlin", ("search the web for who is the mayor of Berlin",)),
+        ("why is my phone so slow", ()),
+        ("手机为什么这么慢", ()),
+    ],
+)
+async def test_what_takes_a_model_ends_at_once_with_what_comes_near(text: str, choices: tuple[str, ...]) -> None:
+    action = await next_action(scene(text, screen(element("button", "Save"), app=LAUNCHER)))
     assert isinstance(action, Finish)
-    assert action.needs_model == NeedsModel(choices=("search the web for WhatsApp",))
+    assert action.needs_model == NeedsModel(choices=choices)
 
 
 async def test_an_app_by_its_other_names() -> None:

@@ -391,6 +391,9 @@ async def test_a_queued_card_says_behind_whom_and_about_how_long(frames: FrameFi
     task, other = a_task(state=TaskState.QUEUED, started=None), a_task(id="7")
     card = await render_card(task, None, frames=frames, now=1.0, queue_place=2, ahead=Ahead(other, 200.0))
     assert card.body == "Queued, position 2, behind task 7 · about 3 min"
+    asking = Ahead(replace(other, state=TaskState.WAITING), 200.0)
+    card = await render_card(task, None, frames=frames, now=1.0, queue_place=2, ahead=asking)
+    assert card.body == "Queued, position 2, behind task 7, which waits for an answer"
 
 
 @pytest.mark.parametrize("size", [(1080, 2340), (1440, 3200), (1080, 1920), (2560, 1600)])

@@ -210,6 +210,25 @@ async def test_what_the_bot_lacks_in_discords_channels_is_listed(
     assert "✗ Discord: the bot cannot see channel 12345." in told
 
 
+@pytest.mark.parametrize("servers", [["Home", "Work"], []])
+async def test_the_servers_that_the_bot_is_in_are_listed_with_their_numbers(
+    here: Machine, monkeypatch: pytest.MonkeyPatch, capsys: Said, servers: list[str]
+) -> None:
+    guilds = [{"id": f"10{number}", "name": name} for number, name in enumerate(servers)]
+    answers: dict[str, tuple[int, object]] = {
+        "/api/users/@me": (200, {"username": "opengui"}),
+        "/api/applications/@me": (200, {"id": "77", "flags": 1 << 18}),
+        "/api/users/@me/guilds": (200, guilds),
+    }
+    async with answering(answers) as (address, _):
+        monkeypatch.setenv("DISCORD_API_BASE", f"{address}/api")
+        settings = here.settings(discord_bot_token="abc.def", discord_client_id="77", discord_allowed_user_ids=("5",))
+        assert await doctor(NOTHING, settings) == 0
+    told = capsys.readouterr().out
+    assert ("Home (100), Work (101)" in told) is bool(servers)
+    assert ("client_id=77" in told) is not bool(servers)
+
+
 async def test_a_chat_that_is_not_reached(here: Machine, capsys: Said) -> None:
     settings = here.settings(
         telegram_bot_token="1:secret", telegram_allowed_user_ids=("5",), telegram_base_url="http://127.0.0.1:1"
@@ -235,7 +254,7 @@ SAID_BY_MODEL = {
         (200, ["other"], 200, 0, "does not list the model some-model; it has other."),
         (200, [], 400, 0, "some-model accepts no pictures. It operates phones by the list"),
         (200, [], 401, 69, "“no pictures here”\n    → Check VLM_API_KEY (or BASIC_API_KEY, REASONING_API_KEY)"),
-        (402, [], 402, 69, "“no pictures here”\n    → Top up the account there"),
+        (402, [], 402, 69, "“no pictures here”\n    → Top up the account with its provider"),
         (401, [], 200, 69, "does not accept the key.\n    → Check VLM_API_KEY (or BASIC_API_KEY, REASONING_API_KEY)"),
     ],
 )

@@ -12,7 +12,7 @@ import pytest
 
 from bot.cli.main import main
 from bot.store.directory import DataDirectory
-from bot.store.opening import DATABASE_NAME
+from bot.store.sqlite.database import DATABASE_NAME
 from tests.fixtures.adb import AdbServer
 
 MAIN_NODES = {"intent_analyzer", "plan_generator", "plan_supervisor", "executor", "member", "summarizer"}
@@ -128,7 +128,7 @@ def test_a_directory_that_somebody_else_uses(command: list[str], machine: Path, 
         assert main(command) == 69
     told = capsys.readouterr().err
     assert "is in use by another process (pid" in told
-    assert "Stop that one first" in told
+    assert "just starting" in told
 
 
 @pytest.mark.parametrize("command", [["run"], ["do", "x"], ["tasks"]])

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from dataclasses import replace
 from pathlib import Path
+from zoneinfo import ZoneInfo
 
 import pytest
 
 from agent.events import TaskEnded
 from agent.outcome import NeedsModel, Outcome
-from bot.application.own_facts import Subject, subject_of
+from bot.application.own_facts import Subject, later_of, subject_of
 from bot.cards.buttons import ButtonAction, instead_buttons, read_button
 from bot.cards.final import render_final
 from bot.domain.incoming import CommandCall
@@ -61,6 +62,31 @@ def test_a_question_that_the_service_can_answer_is_known(text: str, subject: Sub
 )
 def test_nothing_else_is_taken_for_one(text: str) -> None:
     assert subject_of(text) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "when", "what"),
+    [
+        ("every morning at 8 open Clock", "every morning at 8", "open Clock"),
+        ("in 5 minutes, take a screenshot", "in 5 minutes", "take a screenshot"),
+        ("每天早上8点打开便签", "每天早上8点", "打开便签"),
+        ("半小时后打开设置", "半小时后", "打开设置"),
+        ("明天早上八点打开便签", "明天早上八点", "打开便签"),
+    ],
+)
+async def test_what_is_meant_for_later_is_for_a_schedule(offline: World, text: str, when: str, what: str) -> None:
+    task = await _ended(offline, text)
+    assert task.outcome is Outcome.ANSWERED
+    assert f"schedule {when} do {what}" in task.summary
+    assert offline.agent.orders == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["早上好", "每周一 打开设置", "tonight what is on TV", "8 open", "open Clock", "今天天气怎么样", "明天8点会下雨吗"],
+)
+def test_no_time_is_read_into_other_words(text: str) -> None:
+    assert later_of(text, now=1_795_700_000.0, zone=ZoneInfo("UTC")) is None
 
 
 async def test_the_service_answers_from_what_it_knows_and_needs_no_phone_for_it(offline: World) -> None:

@@ -12,7 +12,7 @@ from bot.domain.right import Grant, Right
 from bot.people.access import Lists, Policy, authorize
 from bot.people.rights import Rights
 from bot.people.tokens import DAY_S, TokenRefused
-from bot.store.opening import DATABASE_NAME
+from bot.store.sqlite.database import DATABASE_NAME
 from bot.store.store import Store
 from tests.bot.commands.test_gate_record import words
 from tests.bot.world import ADA, ANNA, World

@@ -12,7 +12,7 @@ from bot.config.settings import Settings, SettingsError, load_settings, secret_n
 from bot.domain.outgoing import Message, Reply
 from bot.domain.tier import Tier
 from bot.runtime.settings import FIELDS, UnknownSetting, known
-from bot.store.opening import DATABASE_NAME
+from bot.store.sqlite.database import DATABASE_NAME
 from tests.bot.world import ADA, ANNA, World, a_world
 
 BASE = Settings.model_validate({"vlm_model": "old-vl", "tiers": {"basic": {"tasks": 3}}, "default_tier": "basic"})

@@ -10,7 +10,7 @@ import pytest
 
 from bot.config.settings import Settings, SettingsError
 from bot.config.settings_file import SETTINGS_NAME
-from bot.store.opening import DATABASE_NAME
+from bot.store.sqlite.database import DATABASE_NAME
 from tests.bot.runtime.test_set import audited, words
 from tests.bot.world import ADA, a_world
 

@@ -23,10 +23,11 @@ from bot.store.backup import DATABASES, MANIFEST, Copied, back_up
 from bot.store.connection import Transaction
 from bot.store.directory import DataDirectory
 from bot.store.errors import DirectoryInUse, StoreCorrupt, StoreError, StoreTooNew, StoreTooOld
-from bot.store.opening import DATABASE_NAME, open_checkpoints
+from bot.store.opening import open_checkpoints
 from bot.store.restore import ASIDE, unpacked
 from bot.store.sessions import Session
 from bot.store.sqlite.checkpoints import CHECKPOINTS_NAME
+from bot.store.sqlite.database import DATABASE_NAME
 from bot.store.sqlite.schema import migrations
 from bot.store.store import Store
 from tests.bot.store.conftest import ANNA, HERE, add_task

@@ -28,8 +28,8 @@ from bot.store.audit import AuditKind
 from bot.store.checkpoints import Checkpoints
 from bot.store.connection import Source, Transaction
 from bot.store.housekeeping import CHECKPOINTS_DAYS, Housekeeper, Removed, kept_in
-from bot.store.opening import DATABASE_NAME
 from bot.store.outbox import FinalPayload
+from bot.store.sqlite.database import DATABASE_NAME
 from bot.store.sqlite.schema import shrink
 from bot.store.store import TASK_FILES_NAME, Store
 from tests.bot.store.conftest import ANNA, HERE, add_task

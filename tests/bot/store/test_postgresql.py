@@ -22,10 +22,11 @@ from bot.domain.schedule import Plan, Rule, RuleKind
 from bot.domain.task_request import TaskDraft
 from bot.store.connection import Database, Transaction
 from bot.store.errors import StoreAway, StoreConflict, StoreError, StoreTooNew, StoreTooOld
-from bot.store.opening import DATABASE_NAME, open_checkpoints
+from bot.store.opening import open_checkpoints
 from bot.store.postgresql.copying import THREADS, copy_in, copy_out
 from bot.store.postgresql.database import PostgresDatabase
 from bot.store.postgresql.schema import migrations
+from bot.store.sqlite.database import DATABASE_NAME
 from bot.store.store import Store
 from bot.store.tables import metadata
 from tests.bot.store.conftest import ANNA, HERE, add_task

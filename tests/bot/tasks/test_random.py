@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from agent.questions import QuestionKind
 from bot.domain.task import TRANSITIONS, TaskError, TaskState
-from bot.store.opening import DATABASE_NAME
 from bot.store.outbox import FinalPayload
+from bot.store.sqlite.database import DATABASE_NAME
 from tests.bot.tasks.bench import ANNA, Bench, Clock, Gate, bench
 from tests.fakes.echo import EchoMind
 from tests.fixtures.databases import open_store

@@ -10,9 +10,8 @@ import pytest
 from yarl import URL
 
 from bot.store.errors import StoreError
-from bot.store.opening import DATABASE_NAME
 from bot.store.sessions import ConsoleSessions, Session
-from bot.store.sqlite.database import SQLiteDatabase
+from bot.store.sqlite.database import DATABASE_NAME, SQLiteDatabase
 from bot.web.exposure import Exposure
 from bot.web.passwords import Password
 from bot.web.sessions import IDLE_S, LIFETIME_S, MOST, USE_KEPT_EVERY_S, Sessions, Way

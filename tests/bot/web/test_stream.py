@@ -12,7 +12,7 @@ import pytest
 from agent.models.state import ModelState, ModelStatus
 from bot.domain.outgoing import Message
 from bot.monitoring.dependencies import Wait
-from bot.texts import speaking, words
+from bot.texts import say, speaking, words
 from bot.web.chat import address
 from bot.web.dashboard import Shown
 from bot.web.stream import MOST_BEHIND
@@ -182,6 +182,20 @@ def test_what_all_pages_are_told_is_made_once_for_each_language() -> None:
     with speaking("zh"):
         assert now.state() is not before.state()
         assert now.since(before) is now.since(before)
+
+
+@pytest.mark.parametrize("what", ["disk", "memory"])
+async def test_what_the_machine_lacks_is_told_with_its_remedy(
+    world: World, client: aiohttp.ClientSession, what: str
+) -> None:
+    object.__setattr__(world.tables, "waits", (Wait(what, words(f"waits.{what}", megabytes="12"), 1.0),))
+    async with listening(client) as events:
+        async for _, name, data in events:
+            if name == "state":
+                (told,) = data["held_up"]
+                assert "12 MB" in told
+                assert told.endswith(say(f"check.waits.fix.{what}"))
+                break
 
 
 async def test_what_is_waited_for_is_told_at_once(world: World, client: aiohttp.ClientSession) -> None:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from contextlib import aclosing
+
 import pytest
 
 from devices.adb.camera import Camera, in_use
 from devices.adb.fastlane.lane import FastLane
 from devices.adb.shell import Shell
 from devices.errors import CaptureFailed
-from devices.geometry import Size
+from devices.geometry import Point, Size
+from devices.inputs import Key, OpenApp, PressKey, Tap, TypeText
 from devices.virtual_phone.happenings import happen
 from devices.virtual_phone.scenario import Resize
 from devices.virtual_phone.shell.commands.frame import DISPLAYS
@@ -73,6 +76,70 @@ async def test_elements_touch_and_look_on_a_phone_with_two_screens(bench: Bench)
     assert look.image is not None
     assert not look.secure
     assert look.elements
+
+
+async def test_the_picture_is_of_the_default_display_when_both_are_lit(bench: Bench) -> None:
+    """Seen failing without the comparison of sizes: after folding it was what the open screen went on to show."""
+    bench.virtual.faults.set(two_displays=True, second_lit=True)
+    assert (await bench.phone.observe()).size == SIZE
+    await happen(bench.virtual, Resize(width=1080, height=2092))
+    folded = await bench.phone.observe()
+    assert folded.size == Size(1080, 2092)
+    await happen(bench.virtual, Resize(width=SIZE.width, height=SIZE.height))
+    assert (await bench.phone.observe(after=folded)).size == SIZE
+
+
+async def test_a_dark_phone_with_two_screens_is_known_by_its_number_too(bench: Bench) -> None:
+    bench.virtual.faults.set(two_displays=True)
+    bench.virtual.windows.sleep()
+    assert await in_use(Shell(bench.connection)) == INNER
+
+
+async def test_a_film_is_of_the_screen_that_pictures_are_of(bench: Bench) -> None:
+    bench.virtual.faults.set(two_displays=True)
+    await bench.phone.observe()
+    async with aclosing(bench.phone.film(Size(480, 1072))) as film:
+        await anext(film)
+    (entry,) = bench.virtual.journal.named("screenrecord")
+    assert entry.argv[1:3] == ("--display-id", INNER)
+
+
+async def test_a_display_that_comes_and_goes_takes_no_key_text_or_app(bench: Bench) -> None:
+    """Seen failing where no display was named: the app was opened on the other one."""
+    phone, truth = bench.phone, bench.virtual
+    truth.state.adb_keyboard_installed = False
+    await phone.prepare()
+    await phone.observe()
+    truth.faults.set(virtual_display=True)
+    look = await phone.observe()
+    assert (look.size, look.rotation, look.screen_on, look.package) == (SIZE, 0, True, "com.android.launcher3")
+    await phone.act(OpenApp("Notes"), receipt="open")
+    look = await phone.observe()
+    assert truth.truth.app == "notes"
+    new = next(each for each in look.elements or () if "New note" in {each.text, each.description})
+    await phone.act(Tap(new.bounds.centre), receipt="new")
+    look = await phone.observe()
+    title = next(each for each in look.elements or () if each.editable)
+    await phone.act(TypeText("milk", at=title.bounds.centre), receipt="type")
+    assert truth.truth.fields["title"] == "milk"
+    await phone.observe()
+    truth.faults.set(virtual_display=False)
+    await phone.act(PressKey(Key.BACK), receipt="keyboard")
+    await phone.observe()
+    assert not truth.state.keyboard
+    truth.faults.set(virtual_display=True)
+    await phone.observe()
+    await phone.act(PressKey(Key.HOME), receipt="home")
+    assert truth.truth.app == "launcher"
+    await phone.restore()
+
+
+async def test_a_display_that_comes_between_look_and_touch_is_named_as_well(bench: Bench) -> None:
+    await bench.phone.observe()
+    bench.virtual.faults.set(virtual_display=True)
+    await bench.phone.act(Tap(Point(540, 1200)), receipt="touch")
+    (touch,) = bench.virtual.journal.named("input")
+    assert touch.argv[1:3] == ("-d", "0")
 
 
 async def test_a_warning_alone_is_no_picture(bench: Bench) -> None:

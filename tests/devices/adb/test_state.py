@@ -228,3 +228,24 @@ def test_the_display_that_a_person_sees_is_meant_whatever_is_listed_first(sectio
     listed = "".join([own, *others] if first else [*others, own])
     state = parse_state(section.replace("@@window\n", f"@@window\n{listed}", 1))
     assert (state.size, state.rotation, state.screen_on, state.package) == (Size(2400, 1080), 1, True, "a.b")
+    assert state.other_displays
+
+
+@pytest.mark.parametrize(
+    ("listed", "others"),
+    [
+        (display(0, "1080x2400", 0), False),
+        (display(0, "1080x2400", 0) + display(3, "500x500", 0), True),
+        ("  Display: mDisplayId=0\n    cur=720x1280\n  Display: mDisplayId=1\n    cur=500x500\n", False),
+    ],
+    ids=["one", "two", "two, before Android 10"],
+)
+def test_whether_commands_have_to_name_a_display(listed: str, *, others: bool) -> None:
+    assert parse_state(f"@@window\n{listed}").other_displays is others
+
+
+@pytest.mark.parametrize("power", ["", "@@power\n  mWakefulness=Awake\n"])
+def test_a_lit_cover_does_not_light_the_default_display(power: str) -> None:
+    """Seen failing with what the power service tells of the whole phone."""
+    listed = display(0, "1080x2400", 0, awake=False) + display(1, "260x512", 0)
+    assert not parse_state(f"@@window\n{listed}{power}").screen_on

@@ -78,6 +78,29 @@ async def test_what_comes_between_look_and_act_is_not_touched(rig: Rig, what: st
         assert rig.phone.truth.dialog_answers == ("Update: Not now",), "it was answered by looking at it"
 
 
+OTHER_DISPLAYS: dict[str, Callable[[Rig], None]] = {
+    "a virtual display comes": lambda rig: rig.phone.faults.set(virtual_display=True),
+    "a virtual display goes": lambda rig: rig.phone.faults.set(virtual_display=False),
+    "a cover lights up": lambda rig: rig.phone.faults.set(two_displays=True, second_lit=True),
+    "a cover goes dark": lambda rig: rig.phone.faults.set(second_lit=False),
+    "a cover and a virtual display": lambda rig: rig.phone.faults.set(
+        two_displays=True, second_lit=True, virtual_display=True
+    ),
+}
+
+
+@pytest.mark.parametrize("moment", ["opening", "touching", "typing"])
+@pytest.mark.parametrize("what", OTHER_DISPLAYS)
+async def test_displays_that_come_and_go_move_nothing(adb_rig: Rig, what: str, moment: str) -> None:
+    """Through a real adb server: touches, texts, apps and pictures stay those of the default display."""
+    rig = adb_rig
+    if "goes" in what:
+        rig.phone.faults.set(virtual_display=True, two_displays=True, second_lit=True)
+    writer = Writer(moment=moment, meanwhile=lambda: OTHER_DISPLAYS[what](rig))
+    assert await written(rig, writer) == ""
+    assert len(writer.spaces) == 1, "every picture is of the same screen"
+
+
 async def test_somebody_else_touches_the_phone(rig: Rig) -> None:
     """In the same window: nobody can tell, but what came of it is seen, and the text is not doubled."""
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 from agent.models.base import ModelReply, ModelRequest, Models, Purpose
 from agent.scene import ScreenElement
+from devices.geometry import Size
 from tests.agent.graph.rig import Rig
 from tests.fakes.scripted_model import ScriptedModel, call, models
 
@@ -29,6 +30,7 @@ class Writer:
     meanwhile: Callable[[], None] = lambda: None
     told: list[str] = field(default_factory=list)
     secure: list[bool] = field(default_factory=list)
+    spaces: set[Size] = field(default_factory=set)
 
     def models(self) -> tuple[Models, ScriptedModel]:
         """The model for all roles."""
@@ -41,6 +43,7 @@ class Writer:
         assert scene is not None
         self.told.extend(scene.notices)
         self.secure.append(scene.screen.secure)
+        self.spaces.add(scene.screen.space)
         lines = scene.screen.elements or ()
         if scene.screen.covered:
             return call("read_words", app=scene.screen.app)

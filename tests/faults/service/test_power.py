@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.store.opening import DATABASE_NAME
+from bot.store.sqlite.database import DATABASE_NAME
 from bot.store.store import Store
 from tests.bot.store.conftest import add_task
 from tests.chaos.records import damage, rows

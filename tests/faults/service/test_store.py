@@ -18,8 +18,8 @@ from bot.store.connection import Transaction
 from bot.store.directory import DataDirectory
 from bot.store.errors import DirectoryInUse, StoreAway
 from bot.store.frames import FrameFiles
-from bot.store.opening import DATABASE_NAME
 from bot.store.sqlite.checkpoints import CHECKPOINTS_NAME, SQLiteCheckpoints, open_checkpoints
+from bot.store.sqlite.database import DATABASE_NAME
 from bot.store.store import Store
 from tests.bot.store.conftest import add_task
 

@@ -22,8 +22,8 @@ SETTINGS_ACTION = "android.settings."
 SETTINGS_PAGES = {"DISPLAY_SETTINGS": "display", "DEVICE_INFO_SETTINGS": "about", "SOUND_SETTINGS": "sound"}
 # Options of Intent.parseCommandArgs that take one value, and those that take two.
 ONE_VALUE = {"-a", "-c", "-d", "-t", "-n", "-p", "-f", "--user", "-i", "--esn", "--display"}
-# Those that are a part of Intent; the others (flags, a user, a display) change nothing here.
-INTENT_PARTS = {"-a": "action", "-d": "data", "-n": "component", "-p": "package"}
+# Those that are a part of Intent; the others (flags, a user) change nothing here.
+INTENT_PARTS = {"-a": "action", "-d": "data", "-n": "component", "-p": "package", "--display": "display"}
 TWO_VALUES = {"-e", "--es", "--ei", "--ez", "--el", "--ef", "--eu"}
 # Monkey's exit code when no activity fits.
 NO_ACTIVITY = 252
@@ -37,6 +37,7 @@ class Intent:
     data: str = ""
     component: str = ""
     package: str = ""
+    display: str = ""
     categories: list[str] = field(default_factory=list)
     extras: dict[str, str] = field(default_factory=dict)
 
@@ -104,6 +105,8 @@ async def am(call: Call) -> int:
 
 def _start(call: Call, intent: Intent) -> int:
     call.say(f"Starting: {intent}")
+    if call.phone.faults.virtual_display and intent.display != "0":
+        return 0
     windows = call.phone.windows
     if intent.component:
         app = next((app for app in APPS if app.component == full_component(intent.component)), None)

@@ -112,6 +112,13 @@ def _window(call: Call, words: tuple[str, ...]) -> None:
     if part in {"", "displays", "d"}:
         width, height = call.phone.scene().size
         call.say("WINDOW MANAGER DISPLAY CONTENTS (dumpsys window displays)")
+        if call.phone.faults.virtual_display:
+            call.say("  Display: mDisplayId=2 (organized)")
+            call.say("    init=500x500 100dpi cur=500x500 app=500x500 rng=500x500-500x500")
+            call.say("    mCurrentRotation=ROTATION_270")
+            call.say("      mAwake=true mScreenOnEarly=true mScreenOnFully=true")
+            call.say("  mCurrentFocus=Window{9c1d2e3 u0 com.example.cast/com.example.cast.Main}")
+            call.say("  mFocusedApp=ActivityRecord{4f5a6b7 u0 com.example.cast/.Main t99}")
         call.say("  Display: mDisplayId=0 (organized)")
         call.say(
             f"    init={state.width}x{state.height} {state.density}dpi mMinSizeOfResizeableTaskDp=220 "
@@ -209,8 +216,10 @@ def _display(call: Call, _words: tuple[str, ...]) -> None:
     state = call.phone.state
     width, height = call.phone.scene().size
     call.say("DISPLAY MANAGER (dumpsys display)")
+    virtual = "DisplayViewport{type=VIRTUAL, valid=true, isActive=true, displayId=2, uniqueId='virtual:cast,10,0'}, "
     call.say(
-        "  mViewports=[DisplayViewport{type=INTERNAL, valid=true, isActive=true, displayId=0, "
+        f"  mViewports=[{virtual if call.phone.faults.virtual_display else ''}"
+        f"DisplayViewport{{type=INTERNAL, valid=true, isActive={_flag(on=state.awake)}, displayId=0, "
         f"uniqueId='local:{in_use(state)}', "
         f"physicalPort=0, orientation={state.rotation}, logicalFrame=Rect(0, 0 - {width}, {height}), "
         f"physicalFrame=Rect(0, 0 - {width}, {height}), deviceWidth={width}, deviceHeight={height}}}]"

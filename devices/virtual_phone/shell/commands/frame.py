@@ -45,7 +45,8 @@ async def screencap(call: Call) -> int:
         call.complain(SEVERAL)
     target = next((word for word in words if not word.startswith("-")), "")
     as_png = "-p" in words or target.endswith(".png")
-    data = await call.phone.encoded(png=as_png, off=two and (display or DISPLAYS[0]) != now)
+    other = two and (display or DISPLAYS[0]) != now
+    data = await call.phone.encoded(png=as_png, other=other)
     if call.phone.faults.truncate:
         data = data[: len(data) // 2]
     if not target:

@@ -38,6 +38,8 @@ NO_TOUCH = (
     "java.lang.SecurityException: Injecting input events requires the caller (or the source of the instrumentation, "
     "if any) to have the INJECT_EVENTS permission."
 )
+_FOCUSED = {"keyevent", "keycombination", "text"}
+"""What goes to the display with the focus when it names none; touches go to the default display then."""
 USAGE = "Usage: input [<source>] [-d DISPLAY_ID] <command> [<arg>...]"
 
 
@@ -50,8 +52,9 @@ async def run(call: Call) -> int:
     words = list(call.arguments)
     if words[:1] and words[0] in SOURCES:
         words.pop(0)
+    display = ""
     if words[:1] == ["-d"]:
-        words = words[2:]
+        display, words = words[1], words[2:]
     if not words:
         call.say(USAGE)
         return 0
@@ -63,6 +66,8 @@ async def run(call: Call) -> int:
     if action is None:
         call.complain(f"Unknown command: {name}")
         return EXCEPTION
+    if display not in {"", "0"} or (not display and name in _FOCUSED and call.phone.faults.virtual_display):
+        return 0
     if not call.phone.faults.deaf:
         call.phone.event_log.received(numbered_window(call.phone.state))
     try:

@@ -12,8 +12,7 @@ from bot.logs.context import ABOUT
 from bot.store.connection import Source, Transaction, Values
 from bot.store.engine import Statement
 from bot.store.frames import FrameFiles
-from bot.store.opening import DATABASE_NAME
-from bot.store.sqlite.database import SQLiteDatabase
+from bot.store.sqlite.database import DATABASE_NAME, SQLiteDatabase
 from bot.store.store import Store
 from tests.bot.tasks.bench import Clock
 from tests.bot.web.v1.world import open_api

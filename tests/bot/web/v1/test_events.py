@@ -12,7 +12,7 @@ from agent.models.cause import Cause
 from agent.outcome import Outcome
 from bot.domain.right import Right
 from bot.store.frames import FrameFiles
-from bot.store.opening import DATABASE_NAME
+from bot.store.sqlite.database import DATABASE_NAME
 from bot.store.store import Store
 from bot.tasks.workers import MOST_THOUGHTS
 from tests.bot.tasks.bench import Clock
