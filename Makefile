@@ -63,10 +63,10 @@ test-fleet: $(VENV)/.installed-dev
 test-llm: $(VENV)/.installed-llm
 	$(BIN)/python -m pytest -m llm tests/llm $(ARGS)
 
-# The tests of all that is kept, on a real PostgreSQL (Debian's package of that name) instead of SQLite, in a folder of its
-# own. ARGS="tests/bot/store" for some of them.
+# The tests with a record in a real PostgreSQL (Debian's package of that name) instead of SQLite, in a folder of its own; they
+# take a while. ARGS="tests/bot/store" for some of them, STORE_CLAIMS for how much eight workers claim at once (10,000).
 test-postgres: $(VENV)/.installed-dev
-	TEST_RECORD=postgresql $(BIN)/python -m pytest -m "not page and not chaos and not fleet and not llm and not sqlite" \
+	TEST_RECORD=postgresql STORE_CLAIMS=$(or $(STORE_CLAIMS),10000) $(BIN)/python -m pytest -m "not page and not chaos and not fleet and not llm and not sqlite" \
 		-n $(WORKERS) --dist worksteal $(ARGS)
 
 # All fast tests in copies of the program that lack a part each; `make test` runs a sample. ARGS=bot.fleet for one part.

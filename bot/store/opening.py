@@ -11,15 +11,16 @@ from bot.store.sqlite.checkpoints import open_checkpoints as open_in_files
 from bot.store.sqlite.database import DATABASE_NAME, SQLiteDatabase
 
 
-async def open_database(directory: Path, url: str = "", *, patience: float = 0.0) -> Database:
-    """The database of the store: a file in the directory, or the one at this address. A server that is away is waited
-    for `patience` seconds. Raises StoreError or one of its kinds.
+async def open_database(directory: Path, url: str = "", *, owns: bool = False, patience: float = 0.0) -> Database:
+    """The database of the store: a file in the directory, or the one at this address, which one service alone `owns`
+    (that of a directory is owned with it). A server that is away, and the former owner, are waited for `patience`
+    seconds. Raises StoreError or one of its kinds.
     """
     if not url:
         return await SQLiteDatabase.open(directory / DATABASE_NAME)
     from bot.store.postgresql.database import PostgresDatabase  # noqa: PLC0415 - an extra
 
-    return await PostgresDatabase.open(url, patience=patience)
+    return await PostgresDatabase.open(url, owns=owns, patience=patience)
 
 
 def open_checkpoints(directory: Path, url: str = "") -> AbstractAsyncContextManager[Checkpoints]:

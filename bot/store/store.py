@@ -99,17 +99,19 @@ class Store:
         directory: Path,
         *,
         url: str = "",
+        owns: bool = False,
         clock: Callable[[], float] = time.time,
         keep_days: float = KEEP_DAYS,
         keep_bytes: float = KEEP_GIGABYTES * GIBIBYTE,
         patience: float = 0.0,
     ) -> Store:
         """Open what is kept in the directory, or begin it; all but files is kept in PostgreSQL where `url` is the
-        address of a database. For `patience` seconds a full disk, or a server that is away, is waited for.
+        address of a database, which one that acts on it `owns`. For `patience` seconds a full disk, a server that is
+        away, or another owner is waited for.
 
         Raises StoreError or one of its kinds.
         """
-        database = await open_database(directory, url, patience=patience)
+        database = await open_database(directory, url, owns=owns, patience=patience)
         frames = FrameFiles(directory / FRAMES_NAME, clock, keep_days=keep_days, keep_bytes=keep_bytes)
         store = cls(database, frames, clock)
         await store.outbox.recover(clock(), patience=patience)

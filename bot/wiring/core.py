@@ -141,6 +141,7 @@ async def open_core(
         store = await Store.open(
             environment.data_dir,
             url=record_url(environment),
+            owns=True,
             keep_days=environment.keep_days,
             keep_bytes=environment.keep_gigabytes * GIBIBYTE,
             patience=PATIENCE_S,

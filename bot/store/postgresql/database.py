@@ -34,10 +34,18 @@ SETTINGS: Final = {
     "statement_timeout": "30s",
     "lock_timeout": "15s",
     "idle_in_transaction_session_timeout": "15s",
+    # By which the server notices within half a minute that nobody is at the other end.
+    "tcp_keepalives_idle": "10",
+    "tcp_keepalives_interval": "5",
+    "tcp_keepalives_count": "3",
 }
 """Of each session: nothing waits for ever, and nobody waits for a transaction whose process stands still."""
 AGAIN: Final = 20
 """How often a transaction is begun again that another one came in the way of."""
+
+_OWNER: Final = 0x4F47
+_OWN: Final = "SELECT pg_try_advisory_lock(%s, hashtext(current_schema()))"
+"""A lock that belongs to the connection: the server lets go of it with the owner's last one, however that ends."""
 
 _PASSING: Final = ("08", "25006", "28", "3D000", "53", "55P03", "57", "58")
 """Beginnings of SQLSTATE for what may be otherwise a moment later: connection, read-only, password, no such database
@@ -89,9 +97,11 @@ class Server:
         self.name = f"postgresql://{parts.get('host') or 'localhost'}/{parts.get('dbname') or parts.get('user') or ''}"
         """The server and the database, without who uses them."""
 
-    def connect(self, *, read_only: bool = False) -> Connection:
-        """A new connection, which commits each statement by itself. Blocks for CONNECT_S at most for each address of
-        the server. Raises psycopg.Error.
+    def connect(self, *, read_only: bool = False, owns: bool = False) -> Connection:
+        """A new connection, which commits each statement by itself; one that `owns` the record has it alone for as long
+        as it lasts. Blocks for CONNECT_S at most for each address of the server.
+
+        Raises psycopg.Error, and StoreAway while another one owns the record.
         """
         connection = psycopg.connect(
             self._url, autocommit=True, connect_timeout=CONNECT_S, row_factory=named_rows, keepalives_idle=10
@@ -104,10 +114,16 @@ class Server:
                     for name, value in wanted.items()
                 )
             )
+            if owns:
+                self._take(connection)
         except BaseException:
             connection.close()
             raise
         return connection
+
+    def _take(self, connection: Connection) -> None:
+        if not connection.execute(_OWN, (_OWNER,)).fetchall()[0][0]:
+            raise StoreAway(words("store.owned", name=self.name))
 
     @contextmanager
     def explained(self) -> Iterator[None]:
@@ -123,9 +139,10 @@ class Server:
 class Line:
     """One connection in a thread of its own, made anew when it was lost."""
 
-    def __init__(self, server: Server, name: str, *, read_only: bool = False) -> None:
+    def __init__(self, server: Server, name: str, *, read_only: bool = False, owns: bool = False) -> None:
         self._server = server
         self._read_only = read_only
+        self._owns = owns
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix=f"postgresql-{name}")
         self._connection: Connection | None = None
 
@@ -155,7 +172,7 @@ class Line:
     def _connected(self) -> Connection:
         if self._connection is None or self._connection.closed:
             self._connection = None
-            self._connection = self._server.connect(read_only=self._read_only)
+            self._connection = self._server.connect(read_only=self._read_only, owns=self._owns)
         return self._connection
 
     def _drop(self) -> None:
@@ -169,21 +186,24 @@ class PostgresDatabase:
 
     engine: Engine = POSTGRESQL
 
-    def __init__(self, server: Server) -> None:
+    def __init__(self, server: Server, *, owns: bool = False) -> None:
         self._server = server
-        self._writer = Line(server, "writes")
+        self._writer = Line(server, "writes", owns=owns)
         self._reader = Line(server, "reads", read_only=True)
         self._writable = Writable(server.name)
 
     @classmethod
-    async def open(cls, url: str, known: Migrations | None = None, *, patience: float = 0.0) -> PostgresDatabase:
-        """Connect, and bring the schema up to date by `known`, which is this program's own unless it is given. A server
-        that is away is waited for `patience` seconds.
+    async def open(
+        cls, url: str, known: Migrations | None = None, *, owns: bool = False, patience: float = 0.0
+    ) -> PostgresDatabase:
+        """Connect, and bring the schema up to date by `known`, which is this program's own unless it is given. One that
+        `owns` the record is the only one that does: whoever acts on it must. A server that is away, and a former owner,
+        are waited for `patience` seconds.
 
         Raises StoreTooOld, StoreTooNew or StoreError; the database is then as it was.
         """
         server = Server(url)
-        database = cls(server)
+        database = cls(server, owns=owns)
 
         async def prepare() -> None:
             with server.explained():
@@ -249,7 +269,7 @@ class PostgresDatabase:
             left.set()
             raise
         except StoreAway as away:
-            self._writable.failed(_reason(away.__cause__))
+            self._writable.failed(_reason(away.__cause__ or away))
             raise
         self._writable.worked()
         return done

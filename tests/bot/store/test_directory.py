@@ -27,7 +27,7 @@ def test_a_second_process_is_told_who_has_it_and_a_killed_one_lets_go(tmp_path: 
     ) as holder:
         assert holder.stdout is not None
         assert holder.stdout.readline() == "held\n"
-        with pytest.raises(DirectoryInUse, match=rf"pid {holder.pid}\)\. Stop that one first"), DataDirectory(tmp_path):
+        with pytest.raises(DirectoryInUse, match=rf"pid {holder.pid}\)"), DataDirectory(tmp_path):
             pass
         holder.kill()
     with DataDirectory(tmp_path) as directory:
