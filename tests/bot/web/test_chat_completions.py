@@ -91,7 +91,7 @@ IN_FORM: dict[str, Any] = {
     "response_format": {"type": "json_schema", "json_schema": {"name": "talk", "strict": True, "schema": FORM}}
 }
 TALK = '{"title": "On \u201cends\u201d", "minutes": 25}'
-PAGE = Source(url="https://example.org", title="Programme", action="read_page")
+PAGE = Source(url="https://example.org", title="Programme")
 
 
 class Talk(BaseModel):
