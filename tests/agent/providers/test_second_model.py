@@ -23,6 +23,7 @@ from devices.geometry import Size
 from tests.agent.graph.rig import Rig, Work, order, rig_on
 from tests.agent.models.endpoints import VirtualTime, model_at
 from tests.agent.providers.speaking import CHECKING, PROVEN, TASK, Speech, Think, acting
+from tests.agent.providers.test_all_tokens import Reporting
 from tests.fakes.model_server import NO_VISION, OPENAI, Answer, ModelServer, Recorded, refused
 from tests.fixtures.adb import AdbServer
 
@@ -51,6 +52,8 @@ class Two:
     first: ModelServer
     second: ModelServer
     work: Work
+    reported: dict[str, Reporting]
+    """What each endpoint has reported, by its model."""
     said: dict[str, list[str]] = field(default_factory=dict)
 
     async def ended(self) -> TaskEnded:
@@ -123,7 +126,8 @@ async def two(
     chosen = thinks(shift) if thinks else (shift.first(Speech(dialects[0])), shift.second(Speech(dialects[1])))
     once = RetryPolicy(attempts=1, sleep=time.sleep, clock=lambda: time.now)
     async with AsyncExitStack() as stack:
-        servers = [await stack.enter_async_context(ModelServer(each, personality=OPENAI)) for each in chosen]
+        counting = [Reporting(each) for each in chosen]
+        servers = [await stack.enter_async_context(ModelServer(each, personality=OPENAI)) for each in counting]
         ends = [
             await stack.enter_async_context(model_at(server, model=name, api=kind, time=time, retry=once))
             for server, name, kind in zip(servers, names, (api, "chat"), strict=True)
@@ -140,7 +144,7 @@ async def two(
             fallback=ModelProfile(names[1], other, other.image_window),
         )
         work = Work(rig.agent_with(FixedRunConfig(config)), order(TASK))
-        yield Two(rig, servers[0], servers[1], work, said)
+        yield Two(rig, servers[0], servers[1], work, dict(zip(names, counting, strict=True)), said)
 
 
 @pytest.mark.parametrize("dialects", AROUND, ids="-".join)
@@ -154,7 +158,10 @@ async def test_each_is_prompted_in_its_own_dialect_there_and_back(
         end = await there.ended()
         assert end.outcome is Outcome.SUCCEEDED
         assert there.rig.phone.truth.toggles["bluetooth"]
-        assert {share.model for share in end.usage.shares} == {NAMES[each] for each in dialects}
+        for name, each in there.reported.items():
+            shares = [share for share in end.usage.shares if share.model == name]
+            booked = [sum(getattr(share, what) for share in shares) for what in ("input", "output", "calls")]
+            assert booked == [each.input, each.output, each.calls], "to the token, with the question whether it is back"
         for who, server, dialect in zip(("first", "second"), (there.first, there.second), dialects, strict=True):
             requests = [each for each in acting(server.requests) if each.status == 200]
             assert requests
