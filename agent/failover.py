@@ -9,7 +9,18 @@ from dataclasses import replace
 from typing import Final
 
 from agent.context_window import window_of
-from agent.models.base import Connected, Delta, Message, Model, ModelReply, ModelRequest, Purpose, StandIn, Usage
+from agent.models.base import (
+    Connected,
+    Delta,
+    Message,
+    Model,
+    ModelReply,
+    ModelRequest,
+    ModelSwitched,
+    Purpose,
+    StandIn,
+    Usage,
+)
 from agent.models.cause import Cause
 from agent.models.conversations import end_conversation, keeps_conversation
 from agent.models.errors import ModelError, ModelUnreachable
@@ -30,6 +41,7 @@ class FailoverModel:
     """Implements Model by two others. No step waits for an outage of the first while the second answers: after a
     failure the second does each call, and the first is asked for a word beside them until it gives one.
 
+    A request that was rendered for one of them is never given to the other: ModelSwitched is raised, both ways.
     The independent reader of presses is never another model than the one that was set: its calls go to the first alone.
     """
 
@@ -47,6 +59,11 @@ class FailoverModel:
     def name(self) -> str:
         """The first model's name as its endpoint knows it."""
         return self._first.name
+
+    @property
+    def asked_now(self) -> str:
+        """The name of the model that answers at the moment."""
+        return self._now.name
 
     @property
     def takes_pictures(self) -> bool:
@@ -74,6 +91,7 @@ class FailoverModel:
         self._look_after_first()
         shown = ShownOnce(on_delta)
         if self._failure is None:
+            _check(request, self._first)
             try:
                 return self._booked(await self._first.complete(request, on_delta=on_delta and shown.attempt()))
             except ModelError as error:
@@ -83,6 +101,7 @@ class FailoverModel:
                 self._failure, self._pause = error, FIRST_PAUSE_S
                 self._again = self._clock() + self._pause
         failure = self._failure
+        _check(request, self._second)
         try:
             reply = await self._second.complete(request, on_delta=on_delta and shown.attempt())
         except ModelError as error:
@@ -130,3 +149,9 @@ class FailoverModel:
         """The answer with what was spent on others that no caller has got."""
         unbooked, self._unbooked = self._unbooked, Usage()
         return replace(reply, usage=unbooked + reply.usage)
+
+
+def _check(request: ModelRequest, asked: Model) -> None:
+    """Raises ModelSwitched where the request was rendered for another model."""
+    if request.rendered_for not in {"", asked.name}:
+        raise ModelSwitched(asked.name)

@@ -15,7 +15,17 @@ from typing import Final
 
 from agent.context_window import window_of
 from agent.events import ModelAway
-from agent.models.base import PILOT, Delta, Model, ModelReply, ModelRequest, Models, Purpose
+from agent.models.base import (
+    PILOT,
+    Delta,
+    Model,
+    ModelReply,
+    ModelRequest,
+    Models,
+    ModelSwitched,
+    Purpose,
+    asked_now,
+)
 from agent.models.cause import Cause
 from agent.models.conversations import end_conversation, keeps_conversation
 from agent.models.errors import ModelError, ModelUnreachable
@@ -63,6 +73,8 @@ class PatientModel:
         self._answered = False
         self._stood_in: set[str] = set()
         """Tasks that were told of another model."""
+        self._interrupted: dict[str, tuple[float | None, float, ModelAway | None]] = {}
+        """By conversation, the waiting that goes on with the request as it is rendered for another model."""
         offline = model.name == PILOT
         self.state = ModelState(ModelStatus.OFFLINE) if offline else ModelState(ModelStatus.NOT_TESTED, model.name)
         """How it was at the last call."""
@@ -89,6 +101,11 @@ class PatientModel:
             self._tell(request, ModelAway())
 
     @property
+    def asked_now(self) -> str:
+        """The name of the model that answers at the moment."""
+        return asked_now(self._model)
+
+    @property
     def takes_pictures(self) -> bool:
         """Whether the model is to be shown pictures."""
         return takes_pictures(self._model)
@@ -110,9 +127,8 @@ class PatientModel:
     async def complete(self, request: ModelRequest, *, on_delta: Callable[[Delta], None] | None = None) -> ModelReply:
         """See Model. In an outage nobody waits for what is in `_AT_ONCE`. Cancelling ends the waiting at once."""
         streamed = None if on_delta is None else _Streamed(on_delta)
-        began, pause = self._clock(), FIRST_PAUSE_S
-        end: float | None = None
-        told: ModelAway | None = None
+        began, slept = self._clock(), False
+        end, pause, told = self._interrupted.pop(request.conversation, (None, FIRST_PAUSE_S, None))
         try:
             while True:
                 try:
@@ -135,9 +151,14 @@ class PatientModel:
                 else:
                     self._answered = True
                     self._take_in(reply, request)
-                    return reply if told is None else replace(reply, waited=self._clock() - began)
+                    return replace(reply, waited=self._clock() - began) if slept else reply
                 await self._sleep(wait)
-                pause = min(LONGEST_PAUSE_S, pause * 2)
+                slept, pause = True, min(LONGEST_PAUSE_S, pause * 2)
+        except ModelSwitched:
+            if told is not None:
+                self._interrupted[request.conversation] = end, pause, told
+                told = None
+            raise
         finally:
             if told is not None:
                 self._tell(request, ModelAway())

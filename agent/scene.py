@@ -146,11 +146,12 @@ class PastStep:
     failure: StepFailure | None = None
     memo: Mapping[str, Any] = field(default_factory=dict)
     """What the model has kept with its answer, as data."""
-
-    @property
-    def done(self) -> str:
-        """What was done, in one line."""
-        return " · ".join(self.performed)
+    space: Size | None = None
+    """The size of the picture that the model was shown: places in `performed` are its pixels. None where that is the
+    current one."""
+    retold: bool = False
+    """Whether it is told in words alone: another model took it, or a step after it, and what that wrote is no example
+    for this one."""
 
     @property
     def in_window(self) -> bool:

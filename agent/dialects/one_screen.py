@@ -9,7 +9,7 @@ from typing import ClassVar, Self
 from agent import actions as act
 from agent.dialects.grid import Grid
 from agent.dialects.offered import Forms, OfferedAction, further_lines, offered
-from agent.dialects.scene_text import conversation, unnumbered
+from agent.dialects.scene_text import conversation
 from agent.models.base import Message, ToolSpec
 from agent.prompts import prompt
 from agent.scene import Scene
@@ -47,7 +47,7 @@ class OneScreenDialect(ABC):
             further=further_lines(self._offered, self._line),
             rules=prompt("dialects/rules"),
         )
-        return conversation(instructions, scene, unnumbered(self._grid(space).written)), ()
+        return conversation(instructions, scene, self._grid(space).written), ()
 
     @abstractmethod
     def _line(self, action: OfferedAction, /) -> str:

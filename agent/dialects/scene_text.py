@@ -15,7 +15,8 @@ from agent.models.base import Message
 from agent.picture import IMAGE_REMOVED, ImagePart
 from agent.scene import PastStep, Scene, Screen, ScreenElement
 from agent.wording import both_ends
-from devices.geometry import Point
+from devices.geometry import Point, Size
+from devices.wording import Words
 
 _BLOCK_MARK = re.compile(
     r"<(?=\s*(?:/\s*)?(?:screen|steps|earlier|notes|files|read|memory|instructions|skills?)\b)", re.IGNORECASE
@@ -63,16 +64,34 @@ def now_text(scene: Scene, line: Callable[[ScreenElement], str]) -> str:
     return "\n\n".join(part for part in parts if part)
 
 
-def step_line(past: PastStep) -> str:
-    """One step: what was done and what it changed."""
-    app = f" [{past.app}]" if past.app else ""
-    effect = f" → {in_english(past.effects)}" if past.effects else ""
-    return _one_line(f"{past.number}. {past.done}{effect}{app}")
+def done_text(past: PastStep, space: Size, place: Callable[[Point], str]) -> str:
+    """What was done in a step, in one line, with the places on the picture of now and as this dialect writes them."""
+
+    def written(text: str) -> str:
+        if not isinstance(text, Words):
+            return text
+        if text.kind != "did.place":
+            return text.with_texts(written)
+        point = Point(*(int(str(text.values[axis])) for axis in "xy"))
+        return place(point.mapped(past.space or space, space))
+
+    return " · ".join(map(written, past.performed))
 
 
-def steps_text(past: Sequence[PastStep]) -> str:
-    """One line for each step, "" when there was none."""
-    return f"Steps so far:\n{_block('steps', chr(10).join(map(step_line, past)))}" if past else ""
+def steps_text(past: Sequence[PastStep], space: Size, place: Callable[[Point], str]) -> str:
+    """One line for each step, what was done and what it changed; "" when there was none."""
+
+    def line(past: PastStep) -> str:
+        app = f" [{past.app}]" if past.app else ""
+        effect = f" → {in_english(past.effects)}" if past.effects else ""
+        return _one_line(f"{past.number}. {done_text(past, space, place)}{effect}{app}")
+
+    return f"Steps so far:\n{_block('steps', chr(10).join(map(line, past)))}" if past else ""
+
+
+def retold(scene: Scene) -> int:
+    """How many of the past steps that are shown are told in words alone: the first ones."""
+    return next((number for number, past in enumerate(scene.past) if not past.retold), len(scene.past))
 
 
 def earlier_text(scene: Scene) -> str:
@@ -127,19 +146,23 @@ def _screen_text(scene: Scene, line: Callable[[ScreenElement], str]) -> str:
     return "\n".join(lines)
 
 
-def conversation(instructions: str, scene: Scene, line: Callable[[ScreenElement], str]) -> tuple[Message, ...]:
-    """Instructions, goal, one line for each past step, and the current screen.
+def conversation(
+    instructions: str, scene: Scene, place: Callable[[Point], str], line: Callable[[ScreenElement], str] | None = None
+) -> tuple[Message, ...]:
+    """Instructions, goal, one line for each past step, and the current screen. `place` is how the dialect writes
+    places, `line` an element, None without a number.
 
     Past steps inside the image window are a conversation instead of lines: screen, answer, screen, answer.
     """
+    space = scene.screen.space
     first = next((number for number, past in enumerate(scene.past) if past.in_window), len(scene.past))
     messages = [Message("system", (instructions,))]
-    parts: list[str | ImagePart] = [goal_text(scene), earlier_text(scene), steps_text(scene.past[:first])]
+    parts: list[str | ImagePart] = [goal_text(scene), earlier_text(scene), steps_text(scene.past[:first], space, place)]
     for past in scene.past[first:]:
         parts += then(past)
-        messages += [user(parts), Message("assistant", (past.reply or past.done,))]
+        messages += [user(parts), Message("assistant", (past.reply or done_text(past, space, place),))]
         parts = [effect_text(past)]
-    return (*messages, user([*parts, *now(scene, line)]))
+    return (*messages, user([*parts, *now(scene, line or unnumbered(place))]))
 
 
 def then(past: PastStep) -> tuple[str | ImagePart, ...]:

@@ -18,7 +18,7 @@ from agent.dialects.grid import Grid, number
 from agent.dialects.offered import OfferedAction, further_lines, offered
 from agent.dialects.printed_calls import NamedCall, Printed, arguments_of, loaded, printed_calls
 from agent.dialects.replies import decided, key_named, made, split_thinking, status_of
-from agent.dialects.scene_text import conversation, numbered, unnumbered
+from agent.dialects.scene_text import conversation, numbered
 from agent.dialects.tool_schemas import ON, SAY, plain_field, tool_specs
 from agent.models.base import Message, ModelReply, ToolSpec
 from agent.prompts import prompt
@@ -81,14 +81,15 @@ class ToolsDialect:
             instructions = prompt(
                 self._family.prompt, width=space.width, height=space.height, further=further, rules=rules
             )
-            return conversation(instructions, scene, unnumbered(self._family.grid(space).written)), ()
+            return conversation(instructions, scene, self._family.grid(space).written), ()
         last_x, last_y = space.width - 1, space.height - 1
         if scene.by_list:
             sight = prompt("dialects/by_list", last_x=last_x, last_y=last_y)
         else:
             sight = prompt("dialects/by_picture", width=space.width, height=space.height, last_x=last_x, last_y=last_y)
         instructions = prompt("dialects/tools", sight=sight, rules=rules)
-        return conversation(instructions, scene, numbered), tool_specs(space, tuple(self._models.values()))
+        messages = conversation(instructions, scene, Grid(space, thousandths=False).written, numbered)
+        return messages, tool_specs(space, tuple(self._models.values()))
 
     def parse(self, reply: ModelReply, space: Size) -> Decision:
         """The actions in a reply. Raises BadReply with the reason and the expected form."""

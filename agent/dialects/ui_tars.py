@@ -18,7 +18,18 @@ from agent.dialects.grid import Grid
 from agent.dialects.offered import Forms, OfferedAction, further_lines, offered
 from agent.dialects.printed_calls import NamedCall, Printed, arguments_of, printed_calls
 from agent.dialects.replies import decided, ended, key_named, made, split_thinking, waiting
-from agent.dialects.scene_text import earlier_text, effect_text, goal_text, now, then, unnumbered, user
+from agent.dialects.scene_text import (
+    done_text,
+    earlier_text,
+    effect_text,
+    goal_text,
+    now,
+    retold,
+    steps_text,
+    then,
+    unnumbered,
+    user,
+)
 from agent.dialects.turns import has_words, imagined_first, turn_end, went_on
 from agent.models.base import Message, ModelReply, ToolSpec
 from agent.picture import IMAGE_REMOVED, ImagePart
@@ -257,15 +268,19 @@ class UiTarsDialect:
         return type(self)(pixels=self._pixels, models=models)
 
     def render(self, scene: Scene) -> tuple[tuple[Message, ...], tuple[ToolSpec, ...]]:
-        """A conversation: every past step is a screenshot (or a note that it was removed) and the model's reply."""
-        space = scene.screen.space
+        """A conversation: every past step of the model's own is a screenshot (or a note that it was removed) and its
+        reply.
+        """
+        space, own = scene.screen.space, retold(scene)
+        place = self._grid(space).written
         messages = [Message("system", (self._instructions(space),))]
-        parts: list[str | ImagePart] = [goal_text(scene), earlier_text(scene)]
-        for past in scene.past:
+        begun = steps_text(scene.past[:own], space, place)
+        parts: list[str | ImagePart] = [goal_text(scene), earlier_text(scene), begun]
+        for past in scene.past[own:]:
             parts += then(past) if past.in_window else (f"Screenshot {past.number}:", IMAGE_REMOVED)
-            messages += [user(parts), Message("assistant", (past.reply or past.done,))]
+            messages += [user(parts), Message("assistant", (past.reply or done_text(past, space, place),))]
             parts = [effect_text(past)]
-        return (*messages, user([*parts, *now(scene, unnumbered(self._grid(space).written))])), ()
+        return (*messages, user([*parts, *now(scene, unnumbered(place))])), ()
 
     def parse(self, reply: ModelReply, space: Size) -> Decision:
         """The actions in a reply. Raises BadReply with the reason and the expected form."""

@@ -224,6 +224,8 @@ class ModelRequest:
     """How freely it answers, None as the endpoint does it."""
     max_tokens: int | None = None
     """Of the answer, None as the endpoint does it."""
+    rendered_for: str = ""
+    """The name of the model whose dialect and picture size it is in; "" for a request that any model can read."""
 
     @property
     def role(self) -> str:
@@ -280,9 +282,24 @@ class Model(Protocol):
     async def complete(self, request: ModelRequest, *, on_delta: Callable[[Delta], None] | None = None) -> ModelReply:
         """Answer the request. Retries, time limits and streaming happen inside; cancelling closes the socket.
 
-        Raises ModelError.
+        Raises ModelError, and ModelSwitched where the request was rendered for one model and another one answers.
         """
         ...
+
+
+class ModelSwitched(Exception):
+    """A request is to be rendered again: another model answers than the one that it was rendered for."""
+
+
+@runtime_checkable
+class _OneOfTwo(Protocol):
+    @property
+    def asked_now(self) -> str: ...
+
+
+def asked_now(model: Model) -> str:
+    """The name of the model that answers: another one while that one stands in."""
+    return model.asked_now if isinstance(model, _OneOfTwo) else model.name
 
 
 @runtime_checkable

@@ -6,7 +6,7 @@ import asyncio
 import logging
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, cast
 
@@ -15,7 +15,6 @@ from langgraph.errors import GraphDrained
 from langgraph.types import Command
 
 from agent.control import Signal, Stopped
-from agent.dialects.select import image_size_for
 from agent.error_mapping import fault_of
 from agent.event_stream import stream_events
 from agent.events import Asked, Resumed, RunEnded, RunEvent, Started, Told, Waiting
@@ -325,13 +324,12 @@ class LocalRunner:
             run.mask,
             emit,
             run.memory.screen,
-            fit=partial(image_size_for, run.config.models.vision.name),
+            model=run.config.acting,
             needs_list=run.memory.recorded is not None or run.config.models.vision.name == PILOT,
             grace=have.grace,
         )
-        vision = run.config.models.vision
-        if not screen.by_list and not takes_pictures(vision):
-            screen.go_by_list(vision.name)
+        if not screen.by_list and not takes_pictures(run.config.models.vision):
+            screen.go_by_list()
         actions = have.actions.plus(*have.toolbox.offered_now())
         return RunContext(
             run=run.id,
@@ -339,7 +337,7 @@ class LocalRunner:
             phone=run.phone,
             screen=screen,
             fence=run.lease.fence,
-            config=replace(run.config, dialect=run.config.dialect.offering(actions.models)),
+            config=run.config.offering(actions.models),
             actions=actions,
             skills=have.skills,
             toolbox=have.toolbox,

@@ -23,7 +23,7 @@ from agent.models.state import ModelState
 from agent.models.transcription import TranscriptionFailed
 from agent.picture import ImagePart
 from bot.checks.asking import json_at
-from bot.config.endpoints import dialect_of, embedder_of, model_settings, transcriber_of
+from bot.config.endpoints import dialect_of, embedder_of, fallback_profile, model_settings, transcriber_of
 from bot.config.settings import Settings, SettingsError
 from bot.domain.finding import Finding
 from bot.texts import say
@@ -45,6 +45,7 @@ def set_up(settings: Settings, state: ModelState | None = None) -> Finding:
         return Finding("model", "note", say("check.model.offline"), say("check.model.offline_fix"))
     try:
         dialect = dialect_of(settings).name
+        fallback_profile(settings)
     except SettingsError as error:
         return Finding("model", "bad", said(sentence_of(error)))
     if not settings.vlm_model:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from agent.dialects.base import Dialect
 from agent.dialects.select import NAMES, dialect_for
 from agent.model_roles import ModelSettings
 from agent.models.endpoint import EndpointSettings
+from agent.run_config import ModelProfile
 from bot.config.settings import Settings, SettingsError
 from bot.texts import words
 
@@ -42,10 +44,14 @@ def model_settings(settings: Settings) -> ModelSettings:
             api_key=settings.reasoning_api_key,
             context=settings.reasoning_context,
         ),
-        fallback=vision.overridden(
-            model=settings.vlm_fallback_model,
-            base_url=settings.vlm_fallback_base_url,
-            api_key=settings.vlm_fallback_api_key,
+        fallback=replace(
+            vision.overridden(
+                model=settings.vlm_fallback_model,
+                base_url=settings.vlm_fallback_base_url,
+                api_key=settings.vlm_fallback_api_key,
+            ),
+            api=settings.vlm_fallback_api or settings.vlm_api,
+            pictures=settings.vlm_fallback_pictures,
         )
         if settings.vlm_fallback_model or settings.vlm_fallback_base_url
         else None,
@@ -86,9 +92,25 @@ def dialect_of(settings: Settings) -> Dialect:
 
     Raises SettingsError for a VLM_DIALECT that does not exist.
     """
+    chosen = _dialect("", settings.vlm_dialect, settings.vlm_model)
+    return dialect_for("tools", "") if model_settings(settings).offline else chosen
+
+
+def fallback_profile(settings: Settings) -> ModelProfile | None:
+    """How the model is prompted that acts while the first does not, None where there is none or it is the same model.
+
+    Raises SettingsError for a VLM_FALLBACK_DIALECT that does not exist.
+    """
+    dialect = _dialect("FALLBACK_", settings.vlm_fallback_dialect, settings.vlm_fallback_model)
+    if settings.vlm_fallback_model in {"", settings.vlm_model}:
+        return None
+    window = settings.vlm_fallback_image_window or dialect.image_window
+    return ModelProfile(settings.vlm_fallback_model, dialect, window)
+
+
+def _dialect(role: str, value: str, model: str) -> Dialect:
     try:
-        chosen = dialect_for(settings.vlm_dialect, settings.vlm_model)
+        return dialect_for(value, model)
     except ValueError as error:
         known = ", ".join(NAMES)
-        raise SettingsError(words("settings.dialect", value=settings.vlm_dialect, known=known)) from error
-    return dialect_for("tools", "") if model_settings(settings).offline else chosen
+        raise SettingsError(words("settings.dialect", role=role, value=value, known=known)) from error

@@ -128,6 +128,9 @@ _EXPECTED: Final[Mapping[str, str]] = {
     "vlm_api": "vlm_api",
     "vlm_image_window": "positive",
     "vlm_pictures": "vlm_pictures",
+    "vlm_fallback_image_window": "positive",
+    "vlm_fallback_pictures": "vlm_pictures",
+    "vlm_fallback_api": "vlm_api",
     "vlm_timeout": "above_zero",
     "vlm_context": "context",
     "basic_context": "context",
@@ -202,6 +205,10 @@ class Settings(BaseSettings):
     vlm_fallback_api_key: SecretStr = SecretStr("")
     vlm_fallback_base_url: BaseUrl = ""
     vlm_fallback_model: str = ""
+    vlm_fallback_dialect: str = "auto"
+    vlm_fallback_image_window: Annotated[int, Field(ge=1)] | None = None
+    vlm_fallback_pictures: Literal["auto", "always", "never"] = "auto"
+    vlm_fallback_api: Literal["chat", "responses", "auto"] | None = None
     prices: Prices = Field(default_factory=dict)
     basic_api_key: SecretStr = SecretStr("")
     basic_base_url: BaseUrl = ""

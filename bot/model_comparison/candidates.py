@@ -86,6 +86,7 @@ def _is_among(candidate: Candidate, found: Sequence[Candidate]) -> bool:
 
 
 def _candidate(settings: Settings, endpoints: ModelSettings, window: int | None, *, offline: bool = False) -> Candidate:
+    endpoints = replace(endpoints, fallback=None)  # what another model answers says nothing of this one
     if window == 0:
         endpoints = replace(endpoints, vision=replace(endpoints.vision, pictures="never"))
     built = build_models(endpoints)

@@ -14,7 +14,7 @@ from agent.models.cause import Cause
 from agent.models.state import ModelState, ModelStatus
 from agent.outage_retry import Listener, PatientModel, patient
 from agent.run_config import RunConfig
-from bot.config.endpoints import dialect_of, model_settings
+from bot.config.endpoints import dialect_of, fallback_profile, model_settings
 from bot.config.settings import Settings
 
 logger = logging.getLogger(__name__)
@@ -99,6 +99,7 @@ class RunConfigs:
             limits=TaskLimits(minutes=settings.max_minutes, tokens=settings.max_tokens, cost=settings.max_cost),
             guard=settings.guard,
             deep_thinking=settings.deep_thinking,
+            fallback=fallback_profile(settings),
         )
 
     def _let_go(self) -> None:

@@ -14,10 +14,11 @@ import json
 import re
 import time
 from collections import OrderedDict
+from collections.abc import Mapping
 from functools import partial
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
@@ -25,6 +26,7 @@ from starlette.routing import Route
 from agent.events import Step, Thinking
 from agent.ports.agent import Guidance
 from agent.questions import QuestionKind
+from agent.result_schema import JsonSchema
 from agent.wording import shortened
 from bot.application.access import NotAllowed, Refused, Unknown
 from bot.application.interpret import Answer, NewTask, Note
@@ -40,18 +42,10 @@ from bot.store.errors import StoreAway
 from bot.tasks.files import MAX_FILE_BYTES
 from bot.texts import say
 from bot.web.auth import caller_of
-from bot.web.http import (
-    Streamed,
-    Write,
-    answer_nobody,
-    disconnected,
-    get,
-    post,
-    read_body,
-    refuse_as_openai,
-)
+from bot.web.http import Streamed, Write, answer_nobody, disconnected, get, post, read_body, refuse_as_openai
 from bot.web.token_calls import Along, CutOff, Progress, answer_ordinary, question_words, wait_for_task
 from bot.web.v1.calls import Calls
+from bot.web.v1.models.tasks import Schema
 from bot.web.wakeup import ends_before
 
 MODEL: Final = "opengui"
@@ -111,6 +105,33 @@ class StreamOptions(BaseModel):
     include_usage: bool = False
 
 
+class NamedSchema(BaseModel):
+    """A JSON Schema, as OpenAI's form wraps it."""
+
+    document: Schema = Field(alias="schema")
+
+
+class ResponseFormat(BaseModel):
+    """The form that the answer is to have."""
+
+    type: Literal["text", "json_object", "json_schema"]
+    json_schema: NamedSchema | None = None
+
+    @model_validator(mode="after")
+    def _complete(self) -> Self:
+        if self.type == "json_schema" and self.json_schema is None:
+            raise ValueError("json_schema is missing")
+        return self
+
+    @property
+    def result_schema(self) -> JsonSchema | None:
+        """The schema that the result of the task is to fit; None for words."""
+        if self.type == "text":
+            return None
+        named = self.json_schema if self.type == "json_schema" else None
+        return JsonSchema(document={"type": "object"} if named is None else named.document)
+
+
 class ChatRequest(TaskOptions):
     """What is read of a request, with how the task is to be done; all else that OpenAI knows means nothing here."""
 
@@ -122,6 +143,7 @@ class ChatRequest(TaskOptions):
     stream_options: StreamOptions | None = None
     n: int | None = None
     """How many answers are wanted; a task is done once."""
+    response_format: ResponseFormat | None = None
     temperature: float | None = Field(default=None, ge=0, le=2)
     max_tokens: int | None = Field(default=None, ge=1)
     max_completion_tokens: int | None = Field(default=None, ge=1)
@@ -130,6 +152,11 @@ class ChatRequest(TaskOptions):
     def guidance(self) -> Guidance:
         """How answers without a phone are to be worded."""
         return Guidance(temperature=self.temperature, max_tokens=self.max_completion_tokens or self.max_tokens)
+
+    @property
+    def result_schema(self) -> JsonSchema | None:
+        """The schema that the result of the task is to fit; None for words."""
+        return None if self.response_format is None else self.response_format.result_schema
 
     def options(self) -> TaskOptions:
         """How the task is to be done."""
@@ -193,7 +220,7 @@ class ChatCompletions:
 
     def _streamed(self, calls: Calls, task: Task, chat: ChatRequest, key: str) -> Response:
         async def tell(write: Write) -> None:
-            stream = Telling(chat, task.id, write)
+            stream = Telling(chat, task.id, write, in_form=task.request.result_schema is not None)
             await stream.send({"role": "assistant", "content": ""})
             waiting = asyncio.ensure_future(self._told(calls, task, stream.hear))
             try:
@@ -230,13 +257,13 @@ class ChatCompletions:
         key = _key(calls, chat)
         service = self._services.task_service
         async with self._turn:
-            known = self._undelivered.get(key) or await self._at_work(place, wish)
+            known = self._undelivered.get(key) or await self._at_work(place, wish, chat.result_schema)
             if known and (task := await service.get(known)) is not None:
                 return calls, task, key
             # The first message begins a conversation, also where another one has begun with the same words.
             meaning = await calls.meaning(wish, thread, begins=len(said) == 1)
             pictures = pictures_of(said[-1])
-            if isinstance(meaning, Note) and not pictures:
+            if isinstance(meaning, Note) and not (pictures or chat.result_schema):
                 task = await calls.commands(thread).steer(meaning.task, wish)
                 self._remember(key, task.id)
                 return calls, task, key
@@ -248,15 +275,16 @@ class ChatCompletions:
                     self._remember(key, task.id)
                 return calls, task, key
             follows = meaning.follows if isinstance(meaning, NewTask) else ""
-            draft = TaskDraft(wish, phone, chat.options(), follows=follows)
+            draft = TaskDraft(wish, phone, chat.options(), follows=follows, result_schema=chat.result_schema)
             started = await calls.commands(thread).start(draft, pictures, guidance=chat.guidance)
             self._remember(key, started.task.id)
             return calls, started.task, key
 
-    async def _at_work(self, place: Address, wish: str) -> str:
-        """The task of the same words in this conversation that has not ended, "" for none."""
+    async def _at_work(self, place: Address, wish: str, form: JsonSchema | None) -> str:
+        """The task of the same words and form in this conversation that has not ended, "" for none."""
         for task in await self._services.task_service.active():
-            if task.origin == place and task.text == wish and task.state is not TaskState.ENDED:
+            is_same = (task.origin, task.text, task.request.result_schema) == (place, wish, form)
+            if is_same and task.state is not TaskState.ENDED:
                 return task.id
         return ""
 
@@ -286,18 +314,21 @@ class ChatCompletions:
 
 
 class Telling:
-    """An answer as it is streamed: steps, tools and thoughts as `reasoning_content`, the answer in pieces."""
+    """An answer as it is streamed: steps, tools and thoughts as `reasoning_content`, the answer in pieces; one that is
+    to be JSON (`in_form`) is sent at the end.
+    """
 
-    def __init__(self, chat: ChatRequest, task: str, write: Write) -> None:
+    def __init__(self, chat: ChatRequest, task: str, write: Write, *, in_form: bool = False) -> None:
         self._chat = chat
         self._task = task
         self._write = write
+        self._in_form = in_form
         self._thinker: object = None
         self._has_said = False
         self._answer = ""
         """What was sent of the answer since its writer has used a tool."""
 
-    async def send(self, delta: dict[str, str], finish: str | None = None, **more: object) -> None:
+    async def send(self, delta: Mapping[str, str | None], finish: str | None = None, **more: object) -> None:
         """Send a chunk."""
         choice = {"index": 0, "delta": delta, "finish_reason": finish}
         await self._data({**_head(self._chat, self._task, "chat.completion.chunk"), "choices": [choice], **more})
@@ -309,7 +340,8 @@ class Telling:
                 await self._think(event, event.summary)
             case Thinking():
                 await self._think(event.node, event.reasoning)
-                await (self._say if event.is_answer else partial(self._think, event.node))(event.text)
+                is_said = event.is_answer and not self._in_form
+                await (self._say if is_said else partial(self._think, event.node))(event.text)
             case _:
                 used = json.dumps(event.arguments, ensure_ascii=False)
                 await self._think(event, shortened(f"{event.name} {used}", MOST_OF_A_CALL))
@@ -326,7 +358,7 @@ class Telling:
             whole = whole.removeprefix(begun)
         else:
             self._answer = ""
-        await self._say(whole)
+        await (self.send(_said(whole, task)) if self._in_form else self._say(whole))
         await self.send({}, "stop", **_state(task))
         if self._chat.stream_options is not None and self._chat.stream_options.include_usage:
             head = _head(self._chat, self._task, "chat.completion.chunk")
@@ -406,16 +438,26 @@ _EVENTS: Final = {"Content-Type": "text/event-stream; charset=utf-8", "Cache-Con
 
 
 def _key(calls: Calls, chat: ChatRequest) -> str:
+    form = None if chat.result_schema is None else chat.result_schema.document
     data = json.dumps(
-        [calls.token.name, chat.model, [each.model_dump() for each in chat.messages if each.role != "system"]]
+        [calls.token.name, chat.model, [each.model_dump() for each in chat.messages if each.role != "system"], form]
     )
     return hashlib.sha256(data.encode()).hexdigest()
 
 
 def _completion(chat: ChatRequest, text: str, task: Task | None = None) -> Response:
-    choice = {"index": 0, "message": {"role": "assistant", "content": text}, "finish_reason": "stop"}
+    choice = {"index": 0, "message": {"role": "assistant", **_said(text, task)}, "finish_reason": "stop"}
     head = _head(chat, "0" if task is None else task.id, "chat.completion")
     return JSONResponse({**head, "choices": [choice], "usage": _usage(task), **_state(task)})
+
+
+def _said(text: str, task: Task | None) -> dict[str, str | None]:
+    """The answer; for a task whose result is to fit a schema the JSON alone, and where there is none, why, as what
+    OpenAI calls a refusal: its clients parse no such words.
+    """
+    if task is None or task.request.result_schema is None:
+        return {"content": text}
+    return {"content": None, "refusal": text} if task.data is None else {"content": task.data}
 
 
 def _usage(task: Task | None) -> dict[str, int]:

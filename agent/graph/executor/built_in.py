@@ -40,7 +40,7 @@ def _target(target: act.Target, sight: ScreenView | None, under: Element | None 
             inside = sight.screen.elements[target.element].inside if sight.screen.elements else ""
             return _short(words_of(element) or inside or id_name(element) or f"element {target.element}")
         return words("did.element", number=target.element)
-    return _short(under.label) if under is not None and under.label else f"({target.x},{target.y})"
+    return _short(under.label) if under is not None and under.label else words("did.place", x=target.x, y=target.y)
 
 
 def _short(text: str) -> str:

@@ -22,7 +22,7 @@ from agent.ports.frames import Frames
 from agent.ports.journal import Journal
 from agent.ports.secrets import Secrets
 from agent.recorded_skills.skill_file import RecordedSkill
-from agent.run_config import RunConfig
+from agent.run_config import ModelProfile, RunConfig
 from agent.run_id import RunId
 from agent.skills.library import Skills
 from agent.tools.calling import Toolbox
@@ -85,7 +85,7 @@ class RunContext:
     fence: int
     """The number of the run's lease: the journal takes nothing of an older one."""
     config: RunConfig
-    """The models, the dialect as it offers this run's actions, and the limits."""
+    """The models, the dialects as they offer this run's actions, and the limits."""
     actions: ActionRegistry
     skills: Skills
     toolbox: Toolbox
@@ -100,6 +100,11 @@ class RunContext:
     control: Control
     emit: Callable[[RunEvent], None]
     memory: RunMemory
+
+    @property
+    def profile(self) -> ModelProfile:
+        """How the model is prompted that is shown the screen."""
+        return self.config.profile_of(self.screen.model)
 
     @property
     def local_time(self) -> LocalTime | None:

@@ -109,10 +109,12 @@ def following(model: Model, state: ExecutorState, context: RunContext, view: Scr
             basic, follower.words, follower.shown, conversation=f"{state['order']['run']}-names", task=context.run.task
         )
 
-    def rendered(scene: Scene) -> tuple[Message, ...]:
-        return context.config.dialect.render(scene)[0]
+    dialect = context.profile.dialect
 
-    by_list = context.config.dialect.name == "tools"
+    def rendered(scene: Scene) -> tuple[Message, ...]:
+        return dialect.render(scene)[0]
+
+    by_list = dialect.name == "tools"
     return FollowingModel(model, follower, names, rendered=rendered if by_list else None)
 
 

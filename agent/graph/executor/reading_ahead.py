@@ -83,7 +83,7 @@ class ReadingAhead:
             return
         self._tried.add(written)
         try:
-            action = self._context.config.dialect.parse(reply, self._sight.screen.space).actions[0]
+            action = self._context.profile.dialect.parse(reply, self._sight.screen.space).actions[0]
         except BadReply:
             self._over = len(self._tried) >= MOST_TRIES
             return

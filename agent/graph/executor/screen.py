@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from typing import Final, TypeVar
 
 from agent.control import Control
+from agent.dialects.select import image_size_for
 from agent.events import RunEvent, Told
 from agent.graph.executor.speculative import EarlyLook, SpeculationBackoff, StaleAnswer
 from agent.guards.masking import Mask
@@ -24,7 +25,7 @@ from agent.wording import sentence
 from devices.errors import CaptureFailed, NoMemory, PhoneError, PhoneGone, PhoneTimeout, PhoneUnavailable
 from devices.geometry import Size
 from devices.inputs import Input, OpenApp, OpenUrl
-from devices.jpeg import Fit, lightened
+from devices.jpeg import lightened
 from devices.phone import Observation, Phone, Phones
 from devices.recent import Recent
 from devices.wording import sentence_of
@@ -63,6 +64,8 @@ class ScreenState:
     reference, as they are sent again.
     """
 
+    model: str = ""
+    """The name of the model that is shown the screen."""
     view: ScreenView | None = None
     fresh: Observation | None = None
     pending: EarlyLook | None = None
@@ -111,11 +114,11 @@ class PhoneScreen:
         emit: Callable[[RunEvent], None],
         state: ScreenState,
         *,
-        fit: Fit,
+        model: str,
         needs_list: bool = False,
         grace: float = 15.0,
     ) -> None:
-        """`fit` is the size at which the model keeps a picture of a screen, `needs_list` whether it cannot do
+        """`model` is the name of the model that is shown the screen at first, `needs_list` whether it cannot do
         without the elements, `grace` the seconds that an unplugged phone is waited for.
         """
         self._phone = phone
@@ -125,7 +128,7 @@ class PhoneScreen:
         self._mask = mask
         self._emit = emit
         self._state = state
-        self._fit = fit
+        state.model = state.model or model
         self._needs_list = needs_list
         self._grace = grace
 
@@ -173,15 +176,30 @@ class PhoneScreen:
         self._state.waits_for_lists = True
 
     @property
+    def model(self) -> str:
+        """The name of the model that is shown the screen."""
+        return self._state.model
+
+    def show_to(self, model: str) -> None:
+        """From now on the model of this name is shown the screen, in the picture size that it keeps. Look again."""
+        self._state.model = model
+        self._state.by_list = self._state.waits_for_lists = False
+        self._state.forget()
+
+    def _fit(self, screen: Size) -> Size:
+        """The size at which the model keeps a picture of a screen."""
+        return image_size_for(self._state.model, screen)
+
+    @property
     def by_list(self) -> bool:
         """Whether the model is shown no pictures, and the list of elements alone."""
         return self._state.by_list
 
-    def go_by_list(self, model: str) -> None:
-        """From now on the model of this name is shown lists and no pictures; the card says so. Look again."""
+    def go_by_list(self) -> None:
+        """From now on the model is shown lists and no pictures; the card says so. Look again."""
         self._state.by_list = self._state.waits_for_lists = True
         self._state.forget()
-        self._emit(Told(text=sentence("told.by_list", model=model)))
+        self._emit(Told(text=sentence("told.by_list", model=self._state.model)))
 
     def list_all(self) -> None:
         """Until the next input the model is shown the list of elements with what it leaves out."""

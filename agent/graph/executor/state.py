@@ -20,6 +20,7 @@ from agent.outcome import Outcome
 from agent.picture import ImagePart
 from agent.scene import PastStep, StepFailure, StepStatus
 from agent.wording import restored, words
+from devices.geometry import Size
 from devices.wording import Words, said
 
 VERSION: Final = 1
@@ -66,6 +67,8 @@ class ReplyData(TypedDict):
     """How the answer ended; "recorded" where a recorded skill has answered."""
     memo: NotRequired[dict[str, Any]]
     """What the model keeps with its answer, for itself."""
+    model: NotRequired[str]
+    """The name of the model for which the request was rendered."""
 
 
 class DecisionData(TypedDict):
@@ -152,10 +155,14 @@ class PastData(StepData):
 
     reply: str
     """The model's answer with its calls of tools, as it is shown to it again."""
+    picture_size: list[int]
+    """Width and height of the picture in whose pixels its places are."""
     thought: str
     """Why the model did this, in its words."""
     memo: dict[str, Any]
     """What the model has kept with its answer, for itself."""
+    model: str
+    """The name of the model that took it, "" where no model was asked."""
 
 
 class OrderState(TypedDict, total=False):
@@ -487,9 +494,9 @@ def reply_text(reply: ModelReply) -> str:
     return "\n".join(part for part in (reply.text, calls) if part)
 
 
-def past_step(step: PastData, *, image: ImagePart | None, shown: str) -> PastStep:
+def past_step(step: PastData, *, image: ImagePart | None, shown: str, retold: bool) -> PastStep:
     """A step taken, as the acting model is shown it: with its picture inside the window, and what stood beside that
-    there or for as long as the endpoint keeps it.
+    there or for as long as the endpoint keeps it; `retold` as PastStep has it.
     """
     failure = None
     if (data := step["failure"]) is not None:
@@ -501,9 +508,11 @@ def past_step(step: PastData, *, image: ImagePart | None, shown: str) -> PastSte
         performed=performed_of(step),
         effects=effects_of(step["effects"]),
         app=step["app"],
+        space=Size(*step["picture_size"]),
         image=image,
         image_removed=image is None and step["frame"] is not None,
         shown=shown,
+        retold=retold,
         status=status_of(step),
         failure=failure,
         memo=step["memo"],

@@ -106,6 +106,8 @@ def close_step(state: ExecutorState, context: RunContext, *more: StepState) -> E
         "reply": cover(reply_text(reply_of(step))),
         "thought": cover(decision["thought"]),
         "memo": context.mask.told(step["reply"].get("memo", {})),
+        "model": step["reply"].get("model", ""),
+        "picture_size": step["picture_size"],
     }
     if context.memory.recorded is not None:
         past["recorded_actions"] = step["recorded_actions"]

@@ -82,7 +82,7 @@ async def test_another_process_goes_on_where_this_one_died(rig: Rig) -> None:
     assert end.outcome is Outcome.SUCCEEDED
     (request,) = after.asked(Purpose.ACT)
     assert request.scene is not None
-    assert [step.done for step in request.scene.past] == ["open 'Notes'"]
+    assert [step.performed for step in request.scene.past] == [("open 'Notes'",)]
     assert rig.leases.wishes == ["", rig.phones.list()[0].id], "half-done work stays on its phone"
 
 

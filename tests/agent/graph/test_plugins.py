@@ -144,7 +144,9 @@ def told(model: ScriptedModel) -> str:
     """What the model knew when it was asked last."""
     scene = model.asked(Purpose.ACT)[-1].scene
     assert scene is not None
-    return " ".join([*scene.notices, *(f"{past.done} → {in_english(past.effects)}" for past in scene.past)])
+    return " ".join(
+        [*scene.notices, *(f"{' · '.join(past.performed)} → {in_english(past.effects)}" for past in scene.past)]
+    )
 
 
 def instructions(model: ScriptedModel) -> str:

@@ -417,8 +417,8 @@ def _touched(page: Page, seen: Observation, target: Element) -> Element:
 def _past(followed: int | None, *actions: RecordedAction) -> PastData:
     memo = {} if followed is None else {"followed": followed, "how": "done", "version": 1}
     return {
-        "number": 1, "reply": "", "thought": "", "performed": [], "effects": [], "app": "", "frame": None,
-        "status": "done", "failure": None, "memo": memo,
+        "number": 1, "reply": "", "picture_size": [1080, 2400], "model": "", "thought": "", "performed": [],
+        "effects": [], "app": "", "frame": None, "status": "done", "failure": None, "memo": memo,
         "recorded_actions": [each.model_dump(mode="json") for each in actions],
     }  # fmt: skip
 

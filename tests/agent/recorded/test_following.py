@@ -80,4 +80,6 @@ def by_model(*actions: RecordedAction) -> PastData:
         "failure": None,
         "memo": {},
         "recorded_actions": touched,
+        "model": "",
+        "picture_size": [1, 1],
     }

@@ -194,11 +194,15 @@ async def test_money_is_bounded() -> None:
 
 @pytest.mark.slow
 async def test_a_silent_endpoint_is_dropped() -> None:
-    async with ModelServer(lambda _: refused(401, "no such key", times=0)) as server:
-        settings = Settings(vlm_base_url=server.base_url, vlm_model="scripted", guard="rules")
+    """Seen failing with the second endpoint left in: the row was that of another model."""
+    async with ModelServer(lambda _: refused(401, "no such key", times=0)) as server, ModelServer([]) as second:
+        settings = Settings(
+            vlm_base_url=server.base_url, vlm_model="scripted", guard="rules", vlm_fallback_base_url=second.base_url
+        )
         found = await results(candidates_of(settings), first("what cannot be done"), first("alarm"))
     assert [type(each) for each in found] == [Dropped]
     assert len(server.requests) < 5
+    assert second.requests == []
 
 
 async def test_each_model_in_each_dialect_with_each_window() -> None:

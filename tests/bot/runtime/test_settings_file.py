@@ -10,6 +10,7 @@ import pytest
 
 from bot.config.settings import Settings, SettingsError
 from bot.config.settings_file import SETTINGS_NAME
+from bot.store.errors import StoreConflict
 from bot.store.sqlite.database import DATABASE_NAME
 from tests.bot.runtime.test_set import audited, words
 from tests.bot.world import ADA, a_world
@@ -66,7 +67,7 @@ async def test_what_is_not_in_the_audit_is_not_in_the_file(tmp_path: Path) -> No
         await live.write_file({"vlm_model": "kept"}, ADA)
         with closing(sqlite3.connect(tmp_path / DATABASE_NAME)) as other, other:
             other.execute("CREATE TRIGGER no_audit BEFORE INSERT ON audit BEGIN SELECT RAISE(ABORT, 'no'); END")
-        with pytest.raises(sqlite3.IntegrityError):
+        with pytest.raises(StoreConflict):
             await live.write_file({"vlm_model": "lost"}, ADA)
         assert live.now.vlm_model == "kept"
         assert '"kept"' in (tmp_path / SETTINGS_NAME).read_text(encoding="utf-8")

@@ -32,7 +32,7 @@ async def action_summary(state: ExecutorState, runtime: Runtime[RunContext]) -> 
     if sight is None or state["step"]["reply"].get("finish_reason") == RECORDED:
         return
     try:
-        decision = context.config.dialect.parse(reply_of(state["step"]), sight.screen.space)
+        decision = context.profile.dialect.parse(reply_of(state["step"]), sight.screen.space)
     except BadReply:
         return
     if decision.summary or decision.thought or isinstance(decision.actions[0], Finish):

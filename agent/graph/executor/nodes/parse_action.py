@@ -116,7 +116,7 @@ async def parse_action(state: ExecutorState, runtime: Runtime[RunContext]) -> Ro
     try:
         reply = reply_of(state["step"])
         own = reply.finish_reason == RECORDED
-        dialect = ToolsDialect(context.actions.models) if own else context.config.dialect
+        dialect = ToolsDialect(context.actions.models) if own else context.profile.dialect
         decision = dialect.parse(reply, sight.screen.space)
     except BadReply as error:
         reply = reply_of(state["step"])

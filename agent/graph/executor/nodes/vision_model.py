@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Literal
 
@@ -14,12 +15,14 @@ from agent.control import Stopped
 from agent.events import Thinking
 from agent.graph.executor.context import RunContext
 from agent.graph.executor.device_health import look_after
+from agent.graph.executor.follower import RECORDED
 from agent.graph.executor.following import following
 from agent.graph.executor.nodes.sum_up_past import MOST_STEPS, REFUSED, SUMMED_UP
 from agent.graph.executor.reading_ahead import watched
 from agent.graph.executor.speculative import EarlyLook, StaleAnswer
 from agent.graph.executor.state import (
     ExecutorState,
+    PastData,
     ending_by,
     joined,
     past_step,
@@ -27,7 +30,7 @@ from agent.graph.executor.state import (
 from agent.graph.executor.steps import REPORTED, confirm_step
 from agent.graph.subjects import spent
 from agent.guards.seen_words import Seen, with_seen
-from agent.models.base import Message, ModelRequest, Purpose
+from agent.models.base import Message, ModelRequest, ModelSwitched, Purpose
 from agent.models.conversations import keeps_conversation
 from agent.models.errors import InputTooLong, ModelError, NoVision
 from agent.models.pictures import takes_pictures
@@ -47,15 +50,17 @@ async def scene_of(state: ExecutorState, context: RunContext, view: ScreenView) 
     begin = summary["steps"] if summary else 0
     by_list = context.screen.by_list
     only_now = by_list or conversation["no_past_frames"]
-    first = first_in_window(len(past), 1 if only_now else context.config.image_window)
+    own = _own_from(past, context.screen.model)
+    first = max(own, first_in_window(len(past), 1 if only_now else context.profile.image_window))
     said = context.memory.shown
-    words_from = begin if keeps_conversation(context.config.models.vision) and not only_now else first
-    light = context.config.dialect.lightens_past
+    words_from = max(own, begin) if keeps_conversation(context.config.models.vision) and not only_now else first
+    light = context.profile.dialect.lightens_past
     steps = [
         past_step(
             step,
             image=await context.screen.stored(step["frame"], view.screen.space, light=light) if i >= first else None,
             shown=said.get((order["subtask"], step["number"]), "") if i >= words_from else "",
+            retold=i < own,
         )
         for i, step in enumerate(past[begin:], begin)
     ]
@@ -79,6 +84,11 @@ async def scene_of(state: ExecutorState, context: RunContext, view: ScreenView) 
         local_time=local.facts if (local := context.local_time) else "",
         by_list=by_list,
     )
+
+
+def _own_from(past: Sequence[PastData], model: str) -> int:
+    """The index of the first step after which no other model has taken one."""
+    return next((n for n in range(len(past), 0, -1) if past[n - 1]["model"] not in {"", model}), 0)
 
 
 def _for_this_app(context: RunContext, view: ScreenView) -> list[str]:
@@ -108,7 +118,7 @@ def remember_shown(state: ExecutorState, context: RunContext, messages: tuple[Me
     """Keep what the model is shown now, to be said again in the same words while its picture is in the window, or while
     the endpoint keeps the conversation.
     """
-    most = MOST_STEPS + 1 if keeps_conversation(context.config.models.vision) else context.config.image_window
+    most = MOST_STEPS + 1 if keeps_conversation(context.config.models.vision) else context.profile.image_window
     if most == 1 or context.screen.by_list:
         return
     said = context.memory.shown
@@ -132,9 +142,12 @@ async def vision_model(
     view = context.screen.view
     if view is None:
         return Command(goto="screenshot")
-    vision = context.config.models.vision
+    vision, acting = context.config.models.vision, context.config.acting
+    if acting != context.screen.model:
+        context.screen.show_to(acting)
+        return Command(goto="screenshot")
     if not context.screen.by_list and (state["conversation"]["by_list"] or not takes_pictures(vision)):
-        context.screen.go_by_list(vision.name)
+        context.screen.go_by_list()
         return Command(goto="screenshot")
     run, seen = state["order"]["run"], state["safety"]["seen_words"]
     confirmed: ExecutorState = {}
@@ -159,15 +172,22 @@ async def vision_model(
 
     try:
         scene = await scene_of(state, context, view)
-        messages, tools = context.config.dialect.render(scene)
+        messages, tools = context.profile.dialect.render(scene)
         remember_shown(state, context, messages)
-        request = ModelRequest(Purpose.ACT, messages, tools, scene=scene, conversation=run, task=context.run.task)
+        request = ModelRequest(
+            Purpose.ACT, messages, tools, scene=scene, conversation=run, task=context.run.task, rendered_for=acting
+        )
         model = following(watched(vision, state, context, view), state, context, view)
         reply = await context.screen.answer_to(model, request, still=still)
     except Stopped:
         return Command(goto="check_loop", update=known())
     except PhoneError as error:
         return Command(goto="executor_exit", update=known(ending_by(error)))
+    except ModelSwitched as switched:
+        logger.info("run %s goes on with %s", run, switched)
+        update = known()
+        context.screen.show_to(context.config.acting)
+        return Command(goto="screenshot", update=update)
     except InputTooLong as error:
         if state["conversation"]["overflow"] == SUMMED_UP:
             logger.warning("run %s: too long for the model also after summing up: %s", run, error)
@@ -200,6 +220,7 @@ async def vision_model(
                 "reasoning": reply.reasoning,
                 "finish_reason": reply.finish_reason,
                 "memo": dict(reply.memo),
+                "model": "" if reply.finish_reason == RECORDED else acting,
                 "tool_calls": [
                     {"id": call.id, "name": call.name, "arguments": call.arguments} for call in reply.tool_calls
                 ],
@@ -213,5 +234,5 @@ async def vision_model(
 
 async def _lighten(context: RunContext, view: ScreenView) -> None:
     """Make the picture ready as the next steps send it, while the model thinks."""
-    if context.config.dialect.lightens_past and context.config.image_window > 1:
+    if context.profile.dialect.lightens_past and context.profile.image_window > 1:
         await context.screen.stored(view.frame, view.screen.space, light=True)
