@@ -23,10 +23,10 @@ async def open_database(directory: Path, url: str = "", *, owns: bool = False, p
     return await PostgresDatabase.open(url, owns=owns, patience=patience)
 
 
-def open_checkpoints(directory: Path, url: str = "") -> AbstractAsyncContextManager[Checkpoints]:
-    """The checkpoints beside it. Opening them raises StoreError or one of its kinds."""
+def open_checkpoints(directory: Path, url: str = "", *, owns: bool = False) -> AbstractAsyncContextManager[Checkpoints]:
+    """The checkpoints beside it, for one that `owns` both. Opening them raises StoreError or one of its kinds."""
     if not url:
         return open_in_files(directory)
     from bot.store.postgresql.checkpoints import open_checkpoints as open_in_server  # noqa: PLC0415 - an extra
 
-    return open_in_server(url)
+    return open_in_server(url, owns=owns)

@@ -147,7 +147,9 @@ async def open_core(
             patience=PATIENCE_S,
         )
         stack.push_async_callback(store.close)
-        checkpoints = await stack.enter_async_context(open_checkpoints(environment.data_dir, record_url(environment)))
+        checkpoints = await stack.enter_async_context(
+            open_checkpoints(environment.data_dir, record_url(environment), owns=True)
+        )
         live = await RuntimeSettings.open(environment, store, filed_by(platforms))
         settings = live.base
         cover_secrets(settings)

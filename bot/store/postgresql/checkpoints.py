@@ -9,13 +9,13 @@ from typing import Any, Final
 from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.base import ChannelVersions, Checkpoint, CheckpointMetadata, CheckpointTuple
 from langgraph.checkpoint.postgres.aio import AsyncPostgresSaver
-from psycopg import AsyncConnection
+from psycopg import AsyncConnection, OperationalError
 from psycopg.rows import DictRow, dict_row
 from psycopg_pool import AsyncConnectionPool
 
 from bot.store.checkpoints import PRUNE_EVERY, Checkpoints, is_pending, serializer, threads_of
 from bot.store.errors import StoreError
-from bot.store.postgresql.database import SETTINGS, Server
+from bot.store.postgresql.database import IS_OWN, SETTINGS, Server
 from bot.store.waiting import PatientWrites, patiently
 
 CONNECTIONS: Final = 4
@@ -105,8 +105,10 @@ class PostgresCheckpoints(AsyncPostgresSaver, Checkpoints):
 
 
 @asynccontextmanager
-async def open_checkpoints(url: str) -> AsyncIterator[PostgresCheckpoints]:
-    """The saver on this database. Raises StoreError when it cannot be used."""
+async def open_checkpoints(url: str, *, owns: bool = False) -> AsyncIterator[PostgresCheckpoints]:
+    """The saver on this database. For a process that `owns` the record it works only while that is so: whoever has the
+    record next goes on with the same threads. Raises StoreError when it cannot be used.
+    """
     server = Server(url)
     pool: AsyncConnectionPool[AsyncConnection[DictRow]] = AsyncConnectionPool(
         url,
@@ -115,7 +117,7 @@ async def open_checkpoints(url: str) -> AsyncIterator[PostgresCheckpoints]:
         max_size=CONNECTIONS,
         timeout=WAIT_S,
         configure=_configure,
-        check=AsyncConnectionPool.check_connection,
+        check=_require_own if owns else AsyncConnectionPool.check_connection,
         name="checkpoints",
         open=False,
     )
@@ -124,6 +126,12 @@ async def open_checkpoints(url: str) -> AsyncIterator[PostgresCheckpoints]:
         with server.explained():
             await saver.setup()
         yield saver
+
+
+async def _require_own(connection: AsyncConnection[DictRow]) -> None:
+    found = await connection.execute(IS_OWN)
+    if await found.fetchone() is None:
+        raise OperationalError("another service has the record")
 
 
 async def _configure(connection: AsyncConnection[DictRow]) -> None:

@@ -9,6 +9,7 @@ from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Se
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from contextvars import copy_context
+from secrets import token_hex
 from typing import Any, Final, Generic, TypeVar
 
 import psycopg
@@ -29,7 +30,7 @@ logger = logging.getLogger(__name__)
 CONNECT_S: Final = 5
 """How long one attempt to reach the server takes."""
 SETTINGS: Final = {
-    "application_name": "opengui",
+    "application_name": f"opengui {token_hex(8)}",
     "client_encoding": "UTF8",
     "statement_timeout": "30s",
     "lock_timeout": "15s",
@@ -39,13 +40,20 @@ SETTINGS: Final = {
     "tcp_keepalives_interval": "5",
     "tcp_keepalives_count": "3",
 }
-"""Of each session: nothing waits for ever, and nobody waits for a transaction whose process stands still."""
+"""Of each session: nothing waits for ever, and nobody waits for a transaction whose process stands still. All sessions of a
+process have one name, and no other has it.
+"""
 AGAIN: Final = 20
 """How often a transaction is begun again that another one came in the way of."""
 
 _OWNER: Final = 0x4F47
 _OWN: Final = "SELECT pg_try_advisory_lock(%s, hashtext(current_schema()))"
-"""A lock that belongs to the connection: the server lets go of it with the owner's last one, however that ends."""
+"""A lock that belongs to the connection: the server lets go of it with that, however it ends."""
+IS_OWN: Final = f"""SELECT 1 FROM pg_locks JOIN pg_stat_activity USING (pid)
+    WHERE locktype = 'advisory' AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
+    AND classid = {_OWNER} AND objid::bigint = hashtext(current_schema())::bigint & 4294967295
+    AND application_name = current_setting('application_name')"""  # noqa: S608 - a number
+"""Asks whether another connection of this process owns the record."""
 
 _PASSING: Final = ("08", "25006", "28", "3D000", "53", "55P03", "57", "58")
 """Beginnings of SQLSTATE for what may be otherwise a moment later: connection, read-only, password, no such database

@@ -13,6 +13,7 @@ from itertools import count
 from pathlib import Path
 
 import pytest
+from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.base import empty_checkpoint
 
 from agent.run_id import RunId
@@ -212,6 +213,23 @@ async def test_one_that_was_cut_off_writes_nothing_beside_its_successor(server: 
     await second.close()
     with pytest.raises(StoreConflict):
         await first.write(add_row, patience=WAIT_S)  # it has the record again, with the row of the other one in it
+    await first.close()
+
+
+async def test_checkpoints_stop_with_the_record(server: PostgresServer, url: str) -> None:
+    """Seen failing with connections that were only looked at whether they work: both kept checkpoints of one thread."""
+    config: RunnableConfig = {"configurable": {"thread_id": "task:1", "checkpoint_ns": ""}}
+    first = await PostgresDatabase.open(url, owns=True)
+    async with open_checkpoints(Path(), url, owns=True) as saver:
+        await saver.aput(config, empty_checkpoint(), {"source": "input", "step": 1}, {})
+        run_on(
+            server.url,
+            "SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory'",
+        )
+        with pytest.raises(StoreAway):
+            await saver.aget_tuple(config)
+        await first.write(add_row)  # it has the record again
+        assert await saver.aget_tuple(config) is not None
     await first.close()
 
 
