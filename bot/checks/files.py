@@ -11,10 +11,13 @@ from pathlib import Path
 
 from agent.front_matter import Refused
 from agent.guards.policy import Policy, PolicyError
-from bot.config.settings import Settings
+from bot.config.record import record_url
+from bot.config.settings import Settings, SettingsError
 from bot.domain.finding import Finding
 from bot.domain.retention import LITTLE_ROOM
+from bot.store.errors import StoreError
 from bot.store.housekeeping import kept_in
+from bot.store.opening import server_of
 from bot.texts import say
 from devices.wording import said, sentence_of
 
@@ -24,6 +27,8 @@ async def findings(settings: Settings) -> list[Finding]:
     found = await asyncio.to_thread(_findings, settings.data_dir, settings.file)
     if settings.policy_file is not None:
         found.append(await asyncio.to_thread(_rules, settings.policy_file))
+    if settings.database_url.get_secret_value():
+        return [*found, await _record(settings)]
     return [*found, await asyncio.to_thread(_kept, settings)] if os.access(settings.data_dir, os.R_OK) else found
 
 
@@ -97,6 +102,15 @@ def _kept(settings: Settings) -> Finding:
         checkpoints_mb=_mb(kept.checkpoints_size),
     )
     return Finding("files", "good", text)
+
+
+async def _record(settings: Settings) -> Finding:
+    """Whether a record in PostgreSQL can be used, and how much it holds."""
+    try:
+        name, size = await server_of(record_url(settings))
+    except (StoreError, SettingsError) as error:
+        return Finding("files", "bad", said(sentence_of(error)), say("check.files.record_fix"))
+    return Finding("files", "good", say("check.files.record", name=name, database_mb=_mb(size)))
 
 
 def _mb(size: int) -> str:

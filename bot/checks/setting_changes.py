@@ -8,13 +8,14 @@ import asyncio
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from bot.config.record import record_url
 from bot.config.settings import Settings, SettingsError
 from bot.config.settings_file import SettingsFile, with_file
 from bot.domain.finding import Finding
 from bot.platform import Platform, filed_by
 from bot.runtime.settings import overlaid
 from bot.store.errors import StoreError
-from bot.store.setting_changes import Change, changes_in
+from bot.store.setting_changes import Change, changes_at, changes_in
 from bot.store.sqlite.database import DATABASE_NAME
 from bot.texts import say
 from devices.wording import said, sentence_of
@@ -30,8 +31,9 @@ async def in_force(settings: Settings, platforms: Iterable[Platform[Any]] = ()) 
     except SettingsError as error:
         found = [Finding("files", "bad", said(sentence_of(error)), say("check.changed.file_fix"))]
     try:
-        changes = await changes_in(settings.data_dir / DATABASE_NAME)
-    except StoreError as error:
+        url = record_url(settings)
+        changes = await (changes_at(url) if url else changes_in(settings.data_dir / DATABASE_NAME))
+    except (StoreError, SettingsError) as error:
         return settings, [*found, Finding("files", "note", say("check.changed.unread", why=said(sentence_of(error))))]
     settings, unusable = overlaid(settings, changes)
     return settings, [*found, *told(changes, unusable)]

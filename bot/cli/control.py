@@ -37,7 +37,7 @@ async def own_store(settings: Settings) -> AsyncIterator[Store]:
     from bot.store.store import Store  # noqa: PLC0415 - see above
 
     with DataDirectory(settings.data_dir):
-        store = await Store.open(settings.data_dir, url=record_url(settings))
+        store = await Store.open(settings.data_dir, url=record_url(settings), owns=True)
         try:
             yield store
         finally:

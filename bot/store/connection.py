@@ -78,11 +78,11 @@ class Database(Protocol):
         """Finish what is being written and close it."""
         ...
 
-    async def fetch(self, statement: str | Statement, values: Values = ()) -> list[Row]:
-        """Read what is committed. Raises StoreError."""
+    async def fetch(self, statement: str | Statement, values: Values = (), *, patience: float = 0.0) -> list[Row]:
+        """Read what is committed. A server that is away is waited for `patience` seconds. Raises StoreError."""
         ...
 
-    async def read(self, work: Callable[[Source], Awaitable[Result]]) -> Result:
+    async def read(self, work: Callable[[Source], Awaitable[Result]], *, patience: float = 0.0) -> Result:
         """Several reads on one way to the connection's thread: `work` waits for nothing else. Raises StoreError."""
         ...
 

@@ -19,6 +19,10 @@ class StoreAway(StoreError):
     """For now nothing can be written: the disk is full, or another program holds the file. Later it may work."""
 
 
+class StoreLost(StoreError):
+    """Another process has taken over the record. Nothing more can be written by this one."""
+
+
 class StoreCorrupt(StoreError):
     """The database file is damaged or no database. It was left as it is."""
 

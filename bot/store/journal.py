@@ -66,7 +66,7 @@ class ActionJournal:
 
     async def state_of(self, key: ActionKey) -> ActionState | None:
         """What is written of this action, None where it was not begun."""
-        rows = await self._database.fetch(_STATE, _key(key))
+        rows = await self._database.fetch(_STATE, _key(key), patience=PATIENCE_S)
         return rows[0]["state"] if rows else None
 
     async def finish(self, key: ActionKey, state: ActionState, effect: str) -> None:
@@ -78,7 +78,7 @@ class ActionJournal:
         """Whether the last input of these runs may still reach its phone: it was begun and nothing is known of it, or
         it was cut off since then (Unix seconds). A file that leaves the phone is no input.
         """
-        rows = await self._database.fetch(_LAST, {"runs": json_text(list(map(str, runs)))})
+        rows = await self._database.fetch(_LAST, {"runs": json_text(list(map(str, runs)))}, patience=PATIENCE_S)
         return any(
             row["state"] == "begun" or (row["state"] == "uncertain" and row["finished"] >= since) for row in rows
         )

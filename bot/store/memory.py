@@ -31,6 +31,7 @@ from bot.store.connection import Database, Parameters, Row, Transaction
 from bot.store.engine import given, has_words, insert, is_listed, listed, upsert
 from bot.store.json_columns import json_text
 from bot.store.tables.people import facts, forgettings
+from bot.store.waiting import PATIENCE_S
 
 logger = logging.getLogger(__name__)
 
@@ -147,7 +148,7 @@ class MemoryTable:
             "words": self._database.engine.any_of(long),
             "short": json_text([term for term in wanted if len(term) < TRIGRAM]),
         }
-        rows = await self._database.fetch(_BY_WORDS, values)
+        rows = await self._database.fetch(_BY_WORDS, values, patience=PATIENCE_S)
         if not rows:
             return []
         places = ranked(about, [row["text"] for row in rows], rows[0]["there"])
@@ -155,7 +156,7 @@ class MemoryTable:
 
     async def _by_meaning(self, own: str, about: str, phone: str, embedder: Embedder, limit: int) -> list[Fact]:
         """The nearest facts. Raises EmbeddingFailed."""
-        rows = await self._database.fetch(_HERE, {"own": own, "phone": phone})
+        rows = await self._database.fetch(_HERE, {"own": own, "phone": phone}, patience=PATIENCE_S)
         if not rows:
             return []
         vectors = {row["id"]: _vector(row["vector"]) for row in rows if row["embedder"] == embedder.name}

@@ -23,6 +23,18 @@ async def open_database(directory: Path, url: str = "", *, owns: bool = False, p
     return await PostgresDatabase.open(url, owns=owns, patience=patience)
 
 
+async def server_of(url: str) -> tuple[str, int]:
+    """The name of the database at this address, and how many bytes it takes on its disk. Raises StoreError."""
+    from bot.store.postgresql.database import PostgresDatabase, Server  # noqa: PLC0415 - an extra
+
+    server = Server(url)
+    database = PostgresDatabase(server)
+    try:
+        return server.name, await database.size()
+    finally:
+        await database.close()
+
+
 def open_checkpoints(directory: Path, url: str = "", *, owns: bool = False) -> AbstractAsyncContextManager[Checkpoints]:
     """The checkpoints beside it, for one that `owns` both. Opening them raises StoreError or one of its kinds."""
     if not url:

@@ -67,6 +67,19 @@ async def changes_in(path: Path) -> Mapping[str, Change]:
     return await asyncio.to_thread(_read, path)
 
 
+async def changes_at(url: str) -> Mapping[str, Change]:
+    """The same from a record in PostgreSQL. Raises StoreError."""
+    from bot.store.postgresql.database import PostgresDatabase, Server  # noqa: PLC0415 - an extra
+
+    database = PostgresDatabase(Server(url))
+    try:
+        known = await database.fetch("SELECT to_regclass('settings') IS NOT NULL")
+        rows = await database.fetch(_ALL) if known[0][0] else []
+        return {change.name: change for change in _CHANGE.read_all(rows)}
+    finally:
+        await database.close()
+
+
 def _read(path: Path) -> Mapping[str, Change]:
     if not path.exists():
         return {}

@@ -89,15 +89,15 @@ class ToolCallTable:
 
     async def at(self, key: CallKey) -> StoredCall | None:
         """See ToolCalls."""
-        return _CALL.first(await self._database.fetch(_AT, _KEY.values(key)))
+        return _CALL.first(await self._database.fetch(_AT, _KEY.values(key), patience=PATIENCE_S))
 
     async def count(self, key: CallKey) -> int:
         """See ToolCalls."""
-        return int((await self._database.fetch(_COUNT, _KEY.values(key)))[0][0])
+        return int((await self._database.fetch(_COUNT, _KEY.values(key), patience=PATIENCE_S))[0][0])
 
     async def of_task(self, task: str) -> tuple[StoredCall, ...]:
         """See ToolCalls."""
-        return _CALL.read_all(await self._database.fetch(_OF, {"task": task}))
+        return _CALL.read_all(await self._database.fetch(_OF, {"task": task}, patience=PATIENCE_S))
 
     async def found(self, task: str) -> tuple[str, ...]:
         """See ToolCalls."""
@@ -108,7 +108,7 @@ class ToolCallTable:
         return await self._texts(task, _DOCUMENTS)
 
     async def _texts(self, task: str, statement: Statement) -> tuple[str, ...]:
-        rows = await self._database.fetch(statement, {"task": task})
+        rows = await self._database.fetch(statement, {"task": task}, patience=PATIENCE_S)
         return tuple(dict.fromkeys(str(text) for row in rows for text in json.loads(row["texts"])))
 
     async def _add(self, transaction: Transaction, one: StoredCall) -> None:

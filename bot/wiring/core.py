@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import AsyncIterator, Callable, Iterable, Sequence
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from importlib.metadata import entry_points
@@ -120,6 +120,25 @@ class Core:
         )
 
 
+class StoppedEarly(Exception):
+    """It was to stop before it had its record."""
+
+
+async def _unless(stopping: asyncio.Event, opening: Coroutine[Any, Any, Store]) -> Store:
+    """What is opened, unless that is to stop meanwhile. Raises StoppedEarly."""
+    opened, stopped = asyncio.create_task(opening), asyncio.create_task(stopping.wait())
+    try:
+        await asyncio.wait({opened, stopped}, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        stopped.cancel()
+        if not opened.done():
+            opened.cancel()
+            await asyncio.wait({opened})
+    if opened.cancelled():
+        raise StoppedEarly
+    return opened.result()
+
+
 @asynccontextmanager
 async def open_core(
     environment: Settings,
@@ -127,18 +146,20 @@ async def open_core(
     *,
     serves: bool = False,
     way_out: Callable[[], Egress] | None = None,
+    stopping: asyncio.Event | None = None,
 ) -> AsyncIterator[Core]:
     """Own the data directory, attach the phones and let the task service work, until the block ends. People of these
     chat platforms are let in by their lists. Pages are fetched on the way out that `way_out` gives,
     else on that to the public internet. One that `serves` has a console, for which the command line waits.
 
-    Raises SettingsError or StoreError, and what it is a kind of, before anything has begun.
+    Raises StoppedEarly when it is `stopping` while it waits for the record, SettingsError or StoreError, and what it
+    is a kind of, before anything has begun.
     """
     dialect_of(environment)
     policy = policy_of(environment)
     async with AsyncExitStack() as stack:
         stack.enter_context(DataDirectory(environment.data_dir, serves=serves))
-        store = await Store.open(
+        opening = Store.open(
             environment.data_dir,
             url=record_url(environment),
             owns=True,
@@ -146,6 +167,7 @@ async def open_core(
             keep_bytes=environment.keep_gigabytes * GIBIBYTE,
             patience=PATIENCE_S,
         )
+        store = await (opening if stopping is None else _unless(stopping, opening))
         stack.push_async_callback(store.close)
         checkpoints = await stack.enter_async_context(
             open_checkpoints(environment.data_dir, record_url(environment), owns=True)

@@ -6,8 +6,8 @@ import asyncio
 import logging
 import os
 import signal
-from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -62,7 +62,7 @@ from bot.web.v1.mount import ApiMount
 from bot.web.viewers import Viewers
 from bot.wiring.chat_moves import ChatMoves
 from bot.wiring.connections import ConnectedChats, context_of
-from bot.wiring.core import Core, open_core
+from bot.wiring.core import Core, StoppedEarly, open_core
 from bot.wiring.dependencies import of_chats, of_core
 from bot.wiring.memory import settle
 from bot.wiring.parts import part_routers, part_routes
@@ -93,8 +93,8 @@ async def serve(settings: Settings, platforms: Sequence[Platform[Any]], *, annou
         loop.add_signal_handler(each, stopping.set)
     manager = ServiceManager.from_environment(os.environ)
     manager.status("Starting")
-    with counting_in(settings.cost_currency):
-        async with open_core(settings, platforms, serves=True) as core:
+    with counting_in(settings.cost_currency), _stopped_early():
+        async with open_core(settings, platforms, serves=True, stopping=stopping) as core:
             waits = Dependencies(of_core(core))
             pulse = Pulse(core.task_service, manager, partial(status_line, core.store.tasks, core.phones, waits))
             opened: list[str] = []
@@ -109,6 +109,14 @@ async def serve(settings: Settings, platforms: Sequence[Platform[Any]], *, annou
                 manager.stopping()
                 manager.status("Stopping at the next safe point")
                 logger.info("Stopping: work stops at the next safe point and is continued after the next start.")
+
+
+@contextmanager
+def _stopped_early() -> Iterator[None]:
+    try:
+        yield
+    except StoppedEarly:
+        logger.info("Stopped before the record could be used.")
 
 
 @asynccontextmanager

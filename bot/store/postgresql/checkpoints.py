@@ -15,8 +15,8 @@ from psycopg_pool import AsyncConnectionPool
 
 from bot.store.checkpoints import PRUNE_EVERY, Checkpoints, is_pending, serializer, threads_of
 from bot.store.errors import StoreError
-from bot.store.postgresql.database import IS_OWN, SETTINGS, Server
-from bot.store.waiting import PatientWrites, patiently
+from bot.store.postgresql.database import CLIENT, IS_OWN, SETTINGS, Server
+from bot.store.waiting import PATIENCE_S, PatientWrites, patiently
 
 CONNECTIONS: Final = 4
 """At most; each graph that is at work needs one for a moment at each of its steps."""
@@ -25,7 +25,7 @@ WAIT_S: Final = 10.0
 _FORGET: Final = """DELETE FROM {} WHERE thread_id = %s OR (thread_id >= %s COLLATE "C" AND thread_id < %s COLLATE "C")
     OR (thread_id >= %s COLLATE "C" AND thread_id < %s COLLATE "C")"""
 _SIZE: Final = "SELECT sum(pg_total_relation_size(name::regclass)) AS size FROM unnest(%s) AS name"
-_TABLES: Final = ("checkpoint_writes", "checkpoint_blobs", "checkpoints")
+CHECKPOINT_TABLES: Final = ("checkpoint_writes", "checkpoint_blobs", "checkpoints")
 
 
 class PostgresCheckpoints(AsyncPostgresSaver, Checkpoints):
@@ -54,7 +54,7 @@ class PostgresCheckpoints(AsyncPostgresSaver, Checkpoints):
             with self._server.explained():
                 return await super(PostgresCheckpoints, self).aget_tuple(config)
 
-        return await patiently(read, seconds=WAIT_S)
+        return await patiently(read, seconds=PATIENCE_S)
 
     async def aput_writes(
         self, config: RunnableConfig, writes: Sequence[tuple[str, Any]], task_id: str, task_path: str = ""
@@ -90,7 +90,7 @@ class PostgresCheckpoints(AsyncPostgresSaver, Checkpoints):
         """See Checkpoints."""
         with self._server.explained():
             async with self._cursor() as cursor:
-                await cursor.execute(_SIZE, (list(_TABLES),))
+                await cursor.execute(_SIZE, (list(CHECKPOINT_TABLES),))
                 row = await cursor.fetchone()
         return int(row["size"]) if row else 0
 
@@ -100,7 +100,7 @@ class PostgresCheckpoints(AsyncPostgresSaver, Checkpoints):
 
     async def _forget(self, task: str) -> None:
         async with self._cursor() as cursor, cursor.connection.transaction():
-            for table in _TABLES:
+            for table in CHECKPOINT_TABLES:
                 await cursor.execute(_FORGET.format(table).encode(), threads_of(task))
 
 
@@ -112,10 +112,11 @@ async def open_checkpoints(url: str, *, owns: bool = False) -> AsyncIterator[Pos
     server = Server(url)
     pool: AsyncConnectionPool[AsyncConnection[DictRow]] = AsyncConnectionPool(
         url,
-        kwargs={"autocommit": True, "prepare_threshold": 0, "row_factory": dict_row, "keepalives_idle": 10},
+        kwargs={"autocommit": True, "prepare_threshold": 0, "row_factory": dict_row, **CLIENT},
         min_size=1,
         max_size=CONNECTIONS,
         timeout=WAIT_S,
+        reconnect_timeout=WAIT_S,  # after that the next one who needs a connection begins anew
         configure=_configure,
         check=_require_own if owns else AsyncConnectionPool.check_connection,
         name="checkpoints",

@@ -17,13 +17,13 @@ from sqlalchemy import Boolean, Column, Select, Table, select
 from bot.store.checkpoints import Checkpoints
 from bot.store.engine import insert
 from bot.store.errors import StoreError
-from bot.store.postgresql.checkpoints import open_checkpoints
-from bot.store.postgresql.database import PostgresDatabase, Server
+from bot.store.postgresql.checkpoints import CHECKPOINT_TABLES, open_checkpoints
+from bot.store.postgresql.database import PostgresDatabase, Server, without_nul
 from bot.store.postgresql.dialect import POSTGRESQL
-from bot.store.postgresql.schema import migrate, migrations
+from bot.store.postgresql.schema import require_version
 from bot.store.sqlite import schema as sqlite_schema
 from bot.store.sqlite.checkpoints import open_checkpoints as open_in_files
-from bot.store.sqlite.database import DATABASE_NAME
+from bot.store.sqlite.database import DATABASE_NAME, explained
 from bot.store.sqlite.dialect import SQLITE
 from bot.store.tables import metadata
 from bot.texts import words
@@ -38,20 +38,23 @@ THREADS: Final = "checkpoints"
 
 async def copy_in(folder: Path, url: str, *, replaces: bool = False) -> Counts:
     """Copy the files of SQLite in `folder` to the database at this address, which is empty, or `replaces` what it has.
+    No service works with the record meanwhile.
 
-    The rows come in one transaction, the checkpoints before them. Raises StoreError; nothing has a record then.
+    The rows come in one transaction; until that is done, the record is as it was. Raises StoreError.
     """
     server = Server(url)
-    await (await PostgresDatabase.open(url)).close()
-    async with open_in_files(folder) as source, open_checkpoints(url) as target:
+    database = await PostgresDatabase.open(url, owns=True)
+    try:
         with server.explained():
-            found = await asyncio.to_thread(_rows_in_server, server)
-        if any(found.values()) and not replaces:
+            there = await asyncio.to_thread(_rows_in_server, server)
+        if any(there.values()) and not replaces:
             raise StoreError(words("store.not_empty", name=server.name))
-        threads = await _copy_threads(source, target)
-    with server.explained():
-        rows = await asyncio.to_thread(_fill_server, folder / DATABASE_NAME, server)
-    return {**rows, THREADS: threads}
+        async with open_in_files(folder) as source, open_checkpoints(url, owns=True) as target:
+            with server.explained(), explained(folder / DATABASE_NAME):
+                rows = await asyncio.to_thread(_fill_server, folder / DATABASE_NAME, server)
+            return {**rows, THREADS: await _copy_threads(source, target)}
+    finally:
+        await database.close()
 
 
 async def copy_out(url: str, folder: Path) -> Counts:
@@ -63,7 +66,7 @@ async def copy_out(url: str, folder: Path) -> Counts:
     server = Server(url)
     async with open_checkpoints(url) as source, open_in_files(folder) as target:
         threads = await _copy_threads(source, target)
-    with server.explained():
+    with server.explained(), explained(folder / DATABASE_NAME):
         rows = await asyncio.to_thread(_fill_file, server, folder / DATABASE_NAME)
     return {**rows, THREADS: threads}
 
@@ -103,9 +106,8 @@ def _fill_server(file: Path, server: Server) -> dict[str, int]:
     with closing(sqlite3.connect(address, uri=True)) as source, server.connect() as target:
         target.execute("SET statement_timeout = 0; SET idle_in_transaction_session_timeout = 0")
         with target.transaction():
-            migrate(target, server.name, migrations())
-            names = sql.SQL(", ").join(sql.Identifier(table.name) for table in metadata.sorted_tables)
-            target.execute(sql.SQL("TRUNCATE {}").format(names))
+            emptied = [table.name for table in metadata.sorted_tables] + list(CHECKPOINT_TABLES)
+            target.execute(sql.SQL("TRUNCATE {}").format(sql.SQL(", ").join(map(sql.Identifier, emptied))))
             counts = {table.name: _fill_table(source, table, target) for table in metadata.sorted_tables}
             for table, last in source.execute("SELECT name, seq FROM sqlite_sequence").fetchall():
                 column = next(iter(metadata.tables[table].primary_key.columns)).name
@@ -132,7 +134,7 @@ def _value(value: Any, column: Column[Any]) -> Any:  # noqa: ANN401 - what the c
     """A value of SQLite's as PostgreSQL has it."""
     if isinstance(column.type, Boolean) and value is not None:
         return bool(value)
-    return value.replace("\0", "\ufffd") if isinstance(value, str) else value
+    return without_nul(value)
 
 
 def _fill_file(server: Server, file: Path) -> dict[str, int]:
@@ -141,6 +143,7 @@ def _fill_file(server: Server, file: Path) -> dict[str, int]:
         sqlite_schema.migrate(target, file, sqlite_schema.migrations())
         source.execute("SET statement_timeout = 0; SET idle_in_transaction_session_timeout = 0")
         source.execute("BEGIN ISOLATION LEVEL REPEATABLE READ")
+        require_version(source, server.name)
         target.execute("BEGIN IMMEDIATE")
         counts: dict[str, int] = {}
         for table in metadata.sorted_tables:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import os
+import re
 import threading
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -18,7 +20,7 @@ from psycopg.conninfo import conninfo_to_dict
 
 from bot.store.connection import Row, Run, Source, Statements, Transaction, Value, Values, to_its_end
 from bot.store.engine import Engine, Statement
-from bot.store.errors import StoreAway, StoreConflict, StoreError
+from bot.store.errors import StoreAway, StoreConflict, StoreError, StoreLost
 from bot.store.postgresql.dialect import POSTGRESQL
 from bot.store.postgresql.schema import Migrations, migrate, migrations
 from bot.store.waiting import Writable, come_and_go, patiently
@@ -29,8 +31,19 @@ logger = logging.getLogger(__name__)
 
 CONNECT_S: Final = 5
 """How long one attempt to reach the server takes."""
+PROCESS: Final = f"opengui {token_hex(8)}"
+"""The name of all sessions of this process, which no other process has."""
+CLIENT: Final[Mapping[str, Any]] = {
+    "connect_timeout": CONNECT_S,
+    "keepalives_idle": 10,
+    "keepalives_interval": 5,
+    "keepalives_count": 3,
+    # What was sent and is not acknowledged: without it Linux tries again for a quarter of an hour.
+    "tcp_user_timeout": 15_000,
+}
+"""How this side notices that nobody is at the other end (https://www.postgresql.org/docs/current/libpq-connect.html)."""
 SETTINGS: Final = {
-    "application_name": f"opengui {token_hex(8)}",
+    "application_name": PROCESS,
     "client_encoding": "UTF8",
     "statement_timeout": "30s",
     "lock_timeout": "15s",
@@ -40,9 +53,9 @@ SETTINGS: Final = {
     "tcp_keepalives_interval": "5",
     "tcp_keepalives_count": "3",
 }
-"""Of each session: nothing waits for ever, and nobody waits for a transaction whose process stands still. All sessions of a
-process have one name, and no other has it.
-"""
+"""Of each session: nothing waits for ever, and nobody waits for a transaction whose process stands still."""
+LOST: Final = 75
+"""EX_TEMPFAIL of sysexits.h: the exit code of a process that has lost its record. It may be started again."""
 AGAIN: Final = 20
 """How often a transaction is begun again that another one came in the way of."""
 
@@ -55,11 +68,14 @@ IS_OWN: Final = f"""SELECT 1 FROM pg_locks JOIN pg_stat_activity USING (pid)
     AND application_name = current_setting('application_name')"""  # noqa: S608 - a number
 """Asks whether another connection of this process owns the record."""
 
-_PASSING: Final = ("08", "25006", "28", "3D000", "53", "55P03", "57", "58")
-"""Beginnings of SQLSTATE for what may be otherwise a moment later: connection, read-only, password, no such database
-(one that is being restored), no room, locks, a server that starts or ends, its disk
+_PASSING: Final = ("08", "25006", "25P03", "28", "3D000", "40", "53", "55P03", "57", "58")
+"""Beginnings of SQLSTATE for what may be otherwise a moment later: connection, read-only, a transaction whose process
+stood still, password, no such database (one that is being restored), others in the way, no room, locks, a server that
+starts or ends, its disk
 (https://www.postgresql.org/docs/current/errcodes-appendix.html).
 """
+
+_NUL_IN_JSON: Final = re.compile(r"(?<!\\)((?:\\\\)*)\\u0000")
 
 Result = TypeVar("Result")
 Connection = psycopg.Connection[Row]
@@ -101,19 +117,23 @@ class Server:
         except psycopg.Error:
             # Its words would repeat the address, with the password.
             raise StoreError(words("store.address")) from None
+        ports = str(parts.get("port") or "").replace(",", "")
+        where = f"{parts.get('host') or ''}{parts.get('dbname') or ''}"
+        if (ports and not ports.isdecimal()) or "@" in where or "/" in str(parts.get("dbname") or ""):
+            # A password with such a character in it, of which half has become a part of the address.
+            raise StoreError(words("store.address"))
         self._url = url
         self.name = f"postgresql://{parts.get('host') or 'localhost'}/{parts.get('dbname') or parts.get('user') or ''}"
         """The server and the database, without who uses them."""
 
-    def connect(self, *, read_only: bool = False, owns: bool = False) -> Connection:
+    def connect(self, *, read_only: bool = False, owns: bool = False, owner: str = "") -> Connection:
         """A new connection, which commits each statement by itself; one that `owns` the record has it alone for as long
         as it lasts. Blocks for CONNECT_S at most for each address of the server.
 
-        Raises psycopg.Error, and StoreAway while another one owns the record.
+        Raises psycopg.Error, StoreAway while another one owns the record, and StoreLost when it is no more
+        that of `owner`, which has owned it before.
         """
-        connection = psycopg.connect(
-            self._url, autocommit=True, connect_timeout=CONNECT_S, row_factory=named_rows, keepalives_idle=10
-        )
+        connection = psycopg.connect(self._url, autocommit=True, row_factory=named_rows, **CLIENT)
         try:
             wanted = SETTINGS | ({"default_transaction_read_only": "on"} if read_only else {})
             connection.execute(
@@ -122,16 +142,27 @@ class Server:
                     for name, value in wanted.items()
                 )
             )
+            if owner:
+                self._require_owner(connection, owner)
             if owns:
                 self._take(connection)
+            if owner:
+                self._require_owner(connection, owner)
         except BaseException:
             connection.close()
             raise
         return connection
 
     def _take(self, connection: Connection) -> None:
-        if not connection.execute(_OWN, (_OWNER,)).fetchall()[0][0]:
+        is_own = connection.execute(_OWN, (_OWNER,)).fetchall()[0][0]
+        if is_own is None:
+            raise StoreError(words("store.no_schema", name=self.name))
+        if not is_own:
             raise StoreAway(words("store.owned", name=self.name))
+
+    def _require_owner(self, connection: Connection, owner: str) -> None:
+        if connection.execute("SELECT owner FROM opengui_schema").fetchall()[0][0] != owner:
+            raise StoreLost(words("store.lost", name=self.name))
 
     @contextmanager
     def explained(self) -> Iterator[None]:
@@ -151,6 +182,7 @@ class Line:
         self._server = server
         self._read_only = read_only
         self._owns = owns
+        self._owner = ""
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix=f"postgresql-{name}")
         self._connection: Connection | None = None
 
@@ -163,6 +195,16 @@ class Line:
         done = asyncio.get_running_loop().run_in_executor(self._thread, copy_context().run, self._work, work)
         return await asyncio.shield(done)
 
+    async def claim(self) -> None:
+        """Write down whose record it is from now on. Raises psycopg.Error."""
+        owner = token_hex(8)
+
+        def work(connection: Connection) -> None:
+            connection.execute("UPDATE opengui_schema SET owner = %s", (owner,))
+
+        await self.run(work)
+        self._owner = owner
+
     async def close(self) -> None:
         """Close it once all that it was given is done."""
         await asyncio.get_running_loop().run_in_executor(self._thread, self._drop)
@@ -171,7 +213,7 @@ class Line:
     def _work(self, work: Callable[[Connection], Result]) -> Result:
         try:
             return work(self._connected())
-        except psycopg.OperationalError:
+        except psycopg.Error:
             if self._connection is None or not self._connection.closed:
                 raise
             # It was cut: the server was restarted, or something between here and there forgets those that are quiet.
@@ -180,7 +222,7 @@ class Line:
     def _connected(self) -> Connection:
         if self._connection is None or self._connection.closed:
             self._connection = None
-            self._connection = self._server.connect(read_only=self._read_only, owns=self._owns)
+            self._connection = self._server.connect(read_only=self._read_only, owns=self._owns, owner=self._owner)
         return self._connection
 
     def _drop(self) -> None:
@@ -194,28 +236,45 @@ class PostgresDatabase:
 
     engine: Engine = POSTGRESQL
 
-    def __init__(self, server: Server, *, owns: bool = False) -> None:
+    def __init__(self, server: Server, *, owns: bool = False, when_lost: Callable[[], None] | None = None) -> None:
         self._server = server
+        self._when_lost = when_lost or end_process
         self._writer = Line(server, "writes", owns=owns)
         self._reader = Line(server, "reads", read_only=True)
         self._writable = Writable(server.name)
 
     @classmethod
     async def open(
-        cls, url: str, known: Migrations | None = None, *, owns: bool = False, patience: float = 0.0
+        cls,
+        url: str,
+        known: Migrations | None = None,
+        *,
+        owns: bool = False,
+        when_lost: Callable[[], None] | None = None,
+        patience: float = 0.0,
     ) -> PostgresDatabase:
         """Connect, and bring the schema up to date by `known`, which is this program's own unless it is given. One that
-        `owns` the record is the only one that does: whoever acts on it must. A server that is away, and a former owner,
-        are waited for `patience` seconds.
+        `owns` the record is the only one that does: whoever acts on it must. `when_lost` is called when another process
+        has taken it while this one was cut off, and ends the process unless it is given. A server that is away, and a
+        former owner, are waited for `patience` seconds.
 
         Raises StoreTooOld, StoreTooNew or StoreError; the database is then as it was.
         """
         server = Server(url)
-        database = cls(server, owns=owns)
+        database = cls(server, owns=owns, when_lost=when_lost)
 
         async def prepare() -> None:
-            with server.explained():
-                await database._writer.run(lambda connection: migrate(connection, server.name, known or migrations()))
+            try:
+                with server.explained():
+                    await database._writer.run(
+                        lambda connection: migrate(connection, server.name, known or migrations())
+                    )
+                    if owns:
+                        await database._writer.claim()
+            except StoreAway as away:
+                database._writable.failed(_reason(away.__cause__ or away))
+                raise
+            database._writable.worked()
 
         try:
             await patiently(prepare, seconds=patience)
@@ -229,12 +288,15 @@ class PostgresDatabase:
         await self._reader.close()
         await self._writer.close()
 
-    async def fetch(self, statement: str | Statement, values: Values = ()) -> list[Row]:
+    async def fetch(self, statement: str | Statement, values: Values = (), *, patience: float = 0.0) -> list[Row]:
         """See Database."""
-        return await self.read(lambda source: source.fetch(statement, values))
+        return await self.read(lambda source: source.fetch(statement, values), patience=patience)
 
-    async def read(self, work: Callable[[Source], Awaitable[Result]]) -> Result:
+    async def read(self, work: Callable[[Source], Awaitable[Result]], *, patience: float = 0.0) -> Result:
         """See Database."""
+        return await patiently(lambda: self._read(work), seconds=patience)
+
+    async def _read(self, work: Callable[[Source], Awaitable[Result]]) -> Result:
         with self._server.explained():
             return await self._reader.run(lambda connection: to_its_end(work(Statements(run_on(connection)))))
 
@@ -275,6 +337,9 @@ class PostgresDatabase:
                 done = await self._writer.run(lambda connection: self._transaction(connection, work, fate, left, loop))
         except asyncio.CancelledError:
             left.set()
+            raise
+        except StoreLost:
+            self._when_lost()
             raise
         except StoreAway as away:
             self._writable.failed(_reason(away.__cause__ or away))
@@ -348,7 +413,10 @@ class _Fate(Generic[Result]):
         """Whether one was committed. Raises StoreAway while the server is still at it."""
         if not self._number:
             return False
-        status = connection.execute("SELECT pg_xact_status(%s::xid8)", (self._number,)).fetchall()[0][0]
+        try:
+            status = connection.execute("SELECT pg_xact_status(%s::xid8)", (self._number,)).fetchall()[0][0]
+        except errors.InvalidParameterValue:
+            status = "aborted"  # the server has crashed, and gives the number to another one
         if status == "in progress":
             raise StoreAway(words("store.away", name="PostgreSQL", reason=status))
         if status != "committed":
@@ -371,14 +439,23 @@ def run_on(connection: Connection) -> Run:
 
 
 def _without_nul(values: Values) -> Values:
-    """PostgreSQL's texts hold every character but one."""
     if isinstance(values, Mapping):
-        return {name: _text(value) for name, value in values.items()}
-    return tuple(map(_text, values))
+        return {name: without_nul(value) for name, value in values.items()}
+    return tuple(map(without_nul, values))
 
 
-def _text(value: Value) -> Value:
-    return value.replace("\0", "\ufffd") if isinstance(value, str) and "\0" in value else value
+def end_process() -> None:
+    """End at once: another one goes on with the record, and nothing of what this one knows is true any more."""
+    logger.critical("Another service has taken over the record. This one ends, so that it does nothing twice.")
+    logging.shutdown()
+    os._exit(LOST)
+
+
+def without_nul(value: Value) -> Value:
+    """A value with the one character replaced that texts of PostgreSQL do not hold, also where JSON has written it."""
+    if not isinstance(value, str):
+        return value
+    return _NUL_IN_JSON.sub(r"\1\\ufffd", value.replace("\0", "\ufffd"))
 
 
 def _reason(error: BaseException | None) -> str:

@@ -11,7 +11,7 @@ from typing import Any, Final
 from sqlalchemy import BindParameter
 from sqlalchemy.dialects.postgresql.psycopg import PGCompiler_psycopg, PGDialect_psycopg
 from sqlalchemy.ext.compiler import compiles
-from sqlalchemy.schema import CreateIndex, CreateTable
+from sqlalchemy.schema import CreateColumn, CreateIndex, CreateTable
 
 from bot.store.engine import FactsWith, JsonField, JsonPart, Listed, Statement
 from bot.store.tables import metadata
@@ -89,6 +89,12 @@ def _functions() -> tuple[str, ...]:
         f"CREATE FUNCTION instr(given text, part text) RETURNS integer {is_pure} AS $$ SELECT strpos(given, part) $$",
         f"CREATE FUNCTION folded(given text) RETURNS text {is_pure} AS $$ SELECT {body} $$",
     )
+
+
+@compiles(CreateColumn, "postgresql")
+def _column(element: CreateColumn, compiler: Any, **options: Any) -> str:  # noqa: ANN401
+    """Texts are compared and sorted by their letters' numbers, as SQLite does it, whatever the server's language is."""
+    return str(compiler.visit_create_column(element, **options)).replace(" TEXT", ' TEXT COLLATE "C"', 1)
 
 
 @compiles(Listed, "postgresql")

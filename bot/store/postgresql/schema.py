@@ -1,4 +1,7 @@
-"""Brings a database of PostgreSQL to the schema of this program."""
+"""Brings a database of PostgreSQL to the schema of this program.
+
+Its table `opengui_schema` tells our databases from others. Its one row has the version, and who owns the record.
+"""
 
 from __future__ import annotations
 
@@ -13,8 +16,6 @@ from bot.texts import words
 Migrations = tuple[tuple[int, str], ...]
 """As those of SQLite: (number, SQL), in order. The first makes the whole schema."""
 
-VERSION_TABLE: Final = "opengui_schema"
-"""Holds the version of the schema in its one row, and tells our databases from those of others."""
 _LOCK: Final = 0x4F477569
 """Number of the advisory lock under which the schema is changed ("OGui")."""
 _TABLES: Final = """SELECT count(*), count(*) FILTER (WHERE relname = 'opengui_schema')
@@ -25,6 +26,13 @@ _TABLES: Final = """SELECT count(*), count(*) FILTER (WHERE relname = 'opengui_s
 def migrations() -> Migrations:
     """Those of this program. The first is made of the tables as they are defined."""
     return ((1, POSTGRESQL.schema()),)
+
+
+def require_version(connection: psycopg.Connection[Any], name: str) -> None:
+    """Raises StoreTooNew when the schema is not the newest one known here, and psycopg.Error without one of ours."""
+    version = int(connection.execute("SELECT version FROM opengui_schema").fetchall()[0][0])
+    if version != (newest := migrations()[-1][0]):
+        raise StoreTooNew(words("store.too_new", path=name, version=version, known=newest))
 
 
 def migrate(connection: psycopg.Connection[Any], name: str, known: Migrations) -> None:
@@ -50,6 +58,6 @@ def migrate(connection: psycopg.Connection[Any], name: str, known: Migrations) -
             if number > version:
                 connection.execute(script.encode())
         if not ours:
-            connection.execute("CREATE TABLE opengui_schema (version integer NOT NULL)")
-            connection.execute("INSERT INTO opengui_schema VALUES (0)")
+            connection.execute("CREATE TABLE opengui_schema (version integer NOT NULL, owner text NOT NULL)")
+            connection.execute("INSERT INTO opengui_schema VALUES (0, '')")
         connection.execute("UPDATE opengui_schema SET version = %s", (newest,))

@@ -94,12 +94,12 @@ class SQLiteDatabase:
         await self._reader.close()
         await self._writer.close()
 
-    async def fetch(self, statement: str | Statement, values: Values = ()) -> list[Row]:
-        """Read what is committed. Raises StoreError."""
+    async def fetch(self, statement: str | Statement, values: Values = (), *, patience: float = 0.0) -> list[Row]:  # noqa: ARG002
+        """Read what is committed; a file is not waited for. Raises StoreError."""
         with explained(self._path):
             return list[Row](await self._reader.execute_fetchall(sql_of(statement), values))
 
-    async def read(self, work: Callable[[Source], Awaitable[Result]]) -> Result:
+    async def read(self, work: Callable[[Source], Awaitable[Result]], *, patience: float = 0.0) -> Result:  # noqa: ARG002
         """Several reads on one way to SQLite's thread: `work` waits for nothing else. Raises StoreError."""
         with explained(self._path):
             return await self._reader.run(lambda connection: to_its_end(work(Statements(run_on(connection)))))

@@ -28,9 +28,9 @@ class Overheard(SQLiteDatabase):
 
     asked: tuple[str, Values] = ("", ())
 
-    async def fetch(self, statement: str | Statement, values: Values = ()) -> list[Row]:
+    async def fetch(self, statement: str | Statement, values: Values = (), *, patience: float = 0.0) -> list[Row]:
         self.asked = sql_of(statement), values
-        return await super().fetch(statement, values)
+        return await super().fetch(statement, values, patience=patience)
 
     async def plan(self) -> list[str]:
         """How SQLite answers what was asked last, a line for each table."""

@@ -161,14 +161,14 @@ class Counted(SQLiteDatabase):
         self.reads: list[tuple[str, int]] = []
         """Each statement on one line, and how many rows it brought; -1 for several as one."""
 
-    async def fetch(self, statement: str | Statement, values: Values = ()) -> list[Row]:
-        found = await super().fetch(statement, values)
+    async def fetch(self, statement: str | Statement, values: Values = (), *, patience: float = 0.0) -> list[Row]:
+        found = await super().fetch(statement, values, patience=patience)
         self.reads.append((" ".join(sql_of(statement).split()), len(found)))
         return found
 
-    async def read(self, work: Callable[[Source], Awaitable[Result]]) -> Result:
+    async def read(self, work: Callable[[Source], Awaitable[Result]], *, patience: float = 0.0) -> Result:
         self.reads.append(("", -1))
-        return await super().read(work)
+        return await super().read(work, patience=patience)
 
 
 async def test_the_work_for_a_step_does_not_grow_with_the_run(tmp_path: Path) -> None:

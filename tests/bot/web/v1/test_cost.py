@@ -28,13 +28,13 @@ class CountingDatabase(SQLiteDatabase):
     reads = 0
     writes = 0
 
-    async def fetch(self, statement: str | Statement, values: Values = ()) -> list[Any]:
+    async def fetch(self, statement: str | Statement, values: Values = (), *, patience: float = 0.0) -> list[Any]:
         CountingDatabase.reads += _is_for_the_request()
-        return await super().fetch(statement, values)
+        return await super().fetch(statement, values, patience=patience)
 
-    async def read(self, work: Callable[[Source], Awaitable[Result]]) -> Result:
+    async def read(self, work: Callable[[Source], Awaitable[Result]], *, patience: float = 0.0) -> Result:
         CountingDatabase.reads += _is_for_the_request()
-        return await super().read(work)
+        return await super().read(work, patience=patience)
 
     async def write(self, work: Callable[[Transaction], Awaitable[Result]], *, patience: float = 0.0) -> Result:
         CountingDatabase.writes += _is_for_the_request()
