@@ -97,10 +97,9 @@ def later_of(text: str, *, now: float, zone: ZoneInfo) -> tuple[str, str] | None
         when, what = plain[: border.start()], plain[border.end() :]
         if not _GIVEN.search(when) or _LEADS_ON.search(when) or len(what) < 2 or what[0].isdigit():
             continue
-        if not _ASKS.search(what):
-            with suppress(BadRule):
-                read_rule(when, now=now, zone=zone)
-                return when, what
+        with suppress(BadRule):
+            read_rule(when, now=now, zone=zone)
+            return None if _ASKS.search(what) else (when, what)
     return None
 
 

@@ -120,6 +120,7 @@ async def test_what_is_meant_for_later_is_for_a_schedule(offline: World, text: s
         "tomorrow at 8am weather in Rome",
         "tomorrow at 8am which shops are open",
         "tomorrow at 8am can I park here",
+        "every day at 8 in the morning is it cold",
         "每天８：３０打开便签",
     ],
 )
