@@ -54,10 +54,16 @@ class Unclear:
     people can press a button asks; on others it is a new task.
     """
 
+    follows: str = ""
+    """The id of the task that it would follow up as a new task; "" for none."""
+
 
 @dataclass(frozen=True, slots=True)
 class FactsAsked:
     """It asks what is remembered about whoever writes, and nothing else. Where a model answers it is a new task."""
+
+    follows: str = ""
+    """The id of the task that it follows up then; "" for none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +93,6 @@ async def interpret(
     caller: Caller,
     services: Services,
     *,
-    question: OpenQuestion | None = None,
     task: Task | None = None,
     pointed: bool = False,
     begins: bool = False,
@@ -95,11 +100,9 @@ async def interpret(
 ) -> Meaning:
     """What the text means where the caller writes it, by what is asked and done there.
 
-    It may be about a `question` or `task`: `pointed` when it replies to that. `begins` says that it is the first of a
+    It may be about a `task`: `pointed` when it replies to that. `begins` says that it is the first of a
     conversation, whatever was said before in one of the same name. `written` is in Unix seconds, 0 for now.
     """
-    if question is not None:
-        return Answer((question,))
     if task is not None and not pointed and only_talks(caller, services, task):
         return Chatter()
     service, here = services.task_service, None if task is not None else caller.address
@@ -110,19 +113,19 @@ async def interpret(
         return secret
     if task is not None:
         return Note(task)
-    if asks_for_all(text):
-        return FactsAsked()
     current = None if begins else await service.in_place(caller.address)
+    # Without a model the words alone count: nothing could tell what they refer to.
+    is_followed = current is not None and not services.offline and await _is_followed(caller, services, current)
+    follows = current.id if current is not None and is_followed else ""
+    if asks_for_all(text):
+        return FactsAsked(follows)
     if current is not None and current.state in _STEERED:
         return Note(current)
     # A sentence of a language without blanks is no code.
     is_code = text.isascii() and looks_like_a_code(text)
     if is_code or (current is not None and current.state not in _APART):
-        return Unclear()
-    # Without a model the words alone count: nothing could tell what they refer to.
-    if current is None or services.offline or not await _is_followed(caller, services, current):
-        return NewTask()
-    return NewTask(follows=current.id)
+        return Unclear(follows)
+    return NewTask(follows)
 
 
 def only_talks(caller: Caller, services: Services, task: Task) -> bool:

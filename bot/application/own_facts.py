@@ -13,6 +13,7 @@ from importlib.resources import files
 from typing import Final
 from zoneinfo import ZoneInfo
 
+from agent.guards.words import CHINESE
 from bot.application.access import Caller
 from bot.application.phones import open_phones, phones_named, state_of
 from bot.application.schedules import ScheduleCommands
@@ -21,7 +22,7 @@ from bot.cards.formatting import local_time
 from bot.domain.schedule import BadRule
 from bot.domain.schedule_words import read_rule
 from bot.domain.zones import zone_named
-from bot.texts import say, speaking
+from bot.texts import say, speaking, spoken
 from devices.phone import PhoneInfo
 
 LONGEST: Final = 80
@@ -33,13 +34,22 @@ _ABOUT_ME: Final = re.compile(
 )
 LONGEST_TIME: Final = 40
 """Characters of the words for a time before what is to be done then."""
-_BORDER: Final = re.compile(r"[\s,，]+|(?<=[^\W\dA-Za-z_])(?=\w)(?![一二三四五六七八九十日天末半])")
-"""Where the words for a time may end: Chinese has no blank there, and goes on with a number."""
-_GIVEN: Final = re.compile(r"\b(?:every|each|in)\b|[每后点]|\D[0-9]|[0-9]\D", re.IGNORECASE)
+_BORDER: Final = re.compile(
+    r"[\s,，]+|(?<=[^\W\dA-Za-z_])(?=\w)(?![一二三四五六七八九十日天末半])|(?<=[0-9])(?=[^\W\dA-Za-z_点时分月日号年])"
+)
+"""Where the words for a time may end: Chinese has no blank there, and goes on with a number or what is counted."""
+_LEADS_ON: Final = re.compile(r"(?:\b(?:at|on|in|the|of|and)|[在和的]|[点时分半刻整0-9][早晚])$", re.IGNORECASE)
+"""How words end that take something along of what is to be done, and would be read as the time without it."""
+_GIVEN: Final = re.compile(r"\b(?:every|each|in)\b|[每点]|后(?!天)|\D[0-9]|[0-9]\D", re.IGNORECASE)
 """What says that a time is meant: "tonight" and 早上 begin other sentences as well."""
 _ASKS: Final = re.compile(
-    r"[?？吗]|什么|怎么|如何|^(?:who|what|where|when|why|how|is|are|will|do|does)\b", re.IGNORECASE
+    r"[?？吗谁哪几]|什么|怎么|如何|多少|是否"
+    r"|^(?:who|what|where|when|why|how|which|is|are|was|am|will|do|does)\b|^(?:can|could|should|would)\b(?! you\b)"
+    r"|^(?!(?:open|launch|start|search|show|read)\b|[去请]?(?:打开|启动|搜|查|看|读)).*(?:天气|新闻|\b(?:weather|forecast|news)\b)",
+    re.IGNORECASE,
 )
+_ALARM: Final = re.compile(r"叫醒我|叫我起床|闹钟|\b(?:alarm|wake me)\b", re.IGNORECASE)
+"""An alarm is set now, for the time that it is said with."""
 _AROUND: Final = re.compile(r"^(?:(?:please|hey|hi|请问|请)[\s,，]+|请问?)|[\s.!?。！？]+$", re.IGNORECASE)
 
 
@@ -78,15 +88,18 @@ def subject_of(text: str) -> tuple[Subject, str] | None:
 
 def later_of(text: str, *, now: float, zone: ZoneInfo) -> tuple[str, str] | None:
     """When something is to be done and what, of words that begin with the time ("every morning at 8 open Clock"); None
-    for any others, and for questions.
+    for any others, for alarms and for questions.
     """
     plain = " ".join(text.split())
+    if _ALARM.search(plain):
+        return None
     for border in reversed([*_BORDER.finditer(plain, 0, LONGEST_TIME)]):
         when, what = plain[: border.start()], plain[border.end() :]
-        if _GIVEN.search(when) and len(what) > 1 and not _ASKS.search(what):
-            with suppress(BadRule):
-                read_rule(when, now=now, zone=zone)
-                return when, what
+        if not _GIVEN.search(when) or _LEADS_ON.search(when) or len(what) < 2 or what[0].isdigit():
+            continue
+        with suppress(BadRule):
+            read_rule(when, now=now, zone=zone)
+            return None if _ASKS.search(what) else (when, what)
     return None
 
 
@@ -97,7 +110,7 @@ async def answer_to(text: str, device: str, caller: Caller, services: Services) 
     asked = subject_of(text)
     if asked is None:
         later = later_of(text, now=services.clock(), zone=services.zone)
-        with speaking("en" if text.isascii() else "zh"):
+        with speaking("zh" if CHINESE.search(text) else spoken()):
             return say("own_facts.later", when=later[0], what=later[1]) if later is not None else ""
     subject, language = asked
     with speaking(language):

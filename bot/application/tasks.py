@@ -142,7 +142,7 @@ class TaskCommands:
 
     async def _known(self, draft: TaskDraft, files: Sequence[Attachment]) -> str:
         """What the service answers itself where there is no model that could, "" for all that is to be worked on."""
-        if not self._services.offline or draft.skill is not None or files:
+        if not self._services.offline or draft.skill is not None or draft.result_schema is not None or files:
             return ""
         return await answer_to(draft.text, draft.device, self._caller, self._services)
 

@@ -115,14 +115,12 @@ class Talk:
         """Do what the text means. The person may use the bot here."""
         if topic.typed:
             return await type_text(request, self._services, topic.hold, text)
+        if topic.question is not None:
+            return _without_files(
+                await give_answer(request, self._services, topic.question, text), carried=request.carries
+            )
         meaning = await interpret(
-            text,
-            request,
-            self._services,
-            question=topic.question,
-            task=topic.task,
-            pointed=topic.pointed,
-            written=request.written,
+            text, request, self._services, task=topic.task, pointed=topic.pointed, written=request.written
         )
         match meaning:
             case Chatter():

@@ -165,7 +165,8 @@ class TaskFollowers:
         def heard(event: TaskEvent | ToolCalled, part: str) -> Heard:
             return Heard(event, parts[part].called, parts[part].phone_name) if part in parts else Heard(event)
 
-        statuses = {each: self._task_service.status(each) for each in (task, *parts)}
+        untold = [task, *parts]
+        """Of which nothing was told yet that no log keeps: what each waits for is still to tell."""
         known = False
         async with aclosing(self.follow(task=task)) as log:
             async for one in log:
@@ -181,13 +182,16 @@ class TaskFollowers:
                         if one.is_last:
                             return
                     case Passing(part=part, event=event):
-                        if thinking or not isinstance(event, Thinking):
+                        if not isinstance(event, Thinking):
+                            untold = [each for each in untold if each != part]
+                            yield heard(event, part)
+                        elif thinking:
                             yield heard(event, part)
                     case None if known:
-                        for part, status in statuses.items():
-                            if status is not None:
+                        for part in untold:
+                            if (status := self._task_service.status(part)) is not None:
                                 yield heard(status, part)
-                        statuses = {}
+                        untold = []
                     case None:
                         return
 

@@ -36,13 +36,18 @@ def clean(text: str, what: str) -> str:
 
     `what` names it in that sentence, such as "The task".
     """
-    lines = text.replace("\r\n", "\n").replace("\r", "\n").replace("\t", " ")
-    kept = "".join(sign for sign in lines if sign == "\n" or unicodedata.category(sign) not in {"Cc", "Cs"}).strip()
+    kept = without_controls(text)
     if not kept:
         raise BadText(say("desk.text.empty", what=what))
     if len(kept) > MAX_TEXT:
         raise BadText(say("desk.text.long", what=what, length=len(kept), most=MAX_TEXT))
     return kept
+
+
+def without_controls(text: str) -> str:
+    """The text as it is kept: without control characters (line breaks stay) and what is blank around it."""
+    lines = text.replace("\r\n", "\n").replace("\r", "\n").replace("\t", " ")
+    return "".join(sign for sign in lines if sign == "\n" or unicodedata.category(sign) not in {"Cc", "Cs"}).strip()
 
 
 def choice_of(question: Question, text: str) -> str:

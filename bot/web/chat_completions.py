@@ -7,8 +7,6 @@ here: who writes "yes" in a front end may be a model.
 from __future__ import annotations
 
 import asyncio
-import base64
-import binascii
 import hashlib
 import json
 import re
@@ -16,17 +14,15 @@ import time
 from collections import OrderedDict
 from collections.abc import Mapping
 from functools import partial
-from typing import Any, Final, Literal, Self
+from typing import Any, Final
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import ValidationError
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from agent.events import Step, Thinking
-from agent.ports.agent import Guidance
 from agent.questions import QuestionKind
-from agent.result_schema import JsonSchema
 from agent.wording import shortened
 from bot.application.access import NotAllowed, Refused, Unknown
 from bot.application.interpret import Answer, NewTask, Note
@@ -35,31 +31,26 @@ from bot.application.services import Services
 from bot.cards.formatting import source_lines
 from bot.commands.parser import ParseError
 from bot.domain.address import Address
-from bot.domain.incoming import Attachment
 from bot.domain.task import OverQuota, Task, TaskError, TaskState, TooManyTasks
-from bot.domain.task_request import TaskDraft, TaskOptions
+from bot.domain.task_events import Noted
+from bot.domain.task_request import PLAIN, TaskDraft
 from bot.store.errors import StoreAway
-from bot.tasks.files import MAX_FILE_BYTES
 from bot.texts import say
 from bot.web.auth import caller_of
+from bot.web.chat_request import MODEL, ChatRequest, pictures_of
 from bot.web.http import Streamed, Write, answer_nobody, disconnected, get, post, read_body, refuse_as_openai
 from bot.web.token_calls import Along, CutOff, Progress, answer_ordinary, question_words, wait_for_task
 from bot.web.v1.calls import Calls
-from bot.web.v1.models.tasks import Schema
 from bot.web.wakeup import ends_before
 
-MODEL: Final = "opengui"
-"""Any phone; `opengui/NAME` is the phone of that name."""
 MOST_BYTES: Final = 32 * 1024 * 1024
 """Of one request: pictures are in it, a third longer than they are."""
-MOST_MESSAGES: Final = 2000
 UNDELIVERED: Final = 500
 """Requests whose answer has not arrived, that are known again when the client tries again."""
 BEAT_S: Final = 15.0
 """Between two signs of life in a stream, for proxies that end what is silent."""
 MOST_OF_A_CALL: Final = 200
 """Letters of the use of a tool, as it is told on the way."""
-PICTURES: Final = {"image/png": "png", "image/jpeg": "jpg", "image/webp": "webp", "image/gif": "gif"}
 
 _SIDE: Final = re.compile(
     r"\s*(### Task:\s"  # Open WebUI: titles, tags, follow-ups, searches, completions
@@ -69,98 +60,6 @@ _SIDE: Final = re.compile(
     re.IGNORECASE,
 )
 """How the requests begin by which front ends have something written about a conversation."""
-
-
-class ImageUrl(BaseModel):
-    """Where a picture is."""
-
-    url: str = Field(repr=False)
-
-
-class Part(BaseModel):
-    """A part of a message; of other types nothing is read."""
-
-    type: str
-    text: str = ""
-    image_url: ImageUrl | None = None
-
-
-class ChatMessage(BaseModel):
-    """A message of the conversation, as the front end has it."""
-
-    role: Literal["system", "developer", "user", "assistant", "tool", "function"]
-    content: str | list[Part] | None = None
-
-    @property
-    def text(self) -> str:
-        """Its words."""
-        if isinstance(self.content, str):
-            return self.content.strip()
-        return "\n".join(part.text for part in self.content or () if part.type == "text").strip()
-
-
-class StreamOptions(BaseModel):
-    """What a stream has beside the answer."""
-
-    include_usage: bool = False
-
-
-class NamedSchema(BaseModel):
-    """A JSON Schema, as OpenAI's form wraps it."""
-
-    document: Schema = Field(alias="schema")
-
-
-class ResponseFormat(BaseModel):
-    """The form that the answer is to have."""
-
-    type: Literal["text", "json_object", "json_schema"]
-    json_schema: NamedSchema | None = None
-
-    @model_validator(mode="after")
-    def _complete(self) -> Self:
-        if self.type == "json_schema" and self.json_schema is None:
-            raise ValueError("json_schema is missing")
-        return self
-
-    @property
-    def result_schema(self) -> JsonSchema | None:
-        """The schema that the result of the task is to fit; None for words."""
-        if self.type == "text":
-            return None
-        named = self.json_schema if self.type == "json_schema" else None
-        return JsonSchema(document={"type": "object"} if named is None else named.document)
-
-
-class ChatRequest(TaskOptions):
-    """What is read of a request, with how the task is to be done; all else that OpenAI knows means nothing here."""
-
-    model_config = ConfigDict(extra="ignore")
-
-    model: str = Field(default=MODEL, max_length=200)
-    messages: list[ChatMessage] = Field(min_length=1, max_length=MOST_MESSAGES)
-    stream: bool = False
-    stream_options: StreamOptions | None = None
-    n: int | None = None
-    """How many answers are wanted; a task is done once."""
-    response_format: ResponseFormat | None = None
-    temperature: float | None = Field(default=None, ge=0, le=2)
-    max_tokens: int | None = Field(default=None, ge=1)
-    max_completion_tokens: int | None = Field(default=None, ge=1)
-
-    @property
-    def guidance(self) -> Guidance:
-        """How answers without a phone are to be worded."""
-        return Guidance(temperature=self.temperature, max_tokens=self.max_completion_tokens or self.max_tokens)
-
-    @property
-    def result_schema(self) -> JsonSchema | None:
-        """The schema that the result of the task is to fit; None for words."""
-        return None if self.response_format is None else self.response_format.result_schema
-
-    def options(self) -> TaskOptions:
-        """How the task is to be done."""
-        return TaskOptions(**self.model_dump(include=set(TaskOptions.model_fields)))
 
 
 class ChatCompletions:
@@ -241,52 +140,79 @@ class ChatCompletions:
         return Calls(self._services, caller_of(request))
 
     async def _begun(self, request: Request, chat: ChatRequest) -> tuple[Calls, Task, str]:
-        """The task that this request is about: one at work, one that asks, or a new one. Raises Refused, TaskError."""
+        """The task that this request is about: one at work, for which it may be a note, one that asks, or a new one.
+        Raises Refused, TaskError.
+        """
         said = [message for message in chat.messages if message.role == "user"]
-        wish = said[-1].text if said else ""
+        texts = [message.text for message in said]
+        wish = texts[-1] if texts else ""
         if not wish:
             raise Refused(say("programs.no_wish"))
         if chat.n not in {None, 1}:
             raise Refused(say("programs.one_answer"))
         # What a conversation began with stays the same in all its requests; what the front end adds to it may not.
-        thread = hashlib.sha256(said[0].text.encode("utf-8", "replace")).hexdigest()[:16]
+        thread = hashlib.sha256(texts[0].encode("utf-8", "replace")).hexdigest()[:16]
         thread = f"openai-{thread}"
         calls = self._calls(request)
-        place = calls.asking(thread).address
         phone = self._phone(calls, chat.model)
         key = _key(calls, chat)
-        service = self._services.task_service
         async with self._turn:
-            known = self._undelivered.get(key) or await self._at_work(place, wish, chat.result_schema)
-            if known and (task := await service.get(known)) is not None:
+            known = self._undelivered.get(key) or await self._at_work(calls.asking(thread).address, texts, chat)
+            if known and (task := await self._services.task_service.get(known)) is not None:
                 return calls, task, key
             # The first message begins a conversation, also where another one has begun with the same words.
             meaning = await calls.meaning(wish, thread, begins=len(said) == 1)
             pictures = pictures_of(said[-1])
-            if isinstance(meaning, Note) and not (pictures or chat.result_schema):
-                task = await calls.commands(thread).steer(meaning.task, wish)
-                self._remember(key, task.id)
-                return calls, task, key
-            if isinstance(meaning, Answer):
-                asked = meaning.questions[0]
-                task = await service.known(asked.task)
-                if asked.question.kind is QuestionKind.ASK:
-                    await answer_ordinary(calls, asked, wish)
-                    self._remember(key, task.id)
-                return calls, task, key
-            follows = meaning.follows if isinstance(meaning, NewTask) else ""
-            draft = TaskDraft(wish, phone, chat.options(), follows=follows, result_schema=chat.result_schema)
-            started = await calls.commands(thread).start(draft, pictures, guidance=chat.guidance)
-            self._remember(key, started.task.id)
-            return calls, started.task, key
+            about = await self._about(meaning, texts)
+            match meaning:
+                case Answer(questions) if about is not None:
+                    asked = next(one for one in questions if one.task == about.id)
+                    if asked.question.kind is QuestionKind.ASK:
+                        await answer_ordinary(calls, asked, wish)
+                case Note() if about is not None and not pictures and _goes_with(chat, phone, about):
+                    await calls.commands(thread).steer(about, wish)
+                case _:
+                    follows = about.id if about is not None and isinstance(meaning, NewTask) else ""
+                    draft = TaskDraft(wish, phone, chat.options(), follows=follows, result_schema=chat.result_schema)
+                    about = (await calls.commands(thread).start(draft, pictures, guidance=chat.guidance)).task
+            self._remember(key, about.id)
+            return calls, about, key
 
-    async def _at_work(self, place: Address, wish: str, form: JsonSchema | None) -> str:
-        """The task of the same words and form in this conversation that has not ended, "" for none."""
+    async def _about(self, meaning: Answer | Note | NewTask, texts: list[str]) -> Task | None:
+        """The task that it answers, tells something or follows up, if that was given in this very conversation: others
+        may have begun with the same words.
+        """
+        match meaning:
+            case Answer(questions):
+                numbers = [one.task for one in questions]
+            case Note(task):
+                numbers = [task.id]
+            case NewTask(follows):
+                numbers = [follows] if follows else []
+        found = [await self._services.task_service.known(number) for number in numbers]
+        return next((task for task in found if task.text in texts[:-1]), None)
+
+    async def _at_work(self, place: Address, texts: list[str], chat: ChatRequest) -> str:
+        """The task in this conversation that has not ended and has been given or told these words before, "" for none:
+        the client tries again.
+        """
+        *earlier, wish = texts
         for task in await self._services.task_service.active():
-            is_same = (task.origin, task.text, task.request.result_schema) == (place, wish, form)
-            if is_same and task.state is not TaskState.ENDED:
+            if task.origin != place or task.state is TaskState.ENDED:
+                continue
+            if (task.text, task.request.result_schema) == (wish, chat.result_schema):
+                return task.id
+            if task.text in earlier and await self._told_before(task, texts[earlier.index(task.text) + 1 :]):
                 return task.id
         return ""
+
+    async def _told_before(self, task: Task, texts: list[str]) -> bool:
+        """Whether the last of these texts is a note that the task has already, as often as it is among them."""
+        notes, after = 0, 0
+        while found := await self._services.store.task_events.of_task(task.id, after):
+            after = found[-1].number
+            notes += sum(isinstance(one.event, Noted) and one.event.text == texts[-1] for one in found)
+        return notes >= texts.count(texts[-1])
 
     def _remember(self, key: str, task: str) -> None:
         self._undelivered[key] = task
@@ -406,24 +332,6 @@ def _title(chat: ChatRequest, about: str) -> str:
     return " ".join(text.split()[:6])[:60] or "Phone"
 
 
-def pictures_of(message: ChatMessage) -> tuple[Attachment, ...]:
-    """The pictures in a message, as files of the task. Raises Refused for one that is elsewhere: nothing is fetched."""
-    found: list[Attachment] = []
-    for part in message.content if isinstance(message.content, list) else ():
-        if part.type != "image_url" or part.image_url is None:
-            continue
-        head, _, data = part.image_url.url.partition(";base64,")
-        ending = PICTURES.get(head.removeprefix("data:"))
-        try:
-            content = base64.b64decode(data, validate=True) if ending and head.startswith("data:") else b""
-        except binascii.Error:
-            content = b""
-        if not content or len(content) > MAX_FILE_BYTES:
-            raise Refused(say("programs.bad_picture"))
-        found.append(Attachment(f"picture{len(found) + 1}.{ending}", content))
-    return tuple(found)
-
-
 async def _tell_at_once(chat: ChatRequest, text: str, write: Write) -> None:
     stream = Telling(chat, "0", write)
     await stream.send({"role": "assistant", "content": ""})
@@ -435,6 +343,12 @@ def _joined(*parts: str) -> str:
 
 
 _EVENTS: Final = {"Content-Type": "text/event-stream; charset=utf-8", "Cache-Control": "no-store"}
+
+
+def _goes_with(chat: ChatRequest, phone: str, task: Task) -> bool:
+    """Whether all else that the request says is said of this task, so that its words can be a note for it."""
+    is_as_given = chat.result_schema is None and chat.options() in (PLAIN, task.request.options)
+    return is_as_given and phone in {"", task.phone} and task.state is TaskState.WORKING
 
 
 def _key(calls: Calls, chat: ChatRequest) -> str:

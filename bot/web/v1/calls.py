@@ -13,7 +13,7 @@ from agent.ports.frames import Frames
 from agent.ports.memory import Fact
 from bot.application.access import Caller as Asking
 from bot.application.access import Refused, Unknown, may_see, require, verdict
-from bot.application.interpret import Answer, MaybeSecret, NewTask, Note, interpret
+from bot.application.interpret import Answer, Chatter, FactsAsked, MaybeSecret, NewTask, Note, Unclear, interpret
 from bot.application.saved_skills import SkillCommands
 from bot.application.schedules import ScheduleCommands
 from bot.application.services import Services
@@ -145,7 +145,9 @@ class Calls:
             case MaybeSecret(closed=closed):
                 elsewhere = say("programs.secret_elsewhere")
                 raise Refused(f"{closed_line(closed)} {say('answer.closed_secret')}" if closed else elsewhere)
-            case _:
+            case Unclear(follows) | FactsAsked(follows):
+                return NewTask(follows)
+            case Chatter():
                 return NewTask()
 
     @property

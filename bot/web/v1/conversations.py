@@ -14,6 +14,7 @@ from bot.application.interpret import Answer, Note
 from bot.application.task_access import sole
 from bot.domain.right import Right
 from bot.domain.task import TaskState
+from bot.domain.task_request import TaskDraft
 from bot.store.conversations import Conversation, Said
 from bot.tasks.input import clean
 from bot.texts import listed, say
@@ -174,7 +175,9 @@ async def delete_message(conversation: Id, message: Number, calls: Caller) -> No
 
 @router.post("/conversations/{conversation}/messages", status_code=201)
 async def post_message(conversation: Id, wish: NewMessage, calls: Caller) -> Taken:
-    """Say something: it answers the open question, is a note for the task at work, or becomes a task."""
+    """Say something: it answers the open question, is a note for the task at work, or becomes a task. With files, or
+    with how a task is to be done, it is no note.
+    """
     found = await calls.conversation(conversation)
     store, key = calls.services.store.conversations, calls.said_as
     commands = calls.commands(found.id)
@@ -185,12 +188,14 @@ async def post_message(conversation: Id, wish: NewMessage, calls: Caller) -> Tak
         await commands.answer(one, wish.text)
         said = await store.say(found.id, SECRET if hidden else wish.text, task=one.task, key=key)
         return Taken(message=_message(said), became="answer", task=one.task)
-    if isinstance(meaning, Note):
+    draft = wish.draft(wish.text)
+    # A note has nothing but words: whatever says more is a task of its own.
+    if isinstance(meaning, Note) and not wish.files and draft == TaskDraft(wish.text):
         await commands.steer(meaning.task, wish.text)
         said = await store.say(found.id, wish.text, task=meaning.task.id, key=key)
         return Taken(message=_message(said), became="note", task=meaning.task.id)
     files = await calls.files([(file.name, file.content) for file in wish.files])
-    draft = replace(wish.draft(wish.text), follows=await calls.latest_in(found))
+    draft = replace(draft, follows=await calls.latest_in(found))
     task = (await commands.start(draft, files, guidance=found.guidance)).task
     said = await store.say(found.id, wish.text, task=task.id, key=key)
     return Taken(message=_message(said), became="task", task=task.id)

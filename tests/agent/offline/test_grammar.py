@@ -91,6 +91,9 @@ CASES: list[tuple[str, list[Clause]]] = [
     ("send a message to Bob on WhatsApp saying hi", [Open("WhatsApp"), SendMessage("Bob", "hi")]),
     ("send Bob a WhatsApp message saying hi", [Open("WhatsApp"), SendMessage("Bob", "hi")]),
     ("send Bob a Signal saying hi", [Open("Signal"), SendMessage("Bob", "hi")]),
+    ("send my brother a WhatsApp saying hi", [Open("WhatsApp"), SendMessage("my brother", "hi")]),
+    ("send the boss a text: hi", [SendMessage("the boss", "hi")]),
+    ("send my mum a Line message: hi", [Open("Line"), SendMessage("my mum", "hi")]),
     ("WhatsApp Bob saying I am late", [Open("WhatsApp"), SendMessage("Bob", "I am late")]),
     ("给小明发微信说我晚点到", [Open("微信"), SendMessage("小明", "我晚点到")]),
     ("给老板发钉钉消息：请假一天", [Open("钉钉"), SendMessage("老板", "请假一天")]),
@@ -158,6 +161,30 @@ def test_what_is_no_literal_instruction(text: str, part: str) -> None:
     with pytest.raises(Unreadable) as error:
         read(text)
     assert part in error.value.part
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "write the first line: hello",
+        "write a line: hello",
+        "write one line: hello",
+        "write Bob a line: hello",
+        "write the first message: hello",
+        "write this short text: hello",
+        "write the first WhatsApp message: hello",
+        "Telegram settings: turn on dark mode",
+        "WhatsApp Business: check for new messages",
+        "WeChat chat settings: turn off sounds",
+        "text size: large",
+        "message settings: turn off previews",
+    ],
+)
+def test_nothing_is_sent_to_what_is_nobody(text: str) -> None:
+    clauses: tuple[Clause, ...] = ()
+    with contextlib.suppress(Unreadable):
+        clauses = read(text).clauses
+    assert not any(isinstance(each, SendMessage) for each in clauses)
 
 
 @pytest.mark.parametrize(

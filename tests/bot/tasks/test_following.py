@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from agent.events import Asked, Started, TaskEnded, TaskEvent, Thinking
+from agent.events import Asked, Started, TaskEnded, TaskEvent, Thinking, Told
 from agent.outcome import Outcome
 from agent.ports.agent import TaskOrder
 from agent.questions import Answer, Question, QuestionKind
@@ -99,6 +99,37 @@ async def test_who_follows_is_not_asked_whether_somebody_else_is_done_by_hand(tm
             gate.open()
             events = await all_of(followed, task.id)
     assert [event.type for event in events] == ["started", "step", "final"]
+
+
+@pytest.mark.parametrize("later", ["The model is waited for.", "", None])
+async def test_what_a_task_waits_for_is_told_as_it_is_last(tmp_path: Path, later: str | None) -> None:
+    """Seen failing when it was looked at before the log was read: the older one was told behind the later one."""
+    gate = Gate()
+    async with bench(tmp_path, EchoMind(steps=1, before_step=gate)) as one:
+        with following(one) as followed:
+            task = await one.until(await one.accept(), TaskState.WORKING)
+            one.task_service.note(task.id, "The phone is waited for.")
+            async with asyncio.timeout(PATIENCE), aclosing(followed.events(task.id)) as events:
+                assert isinstance((await anext(events)).event, Started)
+                if later is not None:
+                    one.task_service.note(task.id, later)
+                gate.open()
+                if later is None:
+                    await one.until(task, TaskState.ENDED)
+                told = [heard.event.text async for heard in events if isinstance(heard.event, Told)]
+    assert told == ([] if later is None else [later])
+
+
+async def test_who_comes_later_hears_what_a_task_waits_for(tmp_path: Path) -> None:
+    gate = Gate()
+    async with bench(tmp_path, EchoMind(steps=1, before_step=gate)) as one:
+        with following(one) as followed:
+            task = await one.until(await one.accept(), TaskState.WORKING)
+            one.task_service.note(task.id, "The phone is waited for.")
+            async with asyncio.timeout(PATIENCE), aclosing(followed.events(task.id)) as events:
+                assert [(await anext(events)).event.type for _ in range(2)] == ["started", "told"]
+                gate.open()
+                assert [heard.event.type async for heard in events] == ["step", "final"]
 
 
 async def test_closing_ends_who_follows(tmp_path: Path) -> None:

@@ -5,13 +5,14 @@ from __future__ import annotations
 import asyncio
 import base64
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import openai
 import pytest
 from pydantic import BaseModel
+from starlette.routing import BaseRoute, Mount
 
 from agent.events import Source, Started, Thinking
 from agent.outcome import Outcome
@@ -20,10 +21,11 @@ from agent.questions import QuestionKind
 from agent.run_id import RunId
 from bot.domain.task import Task, TaskState
 from bot.domain.task_request import TaskOptions
-from bot.web.chat_completions import ChatMessage, ChatRequest, side_answer
+from bot.web.chat_completions import ChatCompletions, side_answer
+from bot.web.chat_request import ChatMessage, ChatRequest
 from tests.bot.web.v1.test_reading import used
 from tests.bot.web.v1.world import ApiWorld, open_api
-from tests.bot.world import ANNA, png
+from tests.bot.world import ANNA, World, png
 
 
 @pytest.fixture
@@ -345,6 +347,120 @@ async def test_what_is_said_while_a_task_is_at_work_is_a_note_for_it(api: ApiWor
             await asyncio.sleep(0.01)
     await api.world.end(task)
     assert {(await each).id for each in (first, second)} == {f"chatcmpl-{task.id}"}
+
+
+async def begun(api: ApiWorld, client: openai.AsyncOpenAI, *texts: str) -> tuple[Task, asyncio.Task[Any]]:
+    """A task at work that a conversation has given with the last of its texts, and the request that waits for it."""
+    asking = asyncio.create_task(client.chat.completions.create(model="opengui/Pixel", messages=said(*texts)))
+    task = await given(api)
+    await api.world.task_service.set_place(task.id, task.origin)  # as where its card is shown
+    api.world.agent.tell(task.id, Started(run=RunId(task.id), phone="pixel", phone_name="Pixel"))
+    return await api.world.until(task, TaskState.WORKING), asking
+
+
+@pytest.mark.parametrize("state", [TaskState.WORKING, TaskState.WAITING, TaskState.ENDED])
+async def test_a_conversation_that_began_with_the_same_words_is_another_one(
+    api: ApiWorld, client: openai.AsyncOpenAI, state: TaskState
+) -> None:
+    """Seen failing without the look at where the task was given: it was steered, answered and followed from there."""
+    task, first = await begun(api, client, "hi", "hello", "book it")
+    if state is TaskState.WAITING:
+        question = await api.world.ask(task)
+    if state is TaskState.ENDED:
+        await api.world.end(task)
+    asking = asyncio.create_task(
+        client.chat.completions.create(model="opengui", messages=said("hi", "hello", "open maps", "…", "tomorrow"))
+    )
+    other = await given(api, 1 if state is TaskState.ENDED else 2)
+    assert (other.text, other.request.follows) == ("tomorrow", "")
+    assert api.world.agent.asked == []
+    if state is TaskState.WAITING:
+        found = await api.world.task_service.question(question.question.id)
+        assert found is not None
+        assert found.answer is None
+    for each in (first, asking):
+        each.cancel()
+
+
+@pytest.mark.parametrize("words", ["feed her", "17:30", "246810", "what do you know about me?"])
+async def test_what_ended_in_this_very_conversation_is_followed(
+    api: ApiWorld, client: openai.AsyncOpenAI, words: str
+) -> None:
+    """Also by what looks like a code, and where its words are kept without what they had of control characters. Seen
+    failing where `Unclear` and `FactsAsked` knew nothing of it.
+    """
+    task, first = await begun(api, client, "my\tcat is Mia\r\n\x07")
+    await api.world.end(task)
+    await first
+    asking = asyncio.create_task(
+        client.chat.completions.create(model="opengui", messages=said("my\tcat is Mia\r\n\x07", "…", words))
+    )
+    assert (await given(api)).request.follows == task.id
+    asking.cancel()
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        {"model": "opengui/Moto"},
+        {"extra_body": {"member": "researcher"}},
+        {"extra_body": {"search": True}},
+        {"extra_body": {"deep": True}},
+        {"extra_body": {"quick": True}},
+        IN_FORM,
+    ],
+)
+async def test_what_asks_for_another_phone_or_way_is_no_note(
+    api: ApiWorld, client: openai.AsyncOpenAI, more: dict[str, Any]
+) -> None:
+    """Seen failing without `_goes_with`: the words were a note, and the rest was dropped."""
+    _, first = await begun(api, client, "book it")
+    wish = {"model": "opengui", "messages": said("book it", "…", "look at the weather"), **more}
+    asking = asyncio.create_task(client.chat.completions.create(**wish))
+    assert (await given(api, 2)).text == "look at the weather"
+    for each in (first, asking):
+        each.cancel()
+
+
+async def test_a_paused_task_gets_no_note(api: ApiWorld, client: openai.AsyncOpenAI) -> None:
+    task, first = await begun(api, client, "book it")
+    await api.world.task_service.pause(task.id, ANNA)
+    again = asyncio.create_task(
+        client.chat.completions.create(model="opengui", messages=said("book it", "…", "look at the weather"))
+    )
+    assert (await given(api, 2)).text == "look at the weather"
+    for each in (first, again):
+        each.cancel()
+
+
+@pytest.mark.slow
+async def test_a_note_is_given_once_and_the_same_words_again_are_another(tmp_path: Path) -> None:
+    """Seen failing without `_told_before`: a service that has been started again was told it twice."""
+
+    def started_again(world: World) -> Sequence[BaseRoute]:
+        return [Mount("/v1/again", routes=ChatCompletions(world.services, asyncio.Event()).routes())]
+
+    async with open_api(tmp_path, more=started_again) as api:
+        secret = await api.token("ui")
+        clients = [
+            openai.AsyncOpenAI(api_key=secret, base_url=f"{api.url.with_path(path)}", max_retries=0)
+            for path in ("/v1", "/v1/again/v1")
+        ]
+        task, first = await begun(api, clients[0], "book it")
+        waiting = [first]
+        for client, texts, notes in (
+            (clients[0], ["book it", "…", "go on"], 1),
+            (clients[1], ["book it", "…", "go on"], 1),
+            (clients[1], ["book it", "…", "go on", "…", "go on"], 2),
+        ):
+            create = client.chat.completions.create(model="opengui", messages=said(*texts))
+            waiting.append(asyncio.create_task(create))
+            await asyncio.sleep(0.2)
+            assert api.world.agent.asked == [(f"steer {task.id}", "go on")] * notes
+        await api.world.end(task)
+        assert {(await each).id for each in waiting} == {f"chatcmpl-{task.id}"}
+        for client in clients:
+            await client.close()
 
 
 @pytest.mark.parametrize("kind", [QuestionKind.APPROVE, QuestionKind.SECRET, QuestionKind.TAKE_OVER])

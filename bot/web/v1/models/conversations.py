@@ -61,8 +61,8 @@ class EndedConversation(Got):
 
 
 class NewMessage(HowTo):
-    """Something that is said in a conversation: an answer while a question is open, a note while a task is worked on,
-    else a new task.
+    """Something that is said in a conversation: an answer while a question is open, a note while a task is worked on
+    unless it says more than words, else a new task.
     """
 
     text: Text

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
+from agent.events import Started
 from agent.questions import QuestionKind
 from agent.result_schema import JsonSchema
+from agent.run_id import RunId
+from bot.domain.task import TaskState
 from bot.domain.task_request import TaskOptions
 from bot.store.audit import AuditKind
 from tests.bot.web.v1.world import ApiWorld
@@ -37,6 +42,26 @@ async def test_a_message_does_too_and_the_next_one_follows_it_up(api: ApiWorld) 
     await api.world.end(task)
     second = (await api.ask(secret, "POST", path, {"text": "and now?"})).body
     assert (await api.world.task_service.known(second["task"])).request.follows == task.id
+
+
+@pytest.mark.parametrize(
+    "more",
+    [{name: value} for name, value in HOW.items()]
+    + [{"phone": "Moto"}, {"quick": True}, {"result_schema": {"type": "object"}}, {"files": 1}],
+)
+async def test_what_says_more_than_words_is_no_note(api: ApiWorld, more: dict[str, Any]) -> None:
+    """Seen failing where any message was a note while a task was at work: the rest was dropped without a word."""
+    secret = await api.token("ci", owner=ANNA)
+    path = f"/conversations/{(await api.ask(secret, 'POST', '/conversations', {})).body['id']}/messages"
+    first = await api.world.task_service.known((await api.ask(secret, "POST", path, {"text": "look"})).body["task"])
+    api.world.agent.tell(first.id, Started(run=RunId(first.id), phone="pixel", phone_name="Pixel"))
+    await api.world.until(first, TaskState.WORKING)
+    assert (await api.ask(secret, "POST", path, {"text": "go on"})).body["became"] == "note"
+    if "files" in more:
+        bad = {"text": "and this", "files": [{"name": "a.png", "content": "f" * 64}]}
+        assert (await api.ask(secret, "POST", path, bad)).status == 404
+        return
+    assert (await api.ask(secret, "POST", path, {"text": "and there", **more})).body["became"] == "task"
 
 
 async def test_a_schedule_keeps_it(api: ApiWorld) -> None:
