@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from contextlib import AbstractAsyncContextManager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from bot.store.checkpoints import Checkpoints
 from bot.store.connection import Database
-from bot.store.sqlite.checkpoints import open_checkpoints as open_in_files
 from bot.store.sqlite.database import DATABASE_NAME, SQLiteDatabase
+
+if TYPE_CHECKING:
+    from bot.store.checkpoints import Checkpoints
 
 
 async def open_database(directory: Path, url: str = "", *, owns: bool = False, patience: float = 0.0) -> Database:
@@ -38,6 +40,8 @@ async def server_of(url: str) -> tuple[str, int]:
 def open_checkpoints(directory: Path, url: str = "", *, owns: bool = False) -> AbstractAsyncContextManager[Checkpoints]:
     """The checkpoints beside it, for one that `owns` both. Opening them raises StoreError or one of its kinds."""
     if not url:
+        from bot.store.sqlite.checkpoints import open_checkpoints as open_in_files  # noqa: PLC0415 - LangGraph
+
         return open_in_files(directory)
     from bot.store.postgresql.checkpoints import open_checkpoints as open_in_server  # noqa: PLC0415 - an extra
 
