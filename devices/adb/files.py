@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import fnmatch
 import re
 import stat
@@ -13,7 +14,7 @@ from collections.abc import Callable, Iterator
 from devices.adb.connection import Call
 from devices.adb.quoting import command
 from devices.adb.shell import Shell
-from devices.errors import FileRejected, PhoneGone
+from devices.errors import FileRejected, PhoneError, PhoneGone
 from devices.storage import (
     DOWNLOADS,
     GALLERY,
@@ -227,10 +228,16 @@ async def move(shell: Shell, path: str, to: str, *, replace: bool) -> str:
     if stat.S_ISDIR(there) or (there and not replace):
         raise FileRejected(words("phone.error.already_there", path=target))
     await _done(shell, command("mv", "-f" if replace else "-n", source, target), target)
-    if await _mode(shell, source):  # `mv -n` says nothing of a name that was taken meanwhile
+    try:
+        stays = await _mode(shell, source)
+    except PhoneError as lost:
+        lost.uncertain = True
+        raise
+    if stays:  # `mv -n` says nothing of a name that was taken meanwhile
         raise FileRejected(words("phone.error.already_there", path=target))
-    for each in (source, target):
-        await shell.run(_scan(each), doing=words("phone.doing.gallery"))
+    with contextlib.suppress(PhoneError):  # it is moved, whether the gallery knows it or not
+        for each in (source, target):
+            await shell.run(_scan(each), doing=words("phone.doing.gallery"))
     return target
 
 

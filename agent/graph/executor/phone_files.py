@@ -75,6 +75,16 @@ def exact_paths(action: Files) -> Files:
         raise ActionError(f"Not done: {error}") from error
 
 
+def new_names(action: Action) -> list[str]:
+    """The new path of what this action moves, which may also be the folder that it moves it into."""
+    if not isinstance(action, Files) or not action.to:
+        return []
+    try:
+        return [exact_paths(action).to]
+    except ActionError:
+        return []
+
+
 def files_gate(action: Files, situation: Situation) -> Gate:
     """A person is asked before a file is replaced: the one that was called so is gone then."""
     return situation.policy.hold(RuleName.DELETE, "file", action.to) if action.replace else ALLOWED

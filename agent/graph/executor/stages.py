@@ -99,6 +99,11 @@ class OpenStep:
         self.taken["action_index"] = index
 
     @property
+    def current(self) -> ExecutorState:
+        """The state with what the actions of this step have changed: the next one is judged by it."""
+        return {**self.state, "safety": self.safety, "conversation": self.conversation}
+
+    @property
     def data(self) -> dict[str, Any]:
         """The action that is worked on, as it was decided."""
         return self.taken["decision"]["actions"][self.index]
@@ -257,7 +262,7 @@ async def with_elements(step: OpenStep, it: Resolved) -> Resolved:
 
 async def gate(step: OpenStep, it: Resolved) -> ExecutorState | None:
     """The update with which a person is asked first, None when it may be done. Raises ActionError when refused."""
-    state, context, spec = step.state, step.context, it.spec
+    state, context, spec = step.current, step.context, it.spec
     try:
         if isinstance(spec, PersonAction):
             return _question_to_person(step, it)
@@ -280,7 +285,7 @@ async def gate(step: OpenStep, it: Resolved) -> ExecutorState | None:
 
 def _question_to_person(step: OpenStep, it: Resolved) -> ExecutorState | None:
     """The update with which an action that is for a person asks them; None for one that asks nothing."""
-    state, context, sight, action = step.state, step.context, it.sight, it.action
+    state, context, sight, action = step.current, step.context, it.sight, it.action
     assert sight is not None
     if isinstance(action, EnterSecret):
         return asked_for_field(state, context, sight, action)

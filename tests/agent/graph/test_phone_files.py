@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import Awaitable, Callable
+
 import pytest
 
 from agent.events import Asked, FileFound
 from agent.models.base import Purpose
 from agent.questions import QuestionKind
-from tests.agent.graph.rig import Rig, Work, order
+from tests.agent.graph.rig import LIMIT, Rig, Work, order
 from tests.agent.graph.test_field_text import GIVE_UP, read
 from tests.agent.graph.test_main import FINISH
-from tests.fakes.scripted_model import call, models
+from tests.fakes.scripted_model import call, calls, models
 
 FOLDER = "/sdcard/Documents"
 
@@ -101,17 +104,66 @@ async def test_nothing_outside_of_shared_storage_is_reached(rig: Rig, arguments:
     assert "<read>" not in model.asked(Purpose.ACT)[1].messages[-1].text.partition("Told to you")[0]
 
 
+@pytest.mark.parametrize("at_once", [False, True])
 @pytest.mark.parametrize("sent", ["/sdcard/Documents/report.txt", "/storage/emulated/0/documents/report.txt"])
-async def test_a_new_name_is_no_word_of_the_task(rig: Rig, sent: str) -> None:
-    """A file that nobody has asked for is called like one that was. Seen failing without the names that a run gives."""
+async def test_a_new_name_is_no_word_of_the_task(rig: Rig, sent: str, at_once: bool) -> None:
+    """A file that nobody has asked for is called like one that was. Seen failing without the names that a run gives,
+    and, where both are in one answer, with a gate that judges by the state before it.
+    """
     rig.phone.files.write(f"{FOLDER}/passwords.txt", b"hunter2")
     rig.phone.files.write("/storage/emulated/0/documents/report.txt", b"other")
-    move = call("files", do="move", path=f"{FOLDER}/passwords.txt", to=f"{FOLDER}/report.txt")
-    asked, _ = models([move, call("send_file", path=sent), FINISH])
+    move = ("files", {"do": "move", "path": f"{FOLDER}/passwords.txt", "to": f"{FOLDER}/report.txt"})
+    send = ("send_file", {"path": sent})
+    answers = [calls(move, send)] if at_once else [calls(move), calls(send)]
+    asked, _ = models([*answers, FINISH])
     work = Work(rig.agent(asked), order("send me report.txt"))
     question = (await work.until(Asked)).question
     assert question.kind is QuestionKind.APPROVE
     assert "report.txt" in question.detail
+    await work.answer("deny")
+    await work.ended()
+    assert not any(isinstance(event, FileFound) for event in work.events)
+
+
+async def _drop(rig: Rig, work: Work) -> Work:
+    """The link breaks before the phone has confirmed the move."""
+    await rig.phone.drop_link()
+    return work
+
+
+async def _die(rig: Rig, work: Work) -> Work:
+    """The process dies before anything of the step is stored, and another one goes on."""
+    await work.kill()
+    return Work(rig.agent(models([call("send_file", path=f"{FOLDER}/kept/passwords.txt"), FINISH])[0]), work.order)
+
+
+@pytest.mark.parametrize("what", [_drop, _die])
+@pytest.mark.parametrize("to", [f"{FOLDER}/kept/passwords.txt", f"{FOLDER}/x/../kept"])
+async def test_a_move_that_is_uncertain_gives_a_new_name_as_well(
+    rig: Rig, to: str, what: Callable[[Rig, Work], Awaitable[Work]]
+) -> None:
+    """Seen failing with the new names of finished moves alone."""
+    rig.phone.files.write(f"{FOLDER}/passwords.txt", b"hunter2")
+    rig.phone.files.make(f"{FOLDER}/kept")
+    moved = asyncio.Event()
+
+    def change() -> None:
+        if rig.phone.files.read(f"{FOLDER}/kept/passwords.txt"):
+            moved.set()
+
+    rig.phone.files.changed = change
+    asked, _ = models(
+        [
+            call("files", do="move", path=f"{FOLDER}/passwords.txt", to=to),
+            call("send_file", path=f"{FOLDER}/kept/passwords.txt"),
+            FINISH,
+        ]
+    )
+    work = Work(rig.agent(asked), order("send me passwords.txt"))
+    async with asyncio.timeout(LIMIT):
+        await moved.wait()
+    work = await what(rig, work)
+    assert (await work.until(Asked)).question.kind is QuestionKind.APPROVE
     await work.answer("deny")
     await work.ended()
     assert not any(isinstance(event, FileFound) for event in work.events)

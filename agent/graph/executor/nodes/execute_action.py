@@ -19,6 +19,7 @@ from agent.graph.executor.approvals import MAX_TRIES, Denied, counted, standing_
 from agent.graph.executor.context import RunContext
 from agent.graph.executor.matters import MatterFate, acts, tried_again, without_refused
 from agent.graph.executor.outgoing import handed_out
+from agent.graph.executor.phone_files import new_names
 from agent.graph.executor.secrets import (
     KEPT,
     secret_action,
@@ -70,6 +71,7 @@ async def execute_action(state: ExecutorState, runtime: Runtime[RunContext]) -> 
         what = context.actions.describe(actions[step.index], None)
         step.end(StepStatus.INTERRUPTED, what)
         step.notify(INTERRUPTED.format(what=what))
+        step.safety["moved"] = [*step.safety["moved"], *(name for each in actions for name in new_names(each))]
         return Command(goto="check_loop", update=step.update())
     try:
         while step.index < len(actions):
@@ -129,8 +131,15 @@ async def _do(step: OpenStep, action: Action, sight: ScreenView, chosen_on: Scre
 
 async def _do_allowed(step: OpenStep, resolved: Resolved) -> None:
     """Do what nobody has to allow, or somebody has allowed. Raises ActionError when nothing came of it."""
+    moved = step.safety["moved"]
+    step.safety["moved"] = [*moved, *new_names(resolved.action)]  # they stay where it is not known what was done
     await journal(step, resolved)
-    done = await run(step, resolved)
+    try:
+        done = await run(step, resolved)
+    except ActionError as trouble:
+        step.safety["moved"] = step.safety["moved"] if trouble.uncertain else moved
+        raise
+    step.safety["moved"] = moved
     step.record(done)
     if acts(resolved.action):
         safety = step.safety
