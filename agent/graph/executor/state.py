@@ -248,8 +248,8 @@ class SafetyState(TypedDict, total=False):
     readable_apps: list[str]
     """The apps that forbid pictures and whose words a person lets the model read in the run."""
     moved: list[str]
-    """Files and folders that the run has moved, as they are called since, with those of moves of which nothing certain is
-    known: the new names are no words of the task.
+    """Files and folders that the run has moved, as they are called since, also where it is not known whether it has:
+    the new names are no words of the task.
     """
     copied: CopiedText | None
     """What is pasted in the run: nothing else that lies on the phone's clipboard is known."""

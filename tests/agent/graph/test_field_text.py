@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
@@ -213,7 +214,35 @@ async def test_what_was_allowed_to_be_pasted_is_pasted_once(rig: Rig) -> None:
 async def test_the_phones_own_paste_is_asked_about(rig: Rig, label: str) -> None:
     """What lies on its clipboard is not known. Seen failing without `pastes_unknown`: nobody is asked."""
     rig.phone.state.dialogs.append(Dialog("Text", "Choose.", [label, "Cancel"]))
-    asked, _ = models([lambda r: call("tap", element=_of(r, label)), GIVE_UP])
+    await _asked_about_paste(rig, lambda r: call("tap", element=_of(r, label)))
+
+
+def _finger(request: ModelRequest, tool: str) -> ModelReply:
+    assert request.scene is not None
+    box = next(e.bounds for e in request.scene.screen.elements or () if e.text == "Paste")
+    middle = box.centre
+    points = {"start_x": middle.x, "start_y": middle.y, "end_x": middle.x + 40, "end_y": middle.y}
+    return call(tool, **points)
+
+
+@pytest.mark.parametrize(
+    "press",
+    [
+        lambda r: call("type", element=_of(r, "Paste"), text="hello"),
+        lambda r: call("long_press", element=_of(r, "Paste")),
+        lambda r: call("double_tap", element=_of(r, "Paste")),
+        lambda r: _finger(r, "swipe"),
+        lambda r: _finger(r, "drag"),
+    ],
+)
+async def test_whatever_presses_paste_is_asked_about(rig: Rig, press: Callable[[ModelRequest], ModelReply]) -> None:
+    """Seen failing with a look at taps, long presses and keys alone."""
+    rig.phone.state.dialogs.append(Dialog("Text", "Choose.", ["Paste", "Cancel"]))
+    await _asked_about_paste(rig, press)
+
+
+async def _asked_about_paste(rig: Rig, press: Callable[[ModelRequest], ModelReply]) -> None:
+    asked, _ = models([press, GIVE_UP])
     work = Work(rig.agent(asked), order("fill it in"))
     question = (await work.until(Asked)).question
     assert question.kind is QuestionKind.APPROVE
