@@ -29,7 +29,7 @@ from agent.graph.executor.secrets import (
     what_was_typed,
 )
 from agent.graph.executor.stages import OpenStep, gate, journal, resolve, resolve_input, run, with_copied, with_elements
-from agent.graph.executor.state import ExecutorState, ending, ending_by, performed_of
+from agent.graph.executor.state import ExecutorState, SafetyState, ending, ending_by, performed_of
 from agent.graph.executor.targets import ResolvedTarget, spoken_as
 from agent.guards.binding import digest
 from agent.guards.typed import place_of
@@ -131,15 +131,16 @@ async def _do(step: OpenStep, action: Action, sight: ScreenView, chosen_on: Scre
 
 async def _do_allowed(step: OpenStep, resolved: Resolved) -> None:
     """Do what nobody has to allow, or somebody has allowed. Raises ActionError when nothing came of it."""
-    moved = step.safety["moved"]
-    step.safety["moved"] = [*moved, *new_names(resolved.action)]  # they stay where it is not known what was done
+    before: SafetyState = {**step.safety}
+    step.foresee(resolved)
     await journal(step, resolved)
     try:
         done = await run(step, resolved)
     except ActionError as trouble:
-        step.safety["moved"] = step.safety["moved"] if trouble.uncertain else moved
+        if not trouble.uncertain:
+            step.safety |= before
         raise
-    step.safety["moved"] = moved
+    step.safety["moved"] = before["moved"]
     step.record(done)
     if acts(resolved.action):
         safety = step.safety
