@@ -213,13 +213,15 @@ async def list_folder(shell: Shell, folder: str) -> tuple[FolderEntry, ...]:
 
 
 async def move(shell: Shell, path: str, to: str, *, replace: bool) -> str:
-    """Moves a file or folder, and returns where it is then: into `to` where that is a folder. A file of that name is
-    only replaced with `replace`. Raises FileRejected and other PhoneErrors.
+    """Moves a file or folder, and returns where it is then: into `to` where that is a folder. With `replace` a file at
+    `to` is gone, and a folder there is refused. Raises FileRejected and other PhoneErrors.
     """
-    source, target = checked_movable(path), checked_path(to)
+    source, target = checked_movable(path), checked_folder(to)
     if not await _mode(shell, source):
         raise FileRejected(words("phone.error.nothing_there", path=source))
     if stat.S_ISDIR(await _mode(shell, target)):
+        if replace:
+            raise FileRejected(words("phone.error.already_there", path=target))
         target = f"{target}/{source.rpartition('/')[2]}"
     target = checked_movable(target)
     if f"{target}/".startswith(f"{source}/"):

@@ -58,13 +58,54 @@ async def test_a_file_of_that_name_is_only_replaced_after_a_yes(rig: Rig) -> Non
     work = Work(rig.agent(asked), order("call a.txt b.txt"))
     question = (await work.until(Asked)).question
     assert question.kind is QuestionKind.APPROVE
-    assert f"{FOLDER}/b.txt" in f"{question.text} {question.detail}"
+    assert "delete the file that has that name there" in question.text
+    assert f"{FOLDER}/b.txt" in question.text
     assert "There is already something called" in model.asked(Purpose.ACT)[1].messages[-1].text
     assert rig.phone.files.read(f"{FOLDER}/b.txt") == b"b"
     await work.answer("allow")
     await work.ended()
     assert rig.phone.files.read(f"{FOLDER}/b.txt") == b"a"
     assert rig.phone.files.read(f"{FOLDER}/a.txt") is None
+
+
+@pytest.mark.parametrize("to", [f"{FOLDER}/kept", f"{FOLDER}/kept/", "/sdcard"])
+async def test_what_is_replaced_is_named(rig: Rig, to: str) -> None:
+    """A person reads the path of what is deleted. Seen failing with a file that is replaced in the folder `to`."""
+    name = "a.txt"
+    for folder in (FOLDER, f"{FOLDER}/kept", "/sdcard"):
+        rig.phone.files.write(f"{folder}/{name}", folder.encode())
+    asked, _ = models([call("files", do="move", path=f"{FOLDER}/{name}", to=to, replace=True), GIVE_UP])
+    work = Work(rig.agent(asked), order("put it there"))
+    await work.until(Asked)
+    await work.answer("allow")
+    await work.ended()
+    assert commands(rig) == []
+
+
+async def test_a_file_is_moved_to_the_top_of_shared_storage(rig: Rig) -> None:
+    """Seen failing with a new path that has to lie below it."""
+    rig.phone.files.write(f"{FOLDER}/a.txt", b"a")
+    asked, _ = models([call("files", do="move", path=f"{FOLDER}/a.txt", to="/sdcard"), FINISH])
+    await Work(rig.agent(asked), order("put it there")).ended()
+    assert rig.phone.files.read("/sdcard/a.txt") == b"a"
+
+
+async def test_a_folder_that_cannot_be_listed_is_no_uncertain_deed(rig: Rig) -> None:
+    """Seen failing with the list of a folder taken for a change: the task is said to be done in part."""
+    asked, model = models([call("files", do="list", path=FOLDER), GIVE_UP])
+    rig.phone.faults.set(hang="sync")
+    work = Work(rig.agent(asked), order("which documents are there?"))
+    async with asyncio.timeout(LIMIT):
+        while not rig.journal.rows:
+            await asyncio.sleep(0)
+        while next(entry.state for entry in rig.journal.rows.values()) not in {"rejected", "uncertain"}:
+            await rig.phone.drop_link()
+            await asyncio.sleep(0)
+    rig.phone.faults.set(hang="")
+    ended = await work.ended()
+    assert "The folder could not be listed" in model.asked(Purpose.ACT)[1].messages[-1].text
+    assert [entry.state for entry in rig.journal.rows.values()] == ["rejected"]
+    assert ended.summary == "It cannot be done."
 
 
 @pytest.mark.parametrize(
