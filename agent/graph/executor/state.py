@@ -282,8 +282,8 @@ class ConversationState(TypedDict, total=False):
     """What became of a request that was too long for the model: "refused", then "summed up" until it has answered."""
     no_past_frames: bool
     """Whether the model is shown no pictures of the past, because a request was too long for it."""
-    by_list: bool
-    """Whether the model is shown no pictures at all, because it has said nothing to several in a row."""
+    by_list: str
+    """The model that is shown no pictures at all, because it has said nothing to several in a row; "" for none."""
 
 
 class ProgressState(TypedDict, total=False):
@@ -365,7 +365,7 @@ NEW_RUN: Final[ExecutorState] = {
         "steering_notes": [],
         "addresses_found": [],
         "no_past_frames": False,
-        "by_list": False,
+        "by_list": "",
     },
     "progress": {"given_up": 0},
 }
