@@ -73,7 +73,7 @@ class PatientModel:
         self._answered = False
         self._stood_in: set[str] = set()
         """Tasks that were told of another model."""
-        self._interrupted: dict[str, tuple[float | None, float, ModelAway | None]] = {}
+        self._interrupted: dict[str, tuple[float | None, float, ModelAway | None, ModelRequest]] = {}
         """By conversation, the waiting that goes on with the request as it is rendered for another model."""
         offline = model.name == PILOT
         self.state = ModelState(ModelStatus.OFFLINE) if offline else ModelState(ModelStatus.NOT_TESTED, model.name)
@@ -116,7 +116,9 @@ class PatientModel:
         return keeps_conversation(self._model)
 
     def end_conversation(self, conversation: str, /) -> None:
-        """Have the endpoint delete what it keeps of a conversation."""
+        """Have the endpoint delete what it keeps of a conversation, which is not waited for any more either."""
+        if (waiting := self._interrupted.pop(conversation, None)) is not None:
+            self._tell(waiting[-1], ModelAway())
         end_conversation(self._model, conversation)
 
     async def window(self, sent: int = MOST_WINDOW) -> int:
@@ -128,7 +130,8 @@ class PatientModel:
         """See Model. In an outage nobody waits for what is in `_AT_ONCE`. Cancelling ends the waiting at once."""
         streamed = None if on_delta is None else _Streamed(on_delta)
         began, slept = self._clock(), False
-        end, pause, told = self._interrupted.pop(request.conversation, (None, FIRST_PAUSE_S, None))
+        begin = (None, FIRST_PAUSE_S, None, request)
+        end, pause, told, _ = self._interrupted.pop(request.conversation, begin)
         try:
             while True:
                 try:
@@ -156,7 +159,7 @@ class PatientModel:
                 slept, pause = True, min(LONGEST_PAUSE_S, pause * 2)
         except ModelSwitched:
             if told is not None:
-                self._interrupted[request.conversation] = end, pause, told
+                self._interrupted[request.conversation] = end, pause, told, request
                 told = None
             raise
         finally:

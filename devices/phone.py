@@ -360,7 +360,7 @@ class FileManager(Protocol):
 
     async def move(self, path: str, to: str, *, replace: bool) -> str:
         """Move or rename a file or folder, and return its path then: inside `to` where that is a folder. With `replace`
-        a file of that name is gone.
+        the file at `to` is gone, and a folder there is refused.
         """
         ...
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Final
 
-from agent.guards.touch_target import TouchTarget, words_under
+from agent.guards.touch_target import TouchTarget, Words
 from agent.guards.words import plain, readings
 
 PASTE: Final = frozenset(
@@ -32,8 +33,8 @@ PASTE: Final = frozenset(
 _PLAIN: Final = frozenset(map(plain, PASTE))
 
 
-def pastes_unknown(spot: TouchTarget) -> bool:
-    """Whether a touch here pastes what lies on the phone's clipboard."""
+def pastes_unknown(spot: TouchTarget, said: Iterable[Words]) -> bool:
+    """Whether a touch that may set off these labels pastes what lies on the phone's clipboard."""
     if spot.target is not None and spot.target.editable:
         return False
-    return any(_PLAIN.intersection(readings(each.label)) for each in words_under(spot))
+    return any(_PLAIN.intersection(readings(each.label)) for each in said)

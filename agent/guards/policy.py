@@ -16,6 +16,7 @@ from pydantic import ValidationError
 from agent import actions as act
 from agent.guards.amounts import has_amount
 from agent.guards.blind import is_nameless, is_sensitive, slides, tells_nothing
+from agent.guards.clipboard import pastes_unknown
 from agent.guards.dialogs import Agreement, agreed
 from agent.guards.egress import address_reason
 from agent.guards.file_egress import asked_for
@@ -227,6 +228,8 @@ class Policy:
         gate = self._captions(spot, said)
         if gate is not ALLOWED:
             return gate
+        if pastes_unknown(spot, said):
+            return Gate("approve", words("reason.clipboard"), how="egress")
         captions = [w.label for w in said if w.button]
         own = touched is not None and touched.package == ANDROID
         harmless = bool(captions) and all(

@@ -15,15 +15,20 @@ from agent.guards.rules import fits, shipped
 from agent.guards.words import plain
 from devices.phone import Element, Observation
 
-MAX_UNITS: Final = 1500
-"""Of one app, the newest: a few screens full of text."""
+MAX_UNITS: Final = 6000
+"""Of one app, the newest: as many as the longest text has that a model is given at once, in a script without blanks."""
 MAX_APPS: Final = 12
 """Apps of one run, the newest."""
-MAX_LABEL: Final = 4000
+MAX_PIECE: Final = 4000
+"""Letters that are searched at once: some patterns take a time that grows with their square."""
+OVERLAP: Final = 200
+"""Letters by which pieces of a text overlap, so that a word at the end of one is whole in the next."""
+MAX_TEXT: Final = 12_000
+"""Letters of one text; at most 10,000 are typed at once, and fewer are read or copied."""
 LABELS_KEPT: Final = 1024
-"""Labels whose units are kept: those of the last dozen screens."""
+"""Pieces of labels whose units are kept: those of the last dozen screens."""
 DIGITS: Final = 8
-"""Of the number that stands for a unit, in base 16: a wrong match among all that is kept is one in 200,000."""
+"""Of the number that stands for a unit, in base 16: a wrong match among all that is kept is one in 60,000."""
 PAIR_LETTERS, WORD_LETTERS, MARK_SIGNS, NUMBER_DIGITS = 3, 4, 6, 4
 """What is shorter says nothing: a word of a pair, one by itself, a mix of letters and digits, a number."""
 HOMES: Final = ("*launcher*", "com.miui.home", "*.home")
@@ -106,10 +111,16 @@ def numbers_of(texts: Iterable[str]) -> frozenset[str]:
     return frozenset(unit.number for text in texts for unit in units_of(text))
 
 
-@lru_cache(LABELS_KEPT)
 def units_of(text: str) -> tuple[Unit, ...]:
     """Everything in a text by which it is known again."""
-    text = text[:MAX_LABEL]
+    if len(text) <= MAX_PIECE:
+        return _units_of(text)
+    starts = range(0, min(len(text), MAX_TEXT) - OVERLAP, MAX_PIECE - OVERLAP)
+    return tuple(dict.fromkeys(unit for at in starts for unit in _units_of(text[at : at + MAX_PIECE])))
+
+
+@lru_cache(LABELS_KEPT)
+def _units_of(text: str) -> tuple[Unit, ...]:
     addresses = [
         Unit("address", (each,), number("address", each)) for each in map(bare_address, _ADDRESS.findall(text))
     ]

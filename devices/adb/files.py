@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import fnmatch
 import re
 import stat
@@ -13,7 +14,7 @@ from collections.abc import Callable, Iterator
 from devices.adb.connection import Call
 from devices.adb.quoting import command
 from devices.adb.shell import Shell
-from devices.errors import FileRejected, PhoneGone
+from devices.errors import FileRejected, PhoneError, PhoneGone
 from devices.storage import (
     DOWNLOADS,
     GALLERY,
@@ -212,13 +213,15 @@ async def list_folder(shell: Shell, folder: str) -> tuple[FolderEntry, ...]:
 
 
 async def move(shell: Shell, path: str, to: str, *, replace: bool) -> str:
-    """Moves a file or folder, and returns where it is then: into `to` where that is a folder. A file of that name is
-    only replaced with `replace`. Raises FileRejected and other PhoneErrors.
+    """Moves a file or folder, and returns where it is then: into `to` where that is a folder. With `replace` a file at
+    `to` is gone, and a folder there is refused. Raises FileRejected and other PhoneErrors.
     """
-    source, target = checked_movable(path), checked_path(to)
+    source, target = checked_movable(path), checked_folder(to)
     if not await _mode(shell, source):
         raise FileRejected(words("phone.error.nothing_there", path=source))
     if stat.S_ISDIR(await _mode(shell, target)):
+        if replace:
+            raise FileRejected(words("phone.error.already_there", path=target))
         target = f"{target}/{source.rpartition('/')[2]}"
     target = checked_movable(target)
     if f"{target}/".startswith(f"{source}/"):
@@ -227,10 +230,16 @@ async def move(shell: Shell, path: str, to: str, *, replace: bool) -> str:
     if stat.S_ISDIR(there) or (there and not replace):
         raise FileRejected(words("phone.error.already_there", path=target))
     await _done(shell, command("mv", "-f" if replace else "-n", source, target), target)
-    if await _mode(shell, source):  # `mv -n` says nothing of a name that was taken meanwhile
+    try:
+        stays = await _mode(shell, source)
+    except PhoneError as lost:
+        lost.uncertain = True
+        raise
+    if stays:  # `mv -n` says nothing of a name that was taken meanwhile
         raise FileRejected(words("phone.error.already_there", path=target))
-    for each in (source, target):
-        await shell.run(_scan(each), doing=words("phone.doing.gallery"))
+    with contextlib.suppress(PhoneError):  # it is moved, whether the gallery knows it or not
+        for each in (source, target):
+            await shell.run(_scan(each), doing=words("phone.doing.gallery"))
     return target
 
 

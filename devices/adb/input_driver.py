@@ -22,6 +22,7 @@ from devices.adb.text_entry import (
     UNKNOWN_DELETES,
     check_text,
     clearing_commands,
+    is_left_of,
     same_words,
     typing_commands,
 )
@@ -312,8 +313,8 @@ class InputDriver:
                 why = words("phone.error.untyped", problem=sentence_of(problem))
                 raise PhoneError(why, uncertain=what.at is not None) from problem
             by_keys = not broadcast
-            if what.clear and (broadcast or not await self._emptied(act, what, screen, seen)):
-                lines[:0] = clearing_commands(known_length(seen, what.at), broadcast=broadcast)
+            if what.clear:
+                await self._clear(act, what, screen, seen, broadcast=broadcast)
             for line in lines:
                 await act.check(line, words("phone.doing.text"), extra_seconds=len(line) / 20, secret=what.secret)
         if later and not (what.submit or what.secret):
@@ -348,19 +349,28 @@ class InputDriver:
             return False
         return await act.enter(self._lane, text, field)
 
-    async def _emptied(self, act: Act, what: TypeText, screen: Size | None, seen: tuple[Element, ...]) -> bool:
-        """Whether a long text, or one of several lines, is gone by selecting it all: keys that delete one sign after
-        the other take their time, and End only goes to the end of a line. Android 12 and later can press two keys.
+    async def _clear(
+        self, act: Act, what: TypeText, screen: Size | None, seen: tuple[Element, ...], *, broadcast: bool
+    ) -> None:
+        """Empties the field. A long text, or one of several lines, is selected as a whole where two keys can be pressed
+        (Android 12 and later): keys that delete one sign after the other take their time, and End only goes to the end
+        of a line. Raises PhoneError where it is not known to be gone: what is typed would be mixed up with it.
         """
         field = known_field(seen, what.at)
         text = "" if field is None else field_text(field)
-        if len(text) <= UNKNOWN_DELETES and "\n" not in text:
-            return False
-        if input_problem(await act.send(COMBINATIONS[Key.SELECT_ALL], words("phone.doing.text"))):
-            return False
-        await act.check(command("input", "keyevent", "KEYCODE_DEL"), words("phone.doing.text"))
-        left = await self._focused(screen, what.at) if screen is not None else None
-        return left is not None and not (field_text(left) and field_text(left) in text)
+        doing, is_long = words("phone.doing.text"), len(text) > UNKNOWN_DELETES or "\n" in text
+        if is_long and not broadcast and not input_problem(await act.send(COMBINATIONS[Key.SELECT_ALL], doing)):
+            await act.check(command("input", "keyevent", "KEYCODE_DEL"), doing)
+            if await self._is_gone(text, screen, what.at):
+                return
+        for line in clearing_commands(None if field is None else len(text), broadcast=broadcast):
+            await act.check(line, doing, extra_seconds=len(line) / 20)
+        if is_long and not await self._is_gone(text, screen, what.at):
+            raise PhoneError(words("phone.error.not_emptied"), uncertain=True)
+
+    async def _is_gone(self, text: str, screen: Size | None, at: Point | None) -> bool:
+        left = None if screen is None else await self._focused(screen, at)
+        return left is not None and not is_left_of(text, field_text(left))
 
     async def _focused(self, screen: Size, at: Point | None) -> Element | None:
         """The field with the focus, if it is the one that was touched: that takes a moment to get it."""
@@ -471,12 +481,6 @@ def known_field(seen: tuple[Element, ...], at: Point | None) -> Element | None:
     """The field that is typed into as the last look has told it, None when that is not known."""
     touched = next((each for each in seen if at is not None and each.editable and each.bounds.holds(at)), None)
     return touched or (field_at(seen, None) if at is None else None)
-
-
-def known_length(seen: tuple[Element, ...], at: Point | None) -> int | None:
-    """How long its text was then."""
-    field = known_field(seen, at)
-    return None if field is None else len(field_text(field))
 
 
 def holds_text(read: str, what: TypeText) -> bool:

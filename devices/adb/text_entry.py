@@ -71,6 +71,14 @@ def clearing_commands(length: int | None, *, broadcast: bool) -> tuple[str, ...]
     )
 
 
+def is_left_of(text: str, left: str) -> bool:
+    """Whether this is what is left of a text when something was deleted in one place, or nothing. The words of a hint,
+    which not every phone tells as one, are not.
+    """
+    ways = range(len(left) + 1)
+    return bool(left) and any(text.startswith(left[:at]) and text.endswith(left[at:]) for at in ways)
+
+
 def _broadcast(piece: str) -> str:
     coded = base64.b64encode(piece.encode()).decode()
     # With -p the broadcast goes to the keyboard alone; without it any app could listen to what is typed.

@@ -177,6 +177,19 @@ async def test_an_outage_of_both_is_waited_for_once_however_often_the_step_is_re
         assert [away.until is None for _, away in there.told] == [False, True], "told once, and once that it is over"
 
 
+async def test_a_wait_that_is_not_gone_on_with_ends_with_its_conversation() -> None:
+    """A run may be stopped between two renderings. Seen failing with a card that goes on waiting."""
+    gone = refused(503, "overloaded", times=0)
+    async with both([Answer(text="first"), gone], [gone]) as there:
+        await there.model.complete(step())
+        for name in ("one", "two"):
+            with pytest.raises(ModelSwitched):
+                await there.model.complete(step(rendered_for=name))
+        assert [away.until is None for _, away in there.told] == [False]
+        there.model.end_conversation("")
+        assert [away.until is None for _, away in there.told] == [False, True]
+
+
 async def test_an_outage_of_both_ends_with_whichever_is_back() -> None:
     async with both(
         [Answer(text="first"), refused(503, "away", times=2), WELL], [refused(503, "away", times=0)]

@@ -17,6 +17,7 @@ from agent.graph.executor.long_lists import MAX_LETTERS
 from agent.graph.executor.targets import ResolvedTarget
 from agent.guards.gate import ALLOWED, Gate
 from agent.guards.masking import BULLET
+from agent.guards.masking import COVERED as COVERED_WORDS
 from agent.observing import ScreenView
 from agent.tools.spec import ActionError, Done, Situation, ungated
 from agent.wording import Texts, sentence, shortened, words
@@ -153,9 +154,14 @@ def text_of(field: Element) -> str:
 def read_field(seen: Observation, *, covered: bool) -> tuple[Element, str]:
     """The field that is meant and its whole text. Raises ActionError where it must not be told."""
     field = _meant(seen, covered=covered)
-    if field.password or BULLET in field.text:
+    if field.password or _is_covered(field.text):
         raise ActionError(CODE_FIELD)
     return field, text_of(field)
+
+
+def _is_covered(text: str) -> bool:
+    """Whether a text has words that are not told, or is made of the dots of a password."""
+    return COVERED_WORDS in text or {*text} == {BULLET}
 
 
 def _meant(seen: Observation, *, covered: bool) -> Element:
@@ -185,23 +191,28 @@ def changed_text(action: EditText, text: str) -> str:
 @dataclass(frozen=True)
 class SameText:
     """Implements devices.phone.Judged for a text that is made of what the field held: what has come into it meanwhile
-    would be lost. `cover` takes the secrets out of a look, as they were out of `text`.
+    would be lost. `cover` takes the secrets out of a look, as they were out of `text`. A field without the focus is
+    touched where it was.
     """
 
+    field: Element
     text: str
     seen: Observation
     cover: Callable[[Observation], Observation]
-    pictured: bool = False
+    pictured: bool = True
 
-    def shows_same(self, thumbnail: Image.Image) -> bool:  # noqa: ARG002  # a picture does not tell a long text
-        """See `Judged.shows_same`."""
-        return True
+    def shows_same(self, thumbnail: Image.Image) -> bool:  # noqa: ARG002
+        """No picture tells all of a long text: the elements are read, however long that takes."""
+        return False
 
     def tells_same(self, elements: tuple[Element, ...]) -> bool:
         """See `Judged.tells_same`."""
         now = self.cover(replace(self.seen, elements=elements))
-        field = field_in(now.elements or ())
-        return field is not None and text_of(field) == self.text
+        field, then = field_in(now.elements or ()), self.field
+        if field is None or text_of(field) != self.text:
+            return False
+        same = (field.resource_id, field.class_name) == (then.resource_id, then.class_name)
+        return same and (then.focused or field.bounds.holds(then.bounds.clipped(self.seen.size).centre))
 
 
 def _replacing(field: Element, text: str, sight: ScreenView) -> inputs.TypeText:
@@ -224,6 +235,8 @@ def _edit_input(action: EditText, _where: ResolvedTarget, sight: ScreenView) -> 
 
 def _cut_input(_action: CutText, _where: ResolvedTarget, sight: ScreenView) -> inputs.Input:
     field, text = read_field(sight.observation, covered=sight.screen.covered)
+    if not field.class_name.endswith(_PLAIN_FIELDS):
+        raise ActionError(NOT_WHOLE)
     _require_copyable(text)
     return _replacing(field, "", sight)
 
@@ -275,7 +288,7 @@ async def copy_text(action: CopyText, context: PhoneContext) -> Done:
         text = source.label
     else:
         source, text = read_field(seen, covered=covered)
-    if BULLET in text or (source.editable and context.policy.is_secret_field(source)):
+    if _is_covered(text) or (source.editable and context.policy.is_secret_field(source)):
         raise ActionError(CODE_FIELD)
     _require_copyable(text)
     effect = Worded.of(_TEXTS.words("copied", number=len(text)))

@@ -23,7 +23,7 @@ MAX_SCROLLS: Final = 80
 MAX_SECONDS: Final = 90.0
 MAX_LETTERS: Final = 6_000
 """Of the rows or the text that a model is given, or that is copied, at once: about 1,500 tokens. Of an app the words of
-about so long a text are remembered (`agent.guards.seen_words.MAX_UNITS`), so that none of them leaves it unasked.
+so long a text are remembered (`agent.guards.seen_words.MAX_UNITS`), so that none of them leaves it unasked.
 """
 NO_LIST: Final = "Not done: nothing on this screen scrolls {direction}."
 COVERED: Final = (

@@ -7,13 +7,11 @@ from typing import Final
 from agent.actions import Action, DoubleTap, LongPress, OpenUrl, PressKey, Tap, Type
 from agent.graph.executor.context import RunMemory
 from agent.graph.executor.state import ExecutorState
-from agent.guards.clipboard import pastes_unknown
 from agent.guards.gate import ALLOWED, Gate
 from agent.guards.key_effects import keys_of
 from agent.guards.leaving import Sources, address_carries, is_address, is_browser, typed_carries
 from agent.guards.seen_words import with_words
 from agent.tools.spec import Situation
-from agent.wording import words
 from devices.wording import Words
 
 KEPT: Final = 40
@@ -80,11 +78,9 @@ def typed_gate(action: Type, situation: Situation) -> Gate:
 
 def pressed_gate(action: Tap | DoubleTap | LongPress | PressKey, situation: Situation) -> Gate:
     """Whether a person must be asked before a touch or key that hands on what stands in the field with the focus,
-    however it came there, and before a touch that pastes what was not copied in the task.
+    however it came there.
     """
     spot = situation.spot
-    if spot is not None and not isinstance(action, PressKey) and pastes_unknown(spot):
-        return _asked(words("reason.clipboard"))
     if spot is None or (spot.target is not None and spot.target.editable):
         return ALLOWED
     enter = keys_of(action).enter

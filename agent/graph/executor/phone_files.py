@@ -25,13 +25,14 @@ MOST_ENTRIES: Final = 200
 """Of one folder for a model: about 3,000 tokens."""
 UNABLE: Final = "Not done: the files of this phone cannot be put in order from here. Use its app for files."
 REFUSED: Final = "Not done: {why}"
-REPLACE: Final = "Not done: {why} To replace a file, say so with replace: a person is asked then."
+REPLACE: Final = "Not done: {why} To replace a file, give its full path in to, and replace: a person is asked then."
+UNLISTED: Final = "The folder could not be listed: {why}"
 _SHOWN: Final = 60
 _TEXTS: Final = Texts(
     {
         "list": "list the files in {path}",
         "move": "move {path} to {to}",
-        "replace": "move {path} to {to}, and delete what is called so",
+        "replace": "move {path} to {to}, and delete the file that has that name there",
         "make_folder": "make the folder {path}",
         "entries": "{number} files and folders",
         "now": "it is now {path}",
@@ -54,7 +55,7 @@ class Files(Action):
     do: Literal["list", "move", "make_folder"] = Field(description="What.")
     path: str = Field(min_length=1, max_length=1000, description="Its full path.")
     to: str = Field(default="", max_length=1000, description="For move: its new path.")
-    replace: bool = Field(default=False, description="Deletes what is called so.")
+    replace: bool = Field(default=False, description="For move: delete the file that is at to.")
 
     @model_validator(mode="after")
     def _has_a_place(self) -> Files:
@@ -75,8 +76,18 @@ def exact_paths(action: Files) -> Files:
         raise ActionError(f"Not done: {error}") from error
 
 
+def new_names(action: Action) -> list[str]:
+    """The new path of what this action moves, which may also be the folder that it moves it into."""
+    if not isinstance(action, Files) or not action.to:
+        return []
+    try:
+        return [exact_paths(action).to]
+    except ActionError:
+        return []
+
+
 def files_gate(action: Files, situation: Situation) -> Gate:
-    """A person is asked before a file is replaced: the one that was called so is gone then."""
+    """A person is asked before a file is replaced: the one that had the new path is gone then."""
     return situation.policy.hold(RuleName.DELETE, "file", action.to) if action.replace else ALLOWED
 
 
@@ -89,6 +100,8 @@ async def put_in_order(action: Files, context: PhoneContext) -> Done:
     except FileRejected as error:
         raise ActionError((REPLACE if action.to and not action.replace else REFUSED).format(why=error)) from error
     except PhoneError as error:
+        if action.do == "list":
+            raise ActionError(UNLISTED.format(why=error)) from error
         raise ActionError(f"Not known whether it was done: {error}", uncertain=error.uncertain) from error
 
 

@@ -34,6 +34,7 @@ from agent.graph.executor.gate import (
     spot_of,
 )
 from agent.graph.executor.matters import MatterFate, with_fate
+from agent.graph.executor.phone_files import new_names
 from agent.graph.executor.secrets import asked_for_field, asked_instead
 from agent.graph.executor.state import (
     ConversationState,
@@ -99,6 +100,11 @@ class OpenStep:
         self.taken["action_index"] = index
 
     @property
+    def current(self) -> ExecutorState:
+        """The state with what the actions of this step have changed: the next one is judged by it."""
+        return {**self.state, "safety": self.safety, "conversation": self.conversation}
+
+    @property
     def data(self) -> dict[str, Any]:
         """The action that is worked on, as it was decided."""
         return self.taken["decision"]["actions"][self.index]
@@ -130,6 +136,13 @@ class OpenStep:
     def add_effects(self, *effects: Effect) -> None:
         """Add what was changed."""
         self.taken["effects"] = [*self.taken["effects"], *effects_data(effects)]
+
+    def foresee(self, it: Resolved) -> None:
+        """Add what counts also where it is not known in the end whether the action was done: new names, a cut text."""
+        self.safety["moved"] = [*self.safety["moved"], *new_names(it.action)]
+        if isinstance(it, ResolvedInput) and isinstance(it.action, CutText):
+            seen = it.sight.observation
+            self.record(Done(copied=read_field(seen, covered=it.sight.screen.covered)[1], read_in=seen.package))
 
     def record(self, done: Done) -> None:
         """Add what came of an action, without secrets."""
@@ -257,7 +270,7 @@ async def with_elements(step: OpenStep, it: Resolved) -> Resolved:
 
 async def gate(step: OpenStep, it: Resolved) -> ExecutorState | None:
     """The update with which a person is asked first, None when it may be done. Raises ActionError when refused."""
-    state, context, spec = step.state, step.context, it.spec
+    state, context, spec = step.current, step.context, it.spec
     try:
         if isinstance(spec, PersonAction):
             return _question_to_person(step, it)
@@ -280,7 +293,7 @@ async def gate(step: OpenStep, it: Resolved) -> ExecutorState | None:
 
 def _question_to_person(step: OpenStep, it: Resolved) -> ExecutorState | None:
     """The update with which an action that is for a person asks them; None for one that asks nothing."""
-    state, context, sight, action = step.state, step.context, it.sight, it.action
+    state, context, sight, action = step.current, step.context, it.sight, it.action
     assert sight is not None
     if isinstance(action, EnterSecret):
         return asked_for_field(state, context, sight, action)
@@ -364,10 +377,7 @@ async def _run_input(step: OpenStep, it: ResolvedInput) -> Done:
         touches=it.where.point is not None and not isinstance(it.action, Scroll),
         seconds=clock() - began,
     )
-    if not isinstance(it.action, CutText):
-        return Done(sent)
-    seen = it.sight.observation
-    return Done(sent, copied=read_field(seen, covered=it.sight.screen.covered)[1], read_in=seen.package)
+    return Done(sent)
 
 
 def newest(texts: Iterable[str]) -> list[str]:
@@ -384,8 +394,8 @@ def _judged(step: OpenStep, it: ResolvedInput) -> Judged | None:
     """What a press that nobody was asked about has to meet, and what a text is made of."""
     action, where, sight, context = it.action, it.where, it.sight, step.context
     if isinstance(action, EditText | CutText):
-        text = read_field(sight.observation, covered=sight.screen.covered)[1]
-        return SameText(text, sight.observation.without_picture(), context.mask.observation)
+        field, text = read_field(sight.observation, covered=sight.screen.covered)
+        return SameText(field, text, sight.observation.without_picture(), context.mask.observation)
     if not is_its_input(action, where, it.physical, sight):
         action, where = spoken_as(it.physical, sight)
     read = any(each["index"] == step.index for each in step.taken["readings"])

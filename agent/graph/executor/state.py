@@ -248,7 +248,9 @@ class SafetyState(TypedDict, total=False):
     readable_apps: list[str]
     """The apps that forbid pictures and whose words a person lets the model read in the run."""
     moved: list[str]
-    """Files and folders that the run has moved, as they are called since: the new names are no words of the task."""
+    """Files and folders that the run has moved, as they are called since, also where it is not known whether it has:
+    the new names are no words of the task.
+    """
     copied: CopiedText | None
     """What is pasted in the run: nothing else that lies on the phone's clipboard is known."""
 
@@ -280,8 +282,8 @@ class ConversationState(TypedDict, total=False):
     """What became of a request that was too long for the model: "refused", then "summed up" until it has answered."""
     no_past_frames: bool
     """Whether the model is shown no pictures of the past, because a request was too long for it."""
-    by_list: bool
-    """Whether the model is shown no pictures at all, because it has said nothing to several in a row."""
+    by_list: str
+    """The model that is shown no pictures at all, because it has said nothing to several in a row; "" for none."""
 
 
 class ProgressState(TypedDict, total=False):
@@ -363,7 +365,7 @@ NEW_RUN: Final[ExecutorState] = {
         "steering_notes": [],
         "addresses_found": [],
         "no_past_frames": False,
-        "by_list": False,
+        "by_list": "",
     },
     "progress": {"given_up": 0},
 }

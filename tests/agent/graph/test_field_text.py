@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
@@ -16,6 +17,7 @@ from agent.events import Asked, Step
 from agent.graph.executor.built_in import BUILT_IN
 from agent.graph.executor.context import RunMemory
 from agent.graph.executor.field_text import (
+    CUT_TEXT,
     EDIT_TEXT,
     NOT_COPIED,
     CopyText,
@@ -213,7 +215,35 @@ async def test_what_was_allowed_to_be_pasted_is_pasted_once(rig: Rig) -> None:
 async def test_the_phones_own_paste_is_asked_about(rig: Rig, label: str) -> None:
     """What lies on its clipboard is not known. Seen failing without `pastes_unknown`: nobody is asked."""
     rig.phone.state.dialogs.append(Dialog("Text", "Choose.", [label, "Cancel"]))
-    asked, _ = models([lambda r: call("tap", element=_of(r, label)), GIVE_UP])
+    await _asked_about_paste(rig, lambda r: call("tap", element=_of(r, label)))
+
+
+def _finger(request: ModelRequest, tool: str) -> ModelReply:
+    assert request.scene is not None
+    box = next(e.bounds for e in request.scene.screen.elements or () if e.text == "Paste")
+    middle = box.centre
+    points = {"start_x": middle.x, "start_y": middle.y, "end_x": middle.x + 40, "end_y": middle.y}
+    return call(tool, **points)
+
+
+@pytest.mark.parametrize(
+    "press",
+    [
+        lambda r: call("type", element=_of(r, "Paste"), text="hello"),
+        lambda r: call("long_press", element=_of(r, "Paste")),
+        lambda r: call("double_tap", element=_of(r, "Paste")),
+        lambda r: _finger(r, "swipe"),
+        lambda r: _finger(r, "drag"),
+    ],
+)
+async def test_whatever_presses_paste_is_asked_about(rig: Rig, press: Callable[[ModelRequest], ModelReply]) -> None:
+    """Seen failing with a look at taps, long presses and keys alone."""
+    rig.phone.state.dialogs.append(Dialog("Text", "Choose.", ["Paste", "Cancel"]))
+    await _asked_about_paste(rig, press)
+
+
+async def _asked_about_paste(rig: Rig, press: Callable[[ModelRequest], ModelReply]) -> None:
+    asked, _ = models([press, GIVE_UP])
     work = Work(rig.agent(asked), order("fill it in"))
     question = (await work.until(Asked)).question
     assert question.kind is QuestionKind.APPROVE
@@ -279,11 +309,17 @@ def place(text: str, **more: object) -> Element:
     return Element(Bounds(0, 100, 500, 900), text=text, class_name="android.widget.EditText", editable=True, **more)  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("field", [place("a •••••• b"), place("••••", password=True)])
+@pytest.mark.parametrize("field", [place("a •••••• b"), place("••••"), place("1", password=True)])
 def test_a_field_with_something_covered_is_not_read(field: Element) -> None:
     """Seen failing without the look for bullets."""
     with pytest.raises(ActionError, match="password or code"):
         read_field(Observation(Size(500, 1000), None, (field,)), covered=False)
+
+
+def test_a_list_with_dots_is_read() -> None:
+    """Seen failing with every dot taken for a password."""
+    field = place("• milk\n• eggs")
+    assert read_field(Observation(Size(500, 1000), None, (field,)), covered=False) == (field, "• milk\n• eggs")
 
 
 def test_a_field_that_may_tell_a_part_is_not_changed_in_parts() -> None:
@@ -295,6 +331,8 @@ def test_a_field_that_may_tell_a_part_is_not_changed_in_parts() -> None:
     change, whole = EditText(changes=(("one", "two"),)), EditText(text="two")
     with pytest.raises(ActionError, match="A change would lose the rest"):
         EDIT_TEXT.to_input(change, ResolvedTarget(None, None), sight)
+    with pytest.raises(ActionError, match="A change would lose the rest"):
+        CUT_TEXT.to_input(CutText(), ResolvedTarget(None, None), sight)
     assert EDIT_TEXT.to_input(whole, ResolvedTarget(None, None), sight) == TypeText("two", clear=True)
 
 
@@ -308,10 +346,57 @@ def test_which_field_is_meant() -> None:
 def test_a_text_is_only_replaced_while_it_is_what_the_change_was_made_of() -> None:
     """Seen failing with a field that only has to be there: what somebody has typed meanwhile is lost."""
     seen = Observation(Size(500, 1000), None, (place("one"),))
-    judged = SameText("one", seen, lambda each: each)
+    judged = SameText(place("one"), "one", seen, lambda each: each)
     assert judged.tells_same((place("one"),))
     assert not judged.tells_same((place("one and more"),))
     assert not judged.tells_same(())
+    assert not judged.tells_same((place("one", resource_id="org.example:id/other"),))
+    assert not judged.tells_same((replace(place("one"), class_name="org.example.EditText"),))
+
+
+@pytest.mark.parametrize(("focused", "same"), [(False, False), (True, True)])
+def test_a_field_that_is_touched_lies_where_it_lay(focused: bool, same: bool) -> None:
+    """Seen failing with the text alone: what has come to lie there is touched."""
+    seen = Observation(Size(500, 1000), None, (place("one"),))
+    judged = SameText(place("one", focused=focused), "one", seen, lambda each: each)
+    assert judged.tells_same((replace(place("one"), bounds=Bounds(0, 600, 500, 900)),)) is same
+    assert judged.tells_same((replace(place("one"), bounds=Bounds(0, 200, 500, 900)),))
+
+
+@pytest.mark.parametrize("how", [call("edit_text", changes=[["milk", "tea"]]), call("cut_text")])
+async def test_a_text_that_somebody_has_changed_meanwhile_is_kept(rig: Rig, how: ModelReply) -> None:
+    """Also where elements come slowly. Seen failing with a picture that shows the same."""
+
+    def changed(_: ModelRequest) -> ModelReply:
+        activity = rig.phone.windows.activity
+        assert activity is not None
+        activity.fields["body"] = "milk, eggs"
+        rig.phone.changed()
+        return how
+
+    edit_note(rig, "milk")
+    asked, _ = models([changed, FINISH])
+    await Work(rig.agent(asked), order("mend the list")).ended()
+    assert body(rig) == "milk, eggs"
+
+
+async def test_a_text_is_kept_that_may_be_cut(rig: Rig) -> None:
+    """Seen failing with a text that is only kept once the phone has confirmed that it is cut."""
+    edit_note(rig, "Platform 9")
+    rig.phone.faults.set(hang="KEYCODE_DEL")
+    asked, _ = models([call("cut_text"), call("open_app", name="Account"), call("paste_text"), FINISH])
+    work = Work(rig.agent(asked), order("carry it over"))
+    async with asyncio.timeout(LIMIT):
+        while not rig.journal.rows:
+            await asyncio.sleep(0)
+    await work.agent.pause("7")
+    rig.phone.faults.set(hang="")
+    await work.agent.resume("7")
+    await work.ended()
+    assert next(entry.state for entry in rig.journal.rows.values()) == "uncertain"
+    activity = rig.phone.windows.activity
+    assert activity is not None
+    assert activity.fields["user_name"] == "Platform 9"
 
 
 @pytest.mark.parametrize(

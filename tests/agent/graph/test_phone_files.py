@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import Awaitable, Callable
+
 import pytest
 
 from agent.events import Asked, FileFound
 from agent.models.base import Purpose
 from agent.questions import QuestionKind
-from tests.agent.graph.rig import Rig, Work, order
+from tests.agent.graph.rig import LIMIT, Rig, Work, order
 from tests.agent.graph.test_field_text import GIVE_UP, read
 from tests.agent.graph.test_main import FINISH
-from tests.fakes.scripted_model import call, models
+from tests.fakes.scripted_model import call, calls, models
 
 FOLDER = "/sdcard/Documents"
 
@@ -55,13 +58,54 @@ async def test_a_file_of_that_name_is_only_replaced_after_a_yes(rig: Rig) -> Non
     work = Work(rig.agent(asked), order("call a.txt b.txt"))
     question = (await work.until(Asked)).question
     assert question.kind is QuestionKind.APPROVE
-    assert f"{FOLDER}/b.txt" in f"{question.text} {question.detail}"
+    assert "delete the file that has that name there" in question.text
+    assert f"{FOLDER}/b.txt" in question.text
     assert "There is already something called" in model.asked(Purpose.ACT)[1].messages[-1].text
     assert rig.phone.files.read(f"{FOLDER}/b.txt") == b"b"
     await work.answer("allow")
     await work.ended()
     assert rig.phone.files.read(f"{FOLDER}/b.txt") == b"a"
     assert rig.phone.files.read(f"{FOLDER}/a.txt") is None
+
+
+@pytest.mark.parametrize("to", [f"{FOLDER}/kept", f"{FOLDER}/kept/", "/sdcard"])
+async def test_what_is_replaced_is_named(rig: Rig, to: str) -> None:
+    """A person reads the path of what is deleted. Seen failing with a file that is replaced in the folder `to`."""
+    name = "a.txt"
+    for folder in (FOLDER, f"{FOLDER}/kept", "/sdcard"):
+        rig.phone.files.write(f"{folder}/{name}", folder.encode())
+    asked, _ = models([call("files", do="move", path=f"{FOLDER}/{name}", to=to, replace=True), GIVE_UP])
+    work = Work(rig.agent(asked), order("put it there"))
+    await work.until(Asked)
+    await work.answer("allow")
+    await work.ended()
+    assert commands(rig) == []
+
+
+async def test_a_file_is_moved_to_the_top_of_shared_storage(rig: Rig) -> None:
+    """Seen failing with a new path that has to lie below it."""
+    rig.phone.files.write(f"{FOLDER}/a.txt", b"a")
+    asked, _ = models([call("files", do="move", path=f"{FOLDER}/a.txt", to="/sdcard"), FINISH])
+    await Work(rig.agent(asked), order("put it there")).ended()
+    assert rig.phone.files.read("/sdcard/a.txt") == b"a"
+
+
+async def test_a_folder_that_cannot_be_listed_is_no_uncertain_deed(rig: Rig) -> None:
+    """Seen failing with the list of a folder taken for a change: the task is said to be done in part."""
+    asked, model = models([call("files", do="list", path=FOLDER), GIVE_UP])
+    rig.phone.faults.set(hang="sync")
+    work = Work(rig.agent(asked), order("which documents are there?"))
+    async with asyncio.timeout(LIMIT):
+        while not rig.journal.rows:
+            await asyncio.sleep(0)
+        while next(entry.state for entry in rig.journal.rows.values()) not in {"rejected", "uncertain"}:
+            await rig.phone.drop_link()
+            await asyncio.sleep(0)
+    rig.phone.faults.set(hang="")
+    ended = await work.ended()
+    assert "The folder could not be listed" in model.asked(Purpose.ACT)[1].messages[-1].text
+    assert [entry.state for entry in rig.journal.rows.values()] == ["rejected"]
+    assert ended.summary == "It cannot be done."
 
 
 @pytest.mark.parametrize(
@@ -101,17 +145,66 @@ async def test_nothing_outside_of_shared_storage_is_reached(rig: Rig, arguments:
     assert "<read>" not in model.asked(Purpose.ACT)[1].messages[-1].text.partition("Told to you")[0]
 
 
+@pytest.mark.parametrize("at_once", [False, True])
 @pytest.mark.parametrize("sent", ["/sdcard/Documents/report.txt", "/storage/emulated/0/documents/report.txt"])
-async def test_a_new_name_is_no_word_of_the_task(rig: Rig, sent: str) -> None:
-    """A file that nobody has asked for is called like one that was. Seen failing without the names that a run gives."""
+async def test_a_new_name_is_no_word_of_the_task(rig: Rig, sent: str, at_once: bool) -> None:
+    """A file that nobody has asked for is called like one that was. Seen failing without the names that a run gives,
+    and, where both are in one answer, with a gate that judges by the state before it.
+    """
     rig.phone.files.write(f"{FOLDER}/passwords.txt", b"hunter2")
     rig.phone.files.write("/storage/emulated/0/documents/report.txt", b"other")
-    move = call("files", do="move", path=f"{FOLDER}/passwords.txt", to=f"{FOLDER}/report.txt")
-    asked, _ = models([move, call("send_file", path=sent), FINISH])
+    move = ("files", {"do": "move", "path": f"{FOLDER}/passwords.txt", "to": f"{FOLDER}/report.txt"})
+    send = ("send_file", {"path": sent})
+    answers = [calls(move, send)] if at_once else [calls(move), calls(send)]
+    asked, _ = models([*answers, FINISH])
     work = Work(rig.agent(asked), order("send me report.txt"))
     question = (await work.until(Asked)).question
     assert question.kind is QuestionKind.APPROVE
     assert "report.txt" in question.detail
+    await work.answer("deny")
+    await work.ended()
+    assert not any(isinstance(event, FileFound) for event in work.events)
+
+
+async def _drop(rig: Rig, work: Work) -> Work:
+    """The link breaks before the phone has confirmed the move."""
+    await rig.phone.drop_link()
+    return work
+
+
+async def _die(rig: Rig, work: Work) -> Work:
+    """The process dies before anything of the step is stored, and another one goes on."""
+    await work.kill()
+    return Work(rig.agent(models([call("send_file", path=f"{FOLDER}/kept/passwords.txt"), FINISH])[0]), work.order)
+
+
+@pytest.mark.parametrize("what", [_drop, _die])
+@pytest.mark.parametrize("to", [f"{FOLDER}/kept/passwords.txt", f"{FOLDER}/x/../kept"])
+async def test_a_move_that_is_uncertain_gives_a_new_name_as_well(
+    rig: Rig, to: str, what: Callable[[Rig, Work], Awaitable[Work]]
+) -> None:
+    """Seen failing with the new names of finished moves alone."""
+    rig.phone.files.write(f"{FOLDER}/passwords.txt", b"hunter2")
+    rig.phone.files.make(f"{FOLDER}/kept")
+    moved = asyncio.Event()
+
+    def change() -> None:
+        if rig.phone.files.read(f"{FOLDER}/kept/passwords.txt"):
+            moved.set()
+
+    rig.phone.files.changed = change
+    asked, _ = models(
+        [
+            call("files", do="move", path=f"{FOLDER}/passwords.txt", to=to),
+            call("send_file", path=f"{FOLDER}/kept/passwords.txt"),
+            FINISH,
+        ]
+    )
+    work = Work(rig.agent(asked), order("send me passwords.txt"))
+    async with asyncio.timeout(LIMIT):
+        await moved.wait()
+    work = await what(rig, work)
+    assert (await work.until(Asked)).question.kind is QuestionKind.APPROVE
     await work.answer("deny")
     await work.ended()
     assert not any(isinstance(event, FileFound) for event in work.events)

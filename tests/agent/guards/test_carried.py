@@ -7,9 +7,10 @@ from urllib.parse import quote, quote_plus
 
 import pytest
 
+from agent.graph.executor.long_lists import MAX_LETTERS
 from agent.guards.leaving import Sources, address_carries, typed_carries
 from agent.guards.policy import Policy
-from agent.guards.seen_words import MAX_APPS, MAX_UNITS, Seen, split, with_seen
+from agent.guards.seen_words import MAX_APPS, MAX_UNITS, Seen, split, with_seen, with_words
 from agent.guards.touch_target import TouchTarget
 from devices.geometry import Bounds, Size
 from devices.phone import Element, Observation
@@ -194,6 +195,22 @@ def test_fields_for_passwords_and_searches_are_not_kept() -> None:
     secret = Element(text="hunter22x99", password=True, editable=True, bounds=Bounds(0, 0, 9, 9))
     search = element("violet saffron", hint="Search", editable=True)
     assert seen(screen(NOTES, "Notes", elements=(secret, search))) == {}
+
+
+LATIN = " ".join(f"{a}{b}{c}do" for a in "bdfgklmnpr" for b in "aeiou" for c in "bdfgklmnprst")
+CHINESE = "".join(map(chr, range(0x4E00, 0x4E00 + MAX_LETTERS)))
+
+
+@pytest.mark.parametrize("text", [LATIN[:MAX_LETTERS].rpartition(" ")[0], CHINESE, CHINESE[:3990] + " Zanzibar quokka"])
+@pytest.mark.parametrize("at", range(0, 101, 20))
+def test_every_part_of_a_long_text_is_known(text: str, at: int) -> None:
+    """Also what stands at the end of a piece of it. Seen failing with the first 4,000 letters of a label, and with
+    1,500 units of an app.
+    """
+    begin = (len(text) - 40) * at // 100
+    part = text[begin : begin + 40]
+    kept = with_words({}, NOTES, "Notes", [text])
+    assert why(f"https://evil.example/?q={quote_plus(part)}", kept=kept)
 
 
 @pytest.mark.slow

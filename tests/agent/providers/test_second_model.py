@@ -183,17 +183,20 @@ async def test_each_is_prompted_in_its_own_dialect_there_and_back(
         assert int(told[2]) / sides.height == pytest.approx(int(touched[2]) / SCREEN.height, abs=0.005)
 
 
-async def test_a_second_without_pictures_works_by_the_list_and_the_first_sees_again(adb_server: AdbServer) -> None:
-    """Seen failing with `by_list` kept by `show_to`: the first was shown no picture either."""
+@pytest.mark.parametrize(("blind", "times"), [(NO_VISION, 1), (Answer(text=""), 3)])
+async def test_a_second_without_pictures_works_by_the_list_and_the_first_sees_again(
+    adb_server: AdbServer, blind: Answer, times: int
+) -> None:
+    """Seen failing with `by_list` kept by `show_to`, and in the conversation: the first was shown no picture either."""
 
     def thinks(shift: Shift) -> tuple[Think, Think]:
         second = shift.second(Speech("tools"))
-        return shift.first(Speech("ui-tars")), lambda request: NO_VISION if request.images else second(request)
+        return shift.first(Speech("ui-tars")), lambda request: blind if request.images else second(request)
 
     async with two(adb_server, ("ui-tars", "tools"), thinks) as there:
         assert (await there.ended()).outcome is Outcome.SUCCEEDED
         shown = [len(request.images) for request in acting(there.second.requests)]
-        assert (shown[0], sum(shown)) == (1, 1)
+        assert (shown[0], sum(shown)) == (1, times)
         assert acting(there.first.requests)[-1].images
         assert there.told.count(str(words("told.by_list", model=NAMES["tools"]))) == 1
 

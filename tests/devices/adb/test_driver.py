@@ -73,6 +73,29 @@ async def test_a_long_text_of_several_lines_is_replaced_as_a_whole(bench: Bench)
     assert bench.virtual.truth.fields["body"] == ""
 
 
+@pytest.mark.parametrize("before", ["word " * 250, "word\n" * 250])
+@pytest.mark.parametrize("old", [True, False])
+async def test_nothing_is_typed_into_a_long_text_that_is_not_gone(bench: Bench, before: str, old: bool) -> None:
+    """Keys do not reach all of it, and no two can be pressed, or to no effect. Seen failing with a field that is typed
+    into whatever it holds.
+    """
+    bench.virtual.state.adb_keyboard_installed = False
+    await bench.phone.prepare()
+    await open_note(bench)
+    look = await bench.phone.observe()
+    body = next(each for each in look.elements or () if each.editable and each.label == "Note").bounds.centre
+    await bench.phone.act(TypeText(before, at=body), receipt="t")
+    await bench.phone.observe()
+    code = 255 if old else 0
+    bench.virtual.faults.set(fails=f"input keycombination|{code}|err|Error: Unknown command: keycombination")
+    with pytest.raises(PhoneError) as missed:
+        await bench.phone.act(TypeText("new", clear=True), receipt="t2")
+    assert missed.value.uncertain
+    held = bench.virtual.truth.fields["body"]
+    assert "new" not in held
+    assert held
+
+
 async def test_a_secret_is_read_back_by_its_length_and_shows_nowhere(
     bench: Bench, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -4,8 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from devices.adb.files import MAX_PUSH
-from devices.errors import FileRejected
+from devices.adb.files import MAX_PUSH, move
+from devices.adb.shell import DEFAULT_TIMEOUT, Result, Shell
+from devices.errors import FileRejected, PhoneGone
 from devices.storage import MAX_NAME_BYTES, checked_folder, checked_movable, checked_path, is_within, run_of, safe_name
 from tests.devices.adb.conftest import Bench
 
@@ -198,3 +199,21 @@ def test_no_path_leads_out(tail: str) -> None:
         assert f"{path}/".startswith("/sdcard/")
         assert ".." not in path.split("/")
         assert path.casefold().split("/")[2:4] != ["android", "data"]
+
+
+class UntoldGallery(Shell):
+    """The shell of a phone whose link breaks whenever the gallery is to be told of a file."""
+
+    async def run(self, line: str, *, timeout: float = DEFAULT_TIMEOUT, doing: str = "a command") -> Result:
+        if "MEDIA_SCANNER" in line:
+            raise PhoneGone("The link broke.")
+        return await super().run(line, timeout=timeout, doing=doing)
+
+
+async def test_a_file_is_moved_though_the_gallery_cannot_be_told(bench: Bench) -> None:
+    """Seen failing with an error in place of the new path."""
+    bench.virtual.files.write("/sdcard/Download/a.txt", b"a")
+    bench.virtual.files.make("/sdcard/Music")
+    shell = UntoldGallery(bench.connection)
+    assert await move(shell, "/sdcard/Download/a.txt", "/sdcard/Music", replace=False) == "/sdcard/Music/a.txt"
+    assert bench.virtual.files.read("/sdcard/Music/a.txt") == b"a"

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from devices.adb.text_entry import MAX_TEXT, clearing_commands, same_words, typing_commands
+from devices.adb.text_entry import MAX_TEXT, clearing_commands, is_left_of, same_words, typing_commands
 from devices.errors import UntypableText
 from devices.inputs import as_typed
 
@@ -92,3 +92,12 @@ def test_clearing_deletes_a_little_more_than_there_is() -> None:
 )
 def test_reading_back(wanted: str, read: str, same: bool) -> None:
     assert same_words(wanted, read) is same
+
+
+@pytest.mark.parametrize(
+    ("left", "is_left"),
+    [("abcdXefg", True), ("abcdefg", True), ("abcd", True), ("efg", True), ("", False), ("Message", False)],
+)
+def test_what_is_left_of_a_text(left: str, is_left: bool) -> None:
+    """Seen failing with any part of it: a sign that is gone from the middle leaves no such part."""
+    assert is_left_of("abcdXefg", left) is is_left

@@ -19,6 +19,7 @@ from agent.graph.executor.approvals import MAX_TRIES, Denied, counted, standing_
 from agent.graph.executor.context import RunContext
 from agent.graph.executor.matters import MatterFate, acts, tried_again, without_refused
 from agent.graph.executor.outgoing import handed_out
+from agent.graph.executor.phone_files import new_names
 from agent.graph.executor.secrets import (
     KEPT,
     secret_action,
@@ -28,7 +29,7 @@ from agent.graph.executor.secrets import (
     what_was_typed,
 )
 from agent.graph.executor.stages import OpenStep, gate, journal, resolve, resolve_input, run, with_copied, with_elements
-from agent.graph.executor.state import ExecutorState, ending, ending_by, performed_of
+from agent.graph.executor.state import ExecutorState, SafetyState, ending, ending_by, performed_of
 from agent.graph.executor.targets import ResolvedTarget, spoken_as
 from agent.guards.binding import digest
 from agent.guards.typed import place_of
@@ -70,6 +71,7 @@ async def execute_action(state: ExecutorState, runtime: Runtime[RunContext]) -> 
         what = context.actions.describe(actions[step.index], None)
         step.end(StepStatus.INTERRUPTED, what)
         step.notify(INTERRUPTED.format(what=what))
+        step.safety["moved"] = [*step.safety["moved"], *(name for each in actions for name in new_names(each))]
         return Command(goto="check_loop", update=step.update())
     try:
         while step.index < len(actions):
@@ -129,8 +131,16 @@ async def _do(step: OpenStep, action: Action, sight: ScreenView, chosen_on: Scre
 
 async def _do_allowed(step: OpenStep, resolved: Resolved) -> None:
     """Do what nobody has to allow, or somebody has allowed. Raises ActionError when nothing came of it."""
+    before: SafetyState = {**step.safety}
+    step.foresee(resolved)
     await journal(step, resolved)
-    done = await run(step, resolved)
+    try:
+        done = await run(step, resolved)
+    except ActionError as trouble:
+        if not trouble.uncertain:
+            step.safety |= before
+        raise
+    step.safety["moved"] = before["moved"]
     step.record(done)
     if acts(resolved.action):
         safety = step.safety

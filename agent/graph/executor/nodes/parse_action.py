@@ -161,7 +161,9 @@ def _bad(state: ExecutorState, reason: str, *, can_ask_otherwise: bool = False) 
         "step": {"performed": [kept(words("did.unusable"))], "effects": effects_data([PlainText(text=reason)])},
     }
     if count >= BAD_REPLIES and can_ask_otherwise:
-        update = joined(update, {"progress": {"bad_replies": 0}, "conversation": {"by_list": True}})
+        update = joined(
+            update, {"progress": {"bad_replies": 0}, "conversation": {"by_list": state["step"]["reply"]["model"]}}
+        )
     elif count >= BAD_REPLIES:
         enough = ending(Outcome.FAILED, sentence("ended.bad_answers", number=count, why=reason))
         return Command(goto="executor_exit", update=joined(update, enough))

@@ -146,7 +146,7 @@ async def vision_model(
     if acting != context.screen.model:
         context.screen.show_to(acting)
         return Command(goto="screenshot")
-    if not context.screen.by_list and (state["conversation"]["by_list"] or not takes_pictures(vision)):
+    if not context.screen.by_list and (state["conversation"]["by_list"] == acting or not takes_pictures(vision)):
         context.screen.go_by_list()
         return Command(goto="screenshot")
     run, seen = state["order"]["run"], state["safety"]["seen_words"]
