@@ -24,7 +24,7 @@ WAIT_S: Final = 10.0
 """How long one of them is waited for, also while the server is away."""
 _FORGET: Final = """DELETE FROM {} WHERE thread_id = %s OR (thread_id >= %s COLLATE "C" AND thread_id < %s COLLATE "C")
     OR (thread_id >= %s COLLATE "C" AND thread_id < %s COLLATE "C")"""
-_SIZE: Final = "SELECT sum(pg_total_relation_size(name::regclass)) AS size FROM unnest(%s) AS name"
+_SIZE: Final = "SELECT sum(pg_total_relation_size(name::regclass)) AS size FROM unnest(%s::text[]) AS name"
 CHECKPOINT_TABLES: Final = ("checkpoint_writes", "checkpoint_blobs", "checkpoints")
 
 
