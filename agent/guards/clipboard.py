@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from typing import Final
+from unicodedata import normalize
 
 from agent.guards.touch_target import TouchTarget, Words
-from agent.guards.words import plain, readings
 
 PASTE: Final = frozenset(
     {
@@ -30,11 +30,12 @@ PASTE: Final = frozenset(
     }
 )
 """What Android's languages call it (the string `paste` of its framework), as whole captions."""
-_PLAIN: Final = frozenset(map(plain, PASTE))
+_CAPTIONS: Final = frozenset(each.casefold() for each in PASTE)
 
 
 def pastes_unknown(spot: TouchTarget, said: Iterable[Words]) -> bool:
     """Whether a touch that may set off these labels pastes what lies on the phone's clipboard."""
     if spot.target is not None and spot.target.editable:
         return False
-    return any(_PLAIN.intersection(readings(each.label)) for each in said)
+    # With the accents: without them the Vietnamese word is a name, Dan.
+    return any(normalize("NFC", " ".join(each.label.split())).casefold().strip(" .…") in _CAPTIONS for each in said)

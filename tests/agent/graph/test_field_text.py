@@ -36,7 +36,9 @@ from agent.graph.executor.phone_files import Files
 from agent.graph.executor.state import CopiedText, ExecutorState
 from agent.graph.executor.targets import ResolvedTarget
 from agent.graph.executor.whole_list import ShowAll
+from agent.guards.clipboard import pastes_unknown
 from agent.guards.leaving import address_carries
+from agent.guards.touch_target import TouchTarget, Words
 from agent.models.base import ModelReply, ModelRequest, Purpose
 from agent.observing import ScreenView, screen_of
 from agent.outcome import Outcome
@@ -211,11 +213,19 @@ async def test_what_was_allowed_to_be_pasted_is_pasted_once(rig: Rig) -> None:
     assert f"the field now reads {SECRET_WORDS!r}" in model.asked(Purpose.ACT)[3].messages[-1].text
 
 
-@pytest.mark.parametrize("label", ["Paste", "PASTE", "粘贴", "Einfügen", "Coller", "貼り付け", "Paste as plain text"])
+@pytest.mark.parametrize(
+    "label", ["Paste", "PASTE", "粘贴", "Einfügen", "Coller", "貼り付け", "Dán", "Paste as plain text"]
+)
 async def test_the_phones_own_paste_is_asked_about(rig: Rig, label: str) -> None:
     """What lies on its clipboard is not known. Seen failing without `pastes_unknown`: nobody is asked."""
     rig.phone.state.dialogs.append(Dialog("Text", "Choose.", [label, "Cancel"]))
     await _asked_about_paste(rig, lambda r: call("tap", element=_of(r, label)))
+
+
+def test_a_name_is_no_paste() -> None:
+    """Seen failing where accents did not count: in Vietnamese one says Dán."""
+    chat = Element(Bounds(0, 0, 100, 100), text="Dan")
+    assert not pastes_unknown(TouchTarget("com.example", chat), [Words(chat, "Dan", button=True)])
 
 
 def _finger(request: ModelRequest, tool: str) -> ModelReply:
