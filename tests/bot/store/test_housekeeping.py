@@ -273,6 +273,7 @@ async def test_others_write_while_much_is_removed(house: House) -> None:
     assert slowest < 2.0
 
 
+@pytest.mark.sqlite
 async def test_the_numbers_are_told(house: House, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level("INFO")
     await house.lived("1", ended=100)
