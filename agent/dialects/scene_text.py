@@ -90,7 +90,7 @@ def steps_text(past: Sequence[PastStep], space: Size, place: Callable[[Point], s
 
 
 def retold(scene: Scene) -> int:
-    """How many of the past steps that are shown are told in words alone: the first ones."""
+    """How many of the past steps, from the first on, are given in words alone."""
     return next((number for number, past in enumerate(scene.past) if not past.retold), len(scene.past))
 
 

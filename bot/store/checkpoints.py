@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any, Final
 
 from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
+
+from bot.store.errors import StoreError
+from bot.store.waiting import PatientWrites
 
 PRUNE_EVERY: Final = 20
 """Super-steps of a thread after which its earlier checkpoints go. A step on a phone has five; each keeps the whole
@@ -24,14 +28,22 @@ class Checkpoints(BaseCheckpointSaver[str], ABC):
     StoreError and its kinds.
     """
 
+    _writes: PatientWrites
+
     @property
-    @abstractmethod
     def trouble(self) -> str:
         """Why nothing can be written now; "" while it can, or nobody has tried."""
+        return self._writes.trouble
 
-    @abstractmethod
     async def probe(self) -> None:
         """While nothing can be written, look whether it can again: the graph that failed does not."""
+        if self.trouble:
+            with suppress(StoreError):
+                await self._writes.once(self._try_out)
+
+    @abstractmethod
+    async def _try_out(self) -> None:
+        """Write something that changes nothing."""
 
     @abstractmethod
     async def size(self) -> int:

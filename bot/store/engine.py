@@ -8,10 +8,11 @@ Besides them statements use two functions that each database has by these names:
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import Any, Protocol
 
 from sqlalchemy import (
+    BindParameter,
     ColumnElement,
     FromClause,
     FunctionElement,
@@ -27,9 +28,13 @@ from sqlalchemy import (
     tuple_,
 )
 from sqlalchemy.dialects.postgresql import Insert
+from sqlalchemy.engine.interfaces import Dialect
+from sqlalchemy.schema import CreateIndex, CreateTable
+from sqlalchemy.sql.compiler import SQLCompiler
 from sqlalchemy.types import TypeEngine
 
 from bot.domain.address import Person
+from bot.store.tables import metadata
 
 Statement = Select[Any] | UpdateBase
 """A statement of SQLAlchemy's."""
@@ -84,6 +89,25 @@ class FactsWith(FunctionElement[int]):
     """The ids of the facts in which a word occurs that is asked for in a parameter (`Engine.any_of`), as a query."""
 
     inherit_cache = True
+
+
+class LiteralCompiler(SQLCompiler):
+    """Writes the constants of a statement into its text, by which a database finds the index of a part of the rows;
+    only parameters with a name are left open.
+    """
+
+    def visit_bindparam(self, bindparam: BindParameter[Any], *args: Any, **options: Any) -> str:  # noqa: ANN401
+        """See SQLCompiler."""
+        if not bindparam.required:
+            options["literal_binds"] = True
+        return str(super().visit_bindparam(bindparam, *args, **options))  # type: ignore[no-untyped-call]  # SQLAlchemy's
+
+
+def tables_script(dialect: Dialect) -> Iterator[str]:
+    """The statements that make all tables, each followed by those of its indexes."""
+    for table in metadata.sorted_tables:
+        yield str(CreateTable(table).compile(dialect=dialect)).strip()
+        yield from sorted(str(CreateIndex(index).compile(dialect=dialect)) for index in table.indexes)
 
 
 def given(column: ColumnElement[Any]) -> ColumnElement[bool]:

@@ -27,7 +27,7 @@ from devices.phone import Element, Observation
 from devices.wording import Words
 
 NO_FIELD: Final = "Not done: it is not clear which field is meant. Touch the field first."
-UNTOLD: Final = "Not done: the phone has not told what is on this screen. Look again."
+UNTOLD: Final = "Not done: what is on this screen could not be read. Look again."
 CODE_FIELD: Final = (
     "Not done: this field holds a password or code, or words that are covered. They are neither read nor moved."
 )
@@ -152,7 +152,7 @@ def text_of(field: Element) -> str:
 
 
 def read_field(seen: Observation, *, covered: bool) -> tuple[Element, str]:
-    """The field that is meant and its whole text. Raises ActionError where it must not be told."""
+    """The field that is meant and its whole text. Raises ActionError where it must not be shown to a model."""
     field = _meant(seen, covered=covered)
     if field.password or _is_covered(field.text):
         raise ActionError(CODE_FIELD)
@@ -160,7 +160,7 @@ def read_field(seen: Observation, *, covered: bool) -> tuple[Element, str]:
 
 
 def _is_covered(text: str) -> bool:
-    """Whether a text has words that are not told, or is made of the dots of a password."""
+    """Whether a text has hidden words, or is made of the dots of a password."""
     return COVERED_WORDS in text or {*text} == {BULLET}
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 from typing import Any, Final
 
 from langchain_core.runnables import RunnableConfig
@@ -14,7 +14,6 @@ from psycopg.rows import DictRow, dict_row
 from psycopg_pool import AsyncConnectionPool
 
 from bot.store.checkpoints import PRUNE_EVERY, Checkpoints, is_pending, serializer, threads_of
-from bot.store.errors import StoreError
 from bot.store.postgresql.database import CLIENT, IS_OWN, SETTINGS, Server
 from bot.store.waiting import PATIENCE_S, PatientWrites, patiently
 
@@ -35,17 +34,6 @@ class PostgresCheckpoints(AsyncPostgresSaver, Checkpoints):
         super().__init__(pool, serde=serializer())
         self._server = server
         self._writes = PatientWrites(f"{server.name} (checkpoints)", server.explained)
-
-    @property
-    def trouble(self) -> str:
-        """See Checkpoints."""
-        return self._writes.trouble
-
-    async def probe(self) -> None:
-        """See Checkpoints."""
-        if self.trouble:
-            with suppress(StoreError):
-                await self._writes.once(lambda: self._forget("probe"))
 
     async def aget_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:
         """The last checkpoint of a thread."""
@@ -97,6 +85,9 @@ class PostgresCheckpoints(AsyncPostgresSaver, Checkpoints):
     async def forget(self, task: str) -> None:
         """See Checkpoints."""
         await self._writes.keep(lambda: self._forget(task))
+
+    async def _try_out(self) -> None:
+        await self._forget("probe")  # there is no such task
 
     async def _forget(self, task: str) -> None:
         async with self._cursor() as cursor, cursor.connection.transaction():

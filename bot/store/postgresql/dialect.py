@@ -8,31 +8,22 @@ from collections.abc import Collection, Sequence
 from functools import cache, lru_cache
 from typing import Any, Final
 
-from sqlalchemy import BindParameter
 from sqlalchemy.dialects.postgresql.psycopg import PGCompiler_psycopg, PGDialect_psycopg
 from sqlalchemy.ext.compiler import compiles
-from sqlalchemy.schema import CreateColumn, CreateIndex, CreateTable
+from sqlalchemy.schema import CreateColumn
 
-from bot.store.engine import FactsWith, JsonField, JsonPart, Listed, Statement
-from bot.store.tables import metadata
+from bot.store.engine import FactsWith, JsonField, JsonPart, Listed, LiteralCompiler, Statement, tables_script
 
 
-class _Compiler(PGCompiler_psycopg):
-    """Writes the constants of a statement into its text, by which PostgreSQL finds the index of a part of the rows also
-    for a prepared one; only parameters with a name are left open.
-    """
-
-    def visit_bindparam(self, bindparam: BindParameter[Any], *args: Any, **options: Any) -> str:  # noqa: ANN401
-        if not bindparam.required:
-            options["literal_binds"] = True
-        return str(super().visit_bindparam(bindparam, *args, **options))  # type: ignore[no-untyped-call]  # SQLAlchemy's
+class _Compiler(LiteralCompiler, PGCompiler_psycopg):
+    pass
 
 
 class _Dialect(PGDialect_psycopg):
     statement_compiler = _Compiler
 
 
-_DIALECT: Final = _Dialect()  # type: ignore[no-untyped-call]  # the same
+_DIALECT: Final = _Dialect()  # type: ignore[no-untyped-call]  # SQLAlchemy's
 
 
 class PostgreSQL:
@@ -46,11 +37,7 @@ class PostgreSQL:
     @cache  # noqa: B019 - the same
     def schema(self) -> str:
         """See Engine."""
-        made: list[str] = []
-        for table in metadata.sorted_tables:
-            made.append(str(CreateTable(table).compile(dialect=_DIALECT)).strip())
-            made += sorted(str(CreateIndex(index).compile(dialect=_DIALECT)) for index in table.indexes)
-        return "".join(f"{statement};\n" for statement in (*_functions(), *made))
+        return "".join(f"{statement};\n" for statement in (*_functions(), *tables_script(_DIALECT)))
 
     def any_of(self, words: Collection[str]) -> str:
         """See Engine."""

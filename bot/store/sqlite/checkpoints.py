@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any, Literal
 
@@ -34,10 +34,7 @@ BUSY_MS = 15_000
 
 
 class SQLiteCheckpoints(AsyncSqliteSaver, Checkpoints):
-    """Keeps the last checkpoint of each thread, and for a moment a few before it. AsyncSqliteSaver keeps all.
-
-    What is pending (questions, answers, errors) belongs to the last one and stays. A full disk and a locked file are
-    waited for: the graph stands still meanwhile. All raises StoreError and its kinds.
+    """See Checkpoints. AsyncSqliteSaver keeps all of a thread.
 
     Each call is one statement that commits itself: a way to SQLite's thread and back takes longer than the statement.
     """
@@ -46,17 +43,6 @@ class SQLiteCheckpoints(AsyncSqliteSaver, Checkpoints):
         super().__init__(connection, serde=serializer())
         self._path = path
         self._writes = PatientWrites(path, lambda: explained(path))
-
-    @property
-    def trouble(self) -> str:
-        """See Checkpoints."""
-        return self._writes.trouble
-
-    async def probe(self) -> None:
-        """See Checkpoints."""
-        if self.trouble:
-            with suppress(StoreError):
-                await self._writes.once(self._come_and_go)
 
     async def aget_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:
         """The last checkpoint of a thread."""
@@ -150,7 +136,7 @@ class SQLiteCheckpoints(AsyncSqliteSaver, Checkpoints):
                     which,
                 )
 
-    async def _come_and_go(self) -> None:
+    async def _try_out(self) -> None:
         """A row of 64 KB that is gone again: there is room for a checkpoint, and nothing has changed."""
         async with self.lock:
             await self.conn.execute_fetchall(

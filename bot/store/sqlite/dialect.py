@@ -6,13 +6,10 @@ from collections.abc import Collection, Sequence
 from functools import cache, lru_cache
 from typing import Any, Final
 
-from sqlalchemy import BindParameter
 from sqlalchemy.dialects.sqlite.base import SQLiteCompiler, SQLiteDialect
 from sqlalchemy.ext.compiler import compiles
-from sqlalchemy.schema import CreateIndex, CreateTable
 
-from bot.store.engine import FactsWith, JsonField, JsonPart, Listed, Statement
-from bot.store.tables import metadata
+from bot.store.engine import FactsWith, JsonField, JsonPart, Listed, LiteralCompiler, Statement, tables_script
 
 _WORDS_OF_FACTS: Final = (
     # By three letters, so that Chinese is found; the texts themselves are in the table of facts alone.
@@ -26,15 +23,8 @@ _WORDS_OF_FACTS: Final = (
 )
 
 
-class _Compiler(SQLiteCompiler):
-    """Writes the constants of a statement into its text, by which SQLite finds the index of a part of the rows; only
-    parameters with a name are left open.
-    """
-
-    def visit_bindparam(self, bindparam: BindParameter[Any], *args: Any, **options: Any) -> str:  # noqa: ANN401
-        if not bindparam.required:
-            options["literal_binds"] = True
-        return str(super().visit_bindparam(bindparam, *args, **options))  # type: ignore[no-untyped-call]  # SQLAlchemy's
+class _Compiler(LiteralCompiler, SQLiteCompiler):
+    pass
 
 
 class _Dialect(SQLiteDialect):
@@ -55,11 +45,7 @@ class SQLite:
     @cache  # noqa: B019 - the same
     def schema(self) -> str:
         """See Engine."""
-        made: list[str] = []
-        for table in metadata.sorted_tables:
-            made.append(str(CreateTable(table).compile(dialect=_DIALECT)).strip())
-            made += sorted(str(CreateIndex(index).compile(dialect=_DIALECT)) for index in table.indexes)
-        return "".join(f"{statement};\n" for statement in (*made, *_WORDS_OF_FACTS))
+        return "".join(f"{statement};\n" for statement in (*tables_script(_DIALECT), *_WORDS_OF_FACTS))
 
     def any_of(self, words: Collection[str]) -> str:
         """See Engine."""
