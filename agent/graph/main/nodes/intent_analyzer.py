@@ -6,7 +6,7 @@ import logging
 import re
 from collections.abc import Sequence
 from functools import partial
-from typing import Final, Literal
+from typing import Any, Final, Literal
 
 from langgraph.runtime import Runtime
 from langgraph.types import Command
@@ -32,6 +32,7 @@ from agent.plain_tasks import plain_tasks
 from agent.ports.agent import TaskOrder
 from agent.prompts import prompt
 from agent.relevance import ranked
+from agent.tools.spec import Tool
 from agent.wording import has_words, sentence, shortened
 
 logger = logging.getLogger(__name__)
@@ -147,11 +148,13 @@ async def intent_analyzer(state: MainState, runtime: Runtime[TaskContext]) -> Ro
 
 def _is_plain(order: TaskOrder, context: TaskContext) -> bool:
     """Whether nobody has to be asked what kind of task it is: it opens an app, turns a switch, writes a note, fills a
-    cart or sets a clock, and there is no skill for it, nor a member who could do it without the phone. Whether a
-    message may be sent at all is for a model to say.
+    cart or sets a clock, and there is no skill for it, nor a member with a tool of another server, which may reach the
+    same thing without the phone. Whether a message may be sent at all is for a model to say.
     """
-    if any(_can_act(name, context) for name in context.names[1:]):
-        return False
+    if context.members is not None:
+        outside = {tool.kind for tool in context.members.toolbox.offered_now()}
+        if any(not outside.isdisjoint(_tools(name, context)) for name in context.names[1:]):
+            return False
     if context.deep_thinking or order.deep or order.search or order.files:
         return False
     plain = next((each for each in plain_tasks(order.text) if each.kind != "sent"), None)
@@ -184,9 +187,13 @@ def _to_member(state: MainState, context: TaskContext, name: str, update: MainSt
 
 def _can_act(name: str, context: TaskContext) -> bool:
     """Whether a member has a tool that does more than look something up."""
+    return any(not tool.repeatable for tool in _tools(name, context).values())
+
+
+def _tools(name: str, context: TaskContext) -> dict[str, Tool[Any]]:
+    """The tools that a member has here, by name."""
     assert context.members is not None
-    own = context.members.team.members[name].tools
-    return any(not tool.repeatable for tool in context.members.toolbox.offered() if tool.kind in own)
+    return {tool.kind: tool for tool in context.members.toolbox.named(context.members.team.members[name].tools)}
 
 
 def _wrong(intent: Intent, names: Sequence[str], *, acts: bool) -> str:
