@@ -338,6 +338,18 @@ class InstalledApp:
 
 
 @runtime_checkable
+class WarmUp(Protocol):
+    """A phone that takes a moment to get ready to be looked at."""
+
+    async def warm_up(self) -> None:
+        """Begin with that, without changing anything that a person could notice; `Phone.restore` ends it.
+
+        Raises PhoneTaken, PhoneGone, PhoneTimeout, PhoneUnavailable.
+        """
+        ...
+
+
+@runtime_checkable
 class AppSource(Protocol):
     """A phone that can say which apps it has."""
 

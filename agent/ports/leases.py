@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
-from typing import Final, Protocol
+from typing import Final, Protocol, runtime_checkable
 
 from agent.run_id import RunId
 
@@ -46,4 +46,21 @@ class Leases(Protocol):
 
     async def release(self, run: RunId) -> None:
         """Give the phone back. Nothing happens when the run holds none."""
+        ...
+
+
+@runtime_checkable
+class Lender(Leases, Protocol):
+    """Leases that also lend phones which nobody needs."""
+
+    async def borrow(self, run: RunId, wish: str, wanted: Callable[[], None]) -> Lease | None:
+        """A phone that is free at this moment, for a run that may not need one; None where there is none.
+
+        `wanted` is called as soon as somebody else could have the phone: it is then given back at once, unless `keep`
+        has been called.
+        """
+        ...
+
+    def keep(self, run: RunId) -> bool:
+        """The run needs what it has borrowed: from now on others wait for the phone. False where somebody was first."""
         ...

@@ -10,6 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from agent.control import Signal
 from agent.events import RunEvent
 from agent.files import GivenFile
+from agent.models.base import Usage
 from agent.questions import Answer
 from agent.recorded_skills.step_record import PressVerdict
 from agent.run_id import RunId
@@ -74,6 +75,17 @@ class Runner(Protocol):
         Ends without RunEnded only when the service is shutting down: the run is then continued by the next start.
         Raises RunOutOfReach.
         """
+        ...
+
+    async def warm_up(self, order: RunOrder) -> None:
+        """The sub-task may follow, which is being decided: where a phone is free, look at it, and ask the model for the
+        first action. Nothing is changed on the phone that a person could notice, and whoever else needs it gets it.
+        Returns at once and raises nothing of what comes of it. `start` goes on with what fits its order.
+        """
+        ...
+
+    async def cool_down(self, run: RunId) -> Usage:
+        """The sub-task does not follow: give the phone back and drop what was begun. What that has cost."""
         ...
 
     async def answer(self, run: RunId, answer: Answer) -> None:

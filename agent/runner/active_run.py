@@ -20,6 +20,7 @@ from agent.ports.runner import RunOrder
 from agent.questions import AnswerBox
 from agent.run_config import RunConfig
 from agent.run_id import RunId
+from agent.runner.warm_up import WarmUp
 from devices.phone import Phone
 
 
@@ -42,6 +43,8 @@ class ActiveRun:
     files: list[str] = field(default_factory=list)
     """Paths on the phone of what this process has put there."""
     answers: AnswerBox = field(default_factory=AnswerBox)
+    warm_up: WarmUp | None = None
+    """What was begun before it is known whether a sub-task follows."""
 
 
 NODES_PER_STEP = 8

@@ -24,18 +24,18 @@ from agent.graph.executor.build import build_executor
 from agent.graph.executor.built_in import BUILT_IN
 from agent.graph.executor.context import LearnedNames, RunContext
 from agent.graph.executor.screen import PhoneScreen
-from agent.graph.executor.state import ExecutorState, joined, result_of
+from agent.graph.executor.state import NEW_RUN, NEW_SUBTASK, ExecutorState, joined, result_of
 from agent.graph.recall import recalled_for
 from agent.guards.masking import Mask
 from agent.guards.policy import Policy
 from agent.guards.reading import Readings
 from agent.guards.typed import Typed
-from agent.models.base import PILOT
+from agent.models.base import PILOT, Usage
 from agent.models.pictures import takes_pictures
 from agent.outcome import Outcome
 from agent.ports.frames import Frames
 from agent.ports.journal import Journal
-from agent.ports.leases import GIVE_BACK_S, Lease, Leases, NoPhone, Place
+from agent.ports.leases import GIVE_BACK_S, Lease, Leases, Lender, NoPhone, Place
 from agent.ports.memory import Memory
 from agent.ports.runner import RunOrder
 from agent.ports.secrets import Secrets
@@ -45,11 +45,13 @@ from agent.questions import Answer, Question
 from agent.run_config import RunConfigSource
 from agent.run_id import RunId
 from agent.runner.active_run import ActiveRun, config_of, cut_off, ended, fresh
+from agent.runner.warm_up import WarmUp, look_and_ask
 from agent.skills.library import Skills
 from agent.tools.calling import Toolbox
 from agent.wording import sentence
 from devices.errors import PhoneError, PhoneGone
 from devices.phone import Phone, Phones
+from devices.phone import WarmUp as PhoneWarmUp
 
 
 async def prepare(
@@ -130,12 +132,34 @@ class LocalRunner:
         self._dependencies = dependencies
         self._graph = build_executor(checkpointer)
         self._runs: dict[RunId, ActiveRun] = {}
+        self._giving_way: set[asyncio.Task[None]] = set()
         self._typed: dict[str, Typed] = {}
         """By phone: what no later task may show."""
 
     def start(self, order: RunOrder) -> AsyncGenerator[RunEvent, None]:
         """See Runner. A fault of the phone or of the program ends the sub-task with its sentence."""
         return stream_events(partial(self._start, order))
+
+    async def warm_up(self, order: RunOrder) -> None:
+        """See Runner."""
+        run = self._run(order.run)
+        lender = self._dependencies.leases
+        # What comes with a task is put on the phone before it is looked at.
+        if not isinstance(lender, Lender) or run.phone is not None or run.warm_up is not None or order.files:
+            return
+        lease = await lender.borrow(run.id, order.phone, partial(self._give_way, run))
+        if lease is not None:
+            work = asyncio.create_task(self._warm_up(order, run, lease), name=f"warm-up of {run.id}")
+            run.warm_up = WarmUp(lease, lender, work)
+
+    async def cool_down(self, run: RunId) -> Usage:
+        """See Runner."""
+        active = self._runs.get(run)
+        if active is None:
+            return Usage()
+        await self._cool_down(active)
+        used, active.memory.spent_ahead = active.memory.spent_ahead, Usage()
+        return used
 
     async def answer(self, run: RunId, answer: Answer) -> None:
         """See Runner."""
@@ -158,6 +182,7 @@ class LocalRunner:
         """See Runner."""
         active = self._runs.pop(run, None)
         if active is not None:
+            await self._cool_down(active)
             await self._give_back(active)
             if active.config is not None:
                 self._dependencies.configs.give_back(active.config)
@@ -167,6 +192,7 @@ class LocalRunner:
         for run in self._runs.values():
             run.control.drain()
         for run in list(self._runs.values()):
+            await self._cool_down(run)
             async with run.lock:
                 await self._give_back(run)
 
@@ -213,11 +239,6 @@ class LocalRunner:
                 payload = Command(resume={pending[0].id: answer.model_dump(mode="json")})
             await self._make_ready(order, run, emit, first=bool(pending))
             await self._remember(order, run)
-            run.memory.instructions = order.instructions
-            skills = self._dependencies.skills
-            run.memory.skill = skills.followed(order.skill, order.arguments).strip()
-            run.memory.recorded = None if order.plan else skills.recording(order.skill, order.arguments)
-            run.memory.arguments = order.arguments
             run.memory.names = await self._names(order, run)
             for verdict in order.verdicts:
                 self._dependencies.readings.know(verdict.key, verdict.consequence, verdict.object)
@@ -226,9 +247,12 @@ class LocalRunner:
                 payload = joined(payload, begun)
             if pending:
                 emit(Resumed(question=question.id))
+            assert run.phone is not None
+            assert run.lease is not None
+            context = self._context(run, run.phone, run.lease, emit)
             with run.control.moving(), suppress(GraphDrained):
                 await self._graph.ainvoke(
-                    payload, config, context=self._context(run, emit), durability="sync", control=run.control.graph
+                    payload, config, context=context, durability="sync", control=run.control.graph
                 )
             state = await self._graph.aget_state(config)
             pending = state.interrupts
@@ -256,6 +280,11 @@ class LocalRunner:
         run.memory.told_others = await recall(order.goals)
         read = await self._dependencies.toolbox.calls.documents(order.run.task)
         run.memory.documents = (*order.documents, *read)
+        run.memory.instructions = order.instructions
+        skills = self._dependencies.skills
+        run.memory.skill = skills.followed(order.skill, order.arguments).strip()
+        run.memory.recorded = None if order.plan else skills.recording(order.skill, order.arguments)
+        run.memory.arguments = order.arguments
 
     async def _make_ready(self, order: RunOrder, run: ActiveRun, emit: Emit, *, first: bool) -> None:
         """Hold a lease and a phone that is ready. Places in the queue are told while waiting."""
@@ -263,6 +292,12 @@ class LocalRunner:
             await run.control.hold()
         if run.phone is not None:
             return
+        warm, run.warm_up = run.warm_up, None
+        if warm is not None and warm.lender.keep(run.id):
+            run.lease = warm.lease
+        elif warm is not None:
+            run.warm_up, warm = warm, None
+            await self._cool_down(run)
         queue = self._dependencies.leases.acquire(run.id, run.wish, first=first)
         try:
             while run.lease is None:
@@ -277,13 +312,60 @@ class LocalRunner:
         run.wish = run.lease.phone
         phone = self._dependencies.phones.get(run.lease.phone)
         run.phone = phone
-        run.mask.on(self._typed.setdefault(phone.info.id, Typed()))
-        run.memory.screen.forget()
+        if warm is None:
+            self._meet(phone, run)
         emit(Started(run=run.id, phone=phone.info.id, phone_name=phone.info.name))
         if len(run.files) < len(order.files):
             emit(Told(text=sentence("told.files", names=", ".join(file.name for file in order.files))))
         have = self._dependencies
-        await prepare(run, phone, order.files, have.frames, have.phones, have.grace)
+        try:
+            await prepare(run, phone, order.files, have.frames, have.phones, have.grace)
+            if warm is not None:
+                await run.control.guard(asyncio.wait({warm.work}))
+        finally:
+            if warm is not None:
+                await warm.end()
+
+    def _meet(self, phone: Phone, run: ActiveRun) -> None:
+        """The run gets to know a phone: what was typed there before, and nothing of how it looked."""
+        run.mask.on(self._typed.setdefault(phone.info.id, Typed()))
+        run.memory.screen.forget()
+
+    async def _warm_up(self, order: RunOrder, run: ActiveRun, lease: Lease) -> None:
+        """Look at the phone and ask the model; whatever that runs into, `start` meets again and tells of it."""
+        try:
+            phone = self._dependencies.phones.get(lease.phone)
+            self._meet(phone, run)
+            if isinstance(phone, PhoneWarmUp):
+                await phone.warm_up()
+            run.wish, run.person = lease.phone, order.person
+            await self._remember(order, run)
+            if run.memory.recorded is None:
+                context = self._context(run, phone, lease, _unheard)
+                on: ExecutorState = {"order": {"phone": run.wish, "files": []}}
+                await look_and_ask(joined(NEW_RUN, NEW_SUBTASK, fresh(order, first=True), on), context)
+        except (PhoneError, Stopped) as error:
+            logger.info("run %s was not begun ahead: %s", run.id, error)
+        except Exception:
+            logger.exception("run %s was not begun ahead", run.id)
+
+    def _give_way(self, run: ActiveRun) -> None:
+        """Somebody else needs the phone that this run has borrowed."""
+        self._giving_way.add(giving := asyncio.create_task(self._cool_down(run), name=f"{run.id} gives way"))
+        giving.add_done_callback(self._giving_way.discard)
+
+    async def _cool_down(self, run: ActiveRun) -> None:
+        """Drop what was begun ahead, and give back the phone as it was."""
+        warm, run.warm_up = run.warm_up, None
+        if warm is not None:
+            await warm.end()
+        first, run.memory.first_answer = run.memory.first_answer, None
+        if first is not None:
+            run.memory.spent_ahead += first.drop()
+        if warm is None:
+            return
+        run.lease, run.phone = warm.lease, self._dependencies.phones.get(warm.lease.phone)
+        await self._give_back(run)
 
     async def _answer(self, run: ActiveRun, question: Question) -> Answer:
         """Wait for a person; after a while the phone is given back, so that others can use it."""
@@ -310,14 +392,12 @@ class LocalRunner:
             run.lease = None
             await self._dependencies.leases.release(run.id)
 
-    def _context(self, run: ActiveRun, emit: Emit) -> RunContext:
-        assert run.phone is not None
-        assert run.lease is not None
+    def _context(self, run: ActiveRun, phone: Phone, lease: Lease, emit: Emit) -> RunContext:
         have = self._dependencies
         if run.config is None:
             run.config = have.configs.take()
         screen = PhoneScreen(
-            run.phone,
+            phone,
             have.phones,
             have.frames,
             run.control,
@@ -334,9 +414,9 @@ class LocalRunner:
         return RunContext(
             run=run.id,
             person=run.person,
-            phone=run.phone,
+            phone=phone,
             screen=screen,
-            fence=run.lease.fence,
+            fence=lease.fence,
             config=run.config.offering(actions.models),
             actions=actions,
             skills=have.skills,
@@ -358,6 +438,10 @@ class LocalRunner:
         if not _is_about(order, values) or "past" not in values:
             return cut_off(order, outcome, summary)
         return ended(order, cast("ExecutorState", values), result_of(outcome, summary))
+
+
+def _unheard(_event: RunEvent) -> None:
+    """Nobody is told what happens before a run begins."""
 
 
 def _phone_in(values: Mapping[str, Any]) -> str:

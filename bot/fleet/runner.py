@@ -11,6 +11,7 @@ from typing import Any, Final
 from agent.control import Cancel, Pause, Signal
 from agent.error_mapping import fault_of
 from agent.events import RunEnded, RunEvent, TaskEvent, Waiting
+from agent.models.base import Usage
 from agent.outcome import Outcome
 from agent.ports.leases import Lease, NoPhone, Place
 from agent.ports.runner import RunOrder
@@ -89,6 +90,14 @@ class FleetRunner:
         async with aclosing(work) as events:
             async for event in events:
                 yield event
+
+    async def warm_up(self, order: RunOrder) -> None:
+        """See Runner. Which machine does a run is decided with its first order, so none is warmed up before."""
+
+    async def cool_down(self, run: RunId) -> Usage:
+        """See Runner."""
+        del run
+        return Usage()
 
     async def answer(self, run: RunId, answer: Answer) -> None:
         """See Runner. The value of a secret leaves this process only when it is encrypted for the host of the run."""

@@ -83,6 +83,8 @@ class PhoneLeases:
         self._clock = clock
         self._held: dict[RunId, Lease] = {}
         self._waiting: dict[RunId, _Waiting] = {}
+        self._lent: dict[RunId, Callable[[], None]] = {}
+        """Of those who hold one, who may not need it, and what they are told when somebody else does."""
         self._kept: dict[str, RunId] = {}
         """Phones that runs held when the former process ended, for those that come back to them at once."""
         self._kept_until = 0.0
@@ -154,10 +156,35 @@ class PhoneLeases:
             raise
         yield lease
 
+    async def borrow(self, run: RunId, wish: str, wanted: Callable[[], None]) -> Lease | None:
+        """See agent.ports.leases."""
+        async with self._turn:
+            if self._draining or run in self._held or run in self._waiting:
+                return None
+            now, last = self._clock(), max((each.waiter.rank for each in self._waiting.values()), default=0) + 1
+            mine = Waiter(run, wish, last, partial(self._admits, run), lambda: self._standing(run, lambda: None))
+            queue = [waiting.waiter for waiting in self._waiting.values() if waiting.lease is None]
+            grants = granted([*queue, mine], self._phones.list(), self._held_phones() | self._awaited(now))
+            phone = next((phone for waiter, phone in grants if waiter is mine), None)
+            if phone is None:
+                return None
+            try:
+                lease = await self._table.take(run, phone, alive=tuple(self._held), now=now, expires=now + EXPIRY_S)
+            except StoreAway:
+                return None
+            if lease is not None:
+                self._held[run], self._lent[run] = lease, wanted
+            return lease
+
+    def keep(self, run: RunId) -> bool:
+        """See agent.ports.leases."""
+        return self._lent.pop(run, None) is not None
+
     async def release(self, run: RunId) -> None:
         """Give the phone back, and the place in the queue. Nothing happens when the run has neither."""
         async with self._turn:
             self._held.pop(run, None)
+            self._lent.pop(run, None)
             self._kept = {phone: kept for phone, kept in self._kept.items() if kept != run}
             try:
                 await self._table.release(run, now=self._clock())
@@ -214,9 +241,21 @@ class PhoneLeases:
                 waiting.lease = lease
                 waiting.news.set()
                 self._tell_all()
+            self._ask_back(now)
             phones, held = self._phones.list(), self._held_phones()
             for waiting in self._waiting.values():
                 self._judge(waiting, hopeless(waiting.waiter.wish, phones, held, waiting.waiter.admits), now)
+
+    def _ask_back(self, now: float) -> None:
+        """Tell who has borrowed a phone that those who wait could have."""
+        if not self._lent or not self._waiting:
+            return
+        lent = {self._held[run].phone: run for run in self._lent}
+        queue = [waiting.waiter for waiting in self._waiting.values() if waiting.lease is None]
+        others = (self._held_phones() | self._awaited(now)) - lent.keys()
+        for _, phone in granted(queue, self._phones.list(), others):
+            if (run := lent.get(phone)) is not None:
+                self._lent.pop(run)()
 
     def _awaited(self, now: float) -> frozenset[str]:
         """The phones that are kept for runs which have not come back yet."""

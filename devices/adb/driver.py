@@ -190,6 +190,12 @@ class AdbPhone:
         check = None if judged is None else partial(self._observer.check_judged, judged, last.size)
         return await self._inputs.act(what, receipt, last, watched=watched, later=later, check=check)
 
+    async def warm_up(self) -> None:
+        """See `devices.phone.WarmUp`."""
+        await self._known_when_taken(self._ownership.take())
+        self._titles.begin()
+        self._lane.begin()
+
     async def prepare(self) -> None:
         """See `Phone.prepare`. A phone that needs a PIN stays locked, and its health says so."""
         await self._known_when_taken(self._ownership.take())

@@ -97,12 +97,14 @@ class Observer:
         if after is None:
             late = self._trees.late and not (settle or elements)
             return await (self._look_late(fit) if late else self._look(fit))
-        first_change = FIRST_CHANGE_OF_LAUNCH if self._launched else FIRST_CHANGE
+        expected = self._inputs.expected
+        # An app that is in front already has no process to start, and mostly shows what it has shown.
+        starts = self._launched and after.package != expected
+        first_change = FIRST_CHANGE_OF_LAUNCH if starts else FIRST_CHANGE
         self._launched = False
         watched = Watched(partial(self._camera.capture, fit=fit), _probe(after), first_change, patience)
         until = asyncio.get_running_loop().time() + patience
         screen = None if settle or after.thumbnail is None else self._last.size
-        expected = self._inputs.expected
         if expected and screen is None:
             await self._inputs.wait_for_expected()
         if screen is None:

@@ -13,6 +13,7 @@ from pydantic import BaseModel, TypeAdapter
 
 from agent.control import Signal
 from agent.events import RunEvent, TaskEvent
+from agent.models.base import Usage
 from agent.ports.agent import Agent, TaskOrder
 from agent.ports.runner import Runner, RunOrder
 from agent.questions import Answer
@@ -41,6 +42,14 @@ class JsonRunner:
         """See Runner."""
         async for event in self._behind.start(self._noted(sent(RunOrder, order))):
             yield self._noted(RUN_EVENT.validate_json(RUN_EVENT.dump_json(event)))
+
+    async def warm_up(self, order: RunOrder) -> None:
+        """See Runner."""
+        await self._behind.warm_up(self._noted(sent(RunOrder, order)))
+
+    async def cool_down(self, run: RunId) -> Usage:
+        """See Runner."""
+        return await self._behind.cool_down(_sent_id(run))
 
     async def answer(self, run: RunId, answer: Answer) -> None:
         """See Runner."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -94,6 +94,25 @@ class FirstPhone:
     async def release(self, run: RunId) -> None:
         self.log.append("release")
         self.held.pop(run, None)
+
+
+class LentPhone(FirstPhone):
+    """agent.ports.leases.Lender: it lends what nobody holds; `wanted` asks for it back."""
+
+    wanted: Callable[[], None]
+
+    async def borrow(self, run: RunId, wish: str, wanted: Callable[[], None]) -> Lease | None:
+        self.wanted = wanted
+        known = [info.id for info in self._phones.list() if wish in {"", info.id}]
+        if not known or self.held:
+            return None
+        self.log.append("borrow")
+        self.held[run] = Lease(known[0], run, 1)
+        return self.held[run]
+
+    def keep(self, run: RunId) -> bool:
+        self.log.append("keep")
+        return run in self.held
 
 
 class MemorySecrets:

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+import inspect
 import json
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from agent.models.base import Delta, ModelReply, ModelRequest, Models, Purpose, ToolCall, Usage
 from agent.models.errors import ModelError
 
-Answer = ModelReply | ModelError | Callable[[ModelRequest], ModelReply]
+Answer = ModelReply | ModelError | Callable[[ModelRequest], ModelReply | Awaitable[ModelReply]]
 
 
 def call(tool: str, /, **arguments: Any) -> ModelReply:
@@ -89,6 +90,8 @@ class ScriptedModel:
         if isinstance(answer, ModelError):
             raise answer
         reply: ModelReply = answer(request) if callable(answer) else answer
+        if inspect.isawaitable(reply):
+            reply = await reply
         self._said_before = reply if request.purpose is Purpose.PLAN else None
         return reply
 

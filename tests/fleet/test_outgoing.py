@@ -13,6 +13,7 @@ from agent.control import Signal
 from agent.event_stream import stream_events
 from agent.events import RunEvent
 from agent.events import Told as TellCard
+from agent.models.base import Usage
 from agent.ports.runner import RunOrder
 from agent.questions import Answer
 from agent.run_id import RunId
@@ -78,6 +79,12 @@ class Talkative:
             await asyncio.Event().wait()
 
         return stream_events(work)
+
+    async def warm_up(self, order: RunOrder) -> None: ...
+
+    async def cool_down(self, run: RunId) -> Usage:
+        del run
+        return Usage()
 
     async def signal(self, run: RunId, signal: Signal) -> None: ...
 

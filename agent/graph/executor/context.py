@@ -11,13 +11,14 @@ from agent.control import Control
 from agent.events import RunEvent
 from agent.graph.executor.action_spec import ActionRegistry
 from agent.graph.executor.early_reading import EarlyReadings
+from agent.graph.executor.first_answer import FirstAnswer
 from agent.graph.executor.proof import Looks
 from agent.graph.executor.screen import PhoneScreen, ScreenState
 from agent.guards.masking import Mask
 from agent.guards.policy import Policy
 from agent.guards.reading import Readings
 from agent.local_time import LocalTime, time_on
-from agent.models.base import ModelReply
+from agent.models.base import ModelReply, Usage
 from agent.ports.frames import Frames
 from agent.ports.journal import Journal
 from agent.ports.secrets import Secrets
@@ -51,6 +52,10 @@ class RunMemory:
     """The words beside the pictures of the image window, by sub-task and step."""
     early: EarlyReadings = field(default_factory=EarlyReadings)
     """The press that is read while the model still writes."""
+    first_answer: FirstAnswer | None = None
+    """The answer to the first request, where that was sent before the run began."""
+    spent_ahead: Usage = field(default_factory=Usage)
+    """What such requests have cost that came to nothing, until it is booked."""
     looks: Looks = field(default_factory=Looks)
     """What the looks of the sub-task have shown, for its proof by code."""
     told: set[str] = field(default_factory=set)

@@ -143,6 +143,67 @@ async def test_any_free_phone_and_the_one_that_gave_its_phone_back(tmp_path: Pat
         await only_b.leave()
 
 
+class Borrowed:
+    """A run that has borrowed a phone and gives it back as soon as it is wanted."""
+
+    def __init__(self, shelf: Shelf, run: RunId) -> None:
+        self.shelf, self.run = shelf, run
+        self.returning: asyncio.Task[None] | None = None
+
+    async def borrow(self, wish: str = "") -> Lease | None:
+        return await self.shelf.leases.borrow(self.run, wish, self._wanted)
+
+    def _wanted(self) -> None:
+        self.returning = asyncio.create_task(self.shelf.leases.release(self.run))
+
+
+async def test_what_is_borrowed_makes_nobody_wait(tmp_path: Path) -> None:
+    """Seen failing (the second run waits for the first) without asking for it back."""
+    async with shelf(tmp_path, "a") as one:
+        first = Borrowed(one, RunId("1"))
+        assert await first.borrow() == Lease("a", RunId("1"), 1)
+        assert one.leases.holder("a") == Lease("a", RunId("1"), 1)
+        assert await one.take(RunId("2"), "a") == Lease("a", RunId("2"), 2)
+        assert first.returning is not None
+        assert not one.leases.keep(RunId("1"))
+        assert await Borrowed(one, RunId("3")).borrow() is None
+        await one.leases.release(RunId("2"))
+
+
+async def test_what_is_borrowed_and_kept_is_waited_for(tmp_path: Path) -> None:
+    async with shelf(tmp_path, "a") as one:
+        first = Borrowed(one, RunId("1"))
+        assert await first.borrow("a") is not None
+        assert one.leases.keep(RunId("1"))
+        second = await one.queue(RunId("2")).at(1)
+        assert first.returning is None
+        assert await one.take(RunId("1"), "a") == Lease("a", RunId("1"), 1)
+        await one.leases.release(RunId("1"))
+        assert (await second.lease()).run == RunId("2")
+
+
+async def test_of_two_phones_the_free_one_is_given_before_a_borrowed_one_is_asked_for(tmp_path: Path) -> None:
+    async with shelf(tmp_path, "a", "b") as one:
+        first = Borrowed(one, RunId("1"))
+        lent = await first.borrow()
+        assert lent is not None
+        assert (await one.take(RunId("2"))).phone != lent.phone
+        assert first.returning is None
+        assert (await one.take(RunId("3"))).phone == lent.phone
+        assert await first.borrow("c") is None
+
+
+async def test_who_waits_comes_before_who_borrows(tmp_path: Path) -> None:
+    """A phone for which somebody waits is lent to nobody, whatever phone they wish for."""
+    async with shelf(tmp_path, "a") as one:
+        await one.take(RunId("1"))
+        waiting = await one.queue(RunId("2")).at(1)
+        assert await Borrowed(one, RunId("3")).borrow() is None
+        await one.leases.release(RunId("1"))
+        assert await Borrowed(one, RunId("3")).borrow() is None
+        assert (await waiting.lease()).run == RunId("2")
+
+
 async def test_who_is_hurried_comes_next_and_takes_nobodys_phone(tmp_path: Path) -> None:
     async with shelf(tmp_path, "a") as one:
         await one.take(RunId("1"))

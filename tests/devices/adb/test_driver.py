@@ -41,6 +41,21 @@ async def open_note(bench: Bench) -> None:
     await bench.phone.observe(after=look)
 
 
+async def test_an_app_in_front_is_not_waited_for_as_one_that_starts(bench: Bench) -> None:
+    """Seen failing with five pictures: a screen that stays as it is was watched for as long as a process may take."""
+
+    def pictures() -> int:
+        return sum(entry.name == "screencap" for entry in bench.virtual.journal.entries)
+
+    phone = AdbPhone(bench.connection, bench.phone.info, clock=lambda: 0.4 * pictures())
+    await phone.act(OpenApp("Settings"), receipt="s1")
+    look = await phone.observe(after=await phone.observe())
+    before = pictures()
+    await phone.act(OpenApp("Settings"), receipt="s2", later=True)
+    await phone.observe(after=look, settle=False)
+    assert pictures() - before <= 3
+
+
 async def test_plain_text_goes_without_the_broadcast_keyboard(bench: Bench) -> None:
     bench.virtual.state.adb_keyboard_installed = False
     await bench.phone.prepare()

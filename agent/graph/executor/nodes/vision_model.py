@@ -30,7 +30,7 @@ from agent.graph.executor.state import (
 from agent.graph.executor.steps import REPORTED, confirm_step
 from agent.graph.subjects import spent
 from agent.guards.seen_words import Seen, with_seen
-from agent.models.base import Message, ModelRequest, ModelSwitched, Purpose
+from agent.models.base import Message, ModelRequest, ModelSwitched, Purpose, Usage
 from agent.models.conversations import keeps_conversation
 from agent.models.errors import InputTooLong, ModelError, NoVision
 from agent.models.pictures import takes_pictures
@@ -177,7 +177,12 @@ async def vision_model(
         request = ModelRequest(
             Purpose.ACT, messages, tools, scene=scene, conversation=run, task=context.run.task, rendered_for=acting
         )
-        model = following(watched(vision, state, context, view), state, context, view)
+        first, context.memory.first_answer = context.memory.first_answer, None
+        if first is not None and not first.fits(scene, acting):
+            context.memory.spent_ahead += first.drop()
+            first = None
+        asked = vision if first is None else first.given_by(vision)
+        model = following(watched(asked, state, context, view), state, context, view)
         reply = await context.screen.answer_to(model, request, still=still)
     except Stopped:
         return Command(goto="check_loop", update=known())
@@ -202,9 +207,10 @@ async def vision_model(
     except ModelError as error:
         logger.warning("run %s: the model call failed: %s", run, error)
         return Command(goto="executor_exit", update=known(ending_by(error)))
+    dropped, context.memory.spent_ahead = context.memory.spent_ahead, Usage()
     answered: ExecutorState = {
         "safety": {"seen_words": await remembering},
-        "progress": {"usage": (spent(state["progress"]) + reply.usage).data()},
+        "progress": {"usage": (spent(state["progress"]) + dropped + reply.usage).data()},
     }
     await lightening
     if isinstance(reply, StaleAnswer) or reply.waited:

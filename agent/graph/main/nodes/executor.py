@@ -44,25 +44,7 @@ async def executor(
         return Command(goto=onward, update=ended_by(error, context.session.control, state["progress"]))
     if steps_left < 1:
         return Command(goto=onward, update=fault_update(too_many_steps(wish.max_steps)))
-    order = RunOrder(
-        run=context.session.run,
-        subtask=number,
-        task=wish.text,
-        person=wish.person,
-        goal=progress["goal"],
-        skill=plan["skill"],
-        arguments=plan["arguments"],
-        phone=progress["phone"],
-        plan=plan["text"],
-        wanted=prompt_facts.wanted(state),
-        notes=tuple(findings["notes"]),
-        documents=await context.documents_read(plan["documents"]),
-        goals=prompt_facts.goals(state),
-        max_steps=steps_left,
-        files=wish.files,
-        instructions=context.guidance.block.strip(),
-        standing=wish.standing,
-    )
+    order = await run_order(state, context)
     async with context.session.phone:
         ended, fault = await _work(state, context, order)
     outcome, steps, usage = ended.outcome, progress["steps"] + ended.steps, before + ended.usage
@@ -103,6 +85,30 @@ async def executor(
         # The others still work, and the phone has nothing to do meanwhile.
         await context.runner.rest(context.session.run)
     return Command(goto="plan_supervisor", update=update)
+
+
+async def run_order(state: MainState, context: TaskContext) -> RunOrder:
+    """What is handed to the runner next."""
+    wish, plan, progress, findings = order_of(state), state["plan"], state["progress"], state["findings"]
+    return RunOrder(
+        run=context.session.run,
+        subtask=progress["subtask"] + 1,
+        task=wish.text,
+        person=wish.person,
+        goal=progress["goal"],
+        skill=plan["skill"],
+        arguments=plan["arguments"],
+        phone=progress["phone"],
+        plan=plan["text"],
+        wanted=prompt_facts.wanted(state),
+        notes=tuple(findings["notes"]),
+        documents=await context.documents_read(plan["documents"]),
+        goals=prompt_facts.goals(state),
+        max_steps=wish.max_steps - progress["steps"],
+        files=wish.files,
+        instructions=context.guidance.block.strip(),
+        standing=wish.standing,
+    )
 
 
 async def _work(state: MainState, context: TaskContext, order: RunOrder) -> tuple[RunEnded, Fault | None]:

@@ -6,7 +6,7 @@ import logging
 import re
 from collections.abc import Sequence
 from functools import partial
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, cast
 
 from langgraph.runtime import Runtime
 from langgraph.types import Command
@@ -17,6 +17,7 @@ from agent.acts import asks_for_act
 from agent.control import Stopped
 from agent.events import Planned, SkillChosen, Todo
 from agent.graph.main.context import TaskContext
+from agent.graph.main.nodes.executor import run_order
 from agent.graph.main.nodes.member import sent
 from agent.graph.main.prompt_facts import dated, given, noted, remembered
 from agent.graph.main.state import MainState, joined, order_of
@@ -24,7 +25,7 @@ from agent.graph.main.updates import check_budget, ended_by
 from agent.graph.streaming import FieldOnly, Thoughts
 from agent.graph.subjects import spent
 from agent.limits import BudgetReached
-from agent.models.base import PILOT, Message, ModelRequest, Purpose
+from agent.models.base import PILOT, Message, ModelRequest, Purpose, Usage
 from agent.models.errors import ModelAnswerUnusable, ModelError
 from agent.models.structured import ask
 from agent.outcome import NeedsModel, Outcome
@@ -39,6 +40,8 @@ logger = logging.getLogger(__name__)
 
 TITLE_LETTERS = 200
 """Of a task that is one part; the card cuts it shorter."""
+MOST_SIMPLE_LETTERS: Final = 240
+"""What is longer is mostly planned: nothing is begun on a phone before that is known."""
 _PHONE: Final = re.compile(r"\bphone\b|手机", re.IGNORECASE)
 
 Route = Command[Literal["executor", "member", "plan_generator", "summarizer", "__end__"]]
@@ -61,8 +64,23 @@ class Intent(BaseModel):
 
 
 async def intent_analyzer(state: MainState, runtime: Runtime[TaskContext]) -> Route:
-    """Answer, refuse, work at once, or plan first. A quick task goes straight to the phone."""
-    context, order = runtime.context, order_of(state)
+    """Answer, refuse, work at once, or plan first. A quick task goes straight to the phone.
+
+    What was begun on a phone meanwhile is dropped again where the task does not go straight there.
+    """
+    route, context = await _route(state, runtime.context), runtime.context
+    if route.goto != "executor":
+        dropped = await context.runner.cool_down(context.session.run)
+        if dropped.tokens:
+            update = cast("MainState", route.update or {})
+            before = update.get("progress", {}).get("usage")
+            used = (spent(state["progress"]) if before is None else Usage.of(before)) + dropped
+            return Command(goto=route.goto, update=joined(update, {"progress": {"usage": used.data()}}))
+    return route
+
+
+async def _route(state: MainState, context: TaskContext) -> Route:
+    order = order_of(state)
     if (skill := state["plan"]["skill"]) and skill not in context.skills.found:
         return Command(goto="__end__", update=_failed(sentence("ended.no_skill", skill=skill)))
     model = context.models.for_purpose(Purpose.INTENT)
@@ -104,6 +122,9 @@ async def intent_analyzer(state: MainState, runtime: Runtime[TaskContext]) -> Ro
     words = FieldOnly(stream, "answer", lambda said: not acts and said.get("kind") == "chat")
     try:
         await check_budget(state, context)
+        if acts and model.name != PILOT and _may_be_simple(order, context):
+            simple: MainState = {"plan": {"kind": "simple"}, "progress": {"goal": order.text}}
+            await context.runner.warm_up(await run_order(joined(state, simple), context))
         intent, usage = await context.patiently(
             lambda: ask(model, request, Intent, check=partial(_wrong, names=others, acts=acts), on_delta=words)
         )
@@ -144,6 +165,13 @@ async def intent_analyzer(state: MainState, runtime: Runtime[TaskContext]) -> Ro
     if intent.kind == "complex" or intent.need_plan:
         return Command(goto="plan_generator", update=update)
     return Command(goto="executor", update=joined(update, {"progress": {"goal": order.text}}))
+
+
+def _may_be_simple(order: TaskOrder, context: TaskContext) -> bool:
+    """Whether the work may well go straight to the phone with the task as it is."""
+    if context.deep_thinking or order.deep or order.search or order.skill:
+        return False
+    return len(order.text) <= MOST_SIMPLE_LETTERS and "\n" not in order.text.strip()
 
 
 def _is_plain(order: TaskOrder, context: TaskContext) -> bool:

@@ -1,0 +1,58 @@
+"""The first answer of a run, which a model was asked for while it was being decided whether the task needs a phone."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from agent.models.base import Delta, Model, ModelReply, ModelRequest, Usage
+from agent.models.errors import ModelError
+from agent.models.tokens import hung_up
+from agent.scene import Scene
+
+
+@dataclass(frozen=True)
+class FirstAnswer:
+    """A request that is under way, what it says, and the model that was asked."""
+
+    scene: Scene
+    request: ModelRequest
+    model: str
+    answering: asyncio.Task[ModelReply]
+
+    def fits(self, scene: Scene, model: str) -> bool:
+        """Whether this model would be asked the same now, but for the time of day."""
+        return model == self.model and replace(scene, local_time="") == replace(self.scene, local_time="")
+
+    def given_by(self, model: Model) -> Model:
+        """The model, which has begun with its answer already."""
+        return _Begun(model, self)
+
+    def drop(self) -> Usage:
+        """Cut it off. What it has cost."""
+        if self.answering.done() and not self.answering.cancelled():
+            failed = self.answering.exception()
+            if failed is None:
+                return self.answering.result().usage
+            return failed.usage if isinstance(failed, ModelError) else Usage()
+        self.answering.cancel()
+        return hung_up(self.request, self.model)
+
+
+class _Begun:
+    """Implements Model for one request. A first answer that fails is asked for again, as if it had not been begun."""
+
+    def __init__(self, model: Model, first: FirstAnswer) -> None:
+        self._model = model
+        self._first = first
+
+    @property
+    def name(self) -> str:
+        return self._model.name
+
+    async def complete(self, request: ModelRequest, *, on_delta: Callable[[Delta], None] | None = None) -> ModelReply:
+        try:
+            return await self._first.answering
+        except ModelError:
+            return await self._model.complete(request, on_delta=on_delta)

@@ -1,0 +1,59 @@
+"""A run that may follow: a free phone is looked at and a model asked while the kind of the task is being decided.
+
+Nothing is done on the phone, and nothing of it is kept: what does not come to be used leaves no picture behind. The
+phone is only borrowed, so whoever needs it does not wait.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+
+from agent.graph.executor.context import RunContext
+from agent.graph.executor.first_answer import FirstAnswer
+from agent.graph.executor.nodes.vision_model import scene_of
+from agent.graph.executor.state import ExecutorState
+from agent.models.base import ModelRequest, Purpose
+from agent.models.conversations import keeps_conversation
+from agent.ports.leases import Lease, Lender
+
+
+@dataclass
+class WarmUp:
+    """What is under way for a run that may follow."""
+
+    lease: Lease
+    lender: Lender
+    work: asyncio.Task[None]
+    """It is over once the model has been asked."""
+
+    async def end(self) -> None:
+        """Cut it off and wait until it has let go of the phone."""
+        self.work.cancel()
+        await asyncio.wait({self.work})
+
+
+async def look_and_ask(state: ExecutorState, context: RunContext) -> None:
+    """Look at the phone, and ask the model for the first action of a run with this state.
+
+    Raises Stopped, PhoneError and whatever rendering raises.
+    """
+    view = await context.screen.look_ahead()
+    vision = context.config.models.vision
+    # An endpoint that keeps the conversation would go on from an answer that nobody has read.
+    if view is None or keeps_conversation(vision):
+        return
+    acting = context.screen.model
+    scene = await scene_of(state, context, view)
+    messages, tools = context.profile.dialect.render(scene)
+    request = ModelRequest(
+        Purpose.ACT,
+        messages,
+        tools,
+        scene=scene,
+        conversation=str(context.run),
+        task=context.run.task,
+        rendered_for=acting,
+    )
+    answering = asyncio.ensure_future(vision.complete(request))
+    context.memory.first_answer = FirstAnswer(scene, request, acting, answering)
