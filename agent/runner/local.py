@@ -45,7 +45,7 @@ from agent.questions import Answer, Question
 from agent.run_config import RunConfigSource
 from agent.run_id import RunId
 from agent.runner.active_run import ActiveRun, config_of, cut_off, ended, fresh
-from agent.runner.warm_up import WarmUp, look_and_ask
+from agent.runner.warm_up import WarmUp, cut, look_and_ask
 from agent.skills.library import Skills
 from agent.tools.calling import Toolbox
 from agent.wording import sentence
@@ -237,7 +237,8 @@ class LocalRunner:
                 emit(Asked(question=question))
                 answer = await self._answer(run, question)
                 payload = Command(resume={pending[0].id: answer.model_dump(mode="json")})
-            await self._make_ready(order, run, emit, first=bool(pending))
+            begins = isinstance(payload, dict) and not state.values
+            await self._make_ready(order, run, emit, first=bool(pending), begins=begins)
             await self._remember(order, run)
             run.memory.names = await self._names(order, run)
             for verdict in order.verdicts:
@@ -286,8 +287,11 @@ class LocalRunner:
         run.memory.recorded = None if order.plan else skills.recording(order.skill, order.arguments)
         run.memory.arguments = order.arguments
 
-    async def _make_ready(self, order: RunOrder, run: ActiveRun, emit: Emit, *, first: bool) -> None:
-        """Hold a lease and a phone that is ready. Places in the queue are told while waiting."""
+    async def _make_ready(self, order: RunOrder, run: ActiveRun, emit: Emit, *, first: bool, begins: bool) -> None:
+        """Hold a lease and a phone that is ready. Places in the queue are told while waiting.
+
+        Where the run `begins`, the phone is looked at and the model asked meanwhile, unless that was done before.
+        """
         while run.control.paused:
             await run.control.hold()
         if run.phone is not None:
@@ -312,7 +316,10 @@ class LocalRunner:
         run.wish = run.lease.phone
         phone = self._dependencies.phones.get(run.lease.phone)
         run.phone = phone
-        if warm is None:
+        ahead = None if warm is None else warm.work
+        if warm is None and begins and not order.files and not run.control.has_notes:
+            ahead = asyncio.create_task(self._warm_up(order, run, run.lease), name=f"first look of {run.id}")
+        elif warm is None:
             self._meet(phone, run)
         emit(Started(run=run.id, phone=phone.info.id, phone_name=phone.info.name))
         if len(run.files) < len(order.files):
@@ -320,11 +327,11 @@ class LocalRunner:
         have = self._dependencies
         try:
             await prepare(run, phone, order.files, have.frames, have.phones, have.grace)
-            if warm is not None:
-                await run.control.guard(asyncio.wait({warm.work}))
+            if ahead is not None:
+                await run.control.guard(asyncio.wait({ahead}))
         finally:
-            if warm is not None:
-                await warm.end()
+            if ahead is not None:
+                await cut(ahead)
 
     def _meet(self, phone: Phone, run: ActiveRun) -> None:
         """The run gets to know a phone: what was typed there before, and nothing of how it looked."""
@@ -358,7 +365,7 @@ class LocalRunner:
         """Drop what was begun ahead, and give back the phone as it was."""
         warm, run.warm_up = run.warm_up, None
         if warm is not None:
-            await warm.end()
+            await cut(warm.work)
         first, run.memory.first_answer = run.memory.first_answer, None
         if first is not None:
             run.memory.spent_ahead += first.drop()

@@ -10,8 +10,9 @@ import asyncio
 from dataclasses import dataclass
 
 from agent.graph.executor.context import RunContext
-from agent.graph.executor.first_answer import FirstAnswer
+from agent.graph.executor.first_answer import FirstAnswer, Pieces
 from agent.graph.executor.nodes.vision_model import scene_of
+from agent.graph.executor.reader import has_reader
 from agent.graph.executor.state import ExecutorState
 from agent.models.base import ModelRequest, Purpose
 from agent.models.conversations import keeps_conversation
@@ -27,10 +28,11 @@ class WarmUp:
     work: asyncio.Task[None]
     """It is over once the model has been asked."""
 
-    async def end(self) -> None:
-        """Cut it off and wait until it has let go of the phone."""
-        self.work.cancel()
-        await asyncio.wait({self.work})
+
+async def cut(work: asyncio.Task[None]) -> None:
+    """Cut it off, and wait until it has let go of the phone."""
+    work.cancel()
+    await asyncio.wait({work})
 
 
 async def look_and_ask(state: ExecutorState, context: RunContext) -> None:
@@ -55,5 +57,6 @@ async def look_and_ask(state: ExecutorState, context: RunContext) -> None:
         task=context.run.task,
         rendered_for=acting,
     )
-    answering = asyncio.ensure_future(vision.complete(request))
-    context.memory.first_answer = FirstAnswer(scene, request, acting, answering)
+    pieces = Pieces()
+    answering = asyncio.ensure_future(vision.complete(request, on_delta=pieces if has_reader(context) else None))
+    context.memory.first_answer = FirstAnswer(scene, request, acting, answering, pieces)

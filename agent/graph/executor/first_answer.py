@@ -12,6 +12,24 @@ from agent.models.tokens import hung_up
 from agent.scene import Scene
 
 
+class Pieces:
+    """Takes the pieces of an answer, and passes them on once somebody listens."""
+
+    def __init__(self) -> None:
+        self._kept: list[Delta] = []
+        self._listener: Callable[[Delta], None] = self._kept.append
+
+    def __call__(self, piece: Delta) -> None:
+        """Take a piece."""
+        self._listener(piece)
+
+    def tell(self, listener: Callable[[Delta], None]) -> None:
+        """Pass on all that has come and will come."""
+        for piece in self._kept:
+            listener(piece)
+        self._listener = listener
+
+
 @dataclass(frozen=True)
 class FirstAnswer:
     """A request that is under way, what it says, and the model that was asked."""
@@ -20,6 +38,7 @@ class FirstAnswer:
     request: ModelRequest
     model: str
     answering: asyncio.Task[ModelReply]
+    pieces: Pieces
 
     def fits(self, scene: Scene, model: str) -> bool:
         """Whether this model would be asked the same now, but for the time of day."""
@@ -52,6 +71,8 @@ class _Begun:
         return self._model.name
 
     async def complete(self, request: ModelRequest, *, on_delta: Callable[[Delta], None] | None = None) -> ModelReply:
+        if on_delta is not None:
+            self._first.pieces.tell(on_delta)
         try:
             return await self._first.answering
         except ModelError:
