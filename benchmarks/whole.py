@@ -96,6 +96,22 @@ ERRANDS = (
 )
 
 
+def _spoken(act: Act) -> Act:
+    """The same act by a model that says what it does, as models do: no other has to be asked for those words."""
+
+    def spoken(request: Recorded) -> Answer:
+        answer = act(request)
+        calls = (
+            each
+            if each.name == "finish"
+            else each.model_copy(update={"arguments": {**each.arguments, "say": "Going on"}})
+            for each in answer.tool_calls
+        )
+        return answer.model_copy(update={"tool_calls": tuple(calls)})
+
+    return spoken
+
+
 @dataclass(frozen=True)
 class Whole:
     """One task: seconds from its message, and what it took."""
@@ -144,7 +160,7 @@ async def _round(model_seconds: float) -> list[Whole]:
     ):
         wholes = []
         for errand in ERRANDS:
-            think = brain(*errand.acts)
+            think = brain(*map(_spoken, errand.acts))
             wholes.append(await _done(errand, service, phone, model))
         return wholes
 

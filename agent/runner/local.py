@@ -149,6 +149,7 @@ class LocalRunner:
             return
         lease = await lender.borrow(run.id, order.phone, partial(self._give_way, run))
         if lease is not None:
+            self._meet(self._dependencies.phones.get(lease.phone), run)
             work = asyncio.create_task(self._warm_up(order, run, lease), name=f"warm-up of {run.id}")
             run.warm_up = WarmUp(lease, lender, work)
 
@@ -317,10 +318,10 @@ class LocalRunner:
         phone = self._dependencies.phones.get(run.lease.phone)
         run.phone = phone
         ahead = None if warm is None else warm.work
-        if warm is None and begins and not order.files and not run.control.has_notes:
-            ahead = asyncio.create_task(self._warm_up(order, run, run.lease), name=f"first look of {run.id}")
-        elif warm is None:
+        if warm is None:
             self._meet(phone, run)
+            if begins and not order.files and not run.control.has_notes:
+                ahead = asyncio.create_task(self._warm_up(order, run, run.lease), name=f"first look of {run.id}")
         emit(Started(run=run.id, phone=phone.info.id, phone_name=phone.info.name))
         if len(run.files) < len(order.files):
             emit(Told(text=sentence("told.files", names=", ".join(file.name for file in order.files))))
@@ -328,7 +329,7 @@ class LocalRunner:
         try:
             await prepare(run, phone, order.files, have.frames, have.phones, have.grace)
             if ahead is not None:
-                await run.control.guard(asyncio.wait({ahead}))
+                await run.control.guard(asyncio.wait({ahead}), pausing=False)
         finally:
             if ahead is not None:
                 await cut(ahead)
@@ -342,7 +343,6 @@ class LocalRunner:
         """Look at the phone and ask the model; whatever that runs into, `start` meets again and tells of it."""
         try:
             phone = self._dependencies.phones.get(lease.phone)
-            self._meet(phone, run)
             if isinstance(phone, PhoneWarmUp):
                 await phone.warm_up()
             run.wish, run.person = lease.phone, order.person
