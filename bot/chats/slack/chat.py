@@ -145,18 +145,19 @@ class SlackChat(Connection[AsyncWebClient]):
             async with aiohttp.ClientSession(trace_configs=[tracing]) as session:
                 client = AsyncWebClient(self._token, self._base_url, session=session, retry_handlers=[])
                 while True:
-                    wait, began = pause, clock()
+                    wait, began, steady = pause, clock(), False
                     try:
                         async with errors.translated("the connection"):
                             socket = await self._opened(client)
                         await self._until_closed(socket)
+                        steady = clock() - began > LAST_RETRY_SECONDS
                         logger.info("The connection to Slack ended; the next one is made.")
                     except _TokenRefused:
                         raise
                     except (ChatError, FloodWait) as away:
                         wait = max(pause, away.seconds) if isinstance(away, FloodWait) else pause
                         logger.warning("Slack cannot be reached (%s); next attempt in %.1f s.", away, wait)
-                    if clock() - began > LAST_RETRY_SECONDS:
+                    if steady:
                         pause = self._first_retry
                         continue
                     await asyncio.sleep(wait)

@@ -51,8 +51,8 @@ PICTURE_PAUSES: Final = (0.1, 0.3, 0.6, 1.0, 2.0)
 until then; ours.
 """
 
-A_SECOND: Final = Budget(1, 1.0)
-"""One message a second and channel; short bursts are let through (Web API, Rate limits)."""
+CHANNEL: Final = Budget(5, 5.0)
+"""One message a second and channel, with short bursts (Web API, Rate limits)."""
 
 A_MINUTE: Final = Budget(50, 60.0)
 """50 changes of messages a minute and workspace (chat.update is of tier 3)."""
@@ -70,7 +70,7 @@ CAPABILITIES: Final = Capabilities(
     menu_choices=MENU_CHOICES,
     buttons_in_row=BUTTONS_IN_ROW,
     button_rows=ROWS,
-    chat_budgets=(A_SECOND,),
-    group_budgets=(A_SECOND,),
+    chat_budgets=(CHANNEL,),
+    group_budgets=(CHANNEL,),
     account_budgets=(A_MINUTE,),
 )
