@@ -131,7 +131,7 @@ async def test_a_code_is_answered_in_the_thread_and_it_is_said_that_it_stays(pla
 
 
 async def test_a_slash_command_begins_a_task_that_a_button_stops_within_a_second(place: Place) -> None:
-    acts = [call("open_app", name="Settings", say="Opening Settings"), call("wait", seconds=30), *BLUETOOTH]
+    acts = [call("open_app", name="Settings", say="Opening Settings"), *[call("wait", seconds=10)] * 5, *BLUETOOTH]
     async with town(*acts) as here, place.service(**here.settings):
         await here.fake.connected()
         number = here.fake.slash(here.alice, here.channel, "do switch Bluetooth on")
@@ -144,6 +144,8 @@ async def test_a_slash_command_begins_a_task_that_a_button_stops_within_a_second
         here.fake.press(here.alice, card, stop)
         await here.fake.wait_until(lambda: stop not in card.buttons, timeout=LIMIT)
         assert time.monotonic() - began < 1.0
+        _, tasks, _ = await place.opengui("tasks", "--json")
+        assert '"cancelled"' in tasks
         assert not place.phone.truth.toggles["bluetooth"]
 
 

@@ -201,8 +201,6 @@ class SlackChat(Connection[AsyncWebClient]):
         """
         work = self._working.begin(self._handle(request))
         await asyncio.wait({work}, timeout=limits.ACKNOWLEDGE_SECONDS)
-        if work.done() and work.cancelled():
-            return
         try:
             await (self._socket or socket).send_socket_mode_response(SocketModeResponse(request.envelope_id))
         except (OSError, aiohttp.ClientError) as away:
