@@ -17,6 +17,7 @@ from bot.chats.fetching import Fetcher
 from bot.chats.slack import errors, limits
 from bot.chats.slack.places import Account, person_of
 from bot.chats.slack.sending import Sender
+from bot.commands.people import ids_of
 from bot.domain.address import MessageRef, Person, on_one_line
 from bot.domain.chat import ChatError, FloodWait, Intake
 from bot.domain.incoming import ForeignText, Incoming, Voice, orders_work
@@ -150,7 +151,7 @@ class Messages:
             text=text,
             command=command,
             reply_to=MessageRef(account.place(channel).address, thread) if thread and foreign is None else None,
-            to_bot=event.get("parent_user_id") == account.id,
+            to_bot=place.private and event.get("parent_user_id") == account.id,
             message=own,
             attachments=files,
             # What was delivered before may have been done just before this process was killed. A task that was
@@ -174,11 +175,11 @@ class Messages:
             await refuse(self._sender, url, "", self._language)
             return
         with speaking(language_of(self._language, person.language)):
-            command = account.readable(str(payload.get("text") or "")).strip()
+            place, command = account.place(channel), account.readable(str(payload.get("text") or "")).strip()
             reply = await self._intake.message(
                 Incoming(
                     person=person,
-                    place=account.place(channel),
+                    place=place,
                     event=str(payload.get("trigger_id") or ""),
                     text=f"{name} {command}",
                     command=command,
@@ -186,11 +187,12 @@ class Messages:
                     lead=f"{name} ",
                 )
             )
-            said = message_of(reply)
-            if said is not None and said.files:
-                private = await self._sender.private(account.place(channel).address, person)
+            # A stranger is met with silence where others read along; here nobody does.
+            said = message_of(reply) or Message(body=f"{say('intake.refused')}\n{ids_of(person, place)}")
+            if said.files:
+                private = await self._sender.private(place.address, person)
                 await self._sender.send(private, said, nonce=f"slash:{payload.get('trigger_id')}", turn=reply.turn)
-            elif said is not None:
+            else:
                 await self._sender.whisper(url, said, "")
 
 

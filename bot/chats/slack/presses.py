@@ -31,9 +31,15 @@ class Presses:
         self._language = language
 
     async def handle(self, payload: Raw, client: AsyncWebClient, account: Account) -> None:
-        """Ask the intake, let the pressed message read as it does now, and whisper what that does not tell."""
+        """Ask the intake, let the pressed message read as it does now, and whisper what that does not tell.
+
+        Of a message that one person alone sees, Slack tells only where it is.
+        """
         user, channel = payload.get("user") or {}, str((payload.get("channel") or {}).get("id") or "")
-        message: Raw = payload.get("message") or {}
+        shown_at: Raw = payload.get("container") or {}
+        alone = bool(shown_at.get("is_ephemeral"))
+        place = {"ts": shown_at.get("message_ts") or "", "thread_ts": shown_at.get("thread_ts") or ""}
+        message: Raw = payload.get("message") or place
         action: Raw = next(iter(payload.get("actions") or ()), {})
         if payload.get("type") != "block_actions" or not channel or not message.get("ts") or not user.get("id"):
             return
@@ -46,7 +52,9 @@ class Presses:
         with speaking(language_of(self._language, person.language)):
             press = Press(person, account.place(channel, ref.address.thread), _event(payload), _data(action), ref)
             reply = await self._intake.press(press)
-            changed = await self._change(ref, message, reply)
+            if alone and reply.shown is not None:
+                await self._sender.whisper(url, reply.shown, thread, replace_original=True)
+            changed = reply.shown is not None if alone else await self._change(ref, message, reply)
             said = message_of(reply)
             if said is not None and (not changed or reply.dead):
                 await self._sender.whisper(url, said, thread)

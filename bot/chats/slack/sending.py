@@ -109,12 +109,15 @@ class Sender:
         """See `Answering.tell`."""
         await patiently(lambda: self.send(own.address, below(own, message), nonce=nonce, turn=turn))
 
-    async def whisper(self, url: str, message: Message, thread: str) -> None:
-        """Answer a press or a slash command so that its person alone sees it, at the address that came with it."""
+    async def whisper(self, url: str, message: Message, thread: str, *, replace_original: bool = False) -> None:
+        """Answer a press or a slash command so that its person alone sees it, at the address that came with it; or
+        replace what they alone saw and pressed.
+        """
         client = await self._online()
         drafts, _ = drafts_of(message)
         for draft in drafts:
-            body: dict[str, Any] = {"response_type": "ephemeral", "replace_original": False, "text": draft.text}
+            body: dict[str, Any] = {"response_type": "ephemeral", "replace_original": replace_original}
+            body["text"] = draft.text
             body |= {"thread_ts": thread} if thread else {}
 
             async def show(blocks: list[Block], body: dict[str, Any] = body) -> None:

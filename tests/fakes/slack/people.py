@@ -118,6 +118,22 @@ class People:
         }
         return self.sockets.put("interactive", payload)
 
+    def press_whisper(self, user: User, channel: Channel, message: Message, data: str) -> str:
+        """Press a button of what one person alone sees. Returns the number at which it is answered."""
+        assert data in message.buttons
+        number = self.world.number("P")
+        payload = {
+            "type": "block_actions",
+            "user": {"id": user.id, "team_id": user.team},
+            "channel": {"id": channel.id},
+            "container": {"type": "message", "message_ts": message.ts, "is_ephemeral": True},
+            "actions": [{"action_id": "0.0", "type": "button", "value": data}],
+            "trigger_id": number,
+            "response_url": f"{self.origin}/respond/{number}",
+        }
+        self.sockets.put("interactive", payload)
+        return number
+
     def slash(self, user: User, channel: Channel, text: str) -> str:
         """Type the slash command. Returns the number at which it is answered."""
         number = self.world.number("P")

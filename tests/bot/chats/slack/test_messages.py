@@ -17,6 +17,7 @@ from bot.domain.address import MessageRef, Person
 from bot.domain.incoming import ForeignText, Incoming
 from bot.domain.outgoing import Button, Message, Reply
 from bot.people.access import Lists, Policy
+from bot.texts import say
 from tests.bot.chats.discord.recording import Recording
 from tests.bot.chats.slack.conftest import Home, running
 from tests.bot.world import a_world
@@ -79,7 +80,7 @@ async def test_a_message_in_a_thread_is_told_with_what_the_thread_began_with(
     home.fake.say(home.alice, home.channel, "the blue one", thread=question.message)
     came = await heard(home, intake)
     assert came.place.address == home.address(thread=question.message)
-    assert (came.reply_to, came.to_bot, came.command) == (question, True, None)
+    assert (came.reply_to, came.command) == (question, None)
 
 
 async def test_in_private_a_thread_is_a_reply(home: Home, intake: Recording, chat: SlackChat) -> None:
@@ -89,7 +90,7 @@ async def test_in_private_a_thread_is_a_reply(home: Home, intake: Recording, cha
     came = await heard(home, intake)
     assert came.place.address == private
     assert came.place.private
-    assert came.reply_to == question
+    assert (came.reply_to, came.to_bot) == (question, True)
     await chat.send(private, Message(body="good", reply_to=came.message), nonce="o2")
     assert home.fake.from_bot(home.private)[-1].thread == ""
 
@@ -315,6 +316,34 @@ async def test_a_slash_command_is_answered_to_its_person_alone(home: Home, intak
     assert (came.command, came.message, came.lead) == ("do say <hi> to <@U0000042>", None, "/opengui ")
     assert came.place.address == home.address()
     assert home.fake.from_bot(home.channel) == []
+
+
+async def test_a_slash_command_that_is_met_with_silence_is_refused(
+    home: Home, intake: Recording, chat: SlackChat
+) -> None:
+    del chat
+    home.fake.slash(home.alice, home.channel, "do it")
+    told = (await home.whisper()).shown
+    assert told.startswith(say("intake.refused"))
+    assert home.alice.id in told
+    assert intake.messages
+
+
+async def test_a_button_that_one_person_alone_sees_is_answered(home: Home, intake: Recording, chat: SlackChat) -> None:
+    """Seen failing without a look at the container: of such a message Slack tells nothing else."""
+    del chat
+    intake.replies = lambda _: Reply(Message(body="Did you mean?", buttons=((Button("Yes", "1:try:x"),),)))
+    home.fake.slash(home.alice, home.channel, "dou it")
+    shown = await home.whisper()
+    intake.pressed = Reply(shown=Message(body="Done"), toast="ok")
+    number = home.fake.press_whisper(home.alice, home.channel, shown, "1:try:x")
+    await home.fake.wait_until(lambda: home.fake.whispers(number))
+    assert [one.shown for one in home.fake.whispers(number)] == ["Done"]
+    assert intake.presses[0].message == MessageRef(home.address(), shown.ts)
+    intake.pressed = Reply(toast="This is over.", dead=True)
+    number = home.fake.press_whisper(home.alice, home.channel, shown, "1:try:x")
+    await home.fake.wait_until(lambda: home.fake.whispers(number))
+    assert [one.shown for one in home.fake.whispers(number)] == ["This is over."]
 
 
 async def test_an_answer_to_a_message_waits_through_a_short_flood(
