@@ -36,6 +36,10 @@ FIRST_RETRY_SECONDS: Final = 1.0
 LAST_RETRY_SECONDS: Final = 60.0
 """Pauses between attempts while Slack cannot be reached; ours."""
 
+_SILENT: Final = logging.getLogger(f"{__name__}.library")
+"""For the library's connection: it logs messages with their texts, which may be secrets, and addresses with tickets."""
+_SILENT.setLevel(logging.CRITICAL)
+
 _LOOK_SECONDS: Final = 0.5
 """How often is looked whether the connection is there: the library tells only of orderly ends; ours."""
 
@@ -173,7 +177,7 @@ class SlackChat(Connection[AsyncWebClient]):
         self._account, self._client = Account(me), client
         opening = client.apps_connections_open(app_token=self._app_token)
         told = await _accepted(opening, "SLACK_APP_TOKEN", "Basic Information")
-        socket = _Socket(self._app_token, logger, client, auto_reconnect_enabled=False)
+        socket = _Socket(self._app_token, _SILENT, client, auto_reconnect_enabled=False)
         socket.wss_uri = str(told["url"])
         socket.socket_mode_request_listeners.append(self._received)
         try:

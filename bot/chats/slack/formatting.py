@@ -68,9 +68,17 @@ def card_of(message: Message) -> Draft:
 
 
 def without_buttons(blocks: Sequence[Block]) -> list[Block]:
-    """The blocks of a message that is there, without those that can be pressed, as they may be sent again."""
-    kept = [{key: value for key, value in block.items() if key != "block_id"} for block in blocks]
-    return [block for block in kept if block.get("type") != "actions"]
+    """The blocks of a message that is there, without those that can be pressed, as they may be sent again: Slack adds
+    to them what it does not take.
+    """
+    return [_as_sent(block) for block in blocks if block.get("type") != "actions"]
+
+
+def _as_sent(block: Block) -> Block:
+    if block.get("type") == "image":
+        file = (block.get("slack_file") or {}).get("id")
+        return {"type": "image", "slack_file": {"id": file}, "alt_text": block.get("alt_text") or NOTHING}
+    return {key: value for key, value in block.items() if key != "block_id"}
 
 
 def _parts(message: Message) -> list[list[Line]]:

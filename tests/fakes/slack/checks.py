@@ -37,6 +37,7 @@ def check(text: str, blocks: Sequence[Block], files: Mapping[str, File]) -> None
                 _require(0 < len(block["elements"]) <= 10)
                 _require(all(one["type"] == "plain_text" and 0 < len(one["text"]) <= 3000 for one in block["elements"]))
             case "image":
+                _require(block.keys() == {"type", "slack_file", "alt_text"} and block["slack_file"].keys() == {"id"})
                 file = files.get(block["slack_file"]["id"])
                 _require(file is not None and file.whole and not file.looks and bool(block["alt_text"]))
             case "actions":

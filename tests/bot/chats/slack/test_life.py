@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import time
 
 import pytest
@@ -46,6 +47,19 @@ async def test_an_unreachable_slack_is_waited_for(
     await home.fake.connected()
     await chat.close()
     await asyncio.wait_for(task, 10)
+
+
+async def test_the_library_tells_no_text_in_the_log(
+    home: Home, intake: Recording, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Seen failing with the adapter's own logger in the library's hands."""
+    caplog.set_level(logging.DEBUG, "bot")
+    async with running(home, intake):
+        home.fake.say(home.alice, home.channel, "the code is 246810")
+        await home.fake.settled()
+    assert intake.messages
+    assert "246810" not in caplog.text
+    assert "ticket=" not in caplog.text
 
 
 async def test_a_lost_connection_is_made_anew_and_what_was_missed_follows(

@@ -155,12 +155,14 @@ async def test_a_press_changes_its_message_and_whispers_the_rest(
 
 
 async def test_a_dead_button_goes_and_says_so(home: Home, intake: Recording, chat: SlackChat) -> None:
-    ref = await chat.send(home.address(), replace(STOP, menu=Menu((Button("a", "1:b"),))), nonce="c1")
+    asked = replace(STOP, menu=Menu((Button("a", "1:b"),)), picture=screenshot())
+    ref = await chat.send(home.address(), asked, nonce="c1")
     message = home.fake.world.messages[home.channel.id][ref.message]
     intake.pressed = Reply(toast="This is over.", dead=True)
     home.fake.press(home.alice, message, "1:b")
     assert (await home.whisper()).shown == "This is over."
     assert (message.shown, message.buttons, message.choices) == ("Working", {}, [])
+    assert message.pictures
 
 
 async def test_a_press_that_cannot_change_its_message_is_answered(
