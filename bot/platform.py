@@ -8,6 +8,7 @@ from typing import Any, Generic, TypeVar
 
 from pydantic import SecretStr
 
+from bot.config.extras import lack_of
 from bot.config.settings import Settings
 from bot.config.settings_file import FILED
 from bot.domain.address import Address, Person, Place
@@ -16,6 +17,7 @@ from bot.domain.finding import Finding
 from bot.people.access import Lists
 from bot.people.subjects import Audience, Naming
 from bot.texts import words
+from devices.extras import Extra, is_installed
 
 S = TypeVar("S", bound=Settings)
 
@@ -111,6 +113,8 @@ class Platform(Generic[S]):
     """How people are named there in what admins type."""
     secrets: tuple[str, ...] = ()
     """Regular expressions of what must not be in a log, whatever is set: the form of the platform's tokens."""
+    extra: Extra | None = None
+    """What has to be installed for it."""
     chatty: tuple[str, ...] = ()
     """Loggers of its library that tell more than an operator wants to read, or texts of people."""
 
@@ -132,7 +136,11 @@ class Platform(Generic[S]):
 
     def refusal(self, settings: Settings) -> str:
         """Why it is not started although its token is set, "" when it may be (or has no token)."""
-        if not self.is_set(settings) or self.lists.read(settings).any_set or settings.pairing:
+        if not self.is_set(settings):
+            return ""
+        if self.extra is not None and not is_installed(self.extra):
+            return lack_of(self.extra)
+        if self.lists.read(settings).any_set or settings.pairing:
             return ""
         names = ", ".join(name.upper() for name in self.lists.opening)
         return words("settings.open", title=self.title, token=self.token.upper(), lists=names)

@@ -17,6 +17,7 @@ class Extra(StrEnum):
     OTEL = "otel"
     POSTGRESQL = "postgresql"
     QR = "qr"
+    SLACK = "slack"
     VIRTUAL_PHONE = "virtual-phone"
     WEB = "web"
 
@@ -28,6 +29,7 @@ MODULES: Final[Mapping[Extra, tuple[str, ...]]] = {
     Extra.OTEL: ("opentelemetry.sdk", "opentelemetry.exporter.otlp.proto.http"),
     Extra.POSTGRESQL: ("psycopg", "psycopg_pool", "langgraph.checkpoint.postgres"),
     Extra.QR: ("segno",),
+    Extra.SLACK: ("slack_sdk",),
     Extra.VIRTUAL_PHONE: ("fontpkg", "fonticon_mdi7", "noto_cjk_sans_jp_regular"),
     Extra.WEB: ("ddgs", "lxml_html_clean", "pypdf", "trafilatura"),
 }

@@ -1,4 +1,4 @@
-"""A target that reads what Telegram delivers: updates of every kind and none, through the library and our adapter."""
+"""Targets that read what platforms deliver, of every kind and none, through their libraries and our adapters."""
 
 from __future__ import annotations
 
@@ -13,8 +13,12 @@ from typing import Any
 import telegram
 from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
+from slack_sdk.socket_mode.request import SocketModeRequest
+from slack_sdk.web.async_client import AsyncWebClient
 from telegram.request import BaseRequest
 
+from bot.chats.slack.chat import SlackChat
+from bot.chats.slack.places import Account
 from bot.chats.telegram import updates as reader
 from bot.chats.telegram.editing import Editor
 from bot.chats.telegram.flood_control import Silence
@@ -191,6 +195,95 @@ _update = st.builds(
     ),
 )
 
+
+class SlackNowhere(AsyncWebClient):
+    """Tells who people are, and nothing else: nothing leaves the machine."""
+
+    async def api_call(self, api_method: str, **options: Any) -> Any:
+        """A person of the bot's own workspace, and nothing of the rest."""
+        if api_method != "users.info":
+            raise OSError("nothing is there")
+        return {"user": {"id": options["params"]["user"], "team_id": "T1"}}
+
+
+@asynccontextmanager
+async def envelopes() -> AsyncIterator[Check[dict[str, Any]]]:
+    """Envelopes as JSON: never a fault in the program, and who is not listed begins, answers and ends nothing."""
+    policy = Policy({"slack": Lists(frozenset(), frozenset({"C1"}), frozenset({"U7"}), frozenset())})
+    with tempfile.TemporaryDirectory(prefix="opengui-fuzz-") as name:
+        async with a_world(Path(name), policy=policy) as world:
+            chat = SlackChat("xoxb-1", "xapp-1", world.commands)
+            chat._client = SlackNowhere()
+            chat._account = Account({"user_id": "U0", "team_id": "T1", "user": "opengui"})
+            chat._online.set()
+            faults = Faults()
+            log = logging.getLogger("bot")
+            log.addHandler(faults)
+
+            async def check(envelope: dict[str, Any]) -> None:
+                before = await world.task_service.recent(5)
+                request = SocketModeRequest.from_dict(json.loads(json.dumps(envelope)))
+                if request is not None:
+                    await chat._handle(request)
+                after = await world.task_service.recent(5)
+                assert faults.told == [], faults.told.pop()
+                if "U7" not in json.dumps(envelope):
+                    assert after == before, "a stranger began or changed something"
+
+            try:
+                yield check
+            finally:
+                log.removeHandler(faults)
+
+
+_slack_user = st.sampled_from(["U7", "U8", "U0", "W9", ""])
+_slack_text = st.builds(
+    lambda lead, name, rest: f"{lead}{name} {rest}",
+    st.sampled_from(["<@U0> ", "@opengui ", "", "<@U0", "&lt;@U0&gt; "]),
+    st.sampled_from(sorted(BY_NAME)) | WORDS,
+    WORDS,
+)
+_slack_file = _fields(id=WORDS, name=WORDS, size=st.integers(0, 2**33), url_private=WORDS, subtype=WORDS, mode=WORDS)
+_slack_basic = {
+    "type": st.sampled_from(["message", "app_mention"]),
+    "channel": st.sampled_from(["C1", "C2", "D7", ""]),
+    "user": _slack_user,
+    "text": _slack_text,
+    "ts": st.integers(1, 9).map(lambda number: f"1700000000.{number:06d}") | WORDS,
+}
+_slack_message = _fields(**_slack_basic) | _some(
+    **_slack_basic,
+    thread_ts=WORDS,
+    parent_user_id=_slack_user,
+    subtype=st.sampled_from(["file_share", "message_changed", "bot_message", ""]),
+    bot_id=WORDS,
+    team=st.sampled_from(["T1", "T2"]),
+    files=st.lists(_slack_file, max_size=2),
+    attachments=st.lists(_fields(is_share=st.booleans(), text=_slack_text, author_name=WORDS), max_size=2),
+    blocks=st.lists(_fields(type=WORDS, elements=st.just([])), max_size=2),
+)
+_slack_press = _fields(
+    type=st.sampled_from(["block_actions", "view_submission"]),
+    user=_fields(id=_slack_user, team_id=st.sampled_from(["T1", "T2"])),
+    channel=_fields(id=st.sampled_from(["C1", "D7"])),
+    message=_slack_message,
+    actions=st.lists(_fields(value=WORDS, selected_option=_fields(value=WORDS)), max_size=2),
+    trigger_id=WORDS,
+    response_url=WORDS,
+)
+_slack_slash = _fields(
+    command=WORDS, text=_slack_text, user_id=_slack_user, channel_id=st.just("C1"), trigger_id=WORDS, response_url=WORDS
+)
+_envelope = st.one_of(
+    st.builds(lambda event: {"type": "events_api", "payload": {"event": event}}, _slack_message),
+    st.builds(lambda payload: {"type": "interactive", "payload": payload}, _slack_press),
+    st.builds(lambda payload: {"type": "slash_commands", "payload": payload}, _slack_slash),
+    st.builds(
+        lambda kind, payload: {"type": kind, "payload": payload}, WORDS, st.dictionaries(WORDS, JSON, max_size=2)
+    ),
+).map(lambda one: {"envelope_id": "e", **one})
+
 UPDATES: tuple[Target[Any], ...] = (
     Target("updates of Telegram", st.tuples(st.booleans(), _update), on_a_loop(updates), brief=150),
+    Target("envelopes of Slack", _envelope, on_a_loop(envelopes), brief=150),
 )

@@ -12,26 +12,25 @@ from typing import Final
 import aiohttp
 import discord
 
+from bot.chats.connection import Connection
 from bot.chats.discord import errors, limits
 from bot.chats.discord.client import DiscordClient, Locales
 from bot.chats.discord.endpoints import ask_for_gateway, endpoints
-from bot.chats.discord.fetching import Fetcher, Welcome
-from bot.chats.discord.formatting import size
+from bot.chats.discord.fetching import Fetcher
 from bot.chats.discord.incoming import Messages
 from bot.chats.discord.interactions import Presses
 from bot.chats.discord.permissions import Lacking, Permissions
 from bot.chats.discord.places import PLATFORM, channel_id, roles_of
 from bot.chats.discord.sending import Online, Sender
 from bot.chats.discord.slash import CommandSync, SlashCommands, payload
+from bot.chats.fetching import Welcome
+from bot.chats.plain_text import size
 from bot.commands.spec import COMMANDS, CommandSpec
 from bot.domain.address import Address, MessageRef, Person
-from bot.domain.chat import Capabilities, ChatError, ChatGone, Intake
+from bot.domain.chat import ChatError, ChatGone, Intake
 from bot.domain.outgoing import Message, Turn, at_once
 
 logger = logging.getLogger(__name__)
-
-LOGIN_SECONDS: Final = 30.0
-"""How long a message waits for the login before it fails; ours."""
 
 FIRST_RETRY_SECONDS: Final = 5.0
 LAST_RETRY_SECONDS: Final = 300.0
@@ -68,7 +67,7 @@ _EMOJI_JOINERS = " \u200d\ufe0f"
 """What leads to the next part of an emoji, or follows it; worth nothing at an end."""
 
 
-class DiscordChat:
+class DiscordChat(Connection[DiscordClient]):
     """The bot's account on Discord; implements `bot.domain.chat.Chat`.
 
     `guild_ids` are the servers in which slash commands are registered. `welcome` says whose attached files are
@@ -76,8 +75,12 @@ class DiscordChat:
     were deleted or locked, and channels that were deleted; it may be told more than once. `language` is one of the
     catalogue, or "auto" for each person's own. `state_directory` keeps what was registered and told.
     `api_base` (such as "http://127.0.0.1:8080/api/v10") points to something in front of Discord, see `endpoints`; the
-    gateway is then asked for there, unless `gateway` names it.
+    gateway is then asked for there, unless `gateway` names it. Without the Message Content intent it stays connected
+    and says what does not work.
     """
+
+    platform = PLATFORM
+    capabilities = limits.CAPABILITIES
 
     def __init__(
         self,
@@ -96,6 +99,7 @@ class DiscordChat:
         api_base: str | None = None,
         gateway: str | None = None,
     ) -> None:
+        super().__init__("Discord")
         self._token = token
         self._prefix = prefix
         self._api_base = api_base
@@ -108,29 +112,14 @@ class DiscordChat:
             if state_directory is None:
                 raise ValueError("registering slash commands needs a state_directory to remember what was registered")
             self._sync = CommandSync(state_directory, guild_ids, client_id)
-        self._client: DiscordClient | None = None
-        self._online = asyncio.Event()
-        self._closing = asyncio.Event()
-        self._ended = asyncio.Event()
-        self._ended.set()
         permissions, fetcher = Permissions(), Fetcher(welcome, api_base)
         self._lacking = Lacking(permissions, state_directory)
-        self._sender = Sender(self._logged_in, permissions, self._lacking)
-        self._threads = Threads(self._logged_in, permissions, self._sender)
+        self._sender = Sender(self.logged_in, permissions, self._lacking)
+        self._threads = Threads(self.logged_in, permissions, self._sender)
         self._messages = Messages(intake, prefix, fetcher, self._sender)
         self._slash = SlashCommands(intake, commands, fetcher)
         self._presses = Presses(intake, permissions)
         self._lost = lost
-
-    @property
-    def platform(self) -> str:
-        """Always "discord"."""
-        return PLATFORM
-
-    @property
-    def capabilities(self) -> Capabilities:
-        """What Discord can do."""
-        return limits.CAPABILITIES
 
     @property
     def online(self) -> bool:
@@ -138,30 +127,9 @@ class DiscordChat:
         return self._online.is_set() and self._client is not None and self._client.online
 
     async def run(self) -> None:
-        """Stay connected until cancelled or closed.
-
-        Waits out an unreachable Discord. Raises ChatError when the token is not accepted; the sentence names no token.
-        Without the Message Content intent it stays connected and says what does not work.
-        """
-        self._ended.clear()
-        work = asyncio.ensure_future(self._stay())
-        closing = asyncio.ensure_future(self._closing.wait())
-        try:
-            with endpoints(self._api_base, self._gateway):
-                try:
-                    await asyncio.wait({work, closing}, return_when=asyncio.FIRST_COMPLETED)
-                finally:
-                    closing.cancel()
-                    await self._end(work)
-        finally:
-            self._ended.set()
-        if work.done() and not work.cancelled():
-            work.result()
-
-    async def close(self) -> None:
-        """Disconnect; `run` returns."""
-        self._closing.set()
-        await self._ended.wait()
+        """See `Connection.run`."""
+        with endpoints(self._api_base, self._gateway):
+            await super().run()
 
     async def open_place(self, origin: Address, anchor: str | None, title: str) -> Address:
         """See `Chat.open_place`."""
@@ -189,7 +157,7 @@ class DiscordChat:
 
     async def roles_of(self, person: str, guild: str) -> frozenset[str]:
         """See `KnowsRoles`."""
-        return await roles_of(await self._logged_in(), person, guild)
+        return await roles_of(await self.logged_in(), person, guild)
 
     async def _stay(self) -> None:
         try:
@@ -252,15 +220,6 @@ class DiscordChat:
             await self._sync.run(client, self._group)
         self._online.set()
         logger.info("Discord: logged in as %s.", client.user)
-
-    async def _logged_in(self) -> discord.Client:
-        try:
-            async with asyncio.timeout(0 if self._closing.is_set() else LOGIN_SECONDS):
-                await self._online.wait()
-        except TimeoutError:
-            raise ChatError("Discord is not connected, so the message was not sent.") from None
-        assert self._client is not None
-        return self._client
 
 
 class Threads:

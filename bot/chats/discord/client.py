@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Coroutine
 from typing import Any, Final
@@ -10,6 +9,7 @@ from typing import Any, Final
 import aiohttp
 import discord
 
+from bot.chats.connection import Working
 from bot.chats.discord import limits
 from bot.chats.discord.buttons import TaskButton, custom_id_of
 from bot.chats.discord.incoming import Messages
@@ -25,9 +25,6 @@ REMEMBERED: Final = 4096
 """People whose language is kept in memory; ours."""
 
 logger = logging.getLogger(__name__)
-
-_CLOSE_SECONDS: Final = 5.0
-"""How long closing waits for what was cancelled; ours."""
 
 LoggedIn = Callable[["DiscordClient"], Awaitable[None]]
 Lost = Callable[[Address], Awaitable[None]]
@@ -91,16 +88,14 @@ class DiscordClient(discord.Client):
         self._locales = locales
         self._language = language
         self._lost = lost
-        self._working: set[asyncio.Task[None]] = set()
+        self._working = Working()
         self.online = False
         """Whether the gateway is connected."""
 
     async def setup_hook(self) -> None:
         """Logged in, not connected yet; called once."""
         self.add_dynamic_items(TaskButton)
-        looking = asyncio.create_task(self._look_for_locks(), name="locked threads")
-        self._working.add(looking)
-        looking.add_done_callback(self._working.discard)
+        self._working.begin(self._look_for_locks(), name="locked threads")
         await self._logged_in(self)
 
     async def on_message(self, message: discord.Message) -> None:
@@ -151,11 +146,7 @@ class DiscordClient(discord.Client):
 
     async def close(self) -> None:
         """End what is still being done, then the connection."""
-        working = set(self._working)
-        for task in working:
-            task.cancel()
-        if working:
-            await asyncio.wait(working, timeout=_CLOSE_SECONDS)
+        await self._working.close()
         await super().close()
 
     async def _look_for_locks(self) -> None:
@@ -182,13 +173,10 @@ class DiscordClient(discord.Client):
     async def _work(self, work: Coroutine[Any, Any, None], what: str, locale: discord.Locale | None) -> None:
         """Do it in the language of whoever caused it."""
         with speaking(language_of(self._language, "" if locale is None else str(locale))):
-            task = asyncio.ensure_future(work)
-        self._working.add(task)
+            task = self._working.begin(work)
         try:
             await task
         except (ChatError, FloodWait) as refused:
             logger.warning("The answer to %s was not delivered: %s", what, refused)
         except (discord.HTTPException, discord.RateLimited, aiohttp.ClientError, OSError) as refused:
             logger.warning("Discord did not take the answer to %s: %s", what, refused)
-        finally:
-            self._working.discard(task)

@@ -14,16 +14,12 @@ import discord
 
 from bot.chats.discord import limits
 from bot.chats.discord.buttons import view_of
+from bot.chats.plain_text import FOOTER, HEADING, NOTHING, WHOLE_TEXT, Block, lines_of, short, size
 from bot.domain.outgoing import Button, Menu, Message, Picture, Tone
 from bot.texts import say
 
-HEADING = 200
-FOOTER = 300
-"""Characters that heading and footer may take before escaping; ours, so that most of a message is left for its body."""
-
 _TOKEN = re.compile(r"(?P<url>https?://[^\s<>*~|`\\]+)|(?P<special>[\\*_~|`\[\]<])", re.IGNORECASE)
 _LINE_START = re.compile(r"^(?P<blank>\s*)(?P<number>\d*)(?P<mark>#{1,3}|-#?|>{1,3}|\+|\.)(?=\s|$)")
-_FENCE = re.compile(r"^```(?P<language>[\w+#.-]{0,20})\s*$")
 _ATOM = re.compile(r"<https?://[^>]*>|\\?.", re.DOTALL | re.IGNORECASE)
 _ADDRESS_END = ".,:;!?'\")"
 """What follows an address more often than it belongs to it."""
@@ -53,8 +49,8 @@ def render(
     """
     head = f"<@{mention}> " if mention else ""
     if message.heading:
-        head += f"**{escape(_short(message.heading, HEADING), unseen=unseen)}**"
-    small = _short(message.footer, FOOTER).splitlines() if foot else []
+        head += f"**{escape(short(message.heading, HEADING), unseen=unseen)}**"
+    small = short(message.footer, FOOTER).splitlines() if foot else []
     below = "".join(f"\n-# {escape(line, unseen=unseen)}" for line in small if line.strip())
     room = limits.TEXT - size(head) - size(below) - 1
     parts = split(message.body, room, unseen=unseen)
@@ -94,21 +90,16 @@ def _unseen(address: str) -> str:
     return f"<{bare}>{address[len(bare) :]}"
 
 
-def size(text: str) -> int:
-    """Length in UTF-16 units."""
-    return len(text) + sum(character > "\uffff" for character in text)
-
-
 def split(body: str, room: int, *, unseen: bool = False) -> list[str]:
     """Plain text as escaped parts of at most `room` units, code blocks closed and opened again at each border.
 
     Parts end between lines where possible, else between words. There is always at least one part.
     """
     packer = _Packer(room)
-    for line, language in _lines(body):
-        shown = line.replace("```", f"`{_ZERO_WIDTH}``") if language is not None else escape(line, unseen=unseen)
-        for piece in _pieces(shown, room - _FENCE_ROOM, atoms=language is None):
-            packer.add(piece, language)
+    for line, block in lines_of(body):
+        shown = line.replace("```", f"`{_ZERO_WIDTH}``") if block is not None else escape(line, unseen=unseen)
+        for piece in _pieces(shown, room - _FENCE_ROOM, atoms=block is None):
+            packer.add(piece, block)
     return packer.finish()
 
 
@@ -120,20 +111,20 @@ class _Packer:
         self._parts: list[str] = []
         self._lines: list[str] = []
         self._used = 0
-        self._language: str | None = None
+        self._block: Block = None
 
-    def add(self, piece: str, language: str | None) -> None:
-        closing = 4 if self._language is not None or language is not None else 0
-        opening = len(f"```{language}") + 1 if language is not None and language != self._language else 0
+    def add(self, piece: str, block: Block) -> None:
+        closing = 4 if self._block is not None or block is not None else 0
+        opening = len(f"```{block[1]}") + 1 if block is not None and block != self._block else 0
         if self._lines and self._used + opening + size(piece) + 1 + closing > self._room:
             self._flush()
-        if language != self._language:
+        if block != self._block:
             self._close()
-            if language is not None:
-                self._put(f"```{language}")
-            self._language = language
-        elif not self._lines and language is not None:
-            self._put(f"```{language}")
+            if block is not None:
+                self._put(f"```{block[1]}")
+            self._block = block
+        elif not self._lines and block is not None:
+            self._put(f"```{block[1]}")
         self._put(piece)
 
     def finish(self) -> list[str]:
@@ -145,7 +136,7 @@ class _Packer:
         self._used += size(line) + 1
 
     def _close(self) -> None:
-        if self._language is not None and self._lines:
+        if self._block is not None and self._lines:
             self._put("```")
 
     def _flush(self) -> None:
@@ -154,25 +145,6 @@ class _Packer:
         if text:
             self._parts.append(text)
         self._lines, self._used = [], 0
-
-
-def _lines(body: str) -> Iterator[tuple[str, str | None]]:
-    """Each line with the language of its code block ("" for none given), or None outside of blocks.
-
-    A fence that is never closed opens nothing.
-    """
-    lines = body.splitlines()
-    index = 0
-    while index < len(lines):
-        fence = _FENCE.match(lines[index])
-        closes = next((i for i in range(index + 1, len(lines)) if lines[i].strip() == "```"), None) if fence else None
-        if fence is None or closes is None:
-            yield lines[index], None
-            index += 1
-            continue
-        for line in lines[index + 1 : closes]:
-            yield line, fence["language"]
-        index = closes + 1
 
 
 def _pieces(line: str, room: int, *, atoms: bool) -> Iterator[str]:
@@ -191,14 +163,6 @@ def _pieces(line: str, room: int, *, atoms: bool) -> Iterator[str]:
         line = line[end:]
     yield line
 
-
-def _short(text: str, length: int) -> str:
-    return text if len(text) <= length else text[: length - 1].rstrip() + "…"
-
-
-WHOLE_TEXT: Final = "message.txt"
-NOTHING: Final = "…"
-"""Discord refuses a message without any content."""
 
 _COLOURS: Final = {
     Tone.WORKING: 0x5865F2,
@@ -254,7 +218,7 @@ def drafts_of(
         if rendered.whole:
             pictures = (*pictures[: limits.FILES - 1], Picture(WHOLE_TEXT, rendered.whole.encode()))
     if rendered.whole:
-        first = _noted(first, say("discord.whole_text", name=WHOLE_TEXT) if files else say("discord.cut"))
+        first = _noted(first, say("chats.whole_text", name=WHOLE_TEXT) if files else say("chats.cut"))
     if not first and not pictures:
         first = NOTHING
     embed = _embed(message, picture=files, footer=apart) if bar else None
@@ -270,7 +234,7 @@ def drafts_of(
 def _embed(message: Message, *, picture: bool, footer: bool) -> discord.Embed | None:
     """None where nothing would stand beside the bar: Discord refuses an empty one."""
     image = message.picture if picture else None
-    small = _short(message.footer, FOOTER) if footer else ""
+    small = short(message.footer, FOOTER) if footer else ""
     if message.tone is None or (image is None and not small):
         return None
     embed = discord.Embed(colour=_COLOURS[message.tone])
@@ -286,7 +250,7 @@ def card_of(message: Message, *, files: bool = True, embeds: bool = False) -> Dr
     first, *others = drafts_of(message, files=files, embeds=embeds, edit=True)
     if not any(draft.content for draft in others):
         return first
-    return replace(first, content=_noted(first.content, say("discord.cut")))
+    return replace(first, content=_noted(first.content, say("chats.cut")))
 
 
 def _noted(text: str, note: str) -> str:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import replace
+from dataclasses import dataclass
 from typing import Final
 
 import discord
 
+from bot.chats.answering import answer, below
 from bot.chats.discord import limits
 from bot.chats.discord.fetching import Fetcher
 from bot.chats.discord.places import Channel, person_of, place_of
@@ -16,7 +17,7 @@ from bot.chats.discord.sending import Sender
 from bot.domain.address import MessageRef, Person
 from bot.domain.chat import ChatGone, Intake
 from bot.domain.incoming import ForeignText, Incoming, orders_work
-from bot.domain.outgoing import Message, Reply, Turn
+from bot.domain.outgoing import Message, Turn
 from devices.recent import Recent
 
 _REMEMBERED: Final = 2048
@@ -134,32 +135,31 @@ class Messages:
                 wordless=f"{self._prefix} do" if wordless else "",
             )
         )
-        await self._answer(own, person, reply, lost)
-
-    async def _answer(self, own: MessageRef, person: Person, reply: Reply, lost: tuple[str, ...]) -> None:
-        if reply.task or reply.mark_suffices:
-            await self._sender.react(own)
-        answer = reply.message or (Message(body=reply.toast) if reply.toast else None)
-        if answer is not None and not reply.task and not reply.mark_suffices:
-            await self._say(own, person, answer, "reply", reply.turn)
-        # Said only to people who are answered at all: strangers must not learn that a bot listens here.
-        if lost and (reply.task or answer is not None):
-            await self._say(own, person, Message(body="\n".join(lost)), "lost", reply.turn)
-
-    async def _say(self, own: MessageRef, person: Person, message: Message, kind: str, turn: Turn) -> None:
-        """Below the person's message, or privately where the bot may read but not write."""
-        below = replace(message, reply_to=own, notify=False, mention=None)
-        nonce = f"{kind}:{own.message}"
-        try:
-            await self._sender.send(own.address, below, nonce=nonce, turn=turn)
-        except ChatGone:
-            if not own.address.guild:
-                raise
-            private = await self._sender.private(own.address, person)
-            await self._sender.send(private, below, nonce=nonce, turn=turn, instead_of=own.address)
+        await answer(_Below(self._sender, person), own, reply, lost)
 
     def _first_time(self, number: int) -> bool:
         if number in self._seen:
             return False
         self._seen[number] = None
         return True
+
+
+@dataclass(frozen=True, slots=True)
+class _Below:
+    """Answers a person below their message, or privately where the bot may read but not write."""
+
+    sender: Sender
+    person: Person
+
+    async def react(self, ref: MessageRef) -> None:
+        await self.sender.react(ref)
+
+    async def tell(self, own: MessageRef, message: Message, nonce: str, turn: Turn) -> None:
+        reply = below(own, message)
+        try:
+            await self.sender.send(own.address, reply, nonce=nonce, turn=turn)
+        except ChatGone:
+            if not own.address.guild:
+                raise
+            private = await self.sender.private(own.address, self.person)
+            await self.sender.send(private, reply, nonce=nonce, turn=turn, instead_of=own.address)

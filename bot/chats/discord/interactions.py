@@ -8,6 +8,7 @@ from typing import Any
 
 import discord
 
+from bot.chats.answering import message_of
 from bot.chats.discord import limits
 from bot.chats.discord.buttons import pressed_data
 from bot.chats.discord.formatting import card_of, drafts_of
@@ -16,14 +17,14 @@ from bot.chats.discord.places import parent_at, person_of, place_of
 from bot.domain.address import MessageRef
 from bot.domain.chat import Intake
 from bot.domain.incoming import Press
-from bot.domain.outgoing import Message, Reply
+from bot.domain.outgoing import Reply
 
 logger = logging.getLogger(__name__)
 
 
 async def whisper(interaction: discord.Interaction[Any], reply: Reply) -> None:
     """Show the reply to the person alone. With nothing to say, the interaction is only acknowledged."""
-    message = reply.message or (Message(body=reply.toast) if reply.toast else None)
+    message = message_of(reply)
     if message is None:
         if not interaction.response.is_done():
             await interaction.response.defer()

@@ -14,7 +14,7 @@ from typing import Final
 
 import discord
 
-from bot.chats.discord.state_file import Remembered
+from bot.chats.state_file import Remembered
 from bot.domain.outgoing import Message
 from bot.texts import ENGLISH, say, speaking
 

@@ -12,9 +12,10 @@ from typing import Any
 import discord
 
 from bot.chats.discord import errors
-from bot.chats.discord.formatting import NOTHING, Draft, card_of, drafts_of
+from bot.chats.discord.formatting import Draft, card_of, drafts_of
 from bot.chats.discord.permissions import Abilities, Lacking, Permissions
 from bot.chats.discord.places import PLATFORM, channel_at, channel_id, parent_at
+from bot.chats.plain_text import NOTHING
 from bot.domain.address import Address, MessageRef, Person
 from bot.domain.chat import ChatError, ChatGone, FloodWait
 from bot.domain.outgoing import SEEN, Message, Turn, at_once

@@ -19,7 +19,7 @@ from bot.chats.discord import limits
 from bot.chats.discord.fetching import Fetcher
 from bot.chats.discord.interactions import whisper
 from bot.chats.discord.places import person_of, place_of
-from bot.chats.discord.state_file import Remembered
+from bot.chats.state_file import Remembered
 from bot.commands.parser import Form, forms_of
 from bot.commands.spec import CommandSpec, OptionKind
 from bot.domain.chat import Intake
@@ -166,7 +166,7 @@ class SlashCommands:
             )
         )
         if lost:
-            await whisper(interaction, Reply(Message(body="\n".join(lost))))
+            await whisper(interaction, Reply(Message(body=lost)))
         if reply.message is not None or reply.toast:
             await whisper(interaction, reply)
         elif not lost:

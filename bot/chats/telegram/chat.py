@@ -14,10 +14,12 @@ from typing import Final
 import telegram
 from telegram.error import BadRequest, InvalidToken, TelegramError
 
+from bot.chats.connection import LOGIN_SECONDS, Connection
+from bot.chats.fetching import Welcome
 from bot.chats.telegram import errors, limits
 from bot.chats.telegram.editing import Editor
 from bot.chats.telegram.flood_control import Silence
-from bot.chats.telegram.incoming import Albums, Messages, Welcome
+from bot.chats.telegram.incoming import Albums, Messages
 from bot.chats.telegram.limits import Times
 from bot.chats.telegram.menu import Audiences, Menus
 from bot.chats.telegram.places import PLATFORM
@@ -29,7 +31,7 @@ from bot.chats.telegram.updates import KINDS, Updates
 from bot.chats.telegram.webhook import Hook, Webhook
 from bot.commands.spec import COMMANDS, CommandSpec
 from bot.domain.address import Address, MessageRef, Person
-from bot.domain.chat import Capabilities, ChatError, FloodWait, Intake
+from bot.domain.chat import ChatError, FloodWait, Intake
 from bot.domain.outgoing import Message, Turn, at_once
 from bot.texts import say
 
@@ -37,9 +39,6 @@ logger = logging.getLogger(__name__)
 
 API: Final = "https://api.telegram.org"
 """Root of the Bot API (Bot API, Making requests)."""
-
-LOGIN_SECONDS: Final = 30.0
-"""How long a message waits for the login before it fails; ours."""
 
 _CLOSE_SECONDS: Final = 5.0
 """How long connections may take to close; ours."""
@@ -57,7 +56,7 @@ _SUPERGROUP: Final = "-100"
 """How the ids of supergroups begin (Bot API, Dialog IDs); only they have topics."""
 
 
-class TelegramChat:
+class TelegramChat(Connection[telegram.Bot]):
     """The bot's account on Telegram; implements `bot.domain.chat.Chat`.
 
     `base_url` is the root of another Bot API server, such as "http://127.0.0.1:8081" (TELEGRAM_BASE_URL). `welcome`
@@ -68,6 +67,9 @@ class TelegramChat:
     `moved` is told when a group has become a supergroup, which has another id; it may be told more than once.
     `clock` counts the seconds of a silence.
     """
+
+    platform = PLATFORM
+    capabilities = limits.CAPABILITIES
 
     def __init__(
         self,
@@ -85,23 +87,19 @@ class TelegramChat:
         times: Times | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
+        super().__init__("Telegram")
         self._token = token
         self._root = base_url.rstrip("/") or API
         self._language = language
         self._hook = hook
         self._times = times or Times()
         self._menus = Menus(commands, audiences, directory, self._times.menus)
-        self._bot: telegram.Bot | None = None
         self._source: Polling | Webhook | None = None
-        self._online = asyncio.Event()
-        self._closing = asyncio.Event()
-        self._ended = asyncio.Event()
-        self._ended.set()
         self._tell_moved = moved
         silence, shown = Silence(clock, self._moved), ShownPictures()
-        self._sender = Sender(self._logged_in, silence, shown)
-        self._editor = Editor(self._logged_in, silence, shown)
-        self._topics = Topics(self._logged_in, silence, clock)
+        self._sender = Sender(self.logged_in, silence, shown)
+        self._editor = Editor(self.logged_in, silence, shown)
+        self._topics = Topics(self.logged_in, silence, clock)
         names = {command.name for command in commands}
         albums = Albums(self._times.album)
 
@@ -112,44 +110,9 @@ class TelegramChat:
         self._presses = Presses(intake, self._sender, self._editor, self._times.press)
 
     @property
-    def platform(self) -> str:
-        """Always "telegram"."""
-        return PLATFORM
-
-    @property
-    def capabilities(self) -> Capabilities:
-        """What Telegram can do."""
-        return limits.CAPABILITIES
-
-    @property
     def online(self) -> bool:
         """Whether Telegram answers."""
         return self._online.is_set() and (self._source is None or not self._source.away)
-
-    async def run(self) -> None:
-        """Stay connected until cancelled or closed.
-
-        Waits out an unreachable Telegram. Raises ChatError when the token is not accepted; the sentence names no token.
-        """
-        if not self._ended.is_set():
-            raise RuntimeError("this chat is running already; two pollers would take each other's messages")
-        self._ended.clear()
-        work = asyncio.ensure_future(self._stay())
-        closing = asyncio.ensure_future(self._closing.wait())
-        try:
-            await asyncio.wait({work, closing}, return_when=asyncio.FIRST_COMPLETED)
-        finally:
-            closing.cancel()
-            work.cancel()
-            await asyncio.wait({work})
-            self._ended.set()
-        if not work.cancelled():
-            work.result()
-
-    async def close(self) -> None:
-        """Disconnect; `run` returns."""
-        self._closing.set()
-        await self._ended.wait()
 
     async def open_place(self, origin: Address, anchor: str | None, title: str) -> Address:
         """A new topic, to which a reply to `anchor` leads; else `origin`, where the first message replies to it.
@@ -191,7 +154,7 @@ class TelegramChat:
         await self._sender.delete(ref)
 
     async def _moved(self, old: str, new: str) -> None:
-        bot = await self._logged_in()
+        bot = await self.logged_in()
         if self._tell_moved is not None:
             await self._tell_moved(Address(PLATFORM, str(bot.id), old), new)
 
@@ -224,7 +187,7 @@ class TelegramChat:
             raise ChatError(_REFUSED + (_REFUSED_ELSEWHERE if self._root != API else "")) from None
         finally:
             self._online.clear()
-            self._bot = self._source = None
+            self._client = self._source = None
             await _shut(bot)
 
     async def _log_in(self, bot: telegram.Bot) -> None:
@@ -243,18 +206,9 @@ class TelegramChat:
                 pause = min(pause * 2, self._times.last_retry)
             else:
                 break
-        self._bot = bot
+        self._client = bot
         self._online.set()
         logger.info("Telegram: logged in as @%s.", bot.username)
-
-    async def _logged_in(self) -> telegram.Bot:
-        try:
-            async with asyncio.timeout(0 if self._closing.is_set() else LOGIN_SECONDS):
-                await self._online.wait()
-        except TimeoutError:
-            raise ChatError("Telegram is not connected, so the message was not sent.") from None
-        assert self._bot is not None
-        return self._bot
 
 
 async def _shut(bot: telegram.Bot) -> None:

@@ -12,8 +12,9 @@ from typing import Final
 from telegram import InlineKeyboardButton, InlineKeyboardMarkup
 from telegram.constants import KeyboardButtonStyle
 
+from bot.chats.plain_text import WHOLE_TEXT, cut, size
 from bot.chats.telegram import limits
-from bot.chats.telegram.formatting import Part, cut, quiet, render, room, size, visible
+from bot.chats.telegram.formatting import Part, quiet, render, room, visible
 from bot.domain.address import Person
 from bot.domain.outgoing import Button, Message, Picture
 from bot.texts import say
@@ -71,7 +72,6 @@ def _fits(button: Button) -> bool:
     return False
 
 
-WHOLE_TEXT: Final = "message.txt"
 _MEGABYTE: Final = 1024 * 1024
 
 
@@ -115,7 +115,7 @@ def drafts_of(message: Message, *, mention: Person | None = None) -> tuple[list[
     if len(parts) > limits.PARTS:
         files = (*files, Picture(WHOLE_TEXT, message.body.encode(errors="replace")))
         parts = render(
-            _shortened(message, limit, say("telegram.whole_text", name=WHOLE_TEXT)), first_limit=limit, mention=mention
+            _shortened(message, limit, say("chats.whole_text", name=WHOLE_TEXT)), first_limit=limit, mention=mention
         )
     first, *others = parts
     if len(files) == 1 and not message.picture and not others and size(first.plain) <= limits.CAPTION:
@@ -130,7 +130,7 @@ def card_of(message: Message, *, caption: bool) -> Draft:
     limit = limits.CAPTION if caption else limits.TEXT
     parts = render(message, first_limit=limit)
     if len(parts) > 1:
-        parts = render(_shortened(message, limit, say("telegram.cut")), first_limit=limit)
+        parts = render(_shortened(message, limit, say("chats.cut")), first_limit=limit)
     return Draft(parts[0] if caption else visible(parts[0]), message.picture, rows_of(message))
 
 

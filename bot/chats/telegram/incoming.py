@@ -14,23 +14,22 @@ import telegram
 from telegram import Audio, Document, PhotoSize, Video
 from telegram.error import TelegramError
 
+from bot.chats.answering import answer
+from bot.chats.fetching import FETCH_SECONDS, FETCHES, Welcome
 from bot.chats.telegram import errors, limits
 from bot.chats.telegram.flood_control import Moved
 from bot.chats.telegram.places import PLATFORM, answered, is_answer_to, person_of, place_of, ref_of
 from bot.chats.telegram.responses import tell
 from bot.chats.telegram.sending import Sender
-from bot.domain.address import MessageRef, Person, Place, on_one_line
+from bot.domain.address import MessageRef, Place, on_one_line
 from bot.domain.chat import Intake
 from bot.domain.incoming import Attachment, ForeignText, Incoming, Voice, orders_work
-from bot.domain.outgoing import Message, Reply, at_once
+from bot.domain.outgoing import Message, Turn, at_once
 from bot.texts import say
 from devices.recent import Recent
 
 KEPT_ALBUMS: Final = 64
 """Whole albums that are remembered, for a later reply to one of their parts; ours."""
-
-Welcome = Callable[[Person, Place], bool]
-"""Whether a person may use the bot at a place: asked before a file is fetched."""
 
 ROOT: Final = "opengui"
 """`/opengui do …` says the same as `/do …`."""
@@ -38,13 +37,6 @@ ROOT: Final = "opengui"
 _COMMAND = re.compile(r"\s*/(?P<name>\w+)(?:@(?P<bot>\w+))?(?:\s+(?P<rest>.*))?$", re.DOTALL)
 
 logger = logging.getLogger(__name__)
-
-FETCH_SECONDS: Final = 60.0
-"""Time limit of one download; ours."""
-
-FETCHES: Final = 2
-"""Files that are fetched at the same time, so that they cannot fill the memory; ours."""
-
 
 Attached = Document | PhotoSize | Video | Audio
 
@@ -226,7 +218,7 @@ class Messages:
                 wordless="/do" if wordless else "",
             )
         )
-        await self._answer(own, reply, lost)
+        await answer(self, own, reply, lost)
 
     async def _tell_nobody(self, message: telegram.Message, place: Place, text: str, bot: telegram.Bot) -> None:
         """A command of somebody who writes as the group itself: it has no sender whose rights could be looked at."""
@@ -250,16 +242,13 @@ class Messages:
             return ()
         return self._albums.around(above)
 
-    async def _answer(self, own: MessageRef, reply: Reply, lost: str) -> None:
-        if reply.task or reply.mark_suffices:
-            await self._sender.react(own)
-        answer = reply.message or (Message(body=reply.toast) if reply.toast else None)
-        if answer is not None and not reply.task and not reply.mark_suffices:
-            await tell(self._sender, own, answer, f"reply:{own.address.chat}:{own.message}", reply.turn)
-        # Said only to people who are answered at all: strangers must not learn that a bot listens here.
-        if lost and (reply.task or answer is not None):
-            nonce = f"lost:{own.address.chat}:{own.message}"
-            await tell(self._sender, own, Message(body=lost), nonce, reply.turn)
+    async def react(self, ref: MessageRef) -> None:
+        """See `Answering.react`."""
+        await self._sender.react(ref)
+
+    async def tell(self, own: MessageRef, message: Message, nonce: str, turn: Turn) -> None:
+        """See `Answering.tell`."""
+        await tell(self._sender, own, message, nonce, turn)
 
 
 class Fetcher:
@@ -282,8 +271,7 @@ class Fetcher:
 
     async def _fetch(self, found: Attached, name: str) -> tuple[tuple[Attachment, ...], str]:
         if (found.file_size or 0) > limits.INCOMING_BYTES:
-            megabytes = limits.INCOMING_BYTES // (1024 * 1024)
-            return (), say("telegram.file_too_large", name=name, limit=megabytes)
+            return (), say("chats.file_large", name=name, megabytes=limits.INCOMING_BYTES // (1024 * 1024))
         async with self._free:
             try:
                 async with asyncio.timeout(FETCH_SECONDS):
@@ -291,7 +279,7 @@ class Fetcher:
                     data = await file.download_as_bytearray()
             except (TelegramError, OSError, TimeoutError) as error:
                 logger.warning("An attached file could not be fetched from Telegram: %s", errors.reason(error))
-                return (), say("telegram.file_lost", name=name)
+                return (), say("chats.file_lost", name=name, platform="Telegram")
         return (Attachment(name, bytes(data)),), ""
 
 

@@ -102,9 +102,6 @@ PRESS_SECONDS: Final = 4.0
 REQUEST_SECONDS: Final = 120.0
 """A request is given up after this; ours, long enough for the largest upload."""
 
-REPLY_WAIT_SECONDS: Final = 60.0
-"""A reply to a person waits through a flood limit that is not longer than this; ours."""
-
 STALE_SECONDS: Final = 300.0
 """A message that arrives so late (the service or the connection was away) is not executed any more, but listed; ours.
 Longer than a restart, an update or a poll that had to be made anew takes (two minutes and a half), so that whoever

@@ -6,13 +6,14 @@ import asyncio
 import json
 import logging
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from hashlib import blake2s
 from pathlib import Path
 from typing import Final
 
 import telegram
 
+from bot.chats.state_file import Remembered
 from bot.chats.telegram import errors, limits
 from bot.commands.spec import CommandSpec
 from bot.domain.chat import ChatError, FloodWait
@@ -45,14 +46,14 @@ class Menus:
         """`directory` is where is remembered what was told; without one it is told at each start."""
         self._commands = [command for command in commands if _NAME.fullmatch(command.name)]
         self._audiences = audiences
-        self._file = None if directory is None else directory / FILE
+        self._remembered = Remembered(None if directory is None else directory / FILE)
         self._look = look
         self._told: dict[str, str] = {}
 
     async def keep(self, bot: telegram.Bot) -> None:
         """Tell Telegram what changed, now and whenever the rights change, until cancelled."""
         account = str(bot.id)
-        self._told = dict(await asyncio.to_thread(self._read, account))
+        self._told = json.loads(await self._remembered.get(account) or "{}")
         known: Sequence[Audience] | None = None
         clock = asyncio.get_running_loop().time
         again = clock()
@@ -82,7 +83,7 @@ class Menus:
                 await self._remove(bot, key)
         finally:
             if self._told != before:
-                await asyncio.to_thread(self._write, account)
+                await self._remembered.put(account, json.dumps(self._told))
 
     async def _set(
         self, bot: telegram.Bot, key: str, scope: telegram.BotCommandScope, commands: Sequence[CommandSpec]
@@ -114,23 +115,6 @@ class Menus:
         except ChatError as gone:
             logger.info("A menu of commands could not be taken away: %s", gone)
         del self._told[key]
-
-    def _read(self, account: str) -> Mapping[str, str]:
-        if self._file is None:
-            return {}
-        try:
-            found = json.loads(self._file.read_text(encoding="utf-8"))[account]
-            return {str(key): str(told) for key, told in found.items()}
-        except (OSError, ValueError, LookupError, TypeError, AttributeError):
-            return {}
-
-    def _write(self, account: str) -> None:
-        if self._file is None:
-            return
-        try:
-            self._file.write_text(json.dumps({account: self._told}), encoding="utf-8")
-        except OSError as error:
-            logger.info("The menus are told again at the next start: %s", error.strerror)
 
 
 def _scope(audience: Audience) -> telegram.BotCommandScope:

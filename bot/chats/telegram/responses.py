@@ -8,6 +8,7 @@ from dataclasses import replace
 
 import telegram
 
+from bot.chats.answering import below, message_of, patiently
 from bot.chats.telegram import errors, limits
 from bot.chats.telegram.editing import Editor
 from bot.chats.telegram.errors import ChatMoved
@@ -19,22 +20,17 @@ from bot.domain.incoming import Press
 from bot.domain.outgoing import Message, Reply, Turn
 
 
-async def tell(sender: Sender, below: MessageRef, message: Message, nonce: str, turn: Turn) -> None:
-    """Send a silent reply to `below`. A short flood limit is waited out, and a chat that moved is followed:
+async def tell(sender: Sender, own: MessageRef, message: Message, nonce: str, turn: Turn) -> None:
+    """Send a silent reply to `own`. A short flood limit is waited out, and a chat that moved is followed:
     nobody else would send it later.
 
     Raises what `Sender.send` raises.
     """
-    reply = replace(message, reply_to=below, notify=False, mention=None)
+    reply = below(own, message)
     try:
-        await sender.send(below.address, reply, nonce=nonce, turn=turn)
-    except FloodWait as flood:
-        if flood.seconds > limits.REPLY_WAIT_SECONDS:
-            raise
-        await asyncio.sleep(flood.seconds)
-        await sender.send(below.address, reply, nonce=nonce, turn=turn)
+        await patiently(lambda: sender.send(own.address, reply, nonce=nonce, turn=turn))
     except ChatMoved as away:
-        there = replace(below.address, chat=away.chat, thread="")
+        there = replace(own.address, chat=away.chat, thread="")
         await sender.send(there, replace(reply, reply_to=None), nonce=nonce, turn=turn)
 
 
@@ -62,9 +58,9 @@ class Presses:
         if query.message is None:
             return
         place = place_of(bot.id, query.message)
-        below = ref_of(place, query.message)
+        pressed = ref_of(place, query.message)
         event = f"{PLATFORM}:{query.id}"
-        press = Press(person_of(query.from_user), place, event, query.data or "", below, stale)
+        press = Press(person_of(query.from_user), place, event, query.data or "", pressed, stale)
         work = asyncio.ensure_future(self._intake.press(press))
         toast, in_time = "", False
         try:
@@ -79,12 +75,11 @@ class Presses:
             reply = await work
         finally:
             work.cancel()
-        changed = await self._change(below, reply)
-        answer = reply.message
-        if answer is None and reply.toast and not in_time and (reply.dead or not changed):
-            answer = Message(body=reply.toast)
+        changed = await self._change(pressed, reply)
+        late = not in_time and (reply.dead or not changed)
+        answer = message_of(reply) if late else reply.message
         if answer is not None and not reply.task:
-            await tell(self._sender, below, answer, f"press:{query.id}", reply.turn)
+            await tell(self._sender, pressed, answer, f"press:{query.id}", reply.turn)
 
     async def _change(self, ref: MessageRef, reply: Reply) -> bool:
         """Let the pressed message read as the reply says. False when it stays as it is."""

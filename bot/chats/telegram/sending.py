@@ -16,6 +16,7 @@ from bot.chats.telegram.drafts import Draft, drafts_of, keyboard_of
 from bot.chats.telegram.flood_control import Silence
 from bot.chats.telegram.formatting import visible
 from bot.chats.telegram.places import PLATFORM, thread_id
+from bot.chats.unfinished import Unfinished
 from bot.domain.address import Address, MessageRef
 from bot.domain.chat import ChatError, FloodWait
 from bot.domain.outgoing import SEEN, Message, Picture, Turn, at_once
@@ -140,17 +141,6 @@ class ShownPictures:
 Online = Callable[[], Awaitable[telegram.Bot]]
 """Gives the bot once it is logged in; raises ChatError when that takes too long."""
 
-_UNFINISHED: Final = 256
-"""Sendings that broke off between two parts and are remembered; ours."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Progress:
-    """How far a sending of several parts got: the first message's id, and the pieces that are there."""
-
-    first: str = ""
-    done: int = 0
-
 
 class Sender:
     """What goes out new. Raises FloodWait, ChatGone or ChatError."""
@@ -159,7 +149,7 @@ class Sender:
         self._online = online
         self._silence = silence
         self._shown = shown
-        self._unfinished: Recent[str, _Progress] = Recent(_UNFINISHED)
+        self._unfinished = Unfinished()
         self._anchors: dict[Address, str] = {}
 
     def anchor(self, place: Address, message: str) -> None:
@@ -174,20 +164,17 @@ class Sender:
         mention = message.mention if message.mention and message.mention.platform == PLATFORM else None
         drafts, files = drafts_of(message, mention=mention)
         post = Post(bot, int(place.chat), thread_id(place), not message.notify, self._above(message, place), turn)
-        progress = self._unfinished.pop(nonce, _Progress())
         pieces: list[Callable[[Post], Awaitable[str]]] = [self._piece(draft) for draft in drafts]
         pieces += [_album(some) for some in album_of(files)]
-        try:
-            for index in range(progress.done, len(pieces)):
-                async with self._silence.calling(place.chat, "the message"):
-                    number = await pieces[index](post if index == 0 else replace(post, silent=True, reply_to=None))
-                progress = _Progress(progress.first or number, index + 1)
-        finally:
-            if 0 < progress.done < len(pieces):
-                self._unfinished[nonce] = progress
+
+        async def piece(index: int) -> str:
+            async with self._silence.calling(place.chat, "the message"):
+                return await pieces[index](post if index == 0 else replace(post, silent=True, reply_to=None))
+
+        first = await self._unfinished.send(nonce, len(pieces), piece)
         if message.reply_to is None:
             self._anchors.pop(place, None)
-        return MessageRef(place, progress.first)
+        return MessageRef(place, first)
 
     async def react(self, ref: MessageRef) -> None:
         """Show on a person's message that it was seen, where the chat allows that; the card that follows tells the

@@ -9,6 +9,7 @@ from typing import Any, Final
 
 import telegram
 
+from bot.chats.connection import Working
 from bot.chats.telegram import limits
 from bot.chats.telegram.incoming import Messages
 from bot.chats.telegram.responses import Presses
@@ -23,9 +24,6 @@ KINDS: Final = ("message", "callback_query")
 _ODD: Final = (KeyError, TypeError, ValueError, AttributeError)
 """What the library raises when an update lacks what it expects."""
 
-_CLOSE_SECONDS: Final = 5.0
-"""How long closing waits for what was cancelled; ours."""
-
 
 class Updates:
     """Handles updates side by side, begun in their order. What is being done is remembered, so that closing ends it."""
@@ -35,7 +33,7 @@ class Updates:
         self._messages = messages
         self._presses = presses
         self._language = language
-        self._working: set[asyncio.Task[None]] = set()
+        self._working = Working()
 
     async def take(self, batch: Sequence[dict[str, Any]], *, backlog: bool = False) -> None:
         """Begin with each update of a batch; `backlog` says that it may have waited for the service.
@@ -47,9 +45,7 @@ class Updates:
         until = clock.time() + limits.CONFIRM_SECONDS
         gathering: list[asyncio.Task[None]] = []
         for raw in batch:
-            task = asyncio.create_task(self._handle(raw, backlog))
-            self._working.add(task)
-            task.add_done_callback(self._working.discard)
+            task = self._working.begin(self._handle(raw, backlog))
             if _is_of_album(raw):
                 gathering.append(task)  # its other parts stand behind it
             else:
@@ -59,11 +55,7 @@ class Updates:
 
     async def close(self) -> None:
         """End what is still being done."""
-        working = set(self._working)
-        for task in working:
-            task.cancel()
-        if working:
-            await asyncio.wait(working, timeout=_CLOSE_SECONDS)
+        await self._working.close()
 
     async def _handle(self, raw: dict[str, Any], backlog: bool) -> None:
         try:

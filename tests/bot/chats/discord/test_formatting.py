@@ -8,7 +8,8 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from bot.chats.discord.formatting import drafts_of, escape, render, size, split
+from bot.chats.discord.formatting import drafts_of, escape, render, split
+from bot.chats.plain_text import size
 from bot.domain.outgoing import Message
 
 

@@ -58,7 +58,7 @@ async def test_without_attach_files_a_long_text_is_sent_in_more_messages(
     sent = [message.content for message in home.fake.from_bot(home.channel)]
     assert set(words) <= set(" ".join(sent).split())
     await chat.send(home.address(), Message("Result", " ".join(words * 2)), nonce="longer")
-    assert say("discord.cut") in home.fake.from_bot(home.channel)[-1].content
+    assert say("chats.cut") in home.fake.from_bot(home.channel)[-1].content
 
 
 @KNOWN

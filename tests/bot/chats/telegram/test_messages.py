@@ -244,7 +244,7 @@ async def test_a_file_that_is_left_behind_is_told_in_the_persons_language(home: 
     home.alice.language = "zh-hans"
     home.fake.faults.fail("getFile", 400, "Bad Request: odd")
     await home.fake.say(home.alice, home.private, "/do it", document=("a.bin", b"x"))
-    assert "a.bin 未能附上" in (await home.answer(home.private)).text
+    assert "已略过 a.bin" in (await home.answer(home.private)).text
 
 
 @pytest.mark.usefixtures("chat")

@@ -53,4 +53,4 @@ def _write(file: Path, known: Mapping[str, str]) -> None:
         file.parent.mkdir(parents=True, exist_ok=True)
         write_atomically(file, json.dumps(known, indent=1, sort_keys=True).encode())
     except OSError as error:
-        logger.warning("What Discord was told could not be remembered, only repeated: %s", error)
+        logger.warning("What was told could not be remembered, only repeated: %s", error)

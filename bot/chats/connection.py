@@ -1,0 +1,96 @@
+"""The life of a chat's connection, the same on every platform: it is kept up by `run`, and ended by `close`."""
+
+from __future__ import annotations
+
+import asyncio
+from abc import ABC, abstractmethod
+from collections.abc import Coroutine
+from typing import Any, Final, Generic, TypeVar
+
+from bot.domain.chat import ChatError
+
+LOGIN_SECONDS: Final = 30.0
+"""How long a message waits for the login before it fails; ours."""
+
+_CLOSE_SECONDS: Final = 5.0
+"""How long closing waits for what was cancelled; ours."""
+
+C = TypeVar("C")
+
+
+class Connection(ABC, Generic[C]):
+    """An account's connection to its platform; `C` is what talks to the platform once it has logged in."""
+
+    def __init__(self, title: str) -> None:
+        """`title` is what people call the platform."""
+        self._title = title
+        self._client: C | None = None
+        self._online = asyncio.Event()
+        self._closing = asyncio.Event()
+        self._ended = asyncio.Event()
+        self._ended.set()
+
+    @abstractmethod
+    async def _stay(self) -> None:
+        """Log in, set `_client` and `_online`, and stay until cancelled. Raises ChatError when it is refused."""
+
+    async def run(self) -> None:
+        """Stay connected until cancelled or closed.
+
+        Waits while the platform cannot be reached. Raises ChatError when the token is not accepted; the sentence names
+        no token.
+        """
+        if not self._ended.is_set():
+            raise RuntimeError("this chat is running already; two readers would take each other's messages")
+        self._ended.clear()
+        work = asyncio.ensure_future(self._stay())
+        closing = asyncio.ensure_future(self._closing.wait())
+        try:
+            await asyncio.wait({work, closing}, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            closing.cancel()
+            await self._end(work)
+            self._ended.set()
+        if work.done() and not work.cancelled():
+            work.result()
+
+    async def close(self) -> None:
+        """Disconnect; `run` returns."""
+        self._closing.set()
+        await self._ended.wait()
+
+    async def logged_in(self) -> C:
+        """What talks to the platform, as soon as it has logged in. Raises ChatError when that takes too long."""
+        try:
+            async with asyncio.timeout(0 if self._closing.is_set() else LOGIN_SECONDS):
+                await self._online.wait()
+        except TimeoutError:
+            raise ChatError(f"{self._title} is not connected, so the message was not sent.") from None
+        assert self._client is not None
+        return self._client
+
+    async def _end(self, work: asyncio.Future[None]) -> None:
+        """Cancel `work` and wait for its end."""
+        work.cancel()
+        await asyncio.wait({work})
+
+
+class Working:
+    """What is being done for people at the moment, so that closing can end it."""
+
+    def __init__(self) -> None:
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    def begin(self, work: Coroutine[Any, Any, None], name: str | None = None) -> asyncio.Task[None]:
+        """Begin with it, in the language that is spoken here."""
+        task = asyncio.create_task(work, name=name)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+        return task
+
+    async def close(self) -> None:
+        """End what is still being done."""
+        if tasks := set(self._tasks):
+            for task in tasks:
+                task.cancel()
+            await asyncio.wait(tasks, timeout=_CLOSE_SECONDS)

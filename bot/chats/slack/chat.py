@@ -1,0 +1,250 @@
+"""Slack as a chat: the connection's life, and the border that the outbox uses."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import secrets
+import time
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Final
+
+import aiohttp
+from slack_sdk.errors import SlackApiError
+from slack_sdk.socket_mode.aiohttp import SocketModeClient
+from slack_sdk.socket_mode.async_client import AsyncBaseSocketModeClient
+from slack_sdk.socket_mode.request import SocketModeRequest
+from slack_sdk.socket_mode.response import SocketModeResponse
+from slack_sdk.web.async_client import AsyncWebClient
+from slack_sdk.web.async_slack_response import AsyncSlackResponse
+
+from bot.chats.connection import LOGIN_SECONDS, Connection, Working
+from bot.chats.fetching import Fetcher, Welcome
+from bot.chats.slack import errors, limits
+from bot.chats.slack.incoming import Messages, People
+from bot.chats.slack.places import API, PLATFORM, Account, Hosts
+from bot.chats.slack.presses import Presses
+from bot.chats.slack.sending import Sender
+from bot.domain.address import Address, MessageRef, Person
+from bot.domain.chat import ChatError, FloodWait, Intake
+from bot.domain.outgoing import Message, Turn, at_once
+
+logger = logging.getLogger(__name__)
+
+FIRST_RETRY_SECONDS: Final = 1.0
+LAST_RETRY_SECONDS: Final = 60.0
+"""Pauses between attempts while Slack cannot be reached; ours."""
+
+_SILENT: Final = logging.getLogger(f"{__name__}.library")
+"""For the library's connection: it logs messages with their texts, which may be secrets, and addresses with tickets."""
+_SILENT.setLevel(logging.CRITICAL)
+
+_LOOK_SECONDS: Final = 0.5
+"""How often is looked whether the connection is there: the library tells only of orderly ends; ours."""
+
+_REFUSED: Final = (
+    "Slack does not accept {token} ({code}), so Slack is off. Copy the token again from the page {page} of the app at "
+    "https://api.slack.com/apps into {token} and restart."
+)
+
+
+_EVENTS: Final = frozenset({"message", "app_mention"})
+"""Events that are asked for; a message that mentions the bot may come as both, with the same id."""
+
+
+class _TokenRefused(ChatError):
+    """A token is not accepted, and will not be later."""
+
+
+class _Socket(SocketModeClient):
+    """A connection that ends when Slack wants another one, and is not made anew by the library, which would try the
+    same address for ever.
+    """
+
+    async def connect_to_new_endpoint(self, force: bool = False) -> None:
+        """Slack wants the connection renewed, or has switched it off: it ends, and the chat makes the next one."""
+        del force
+        await self.disconnect()  # type: ignore[no-untyped-call] # as the library has it
+
+
+class SlackChat(Connection[AsyncWebClient]):
+    """The app's bot on Slack; implements `bot.domain.chat.Chat`.
+
+    `token` is the bot's, `app_token` that of the app, which opens connections and does nothing else. `teams` are the
+    workspaces whose people may be let in beside those of the bot's own. `welcome` says whose attached files are
+    fetched; without it everybody's are. `base_url` is the address of another Slack API, such as GovSlack's.
+    """
+
+    platform = PLATFORM
+    capabilities = limits.CAPABILITIES
+
+    def __init__(
+        self,
+        token: str,
+        app_token: str,
+        intake: Intake,
+        *,
+        teams: Sequence[str] = (),
+        language: str = "auto",
+        welcome: Welcome = lambda _person, _place: True,
+        base_url: str = "",
+        first_retry: float = FIRST_RETRY_SECONDS,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        super().__init__("Slack")
+        self._token, self._app_token = token, app_token
+        self._base_url = base_url or API
+        self._first_retry = first_retry
+        self._working = Working()
+        self._socket: _Socket | None = None
+        hosts, people = Hosts(self._base_url), People(teams)
+        self._sender = Sender(self.logged_in, hosts)
+        headers = {"Authorization": f"Bearer {token}"}
+        fetcher = Fetcher("Slack", welcome, hosts.own, limits.INCOMING_BYTES, headers)
+        self._messages = Messages(intake, self._sender, fetcher, people, language, clock)
+        self._presses = Presses(intake, self._sender, people, language)
+        self._account: Account | None = None
+        """Who the bot is, once it has logged in."""
+
+    @property
+    def online(self) -> bool:
+        """Whether Slack can tell what people do. Messages go out without that connection, too."""
+        return self._socket is not None and not _is_closed(self._socket)
+
+    async def open_place(self, origin: Address, anchor: str | None, title: str) -> Address:
+        """A thread below `anchor`, or below a new message with the title; `origin` in private and in threads."""
+        if not origin.guild or origin.thread:
+            return origin
+        if not anchor:
+            sent = await self._sender.send(origin, Message(heading=title), nonce=f"starter:{secrets.token_hex(8)}")
+            anchor = sent.message
+        return replace(origin, thread=anchor)
+
+    async def private_place(self, origin: Address, person: Person) -> Address:
+        """See `Chat.private_place`."""
+        return await self._sender.private(origin, person)
+
+    async def close_place(self, place: Address) -> None:
+        """Threads stay open: Slack closes none."""
+
+    async def send(self, place: Address, message: Message, *, nonce: str, turn: Turn = at_once) -> MessageRef:
+        """See `Chat.send`. Slack does not know nonces; one is used only to go on after a part that was sent."""
+        return await self._sender.send(place, message, nonce=nonce, turn=turn)
+
+    async def edit(self, ref: MessageRef, message: Message, *, turn: Turn = at_once) -> None:
+        """See `Chat.edit`."""
+        await self._sender.edit(ref, message, turn=turn)
+
+    async def delete(self, ref: MessageRef) -> None:
+        """Raises ChatError: a bot cannot delete what people write."""
+        del ref
+        raise ChatError("Slack lets no bot delete what people write.")
+
+    async def _stay(self) -> None:
+        tracing = aiohttp.TraceConfig()
+        tracing.on_request_redirect.append(_refuse_redirect)
+        clock, pause = asyncio.get_running_loop().time, self._first_retry
+        try:
+            async with aiohttp.ClientSession(trace_configs=[tracing]) as session:
+                client = AsyncWebClient(self._token, self._base_url, session=session, retry_handlers=[])
+                while True:
+                    wait, began, steady = pause, clock(), False
+                    try:
+                        async with errors.translated("the connection"):
+                            socket = await self._opened(client)
+                        await self._until_closed(socket)
+                        steady = clock() - began > LAST_RETRY_SECONDS
+                        logger.info("The connection to Slack ended; the next one is made.")
+                    except _TokenRefused:
+                        raise
+                    except (ChatError, FloodWait) as away:
+                        wait = max(pause, away.seconds) if isinstance(away, FloodWait) else pause
+                        logger.warning("Slack cannot be reached (%s); next attempt in %.1f s.", away, wait)
+                    if steady:
+                        pause = self._first_retry
+                        continue
+                    await asyncio.sleep(wait)
+                    pause = min(pause * 2, LAST_RETRY_SECONDS)
+        finally:
+            self._online.clear()
+            self._client = None
+            await self._working.close()
+
+    async def _opened(self, client: AsyncWebClient) -> _Socket:
+        """Log in and connect. Raises _TokenRefused."""
+        me = await _accepted(client.auth_test(), "SLACK_BOT_TOKEN", "OAuth & Permissions")
+        self._account, self._client = Account(me), client
+        opening = client.apps_connections_open(app_token=self._app_token)
+        told = await _accepted(opening, "SLACK_APP_TOKEN", "Basic Information")
+        socket = _Socket(self._app_token, _SILENT, client, auto_reconnect_enabled=False)
+        socket.wss_uri = str(told["url"])
+        socket.socket_mode_request_listeners.append(self._received)
+        try:
+            async with asyncio.timeout(LOGIN_SECONDS):
+                await socket.connect()  # type: ignore[no-untyped-call] # as above
+        except BaseException:
+            await socket.close()  # type: ignore[no-untyped-call] # as above
+            raise
+        self._socket = socket
+        self._online.set()
+        logger.info("Slack: connected as %s.", self._account.name)
+        return socket
+
+    async def _until_closed(self, socket: _Socket) -> None:
+        try:
+            while not _is_closed(socket):  # noqa: ASYNC110 - the library has no event for it
+                await asyncio.sleep(_LOOK_SECONDS)
+        finally:
+            self._socket = None
+            await socket.close()  # type: ignore[no-untyped-call] # as above
+
+    async def _received(self, socket: AsyncBaseSocketModeClient, request: SocketModeRequest) -> None:
+        """Handle an envelope, and acknowledge it when that is done, or in time: what the process did not survive is
+        delivered again.
+        """
+        work = self._working.begin(self._handle(request))
+        await asyncio.wait({work}, timeout=limits.ACKNOWLEDGE_SECONDS)
+        try:
+            await (self._socket or socket).send_socket_mode_response(SocketModeResponse(request.envelope_id))
+        except (OSError, aiohttp.ClientError) as away:
+            logger.info("An envelope of Slack was not acknowledged, so it comes again: %s", type(away).__name__)
+
+    async def _handle(self, request: SocketModeRequest) -> None:
+        client, account, payload = self._client, self._account, request.payload
+        if client is None or account is None:
+            return
+        try:
+            match request.type:
+                case "events_api" if (event := payload.get("event") or {}).get("type") in _EVENTS:
+                    again = bool(request.retry_attempt)
+                    await self._messages.handle(event, client, account, again=again)
+                case "slash_commands":
+                    await self._messages.slash(payload, client, account)
+                case "interactive":
+                    await self._presses.handle(payload, client, account)
+        except (ChatError, FloodWait) as refused:
+            logger.warning("The answer to somebody on Slack was not delivered: %s", refused)
+        except Exception:
+            logger.exception("An event of Slack was lost by a fault in the program")
+
+
+def _is_closed(socket: _Socket) -> bool:
+    return socket.current_session is None or socket.current_session.closed
+
+
+async def _accepted(call: Awaitable[AsyncSlackResponse], token: str, page: str) -> Mapping[str, Any]:
+    """The answer to a call that a token is tried with. Raises _TokenRefused."""
+    try:
+        told = (await call).data
+    except SlackApiError as refused:
+        if (code := errors.code_of(refused)) in errors.REFUSED_TOKEN:
+            raise _TokenRefused(_REFUSED.format(token=token, code=code, page=page)) from None
+        raise
+    assert isinstance(told, dict)
+    return told
+
+
+async def _refuse_redirect(*_: object) -> None:
+    """Slack's API leads nowhere else; what does is not followed, as the token goes with each request."""
+    raise aiohttp.ClientError("a redirect was not followed")

@@ -1,0 +1,225 @@
+"""Messages and slash commands from people: which of them are commands, with which files, and the answer in place."""
+
+from __future__ import annotations
+
+import logging
+import re
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, Final
+
+from slack_sdk.web.async_client import AsyncWebClient
+
+from bot.chats.answering import answer, message_of
+from bot.chats.fetching import Fetcher
+from bot.chats.slack import errors, limits
+from bot.chats.slack.places import Account, person_of
+from bot.chats.slack.sending import Sender
+from bot.commands.people import ids_of
+from bot.domain.address import MessageRef, Person, on_one_line
+from bot.domain.chat import ChatError, FloodWait, Intake
+from bot.domain.incoming import ForeignText, Incoming, Voice, orders_work
+from bot.domain.outgoing import Message
+from bot.texts import language_of, say, speaking
+from devices.recent import Recent
+
+logger = logging.getLogger(__name__)
+
+_KINDS: Final = frozenset({"", "file_share", "thread_broadcast", "me_message"})
+"""Subtypes of what people write (Events API, message). Of the others, edits among them, none is acted on."""
+
+_NUMBER: Final = re.compile(r"\d{1,12}\.\d{1,9}")
+"""The id of a message, which is when it was written: Unix seconds (Web API, ts)."""
+
+_REMEMBERED: Final = 1024
+"""People of whom Slack was asked; ours."""
+
+Raw = Mapping[str, Any]
+
+
+class People:
+    """Who somebody is, asked of Slack once, and whether they belong to a workspace that may use the bot at all."""
+
+    def __init__(self, teams: Sequence[str]) -> None:
+        """`teams` are the workspaces on the list, beside which the bot's own always counts."""
+        self._teams = frozenset(teams)
+        self._told: Recent[str, Raw] = Recent(_REMEMBERED)
+
+    async def known(self, client: AsyncWebClient, account: Account, user: str, *teams: object) -> Person | None:
+        """The person, None for one of another workspace, as in channels that two share: those are refused even where
+        a list names only the channel. `teams` are the workspaces that came with what they did.
+        """
+        told = self._told.get(user)
+        if told is None:
+            try:
+                async with errors.translated("a look at a person"):
+                    told = (await client.users_info(user=user, include_locale=True))["user"]
+                self._told[user] = told
+            except (ChatError, FloodWait) as refused:
+                logger.info("Name and language of a person stay unknown: %s", refused)
+                told = {}
+        named = {str(team) for team in (told.get("team_id"), *teams) if team}
+        ours = bool(named) and named <= self._teams | {account.team}
+        return person_of(user, told) if ours and not told.get("is_bot") else None
+
+
+@dataclass(frozen=True, slots=True)
+class _File:
+    """A file as Slack describes it. One that is kept elsewhere, or not told about, has no address of Slack's."""
+
+    filename: str
+    size: int
+    url: str
+
+    @classmethod
+    def of(cls, raw: Raw) -> _File:
+        hosted = raw.get("mode") not in {"external", "tombstone", "hidden_by_limit"} and not raw.get("is_external")
+        url = str(raw.get("url_private_download") or raw.get("url_private") or "") if hosted else ""
+        return cls(str(raw.get("name") or "file"), int(raw.get("size") or 0), url)
+
+
+def _shared(event: Raw) -> list[Raw]:
+    """What somebody passes on: messages of others below their own words."""
+    return [one for one in event.get("attachments") or () if one.get("is_share") or one.get("is_msg_unfurl")]
+
+
+class Messages:
+    """Turns messages into Incoming, and sends the reply below the message."""
+
+    def __init__(
+        self,
+        intake: Intake,
+        sender: Sender,
+        fetcher: Fetcher,
+        people: People,
+        language: str,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        self._intake = intake
+        self._sender = sender
+        self._fetcher = fetcher
+        self._people = people
+        self._language = language
+        self._clock = clock
+
+    async def handle(self, event: Raw, client: AsyncWebClient, account: Account, *, again: bool = False) -> None:
+        """Pass a person's message on. Bots, notices, edits and people of other workspaces are ignored.
+
+        `again` says that Slack has tried to deliver it before.
+        """
+        user, channel, number = (str(event.get(key) or "") for key in ("user", "channel", "ts"))
+        if event.get("bot_id") or str(event.get("subtype") or "") not in _KINDS or user in {"", account.id}:
+            return
+        if not channel or not _NUMBER.fullmatch(number):
+            return
+        teams = (event.get(key) for key in ("user_team", "source_team", "team"))
+        person = await self._people.known(client, account, user, *teams)
+        if person is not None:
+            with speaking(language_of(self._language, person.language)):
+                await self._heard(event, client, account, person, again=again)
+
+    async def _heard(
+        self, event: Raw, client: AsyncWebClient, account: Account, person: Person, *, again: bool
+    ) -> None:
+        channel, thread = str(event["channel"]), str(event.get("thread_ts") or "")
+        own = account.ref(channel, event)
+        place = account.place(channel, own.address.thread)
+        shared = _shared(event)
+        foreign = ForeignText(on_one_line(str(shared[0].get("author_name") or ""))) if shared else None
+        texts = [event.get("text"), *(one.get("text") for one in shared)]
+        text = "\n".join(account.readable(str(one)) for one in texts if one)
+        command = account.command_in(text) if foreign is None else None
+        raw = [*(event.get("files") or ()), *(file for one in shared for file in one.get("files") or ())]
+        spoken = _voice(raw, self._fetcher) if not text.strip() else None
+        wordless = bool(raw) and not text.strip() and spoken is None
+        if not text.strip() and not raw:
+            return
+        # A text in private may become a task by a press, and its files go along.
+        wanted = (command is not None or place.private) and not wordless and spoken is None
+        meant = list(raw) if wanted else []
+        if orders_work(command) and thread and event.get("parent_user_id") != account.id:
+            meant += await _files_above(client, channel, thread)
+        files, lost = await self._fetcher.fetch(person, place, [_File.of(one) for one in meant])
+        written = float(own.message)
+        late = self._clock() - written > limits.STALE_SECONDS
+        incoming = Incoming(
+            person=person,
+            place=place,
+            event=f"{channel}:{own.message}",
+            text=text,
+            command=command,
+            reply_to=MessageRef(account.place(channel).address, thread) if thread and foreign is None else None,
+            to_bot=place.private and event.get("parent_user_id") == account.id,
+            message=own,
+            attachments=files,
+            # What was delivered before may have been done just before this process was killed. A task that was
+            # accepted is known by its event; of all else a person decides.
+            stale=late or (again and not orders_work(command)),
+            written=written,
+            voice=spoken,
+            lead=f"@{account.name} ",
+            carries=bool(raw) and spoken is None,
+            foreign=foreign,
+            wordless=f"@{account.name} do" if wordless else "",
+        )
+        await answer(self._sender, own, await self._intake.message(incoming), lost)
+
+    async def slash(self, payload: Raw, client: AsyncWebClient, account: Account) -> None:
+        """Pass a slash command on, and answer it so that its person alone sees it."""
+        user, channel, name = (str(payload.get(key) or "") for key in ("user_id", "channel_id", "command"))
+        person = await self._people.known(client, account, user, payload.get("team_id"))
+        url = str(payload.get("response_url") or "")
+        if person is None:
+            await refuse(self._sender, url, "", self._language)
+            return
+        with speaking(language_of(self._language, person.language)):
+            place, command = account.place(channel), account.readable(str(payload.get("text") or "")).strip()
+            reply = await self._intake.message(
+                Incoming(
+                    person=person,
+                    place=place,
+                    event=str(payload.get("trigger_id") or ""),
+                    text=f"{name} {command}",
+                    command=command,
+                    written=self._clock(),
+                    lead=f"{name} ",
+                )
+            )
+            # A stranger is met with silence where others read along; here nobody does.
+            said = message_of(reply) or Message(body=f"{say('intake.refused')}\n{ids_of(person, place)}")
+            if said.files:
+                private = await self._sender.private(place.address, person)
+                await self._sender.send(private, said, nonce=f"slash:{payload.get('trigger_id')}", turn=reply.turn)
+            else:
+                await self._sender.whisper(url, said, "")
+
+
+async def refuse(sender: Sender, url: str, thread: str, language: str) -> None:
+    """Tell somebody of another workspace, or a bot, that they may not use it."""
+    with speaking(language_of(language, "")):
+        await sender.whisper(url, Message(body=say("slack.stranger")), thread)
+
+
+def _voice(raw: Sequence[Raw], fetcher: Fetcher) -> Voice | None:
+    """What an audio clip says; it is fetched only when somebody listens."""
+    spoken = next((one for one in raw if one.get("subtype") == "slack_audio"), None)
+    if spoken is None:
+        return None
+    file = _File.of(spoken)
+    ending = str(spoken.get("filetype") or "mp4")
+    seconds = float(spoken.get("duration_ms") or 0) / 1000
+    return Voice(f"voice.{ending}", seconds, file.size, partial(fetcher.recording, file))
+
+
+async def _files_above(client: AsyncWebClient, channel: str, thread: str) -> list[Raw]:
+    """The files of the message that a thread began with, which whoever writes in the thread sees."""
+    try:
+        async with errors.translated("a look at the thread"):
+            found = await client.conversations_replies(channel=channel, ts=thread, limit=1)
+    except (ChatError, FloodWait) as refused:
+        logger.info("Files of a thread's first message stay behind: %s", refused)
+        return []
+    first: Raw = next(iter(found.get("messages") or ()), {})
+    return list(first.get("files") or ())

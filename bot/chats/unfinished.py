@@ -1,0 +1,31 @@
+"""Messages of several parts on platforms that cannot tell whether a part has arrived."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import Final
+
+from devices.recent import Recent
+
+_REMEMBERED: Final = 256
+"""Sendings that broke off between two parts and are remembered; ours."""
+
+
+class Unfinished:
+    """Remembers how far a sending got that broke off: it goes on there when it comes again."""
+
+    def __init__(self) -> None:
+        self._progress: Recent[str, tuple[str, int]] = Recent(_REMEMBERED)
+        """The id of the first message, and the number of parts that are there, by nonce."""
+
+    async def send(self, nonce: str, parts: int, send: Callable[[int], Awaitable[str]]) -> str:
+        """Send each part by its number, the first that is not there yet first. Returns the id of the first message."""
+        first, done = self._progress.pop(nonce, ("", 0))
+        try:
+            for index in range(done, parts):
+                sent = await send(index)
+                first, done = first or sent, index + 1
+        finally:
+            if 0 < done < parts:
+                self._progress[nonce] = (first, done)
+        return first
