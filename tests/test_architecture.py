@@ -17,7 +17,10 @@ PROJECT = REPOSITORY / "pyproject.toml"
 PLATFORMS = sorted(
     folder.name for folder in (REPOSITORY / "bot" / "chats").iterdir() if (folder / "manifest.py").exists()
 )
-MAY_NAME_PLATFORMS = {"bot/chats/installed.py": "the list of those that come with the program"}
+MAY_NAME_PLATFORMS = {
+    "bot/chats/installed.py": "the list of those that come with the program",
+    "devices/extras.py": "the extras, some of which are what a platform needs",
+}
 
 
 def imports() -> dict[str, set[str]]:
@@ -62,7 +65,7 @@ def words_of(file: Path) -> Iterator[tuple[int, str]]:
 @pytest.mark.slow
 def test_only_a_platforms_own_package_names_it() -> None:
     """Of the program before it had manifests the same look finds 161 such words."""
-    assert len(PLATFORMS) == 2
+    assert {"discord", "feishu", "telegram"} <= set(PLATFORMS)
     named = []
     for file in sorted(path for part in ("bot", "agent", "devices") for path in (REPOSITORY / part).rglob("*.py")):
         where = file.relative_to(REPOSITORY).as_posix()

@@ -85,7 +85,8 @@ class Frame:
             wire = _Wire(SeqID=self.sequence, LogID=self.log, service=self.service, method=int(self.method))
             for key, value in self.headers.items():
                 wire.headers.add(key=key, value=value)
-            wire.payload = self.payload
+            if self.payload:
+                wire.payload = self.payload
             data: bytes = wire.SerializeToString()
         except (EncodeError, ValueError):
             raise ValueError("no frame of the long connection") from None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import base64
 import itertools
 import json
@@ -30,6 +29,7 @@ class Gateway:
     """What events were answered with, by their id."""
     pings: int = 0
     opened: int = 0
+    refused: int = 0
     refusal: tuple[int, str] | None = None
     """Status and message that connecting is refused with."""
     silent: bool = False
@@ -51,6 +51,7 @@ class Gateway:
 
     async def serve(self, request: web.Request) -> web.StreamResponse:
         if self.refusal is not None or request.query.get("ticket") not in self.tickets:
+            self.refused += 1
             status, message = self.refusal or (514, "auth failed")
             headers = {"Handshake-Status": str(status), "Handshake-Msg": message, "Handshake-Autherrcode": "1000040346"}
             return web.Response(status=400, headers=headers)
@@ -120,7 +121,3 @@ class Gateway:
             data = answer.get("data")
             self.answers[event] = json.loads(base64.b64decode(data)) if data else {}
         self.note()
-
-    async def until_idle(self) -> None:
-        while self.pending:
-            await asyncio.sleep(0.01)
