@@ -32,11 +32,11 @@ _TOO_MANY: Final = frozenset({99991400, 230020, 11232, 11233})
 """Too many calls, of the gateway and of messages (Frequency control, Send a message)."""
 _TOKEN: Final = frozenset({99991661, 99991663, 99991664, 99991665, 99991668, 99991671})
 """The tenant's token is missing, wrong or over (General error codes)."""
-NO_SCOPE: Final = 99991672
-_NO_SCOPES: Final = frozenset({NO_SCOPE, 99991679, 230027})
+NO_SCOPES: Final = frozenset({99991672, 99991679, 230027})
+"""The app lacks a permission (General error codes)."""
 _NOT_THE_APP: Final = frozenset({10003, 10012, 10014})
 """The app's id or secret is wrong (Get the tenant's token of an own app)."""
-NO_BOT: Final = frozenset({11205, 230006})
+_NO_BOT: Final = frozenset({11205, 230006})
 """The app has no bot, or none that is published."""
 _SCOPE_NAME: Final = re.compile(r"\b[a-z_]+(?::[a-z_.]+)+\b")
 
@@ -112,7 +112,7 @@ class Api:
                 timeout=aiohttp.ClientTimeout(limits.TRANSFER_SECONDS),
                 allow_redirects=False,
             ) as response:
-                if response.status != HTTPStatus.OK or response.content_type == "application/json":
+                if response.status != HTTPStatus.OK:
                     raise _refusal(response, await _read(response, limits.ANSWER_BYTES) or b"")
                 return await _read(response, room)
         except (aiohttp.ClientError, OSError, TimeoutError):
@@ -166,9 +166,9 @@ def meaning(refused: Refused, doing: str) -> Exception:
         return ChatGone(words("feishu.recalled", what=what))
     if code in _GONE:
         return ChatGone(words("feishu.gone", what=what, code=code))
-    if code in _NO_SCOPES:
+    if code in NO_SCOPES:
         return ChatError(words("feishu.scope", what=what, scopes=", ".join(scopes_in(refused.message)) or code))
-    if code in NO_BOT:
+    if code in _NO_BOT:
         return Unusable(words("feishu.no_bot"))
     if status >= HTTPStatus.INTERNAL_SERVER_ERROR or code in _TOKEN:
         return ChatError(words("feishu.failed", what=what, code=code))

@@ -6,7 +6,6 @@ All words are `plain_text`, in which Feishu reads no markup and no mention; the 
 from __future__ import annotations
 
 import json
-import logging
 import re
 from collections.abc import Mapping
 from dataclasses import replace
@@ -16,8 +15,6 @@ from bot.chats.feishu import limits
 from bot.domain.address import Address
 from bot.domain.outgoing import Button, Message, Picture, Tone
 from bot.texts import say
-
-logger = logging.getLogger(__name__)
 
 PLATFORM: Final = "feishu"
 PERSON: Final = re.compile(r"ou_[0-9A-Za-z]{1,64}")
@@ -85,8 +82,6 @@ def card_of(message: Message, place: Address, image: str) -> str:
         options = [{"text": _label(one), "value": one.data} for one in message.menu.choices[: limits.MENU_CHOICES]]
         select = {"tag": "select_static", "placeholder": _text(message.menu.prompt or NOTHING), "options": options}
         elements.append({"tag": "action", "actions": [{**select, "value": {"at": at}}]})
-    if len(message.buttons) > limits.BUTTON_ROWS:
-        logger.error("A message has more than %d rows of buttons; the rest was left out.", limits.BUTTON_ROWS)
     elements += [
         {"tag": "action", "actions": [_button(one, at) for one in row[: limits.BUTTONS_IN_ROW]]}
         for row in message.buttons[: limits.BUTTON_ROWS]
@@ -131,13 +126,10 @@ def _short(text: str, most: int) -> str:
 
 def _pieces(text: str) -> list[str]:
     """The text in pieces of at most TEXT characters, broken between lines, else between words, where possible."""
-    pieces = []
+    pieces, half = [], limits.TEXT // 2
     while len(text) > limits.TEXT:
-        half = limits.TEXT // 2
-        end = max(text.rfind("\n", half, limits.TEXT), -1)
-        if end < 0:
-            end = text.rfind(" ", half, limits.TEXT)
-        end = end if end > 0 else limits.TEXT
+        ends = (text.rfind(mark, half, limits.TEXT) + 1 for mark in "\n ")
+        end = next(filter(None, ends), limits.TEXT)
         pieces.append(text[:end].rstrip())
-        text = text[end:].lstrip("\n ") if text[end] in "\n " else text[end:]
+        text = text[end:]
     return [*pieces, text]

@@ -8,6 +8,7 @@ import json
 import logging
 import random
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 from http import HTTPStatus
 from typing import Any, Final
 from urllib.parse import parse_qs, urlsplit
@@ -56,7 +57,7 @@ class LongConnection:
                     raise
                 except aiohttp.WSServerHandshakeError as refused:
                     # Its own text names the address, which holds a ticket.
-                    told = (refused.headers or {}).get("Handshake-Msg", "")
+                    told = "" if refused.headers is None else refused.headers.get("Handshake-Msg", "")
                     why = f"refused with status {refused.status}: {told[:200]!r}"
                 except (ChatError, FloodWait, aiohttp.ClientError, OSError, TimeoutError, ValueError) as away:
                     why = str(away) if isinstance(away, ChatError | FloodWait) else type(away).__name__
@@ -65,10 +66,11 @@ class LongConnection:
                 await asyncio.sleep(wait)
                 pause = min(pause * 2, self._times.last_retry)
         finally:
-            for task in self._working:
+            working = set(self._working)
+            for task in working:
                 task.cancel()
-            if self._working:
-                await asyncio.wait(self._working, timeout=_CLOSE_SECONDS)
+            if working:
+                await asyncio.wait(working, timeout=_CLOSE_SECONDS)
 
     async def _once(self) -> bool:
         """One connection to its end. Whether Feishu has said anything over it."""
@@ -133,7 +135,7 @@ class LongConnection:
         answer: dict[str, Any] = {"code": HTTPStatus.OK.value}
         if found is not None:
             answer["data"] = base64.b64encode(json.dumps(found).encode()).decode()
-        await self._send(socket, frame.answered(json.dumps(answer).encode()).serialize())
+        await self._send(socket, replace(frame, payload=json.dumps(answer).encode()).serialize())
 
     async def _send(self, socket: aiohttp.ClientWebSocketResponse, data: bytes) -> None:
         try:

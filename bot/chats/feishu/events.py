@@ -135,10 +135,8 @@ class Fetched(Read):
     msg_type: Text = ""
     upper_message_id: Id = ""
     """Of one that is forwarded in a bundle: the bundle."""
-    chat_id: Id = ""
     sender: By = By()
     body: Body = Body()
-    mentions: tuple[Any, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)

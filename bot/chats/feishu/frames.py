@@ -7,7 +7,7 @@ itself is not used: it takes seconds and 160 MB to import, calls without a time 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from enum import IntEnum
 from typing import Any, Final
 
@@ -91,7 +91,3 @@ class Frame:
         except (EncodeError, ValueError):
             raise ValueError("no frame of the long connection") from None
         return data
-
-    def answered(self, payload: bytes) -> Frame:
-        """The answer to this frame: the same with another payload."""
-        return replace(self, payload=payload)

@@ -13,7 +13,7 @@ from typing import Any, Final
 from pydantic import ValidationError
 
 from bot.chats.feishu import limits
-from bot.chats.feishu.api import Api, Refused
+from bot.chats.feishu.api import NO_SCOPES, Api, Refused
 from bot.chats.feishu.cards import MESSAGE, PLATFORM
 from bot.chats.feishu.events import (
     CardEvent,
@@ -107,17 +107,18 @@ class Events:
                         return await self._press(CardEvent.model_validate(event.event), header)
                     case "im.chat.member.bot.deleted_v1" | "im.chat.disbanded_v1":
                         chat = ChatEvent.model_validate(event.event)
-                        await self._lost(Address(PLATFORM, self._app.id, chat.chat_id, header.tenant_key))
+                        self._begin(self._lost(Address(PLATFORM, self._app.id, chat.chat_id, header.tenant_key)))
         except (ValidationError, RecursionError) as odd:
             logger.warning("An event of Feishu is not understood: %s", type(odd).__name__)
         return None
 
     async def close(self) -> None:
         """End what is still being done."""
-        for task in self._working:
+        working = set(self._working)
+        for task in working:
             task.cancel()
-        if self._working:
-            await asyncio.wait(self._working, timeout=2.0)
+        if working:
+            await asyncio.wait(working, timeout=2.0)
 
     def _begin(self, work: Awaitable[None]) -> asyncio.Task[None]:
         task = asyncio.ensure_future(self._guarded(work))
@@ -381,9 +382,13 @@ class People:
                 async with asyncio.timeout(limits.NAME_SECONDS):
                     answer = await self._api.call("GET", f"contact/v3/users/{person}?user_id_type=open_id")
                 self._names[person] = on_one_line(str(answer["data"]["user"]["name"]))[:64]
-            except (Refused, ChatError, FloodWait, TimeoutError, LookupError, TypeError) as error:
-                self._not_before = self._clock() + limits.NAME_AGAIN_SECONDS
-                logger.info("Feishu does not tell people's names (%s); give the app contact:user.base:readonly.", error)
+            except Refused as refused:
+                self._names[person] = ""
+                if refused.code in NO_SCOPES:
+                    self._not_before = self._clock() + limits.NAME_AGAIN_SECONDS
+                    logger.info("Feishu tells no names of people; give the app contact:user.base:readonly.")
+            except (ChatError, TimeoutError, LookupError, TypeError) as error:
+                logger.info("Somebody's name was not told: %s", type(error).__name__)
         return self._names.get(person, "")
 
 

@@ -36,7 +36,7 @@ async def refusals(doing: str) -> AsyncIterator[None]:
     try:
         yield
     except Refused as refused:
-        logger.info("Feishu refused %s with code %d: %.200s", doing, refused.code, refused.message)
+        logger.info("Feishu refused to %s with code %d.", doing, refused.code)
         raise meaning(refused, doing) from None
 
 
@@ -81,10 +81,11 @@ class Sender:
 
     async def edit(self, ref: MessageRef, message: Message, *, turn: Turn = at_once) -> None:
         """Replace the whole card. Too much text is cut, because an edit cannot become two messages."""
-        api = await self._online()
+        api, picture = await self._online(), message.picture
+        if picture is not None and len(picture.data) > limits.IMAGE_BYTES:
+            picture = None
         async with refusals("edit"):
-            (card, *_), _ = cards_of(replace(message, mention=None))
-            content = card_of(replace(card, footer=message.footer), ref.address, await self._image(api, card.picture))
+            content = card_of(replace(message, mention=None), ref.address, await self._image(api, picture))
         await self._change(api, ref, content, turn)
 
     async def without_buttons(self, ref: MessageRef, *, turn: Turn = at_once) -> None:
@@ -175,7 +176,7 @@ class Sender:
         """
         if file.name.lower().endswith(".gif") and len(file.data) <= limits.IMAGE_BYTES:
             return "image", json.dumps({"image_key": await self._image(api, file)})
-        form = {"file_type": "stream", "file_name": file.name, "file": file.data}
+        form: dict[str, str | bytes] = {"file_type": "stream", "file_name": file.name, "file": file.data}
         answer = await api.call("POST", "im/v1/files", form=form)
         return "file", json.dumps({"file_key": answer["data"]["file_key"]})
 

@@ -64,9 +64,9 @@ class Gateway:
         for event in list(self.pending.values()):
             await self._send(socket, event)
         try:
-            async for message in socket:
-                if message.type is WSMsgType.BINARY:
-                    await self._take(WireFrame.decode(message.data), socket)
+            async for came in socket:
+                if came.type is WSMsgType.BINARY:
+                    await self._take(WireFrame.decode(came.data), socket)
         finally:
             self.sockets.remove(socket)
             self.note()

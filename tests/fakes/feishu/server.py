@@ -216,7 +216,7 @@ class FakeFeishu(World):
         sender = message.sender
         assert sender is not None
         written = str(int((time.time() - age) * 1000))
-        told = {
+        told: dict[str, Any] = {
             "message_id": message.id,
             "create_time": written,
             "update_time": written,
@@ -359,7 +359,9 @@ class FakeFeishu(World):
                 self._need("im:resource")
                 if key not in json.dumps(self._message(number).content):
                     raise Refusal(234003, "File not in msg.")
-                return web.Response(body=self.files[key][1], content_type="application/octet-stream")
+                name, data = self.files[key]
+                kind = "application/json" if name.endswith(".json") else "application/octet-stream"
+                return web.Response(body=data, content_type=kind)
             case _:
                 self.gaps.append(f"{request.method} {path}")
                 raise Refusal(404, "not found", 404)

@@ -155,7 +155,9 @@ class TestPrivate(FeishuTalk):
         async with a_bench(home, intake, home.private) as bench:
             yield bench
 
-    async def test_a_task_gets_a_place_that_can_be_written_to_and_closed(self, bench: FeishuBench) -> None:
+    async def test_a_task_gets_a_place_that_can_be_written_to_and_closed(  # type: ignore[override]
+        self, bench: FeishuBench
+    ) -> None:
         """No thread of its own: the first message replies to what was asked."""
         heard = await bench.write(COMMAND)
         assert heard.message is not None
@@ -195,7 +197,9 @@ class TestThread(FeishuTalk):
         async with a_bench(home, intake, home.group, root.id) as bench:
             yield bench
 
-    async def test_a_task_gets_a_place_that_can_be_written_to_and_closed(self, bench: FeishuBench) -> None:
+    async def test_a_task_gets_a_place_that_can_be_written_to_and_closed(  # type: ignore[override]
+        self, bench: FeishuBench
+    ) -> None:
         """The thread in which it was asked for."""
         place = await bench.chat.open_place(bench.origin, None, "Task 7")
         assert place == bench.origin

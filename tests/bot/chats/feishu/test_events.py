@@ -220,6 +220,15 @@ async def test_a_file_that_is_too_large_is_left_out_and_said(home: Home, chat: F
     await home.fake.wait_until(lambda: any("film.mp4" in one.text for one in home.fake.from_bot(home.private)))
 
 
+async def test_a_file_of_json_is_no_answer_of_the_api(home: Home, chat: FeishuChat, intake: Recording) -> None:
+    """Seen failing when what is fetched is told from a refusal by its type."""
+    del chat
+    file = await home.fake.send_file(home.alice, home.private, "data.json", b'{"code": 99}')
+    await home.fake.say(home.alice, home.private, "/do this", reply_to=file)
+    (given,) = (await home.heard(intake, 2)).attachments
+    assert (given.name, given.data) == ("data.json", b'{"code": 99}')
+
+
 async def test_a_voice_message_is_fetched_when_it_is_wanted(home: Home, chat: FeishuChat, intake: Recording) -> None:
     del chat
     key = home.fake.file("voice", b"OggS")

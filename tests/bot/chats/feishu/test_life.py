@@ -17,7 +17,7 @@ from bot.texts import LANGUAGES, speaking
 from devices.wording import said, sentence_of
 from tests.bot.chats.feishu.conftest import QUICK, Home, running
 from tests.bot.chats.telegram.recording import Recording
-from tests.fakes.feishu import APP, SECRET
+from tests.fakes.feishu import APP, SECRET, FakeFeishu
 from tests.fakes.feishu.wire import WireFrame
 
 
@@ -193,6 +193,14 @@ async def test_a_picture_is_uploaded_once(home: Home, chat: FeishuChat) -> None:
     assert sum(path == "im/v1/images" for _, path in home.fake.calls) == 1
 
 
+async def test_a_change_that_is_too_long_says_so(home: Home, chat: FeishuChat) -> None:
+    ref = await chat.send(home.address(home.group), Message(body="one", footer="12 s"), nonce="1")
+    await chat.edit(ref, Message(heading="Done", body="word " * 5000, footer="13 s"))
+    text = home.fake.messages[ref.message].text
+    assert "too long" in text
+    assert text.endswith("13 s")
+
+
 async def test_what_is_said_in_a_thread_never_goes_to_the_whole_chat(home: Home, chat: FeishuChat) -> None:
     root = await home.fake.say(home.alice, home.group, "do open settings")
     place = await chat.open_place(home.address(home.group), root.id, "Task 1")
@@ -230,8 +238,8 @@ async def test_closing_leaves_nothing_running(home: Home, intake: Recording) -> 
     async with running(home, intake) as chat:
         await home.fake.say(home.alice, home.private, "/screen")
         await home.heard(intake)
-        assert chat.online
-    assert not chat.online
+        online = chat.online
+    assert (online, chat.online) == (True, False)
     await home.fake.wait_until(lambda: not home.fake.gateway.sockets)
     left = asyncio.all_tasks() - before
     assert [task for task in left if "feishu" in repr(task.get_coro()) and "fakes" not in repr(task.get_coro())] == []
@@ -249,3 +257,18 @@ def test_frames_are_those_of_the_official_client() -> None:
     wire = WireFrame.decode(frame.serialize())
     assert (wire.headers, wire.payload, wire.sequence, wire.log) == ({"type": "event", "sum": "1"}, b"{}", 2**63, 5)
     assert sys.modules.get("lark_oapi") is None
+
+
+async def test_the_token_is_led_to_no_other_host(home: Home, chat: FeishuChat) -> None:
+    """Seen failing when redirects are followed."""
+    async with FakeFeishu() as elsewhere:
+        for path in ("im/v1/messages", "resources"):
+            home.fake.refuse(path, 0, status=307, headers={"Location": f"{elsewhere.base_url}/open-apis/{path}"})
+        with pytest.raises(ChatError):
+            await chat.send(home.address(home.group), Message(body="one"), nonce="1")
+        await home.fake.say(home.alice, home.private, "/whoami")
+        file = await home.fake.send_file(home.alice, home.private, "a.txt", b"abc")
+        await home.fake.say(home.alice, home.private, "/do this", reply_to=file)
+        await home.settled()
+        assert elsewhere.calls == []
+        assert elsewhere.tokens == []
