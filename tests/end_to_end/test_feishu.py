@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -93,6 +94,24 @@ async def test_a_question_is_answered_by_its_button_after_a_kill(place: Place) -
             await here.fake.wait_until(lambda: not here.fake.gateway.pending)
         said = here.fake.from_bot(here.group, asked.id)
         assert sum("It is done." in message.text for message in said) == 1
+
+
+async def test_a_picture_goes_to_the_phone_and_comes_back(place: Place) -> None:
+    photo = os.urandom(300_000)
+    acts = [call("send_file", path="/sdcard/Pictures/OpenGUI/1-1/photo.jpg"), FINISH]
+    async with town(*acts) as here, place.service(**here.settings):
+        await here.fake.connected()
+        private = here.fake.private(here.alice)
+        sent = await here.fake.post(here.alice, private, "image", {"image_key": here.fake.file("", photo)})
+        await here.fake.say(here.alice, private, "/do send me this picture back", reply_to=sent)
+        await here.bot_says("It is done.", private)
+        assert place.phone.files.read("/sdcard/Pictures/OpenGUI/1-1/photo.jpg") == photo
+
+        def back() -> bool:
+            keys = [one.content["file_key"] for one in here.fake.from_bot(private) if one.kind == "file"]
+            return any(here.fake.files[key][1] == photo for key in keys)
+
+        await here.fake.wait_until(back, timeout=LIMIT)
 
 
 async def test_a_task_in_private_is_stopped_by_its_card(place: Place) -> None:
