@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import sys
 
 import pytest
 
@@ -12,7 +11,7 @@ from bot.chats.feishu.chat import FeishuChat
 from bot.chats.feishu.frames import Frame, Method
 from bot.chats.feishu.limits import Times
 from bot.domain.chat import ChatError, ChatGone, ChatRefused, FloodWait
-from bot.domain.outgoing import Message, Picture
+from bot.domain.outgoing import Button, Menu, Message, Picture
 from bot.texts import LANGUAGES, speaking
 from devices.wording import said, sentence_of
 from tests.bot.chats.feishu.conftest import QUICK, Home, running
@@ -23,7 +22,7 @@ from tests.fakes.feishu.wire import WireFrame
 
 async def test_a_lost_connection_is_opened_again_and_nothing_is_lost(
     home: Home, chat: FeishuChat, intake: Recording
-) -> None:  # fmt: skip
+) -> None:
     for number in range(3):
         await home.fake.gateway.drop()
         await home.fake.say(home.alice, home.private, f"/do number {number}")
@@ -136,7 +135,7 @@ async def test_a_short_token_is_asked_for_again_before_it_ends(home: Home, intak
 )
 async def test_too_many_calls_are_a_silence(
     home: Home, chat: FeishuChat, code: int, status: int, reset: int | None, seconds: float
-) -> None:  # fmt: skip
+) -> None:
     home.fake.flood(reset, code=code, status=status)
     with pytest.raises(FloodWait) as caught:
         await chat.send(home.address(home.group), Message(body="one"), nonce="1")
@@ -150,7 +149,7 @@ async def test_too_many_calls_are_a_silence(
 )
 async def test_refusals_say_whether_repeating_helps(
     home: Home, chat: FeishuChat, code: int, kind: type[ChatError]
-) -> None:  # fmt: skip
+) -> None:
     home.fake.refuse("im/v1/messages", code, "secret words of Feishu")
     with pytest.raises(kind) as caught:
         await chat.send(home.address(home.group), Message(body="one"), nonce="1")
@@ -167,7 +166,7 @@ async def test_a_missing_scope_is_named(home: Home, chat: FeishuChat) -> None:
 @pytest.mark.parametrize("scope", ["im:message.reactions:write_only", "contact:user.base:readonly"])
 async def test_scopes_that_are_not_needed_are_not_missed(
     home: Home, chat: FeishuChat, intake: Recording, scope: str
-) -> None:  # fmt: skip
+) -> None:
     home.fake.scopes.discard(scope)
     await home.fake.say(home.alice, home.private, "/whoami")
     heard = await home.heard(intake)
@@ -222,8 +221,6 @@ async def test_what_is_said_in_a_thread_never_goes_to_the_whole_chat(home: Home,
 )
 async def test_words_are_words_wherever_they_stand(home: Home, chat: FeishuChat, text: str) -> None:
     """Seen failing with `lark_md` for the body: it rings for everybody. The fake refuses markup of ours as well."""
-    from bot.domain.outgoing import Button, Menu  # noqa: PLC0415 - only here
-
     message = Message(text, text, text, buttons=((Button(text, "1:x"),),), menu=Menu((Button(text, "1:y"),), text))
     ref = await chat.send(home.address(home.group), message, nonce="1")
     await chat.edit(ref, message)
@@ -256,7 +253,6 @@ def test_frames_are_those_of_the_official_client() -> None:
     assert Frame.parse(frame.serialize()) == frame
     wire = WireFrame.decode(frame.serialize())
     assert (wire.headers, wire.payload, wire.sequence, wire.log) == ({"type": "event", "sum": "1"}, b"{}", 2**63, 5)
-    assert sys.modules.get("lark_oapi") is None
 
 
 async def test_the_token_is_led_to_no_other_host(home: Home, chat: FeishuChat) -> None:
