@@ -5,7 +5,7 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-EXTRAS := computing fleet mcp otel postgresql qr slack web
+EXTRAS := computing feishu fleet mcp otel postgresql qr slack web
 PIP := $(BIN)/python -m pip install --disable-pip-version-check
 FROM_LOCK := --no-deps --require-hashes -r
 # Most tests wait for processes: five at a time keep two cores busy.

@@ -12,6 +12,7 @@ class Extra(StrEnum):
     """An extra, by its name in pyproject.toml. What it brings is worded in the catalogue, under `extra.brings`."""
 
     COMPUTING = "computing"
+    FEISHU = "feishu"
     FLEET = "fleet"
     MCP = "mcp"
     OTEL = "otel"
@@ -24,6 +25,7 @@ class Extra(StrEnum):
 
 MODULES: Final[Mapping[Extra, tuple[str, ...]]] = {
     Extra.COMPUTING: ("pydantic_monty",),
+    Extra.FEISHU: ("google.protobuf",),
     Extra.FLEET: ("nats", "nkeys"),
     Extra.MCP: ("mcp",),
     Extra.OTEL: ("opentelemetry.sdk", "opentelemetry.exporter.otlp.proto.http"),

@@ -8,6 +8,7 @@ from importlib.metadata import entry_points
 from typing import Any, Final
 
 from bot.chats.discord.manifest import DISCORD
+from bot.chats.feishu.manifest import FEISHU
 from bot.chats.slack.manifest import SLACK
 from bot.chats.telegram.manifest import TELEGRAM
 from bot.config.settings import Settings, SettingsError, settings_of
@@ -24,7 +25,7 @@ Platforms = tuple[Platform[Any], ...]
 @cache
 def installed() -> Platforms:
     """All platforms, our own first. Raises SettingsError for one that cannot be loaded or has a name that is taken."""
-    own = (DISCORD, SLACK, TELEGRAM)
+    own = (DISCORD, SLACK, TELEGRAM, FEISHU)
     others: dict[str, Platform[Any]] = {}
     for point in entry_points(group=GROUP):
         try:

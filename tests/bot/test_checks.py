@@ -57,7 +57,7 @@ def test_a_model_that_fails_says_why_and_since_when_and_what_helps(cause: Cause,
 def test_chats_as_they_are_set() -> None:
     model = model_of(installed())
     listed = model.model_validate({"discord_bot_token": "token-0123", "discord_allowed_user_ids": ("1",)})
-    discord, slack, telegram = chats.set_up(listed, installed())
+    discord, slack, telegram, *_ = chats.set_up(listed, installed())
     assert (discord.verdict, slack.verdict, telegram.verdict) == ("good", "note", "note")
     open_to_all, *_ = chats.set_up(model.model_validate({"discord_bot_token": "token-0123"}), installed())
     assert open_to_all.verdict == "bad"

@@ -128,35 +128,35 @@ def _numbers(value: object) -> set[object]:
             return set()
 
 
-def _fields(**fields: SearchStrategy[Any]) -> SearchStrategy[dict[str, Any]]:
+def fields(**each: SearchStrategy[Any]) -> SearchStrategy[dict[str, Any]]:
     """With all of these fields, or with some and more. The library checks no kinds, so those are as Telegram's."""
-    return st.one_of(st.fixed_dictionaries(fields), st.fixed_dictionaries(fields), _some(**fields))
+    return st.one_of(st.fixed_dictionaries(each), st.fixed_dictionaries(each), some(**each))
 
 
-def _some(**fields: SearchStrategy[Any]) -> SearchStrategy[dict[str, Any]]:
-    known = st.fixed_dictionaries({}, optional=fields)
+def some(**each: SearchStrategy[Any]) -> SearchStrategy[dict[str, Any]]:
+    known = st.fixed_dictionaries({}, optional=each)
     return st.builds(lambda one, more: {**more, **one}, known, st.dictionaries(WORDS, JSON, max_size=1))
 
 
-_person = _fields(
+_person = fields(
     id=st.sampled_from([LISTED, *STRANGERS]),
     is_bot=st.just(False) | st.booleans(),
     first_name=WORDS,
     language_code=st.sampled_from(["en", "zh-hans", ""]) | WORDS,
 )
-_chat = _fields(
+_chat = fields(
     id=st.sampled_from([GROUP, LISTED, *STRANGERS]),
     type=st.sampled_from(["private", "group", "supergroup", "channel"]),
     is_forum=st.booleans(),
     title=WORDS,
 )
-_text = st.builds(
+typed_text = st.builds(
     lambda slash, name, rest: f"{slash}{name} {rest}",
     st.sampled_from(["/", "", "/opengui ", "/do@the_bot ", "//"]),
     st.sampled_from(sorted(BY_NAME)) | WORDS,
     WORDS,
 )
-_file = _fields(
+_file = fields(
     file_id=WORDS, file_unique_id=WORDS, file_size=st.integers(0, 2**33), file_name=WORDS, duration=st.integers(0, 99)
 )
 _basic = {
@@ -164,25 +164,25 @@ _basic = {
     "date": st.just(1_700_000_000) | st.integers(0, 2**40),
     "chat": _chat,
     "from": _person,
-    "text": _text,
+    "text": typed_text,
 }
-_message = _fields(**_basic) | _some(
+_message = fields(**_basic) | some(
     **_basic,
     message_thread_id=st.integers(0, 9),
     is_topic_message=st.booleans(),
-    reply_to_message=_fields(**_basic),
-    caption=_text,
+    reply_to_message=fields(**_basic),
+    caption=typed_text,
     document=_file,
     voice=_file,
-    photo=st.lists(_fields(file_id=WORDS, file_unique_id=WORDS, width=st.integers(), height=st.integers()), max_size=2),
+    photo=st.lists(fields(file_id=WORDS, file_unique_id=WORDS, width=st.integers(), height=st.integers()), max_size=2),
     media_group_id=st.sampled_from(["a", "b"]),
     sender_chat=_chat,
     via_bot=_person,
     migrate_to_chat_id=st.integers(),
     forum_topic_created=st.fixed_dictionaries({}),
-    entities=st.lists(_fields(type=WORDS, offset=st.integers(), length=st.integers()), max_size=2),
+    entities=st.lists(fields(type=WORDS, offset=st.integers(), length=st.integers()), max_size=2),
 )
-_query = _fields(id=WORDS, chat_instance=WORDS, data=WORDS, message=_message) | _some(
+_query = fields(id=WORDS, chat_instance=WORDS, data=WORDS, message=_message) | some(
     id=WORDS, chat_instance=WORDS, data=WORDS, message=_message, **{"from": _person}, inline_message_id=WORDS
 )
 _update = st.builds(
@@ -243,7 +243,7 @@ _slack_text = st.builds(
     st.sampled_from(sorted(BY_NAME)) | WORDS,
     WORDS,
 )
-_slack_file = _fields(id=WORDS, name=WORDS, size=st.integers(0, 2**33), url_private=WORDS, subtype=WORDS, mode=WORDS)
+_slack_file = fields(id=WORDS, name=WORDS, size=st.integers(0, 2**33), url_private=WORDS, subtype=WORDS, mode=WORDS)
 _slack_basic = {
     "type": st.sampled_from(["message", "app_mention"]),
     "channel": st.sampled_from(["C1", "C2", "D7", ""]),
@@ -251,7 +251,7 @@ _slack_basic = {
     "text": _slack_text,
     "ts": st.integers(1, 9).map(lambda number: f"1700000000.{number:06d}") | WORDS,
 }
-_slack_message = _fields(**_slack_basic) | _some(
+_slack_message = fields(**_slack_basic) | some(
     **_slack_basic,
     thread_ts=WORDS,
     parent_user_id=_slack_user,
@@ -259,19 +259,19 @@ _slack_message = _fields(**_slack_basic) | _some(
     bot_id=WORDS,
     team=st.sampled_from(["T1", "T2"]),
     files=st.lists(_slack_file, max_size=2),
-    attachments=st.lists(_fields(is_share=st.booleans(), text=_slack_text, author_name=WORDS), max_size=2),
-    blocks=st.lists(_fields(type=WORDS, elements=st.just([])), max_size=2),
+    attachments=st.lists(fields(is_share=st.booleans(), text=_slack_text, author_name=WORDS), max_size=2),
+    blocks=st.lists(fields(type=WORDS, elements=st.just([])), max_size=2),
 )
-_slack_press = _fields(
+_slack_press = fields(
     type=st.sampled_from(["block_actions", "view_submission"]),
-    user=_fields(id=_slack_user, team_id=st.sampled_from(["T1", "T2"])),
-    channel=_fields(id=st.sampled_from(["C1", "D7"])),
+    user=fields(id=_slack_user, team_id=st.sampled_from(["T1", "T2"])),
+    channel=fields(id=st.sampled_from(["C1", "D7"])),
     message=_slack_message,
-    actions=st.lists(_fields(value=WORDS, selected_option=_fields(value=WORDS)), max_size=2),
+    actions=st.lists(fields(value=WORDS, selected_option=fields(value=WORDS)), max_size=2),
     trigger_id=WORDS,
     response_url=WORDS,
 )
-_slack_slash = _fields(
+_slack_slash = fields(
     command=WORDS, text=_slack_text, user_id=_slack_user, channel_id=st.just("C1"), trigger_id=WORDS, response_url=WORDS
 )
 _envelope = st.one_of(

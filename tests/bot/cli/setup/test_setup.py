@@ -26,7 +26,7 @@ from tests.fakes.telegram import TOKEN, FakeTelegram
 from tests.fixtures.adb import AdbServer
 from tests.fixtures.checkout import as_checkout
 
-MODEL, DISCORD, SLACK, TELEGRAM, PHONES = ("",), ("",), ("",), ("",), ("",)
+MODEL, DISCORD, SLACK, TELEGRAM, FEISHU, PHONES = ("",), ("",), ("",), ("",), ("",), ("",)
 """Each part passed over with Enter."""
 
 
@@ -72,7 +72,7 @@ async def settings(adb_server: AdbServer, tmp_path: Path) -> AsyncIterator[Setti
 async def test_a_model_is_picked_from_the_endpoints_list(settings: Settings, tmp_path: Path) -> None:
     env = tmp_path / ".env"
     async with ModelServer(lambda _: Answer(text="Red"), listed={"data": [{"id": "two"}, {"id": "one"}]}) as model:
-        typist = Typist([model.base_url, "a-key", "2", *DISCORD, *SLACK, *TELEGRAM, *PHONES])
+        typist = Typist([model.base_url, "a-key", "2", *DISCORD, *SLACK, *TELEGRAM, *FEISHU, *PHONES])
         assert await talk(typist, settings, env, tmp_path / "none") == 0
     assert "  1  one\n  2  two" in typist.screen
     assert load_settings(env).vlm_model == "two"
@@ -83,7 +83,7 @@ async def test_answers_are_tried_and_written_for_this_user_alone(settings: Setti
     example.write_text("# Model\nVLM_BASE_URL=\nVLM_MODEL=\n# Service\nMAX_STEPS=60\n")
     async with FakeTelegram() as fake, ModelServer(lambda _: Answer(text="Red")) as model:
         settings = settings.model_copy(update={"telegram_base_url": fake.base_url})
-        typist = Typist([model.base_url, "a-key", "a-model", *DISCORD, *SLACK, TOKEN, "Alice", "1001", "", *PHONES])
+        typist = Typist([model.base_url, "a-key", "a-model", *DISCORD, *SLACK, TOKEN, "Alice", "1001", "", *FEISHU, *PHONES])
         assert await talk(typist, settings, env, example) == 0
         assert "✓ a-model accepts pictures." in typist.screen
         assert f"the bot is @{fake.bot.username}" in typist.screen
@@ -103,7 +103,7 @@ async def test_a_refused_token_is_asked_again(settings: Settings, tmp_path: Path
     env = tmp_path / ".env"
     async with FakeTelegram() as fake:
         settings = settings.model_copy(update={"telegram_base_url": fake.base_url})
-        lines = [*MODEL, *DISCORD, *SLACK, "1:wrong", "1001", "", "n", TOKEN, "1001", "", *PHONES]
+        lines = [*MODEL, *DISCORD, *SLACK, "1:wrong", "1001", "", "n", TOKEN, "1001", "", *FEISHU, *PHONES]
         typist = Typist(lines)
         assert await talk(typist, settings, env, tmp_path / "none") == 0
     assert "Telegram does not accept the token." in typist.screen
@@ -123,7 +123,7 @@ async def test_nothing_is_written_when_it_is_broken_off(settings: Settings, tmp_
 
 async def test_enter_all_the_way_changes_nothing(settings: Settings, tmp_path: Path) -> None:
     env = tmp_path / ".env"
-    assert await talk(Typist([*MODEL, *DISCORD, *SLACK, *TELEGRAM, *PHONES]), settings, env, tmp_path / "none") == 0
+    assert await talk(Typist([*MODEL, *DISCORD, *SLACK, *TELEGRAM, *FEISHU, *PHONES]), settings, env, tmp_path / "none") == 0
     assert not env.exists()
 
 
@@ -169,6 +169,6 @@ async def test_the_command_that_starts_it_fits_where_it_was_set_up(
     async with ModelServer(lambda _: Answer(text="Red")) as model:
         for folder, command in (("checkout", "make run"), ("elsewhere", "opengui run")):
             monkeypatch.chdir(tmp_path / folder)
-            typist = Typist([model.base_url, "a-key", "a-model", *DISCORD, *SLACK, *TELEGRAM, *PHONES])
+            typist = Typist([model.base_url, "a-key", "a-model", *DISCORD, *SLACK, *TELEGRAM, *FEISHU, *PHONES])
             assert await talk(typist, settings, places().settings, tmp_path / "none") == 0
             assert typist.told[-1].endswith(f"Start with: {command}")

@@ -1,0 +1,206 @@
+"""Feishu as a chat: the connection's life, and the border that the outbox uses."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import secrets
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import replace
+from typing import Final
+
+import aiohttp
+
+from bot.chats.feishu import limits
+from bot.chats.feishu.api import Api, Unusable
+from bot.chats.feishu.cards import PLATFORM
+from bot.chats.feishu.incoming import App, Events
+from bot.chats.feishu.limits import Times
+from bot.chats.feishu.sending import Sender, refusals
+from bot.commands.spec import COMMANDS, CommandSpec
+from bot.config.extras import lack_of
+from bot.domain.address import Address, MessageRef, Person, Place, on_one_line
+from bot.domain.chat import Capabilities, ChatError, FloodWait, Intake
+from bot.domain.outgoing import Message, Turn, at_once
+from bot.texts import words
+from devices.extras import Extra, is_installed
+
+logger = logging.getLogger(__name__)
+
+LOGIN_SECONDS: Final = 30.0
+"""How long a message waits for the login before it fails; ours."""
+
+
+async def _nothing(_place: Address) -> None:
+    """For who does not want to know."""
+
+
+class FeishuChat:
+    """The app's bot on Feishu or Lark; implements `bot.domain.chat.Chat`.
+
+    `root` is where the API is, such as "https://open.feishu.cn". `tenants` are companies whose people are heard beside
+    those of the one where the app is. `locale` is what people read there who have set nothing, as Feishu does not tell
+    it. `welcome` says whose attached files are fetched; `lost` is told of places where nobody can be reached any more.
+    """
+
+    def __init__(
+        self,
+        app: str,
+        secret: str,
+        intake: Intake,
+        *,
+        root: str,
+        tenants: Sequence[str] = (),
+        language: str = "auto",
+        locale: str = "zh-CN",
+        commands: Sequence[CommandSpec] = COMMANDS,
+        welcome: Callable[[Person, Place], bool] = lambda _person, _place: True,
+        lost: Callable[[Address], Awaitable[None]] = _nothing,
+        times: Times | None = None,
+    ) -> None:
+        self._secret, self._root, self._intake = secret, root.rstrip("/"), intake
+        self._app = App(app, "", "", locale, frozenset(tenants))
+        self._names = {command.name for command in commands}
+        self._language, self._welcome, self._lost = language, welcome, lost
+        self._times = times or Times()
+        self._sender = Sender(self._logged_in)
+        self._api: Api | None = None
+        self._connected: Callable[[], bool] = lambda: False
+        self._online = asyncio.Event()
+        self._closing = asyncio.Event()
+        self._ended = asyncio.Event()
+        self._ended.set()
+
+    @property
+    def platform(self) -> str:
+        """Always "feishu"."""
+        return PLATFORM
+
+    @property
+    def capabilities(self) -> Capabilities:
+        """What Feishu can do."""
+        return limits.CAPABILITIES
+
+    @property
+    def online(self) -> bool:
+        """Whether the long connection is open."""
+        return self._connected()
+
+    async def run(self) -> None:
+        """Stay connected until cancelled or closed. Waits out an unreachable Feishu; raises ChatError when the app is
+        not accepted or has no bot.
+        """
+        self._ended.clear()
+        work = asyncio.ensure_future(self._stay())
+        closing = asyncio.ensure_future(self._closing.wait())
+        try:
+            await asyncio.wait({work, closing}, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            closing.cancel()
+            work.cancel()
+            await asyncio.wait({work})
+            self._ended.set()
+        if not work.cancelled():
+            work.result()
+
+    async def close(self) -> None:
+        """Disconnect; `run` returns."""
+        self._closing.set()
+        await self._ended.wait()
+
+    async def open_place(self, origin: Address, anchor: str | None, title: str) -> Address:
+        """A thread on `anchor`, or on a new message with the title: it begins with the first reply in it. In a private
+        chat the first message replies to `anchor` instead.
+        """
+        if origin.thread:
+            return origin
+        if not origin.guild:
+            if anchor:
+                self._sender.anchor(origin, anchor)
+            return origin
+        if not anchor:
+            sent = await self._sender.send(origin, Message(heading=title), nonce=f"starter:{secrets.token_hex(8)}")
+            anchor = sent.message
+        return replace(origin, thread=anchor)
+
+    async def private_place(self, origin: Address, person: Person) -> Address:
+        """See `Chat.private_place`: it has the person's own id."""
+        return Address(PLATFORM, origin.account, person.id)
+
+    async def close_place(self, place: Address) -> None:
+        """Threads of Feishu stay open."""
+
+    async def send(self, place: Address, message: Message, *, nonce: str, turn: Turn = at_once) -> MessageRef:
+        """See `Chat.send`."""
+        return await self._sender.send(place, message, nonce=nonce, turn=turn)
+
+    async def edit(self, ref: MessageRef, message: Message, *, turn: Turn = at_once) -> None:
+        """See `Chat.edit`."""
+        await self._sender.edit(ref, message, turn=turn)
+
+    async def delete(self, ref: MessageRef) -> None:
+        """See `Chat.delete`."""
+        await self._sender.delete(ref)
+
+    async def _stay(self) -> None:
+        if not self._app.id:
+            raise Unusable(words("feishu.app_id"))
+        if not is_installed(Extra.FEISHU):
+            raise Unusable(lack_of(Extra.FEISHU))
+        from bot.chats.feishu.connection import LongConnection  # noqa: PLC0415 - loads what only the extra brings
+
+        async with aiohttp.ClientSession() as session:
+            api = Api(session, self._root, self._app.id, self._secret)
+            app = await self._log_in(api)
+            events = Events(
+                api,
+                app,
+                self._intake,
+                self._sender,
+                self._names,
+                self._language,
+                self._welcome,
+                self._lost,
+                self._times,
+            )
+            connection = LongConnection(api, events.take, self._times)
+            self._api, self._connected = api, lambda: connection.connected
+            self._online.set()
+            logger.info("Feishu: logged in as %s.", app.name)
+            try:
+                await connection.run()
+            finally:
+                self._online.clear()
+                self._api = None
+                await events.close()
+
+    async def _log_in(self, api: Api) -> App:
+        """Who the bot is, again and again while Feishu is away. Raises ChatError when the app is refused."""
+        pause = self._times.first_retry
+        while True:
+            try:
+                return await self._who(api)
+            except Unusable:
+                raise
+            except (ChatError, FloodWait) as away:
+                wait = max(pause, away.seconds) if isinstance(away, FloodWait) else pause
+                logger.warning("Feishu cannot be reached (%s); next attempt in %.1f s.", away, wait)
+            await asyncio.sleep(wait)
+            pause = min(pause * 2, self._times.last_retry)
+
+    async def _who(self, api: Api) -> App:
+        async with refusals("connect"):
+            answer = await api.call("GET", "bot/v3/info")
+        bot = answer.get("bot")
+        if not isinstance(bot, dict) or not bot.get("open_id"):
+            raise Unusable(words("feishu.no_bot"))
+        return replace(self._app, bot=str(bot["open_id"]), name=on_one_line(str(bot.get("app_name", "")))[:64])
+
+    async def _logged_in(self) -> Api:
+        try:
+            async with asyncio.timeout(0 if self._closing.is_set() else LOGIN_SECONDS):
+                await self._online.wait()
+        except TimeoutError:
+            raise ChatError(words("feishu.offline")) from None
+        assert self._api is not None
+        return self._api

@@ -1,0 +1,166 @@
+"""The long connection: a WebSocket that we open, over which Feishu brings events and takes their answers."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import json
+import logging
+import random
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
+from http import HTTPStatus
+from typing import Any, Final
+from urllib.parse import parse_qs, urlsplit
+
+import aiohttp
+
+from bot.chats.feishu import limits
+from bot.chats.feishu.api import Api, Unusable
+from bot.chats.feishu.frames import Frame, Method
+from bot.chats.feishu.limits import Times
+from bot.domain.chat import ChatError, FloodWait
+from devices.recent import Recent
+
+logger = logging.getLogger(__name__)
+
+Handle = Callable[[bytes], Awaitable[dict[str, Any] | None]]
+"""Takes an event as JSON and returns its answer, None for one without words, within `Times.answer`. Raises nothing."""
+
+_OPEN_SECONDS: Final = 20.0
+_CLOSE_SECONDS: Final = 2.0
+"""How long opening and closing may take; ours."""
+
+
+class LongConnection:
+    """Keeps one connection, and hands each event on once it is whole. Events begin in their order."""
+
+    def __init__(self, api: Api, handle: Handle, times: Times) -> None:
+        self._api = api
+        self._handle = handle
+        self._times = times
+        self._ping = limits.PING_SECONDS
+        self._parts: Recent[str, dict[int, bytes]] = Recent(limits.AT_ONCE)
+        self._working: set[asyncio.Task[None]] = set()
+        self.connected = False
+
+    async def run(self) -> None:
+        """Stay connected until cancelled. Waits out an unreachable Feishu; raises Unusable."""
+        pause = self._times.first_retry
+        try:
+            while True:
+                try:
+                    if await self._once():
+                        pause = self._times.first_retry
+                    why = "it ended"
+                except Unusable:
+                    raise
+                except aiohttp.WSServerHandshakeError as refused:
+                    # Its own text names the address, which holds a ticket.
+                    told = "" if refused.headers is None else refused.headers.get("Handshake-Msg", "")
+                    why = f"refused with status {refused.status}: {told[:200]!r}"
+                except (ChatError, FloodWait, aiohttp.ClientError, OSError, TimeoutError, ValueError) as away:
+                    why = str(away) if isinstance(away, ChatError | FloodWait) else type(away).__name__
+                wait = pause * random.uniform(0.8, 1.2)  # noqa: S311 - spreads reconnects, guards nothing
+                logger.warning("Feishu: no long connection (%s); next attempt in %.1f s.", why, wait)
+                await asyncio.sleep(wait)
+                pause = min(pause * 2, self._times.last_retry)
+        finally:
+            working = set(self._working)
+            for task in working:
+                task.cancel()
+            if working:
+                await asyncio.wait(working, timeout=_CLOSE_SECONDS)
+
+    async def _once(self) -> bool:
+        """One connection to its end. Whether Feishu has said anything over it."""
+        found = await self._api.endpoint()
+        address = str(found.get("URL", ""))
+        secure = self._api.root.startswith("https://")
+        if not address.startswith("wss://" if secure else ("ws://", "wss://")):
+            raise ValueError("no address of a WebSocket")
+        self._configure(found.get("ClientConfig"))
+        service = int(parse_qs(urlsplit(address).query).get("service_id", ["0"])[0])
+        async with asyncio.timeout(_OPEN_SECONDS):
+            socket = await self._api.session.ws_connect(
+                address,
+                timeout=aiohttp.ClientWSTimeout(ws_close=_CLOSE_SECONDS),
+                max_msg_size=limits.ANSWER_BYTES,
+            )
+        pinging = asyncio.create_task(self._keep_pinging(socket, service))
+        self.connected, heard = True, False
+        logger.info("Feishu: the long connection is open.")
+        try:
+            while True:
+                message = await socket.receive(timeout=2 * self._ping + self._times.pong)
+                if message.type is not aiohttp.WSMsgType.BINARY:
+                    return heard
+                heard = True
+                await self._take(message.data, socket)
+        finally:
+            self.connected = False
+            pinging.cancel()
+            await asyncio.wait({pinging})
+            await socket.close()
+
+    async def _keep_pinging(self, socket: aiohttp.ClientWebSocketResponse, service: int) -> None:
+        ping = Frame(Method.CONTROL, service, {"type": "ping"}).serialize()
+        while True:
+            await self._send(socket, ping)
+            await asyncio.sleep(self._ping)
+
+    async def _take(self, data: bytes, socket: aiohttp.ClientWebSocketResponse) -> None:
+        try:
+            frame = Frame.parse(data)
+            if frame.method is Method.CONTROL:
+                if frame.headers.get("type") == "pong" and frame.payload:
+                    self._configure(json.loads(frame.payload))
+                return
+            payload = self._whole(frame)
+        except (ValueError, RecursionError) as odd:
+            logger.warning("A frame of Feishu is not understood: %s", type(odd).__name__)
+            return
+        if payload is None or frame.headers.get("type") != "event":
+            return
+        if len(self._working) >= limits.AT_ONCE:
+            await asyncio.wait(self._working, return_when=asyncio.FIRST_COMPLETED)
+        task = asyncio.create_task(self._answer(frame, payload, socket))
+        self._working.add(task)
+        task.add_done_callback(self._working.discard)
+        await asyncio.wait({task}, timeout=limits.ORDER_SECONDS)
+
+    async def _answer(self, frame: Frame, payload: bytes, socket: aiohttp.ClientWebSocketResponse) -> None:
+        """Answered once it has begun: until then Feishu would deliver it again."""
+        found = await self._handle(payload)
+        answer: dict[str, Any] = {"code": HTTPStatus.OK.value}
+        if found is not None:
+            answer["data"] = base64.b64encode(json.dumps(found).encode()).decode()
+        await self._send(socket, replace(frame, payload=json.dumps(answer).encode()).serialize())
+
+    async def _send(self, socket: aiohttp.ClientWebSocketResponse, data: bytes) -> None:
+        try:
+            await socket.send_bytes(data)
+        except (aiohttp.ClientError, OSError):
+            logger.debug("The long connection ended before a frame was sent.")
+
+    def _whole(self, frame: Frame) -> bytes | None:
+        """The event, None while parts of it are missing. Raises ValueError."""
+        number, total = int(frame.headers.get("seq", "0")), int(frame.headers.get("sum", "1"))
+        if total <= 1:
+            return frame.payload
+        if total > limits.FRAME_PARTS or not 0 <= number < total:
+            raise ValueError("a part that cannot be")
+        name = frame.headers.get("message_id", "")
+        parts = self._parts.get(name) or {}
+        parts[number] = frame.payload
+        if len(parts) < total:
+            self._parts[name] = parts
+            return None
+        self._parts.pop(name, None)
+        return b"".join(parts[one] for one in range(total))
+
+    def _configure(self, told: object) -> None:
+        """Take the pause between pings that Feishu names; the pauses between attempts are ours, and grow."""
+        pause = told.get("PingInterval") if isinstance(told, dict) else None
+        if isinstance(pause, int | float) and pause > 0:
+            self._ping = min(float(pause), limits.PING_SECONDS)

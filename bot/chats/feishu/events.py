@@ -1,0 +1,227 @@
+"""What Feishu delivers, as it is written: events, messages and their contents, checked at the edge."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Annotated, Any, Final
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+
+from bot.domain.address import on_one_line
+
+Text = Annotated[str, BeforeValidator(lambda value: "" if value is None else value)]
+"""A text that may be null."""
+Id = Annotated[Text, Field(pattern=r"^[\w@.=-]{0,128}$")]
+"""An id, which stands in the addresses of calls; "" for none."""
+
+
+class Read(BaseModel):
+    """Of everything that is read, what is not known here is left out."""
+
+    model_config = ConfigDict(extra="ignore", frozen=True)
+
+
+class Header(Read):
+    """The head of an event. `create_time` is in milliseconds, for cards in microseconds."""
+
+    event_id: Id = ""
+    event_type: Id = ""
+    app_id: Id = ""
+    tenant_key: Id = ""
+    create_time: Annotated[int, Field(ge=0, le=10**17)] = 0
+
+    @property
+    def written(self) -> float:
+        """Unix seconds."""
+        return self.create_time / (1e6 if self.create_time > 10**14 else 1e3)
+
+
+class Ids(Read):
+    """Of all ids of a person the one that this app sees."""
+
+    open_id: Id = ""
+
+
+class Mention(Read):
+    """Who is meant by a key such as "@_user_1" in a text."""
+
+    key: Text = ""
+    id: Ids = Ids()
+    name: Text = ""
+
+
+class SenderOf(Read):
+    """Who wrote a message: a user, or an app such as ourselves."""
+
+    sender_id: Ids = Ids()
+    sender_type: Text = ""
+    tenant_key: Id = ""
+
+
+class MessageOf(Read):
+    """A message as an event brings it. In a thread `thread_id` is set, and `root_id` is what it was begun on."""
+
+    message_id: Annotated[Id, Field(min_length=1)]
+    root_id: Id = ""
+    parent_id: Id = ""
+    thread_id: Id = ""
+    create_time: Annotated[int, Field(ge=0, le=10**14)] = 0
+    chat_id: Annotated[Id, Field(min_length=1)]
+    chat_type: Text = ""
+    message_type: Text = ""
+    content: Text = ""
+    mentions: Annotated[tuple[Mention, ...], BeforeValidator(lambda value: value or ())] = ()
+
+
+class MessageEvent(Read):
+    """im.message.receive_v1."""
+
+    sender: SenderOf
+    message: MessageOf
+
+
+class Operator(Ids):
+    """Who pressed."""
+
+    tenant_key: Id = ""
+
+
+class Pressed(Read):
+    """What was pressed: a button with its value, or the choice of a menu."""
+
+    value: Mapping[str, Any] | None = None
+    option: Text = ""
+
+
+class CardContext(Read):
+    """Where the pressed card is."""
+
+    open_message_id: Annotated[Id, Field(min_length=1)]
+    open_chat_id: Annotated[Id, Field(min_length=1)]
+
+
+class CardEvent(Read):
+    """card.action.trigger."""
+
+    operator: Operator
+    action: Pressed
+    context: CardContext
+
+
+class ChatEvent(Read):
+    """The bot was taken out of a chat, or the chat was disbanded."""
+
+    chat_id: Annotated[Id, Field(min_length=1)]
+
+
+class Fetched(Read):
+    """A message as it is asked for."""
+
+    class Body(Read):
+        """Its content, as in an event."""
+
+        content: Text = ""
+
+    class By(Read):
+        """Its sender; of an app the app's id."""
+
+        id: Id = ""
+        sender_type: Text = ""
+
+    message_id: Id = ""
+    msg_type: Text = ""
+    upper_message_id: Id = ""
+    """Of one that is forwarded in a bundle: the bundle."""
+    sender: By = By()
+    body: Body = Body()
+
+
+@dataclass(frozen=True, slots=True)
+class FileKey:
+    """A file of a message, by the key under which it is fetched from there."""
+
+    key: str
+    name: str
+    image: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Content:
+    """What a message says and carries. `spoken` are the seconds of a voice message, 0 for any other."""
+
+    text: str = ""
+    files: tuple[FileKey, ...] = ()
+    spoken: float = 0.0
+
+
+_KEY: Final = re.compile(r"[\w-]{1,256}")
+
+
+def content_of(kind: str, content: str) -> Content:
+    """The content of a message of this type; nothing of one that has neither words nor files."""
+    try:
+        told = json.loads(content)
+    except (ValueError, RecursionError):
+        return Content()
+    if not isinstance(told, dict):
+        return Content()
+    match kind:
+        case "text":
+            return Content(_str(told.get("text")))
+        case "post":
+            return _post(told)
+        case "image":
+            return Content(files=tuple(_files(told, "image_key", "photo.jpg", image=True)))
+        case "file":
+            return Content(files=tuple(_files(told, "file_key", "file")))
+        case "media":
+            return Content(files=tuple(_files(told, "file_key", "video.mp4")))
+        case "audio":
+            milliseconds = told.get("duration")
+            seconds = milliseconds / 1000 if isinstance(milliseconds, int | float) else 0.0
+            return Content(files=tuple(_files(told, "file_key", "voice.opus")), spoken=max(seconds, 0.001))
+        case _:
+            return Content()
+
+
+def _post(told: Mapping[str, Any]) -> Content:
+    """A text with pictures in it, paragraph by paragraph."""
+    lines, files = [_str(told.get("title"))], list[FileKey]()
+    for paragraph in _list(told.get("content")):
+        parts = [part for part in _list(paragraph) if isinstance(part, dict)]
+        lines.append("".join(_words(part) for part in parts))
+        for part in parts:
+            if part.get("tag") == "img":
+                files += _files(part, "image_key", "photo.jpg", image=True)
+            elif part.get("tag") == "media":
+                files += _files(part, "file_key", "video.mp4")
+    return Content("\n".join(lines).strip(), tuple(files))
+
+
+def _words(part: Mapping[str, Any]) -> str:
+    match part.get("tag"):
+        case "at":
+            return _str(part.get("user_id"))  # the key of a mention, as in a text
+        case "a":
+            return f"{_str(part.get('text'))} {_str(part.get('href'))}".strip()
+        case "text" | "md" | "code_block":
+            return _str(part.get("text"))
+        case _:
+            return ""
+
+
+def _files(told: Mapping[str, Any], key: str, otherwise: str, *, image: bool = False) -> Iterator[FileKey]:
+    found = _str(told.get(key))
+    if _KEY.fullmatch(found):
+        yield FileKey(found, on_one_line(_str(told.get("file_name"))) or otherwise, image)
+
+
+def _str(value: object) -> str:
+    return value if isinstance(value, str) else ""
+
+
+def _list(value: object) -> list[Any]:
+    return value if isinstance(value, list) else []

@@ -1,0 +1,397 @@
+"""Events from people as what the intake takes, each once, and the answers to them in place."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import re
+import time
+from collections.abc import Awaitable, Callable, Collection, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+from pydantic import ValidationError
+
+from bot.chats.feishu import limits
+from bot.chats.feishu.api import NO_SCOPES, Api, Refused
+from bot.chats.feishu.cards import MESSAGE, PLATFORM
+from bot.chats.feishu.events import (
+    CardEvent,
+    ChatEvent,
+    Content,
+    Fetched,
+    FileKey,
+    Header,
+    MessageEvent,
+    Read,
+    content_of,
+)
+from bot.chats.feishu.limits import Times
+from bot.chats.feishu.sending import Sender, refusals
+from bot.domain.address import Address, MessageRef, Person, Place, on_one_line
+from bot.domain.chat import ChatError, FloodWait, Intake
+from bot.domain.incoming import Attachment, ForeignText, Incoming, Press, Voice, orders_work
+from bot.domain.outgoing import Message, Reply
+from bot.texts import language_of, say, speaking, words
+from devices.recent import Recent
+
+logger = logging.getLogger(__name__)
+
+
+class Envelope(Read):
+    """An event of schema 2.0."""
+
+    header: Header
+    event: Any = None
+
+
+ROOT: Final = "opengui"
+"""`/opengui do …` says the same as `/do …`."""
+_REMEMBERED: Final = 2048
+"""Events that are recognised when they come again, and people whose names are known; ours."""
+_COMMAND: Final = re.compile(r"/(?P<name>\w+)(?:\s+(?P<rest>.*))?$", re.DOTALL)
+_KEY: Final = re.compile(r"@_user_\d+|@_all\b")
+
+
+@dataclass(frozen=True, slots=True)
+class App:
+    """The app that events are for: its id, how its bot is called and known, and what language people read there."""
+
+    id: str
+    bot: str
+    name: str
+    locale: str
+    tenants: frozenset[str] = frozenset()
+    """Tenants from which people are heard beside the one that the app is installed in."""
+
+
+class Events:
+    """Takes events as JSON. `welcome` says whose files are fetched; `lost` is told of chats that are over."""
+
+    def __init__(
+        self,
+        api: Api,
+        app: App,
+        intake: Intake,
+        sender: Sender,
+        names: Collection[str],
+        language: str,
+        welcome: Callable[[Person, Place], bool],
+        lost: Callable[[Address], Awaitable[None]],
+        times: Times,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        self._api, self._app, self._intake, self._sender = api, app, intake, sender
+        self._names = frozenset(names)
+        self._language = language_of(language, app.locale)
+        self._welcome, self._lost, self._times, self._clock = welcome, lost, times, clock
+        self._people = People(api)
+        self._seen: Recent[str, None] = Recent(_REMEMBERED)
+        self._theirs: Recent[str, None] = Recent(_REMEMBERED)
+        """Messages that the bot has not sent."""
+        self._working: set[asyncio.Task[Any]] = set()
+
+    async def take(self, payload: bytes) -> dict[str, Any] | None:
+        """Begin with an event. Its answer comes within `Times.answer`: a notice for a press, else None."""
+        try:
+            event = Envelope.model_validate_json(payload)
+            header = event.header
+            if header.app_id != self._app.id or not header.event_id or not self._first_time(header.event_id):
+                return None
+            with speaking(self._language):
+                match header.event_type:
+                    case "im.message.receive_v1":
+                        work = self._begin(self._message(MessageEvent.model_validate(event.event), header))
+                        await asyncio.wait({work}, timeout=self._times.answer)
+                    case "card.action.trigger":
+                        return await self._press(CardEvent.model_validate(event.event), header)
+                    case "im.chat.member.bot.deleted_v1" | "im.chat.disbanded_v1":
+                        chat = ChatEvent.model_validate(event.event)
+                        self._begin(self._lost(Address(PLATFORM, self._app.id, chat.chat_id, header.tenant_key)))
+        except (ValidationError, RecursionError) as odd:
+            logger.warning("An event of Feishu is not understood: %s", type(odd).__name__)
+        return None
+
+    async def close(self) -> None:
+        """End what is still being done."""
+        working = set(self._working)
+        for task in working:
+            task.cancel()
+        if working:
+            await asyncio.wait(working, timeout=2.0)
+
+    def _begin(self, work: Awaitable[None]) -> asyncio.Task[None]:
+        task = asyncio.ensure_future(self._guarded(work))
+        self._working.add(task)
+        task.add_done_callback(self._working.discard)
+        return task
+
+    async def _guarded(self, work: Awaitable[None]) -> None:
+        try:
+            await work
+        except (ChatError, FloodWait) as refused:
+            logger.warning("The answer to somebody on Feishu was not delivered: %s", refused)
+        except Exception:
+            logger.exception("An event of Feishu was lost by a fault in the program")
+
+    def _hears(self, tenant: str, header: Header) -> bool:
+        """Whether people of this tenant are heard: those of other companies in a shared chat are not by themselves."""
+        return bool(tenant) and (tenant == header.tenant_key or tenant in self._app.tenants)
+
+    async def _message(self, event: MessageEvent, header: Header) -> None:
+        """Pass a person's message on. Apps, other companies and what came before are ignored."""
+        said, sender = event.message, event.sender
+        person_id = sender.sender_id.open_id
+        if sender.sender_type != "user" or not person_id or not self._hears(sender.tenant_key, header):
+            return
+        if not self._first_time(said.message_id):
+            return
+        private = said.chat_type == "p2p"
+        thread = (said.root_id or said.message_id) if said.thread_id else ""
+        chat = person_id if private else said.chat_id
+        place = Place(Address(PLATFORM, self._app.id, chat, "" if private else header.tenant_key, thread), private)
+        own = MessageRef(place.address, said.message_id)
+        person = await self._person(person_id)
+        content = content_of(said.message_type, said.content)
+        welcome = self._welcome(person, place)
+        foreign, command, text = None, None, content.text
+        if said.message_type == "merge_forward":
+            # Only bundles tell that they are forwarded: of a single message Feishu makes one of the sender's own.
+            foreign = ForeignText()
+            content = await self._forwarded(said.message_id) if welcome else content
+            text = content.text
+        else:
+            command, text = self._command(text, event, private=private)
+        spoken = self._voice(said.message_id, content) if not text else None
+        wordless = bool(content.files) and not text.strip() and spoken is None
+        if not text.strip() and spoken is None and command is None and not (wordless and private):
+            return
+        reply_to, above = await self._above(event, place, welcome=welcome, orders=orders_work(command))
+        files: tuple[Attachment, ...] = ()
+        lost = ""
+        if welcome and (command is not None or private) and not wordless and spoken is None:
+            files, lost = await self._fetch(above, [(said.message_id, one) for one in content.files])
+        written = said.create_time / 1000
+        reply = await self._intake.message(
+            Incoming(
+                person=person,
+                place=place,
+                event=said.message_id,
+                text=text if command is None else f"/{command}",
+                command=command,
+                reply_to=reply_to,
+                to_bot=reply_to is not None and reply_to.message in self._sender.own,
+                message=own,
+                attachments=files,
+                stale=self._clock() - written > limits.STALE_SECONDS,
+                written=written,
+                voice=spoken,
+                lead="/" if private else f"@{self._app.name} /",
+                carries=bool(content.files) and spoken is None,
+                foreign=foreign,
+                wordless="/do" if wordless else "",
+            )
+        )
+        await self._answer(own, reply, lost)
+
+    async def _answer(self, own: MessageRef, reply: Reply, lost: str) -> None:
+        if reply.task or reply.mark_suffices:
+            await self._sender.react(own)
+        answer = reply.message or (Message(body=reply.toast) if reply.toast else None)
+        if answer is not None and not reply.task and not reply.mark_suffices:
+            await self._sender.tell(own, answer, f"reply:{own.message}", reply.turn)
+        # Said only to people who are answered at all: strangers must not learn that a bot listens here.
+        if lost and (reply.task or answer is not None):
+            await self._sender.tell(own, Message(body=lost), f"lost:{own.message}", reply.turn)
+
+    def _command(self, text: str, event: MessageEvent, *, private: bool) -> tuple[str | None, str]:
+        """The command, None where there is none, and the text without the mention of the bot at its beginning.
+
+        In groups people have to mention the bot to be heard, also to answer: behind a mention, in a thread or a reply,
+        only what begins with a command's name is one.
+        """
+        known: Mapping[str, str] = {
+            one.key: "" if one.id.open_id == self._app.bot else f"@{on_one_line(one.name)}"
+            for one in event.message.mentions
+        }
+        text = text.strip()
+        mentioned = False
+        while (lead := _KEY.match(text)) and known.get(lead[0]) == "":
+            mentioned, text = True, text[lead.end() :].lstrip()
+        ids = {one.key: f"<@{one.id.open_id}>" for one in event.message.mentions}
+        plain = _KEY.sub(lambda key: known.get(key[0], key[0]), text).strip()
+        found = _COMMAND.match(text)
+        name = found["name"] if found is not None else text.split(maxsplit=1)[0] if text.strip() else ""
+        if found is not None:
+            rest = (found["rest"] or "").strip()
+            if name.lower() == ROOT:
+                command = rest
+            elif name.lower() in self._names or private or mentioned:
+                command = f"{name} {rest}".strip()
+            else:
+                return None, plain
+        elif mentioned and (
+            name.lower() in self._names or not (event.message.thread_id or event.message.parent_id) or not text
+        ):
+            command = text
+        else:
+            return None, plain
+        # A task is told names; what is about people takes their ids.
+        return _KEY.sub(lambda key: (known if orders_work(command) else ids).get(key[0], key[0]), command), plain
+
+    async def _above(
+        self, event: MessageEvent, place: Place, *, welcome: bool, orders: bool
+    ) -> tuple[MessageRef | None, list[tuple[str, FileKey]]]:
+        """The message that this one answers, and its files where they are wanted. In a thread every message answers its
+        root; that counts only where the root is the bot's.
+        """
+        said, own, above = event.message, self._sender.own, None
+        parent = said.parent_id
+        if not parent:
+            return None, []
+        if welcome and parent not in own and (orders or parent not in self._theirs):
+            above = next(iter(await self._messages(parent)), None)
+            if above is not None:
+                (own if above.sender.id == self._app.id else self._theirs)[parent] = None
+        if said.thread_id and parent == said.root_id:
+            where = replace(place.address, thread="")
+            return (MessageRef(where, parent) if parent in own else None), []
+        carried = above is not None and orders and parent not in own
+        files = content_of(above.msg_type, above.body.content).files if above is not None and carried else ()
+        return MessageRef(place.address, parent), [(parent, one) for one in files]
+
+    async def _messages(self, message: str) -> list[Fetched]:
+        """A message and what it bundles; nothing where the bot may not read it."""
+        try:
+            async with refusals("read"):
+                answer = await self._api.call("GET", f"im/v1/messages/{message}")
+            return [Fetched.model_validate(one) for one in answer["data"]["items"][: limits.FORWARDED + 1]]
+        except (ChatError, FloodWait, ValidationError, LookupError, TypeError) as error:
+            logger.info("A message could not be read: %s", error if isinstance(error, ChatError) else type(error))
+            return []
+
+    async def _forwarded(self, bundle: str) -> Content:
+        """The words of all messages of a bundle; their files cannot be fetched from there."""
+        inner = [one for one in await self._messages(bundle) if one.upper_message_id]
+        texts = [content_of(one.msg_type, one.body.content).text for one in inner]
+        return Content("\n".join(filter(None, texts)))
+
+    def _voice(self, message: str, content: Content) -> Voice | None:
+        if not content.spoken or not content.files:
+            return None
+        file = content.files[0]
+
+        async def fetch() -> bytes:
+            async with refusals("read"):
+                data = await self._api.download(_resource(message, file), limits.INCOMING_BYTES)
+            if data is None:
+                raise ChatError(words("feishu.file_large", name=file.name, limit=limits.INCOMING_BYTES >> 20))
+            return data
+
+        return Voice("voice.ogg", content.spoken, 0, fetch)
+
+    async def _fetch(self, *groups: list[tuple[str, FileKey]]) -> tuple[tuple[Attachment, ...], str]:
+        """The files, and a sentence for each that was left behind."""
+        files, lost, room = list[Attachment](), list[str](), limits.INCOMING_BYTES
+        for message, file in [one for group in groups for one in group]:
+            try:
+                async with refusals("read"):
+                    data = await self._api.download(_resource(message, file), room)
+            except (ChatError, FloodWait) as error:
+                logger.warning("An attached file could not be fetched from Feishu: %s", error)
+                lost.append(say("feishu.file_lost", name=file.name))
+                continue
+            if data is None:
+                lost.append(say("feishu.file_large", name=file.name, limit=limits.INCOMING_BYTES >> 20))
+            else:
+                room -= len(data)
+                files.append(Attachment(file.name, data))
+        return tuple(files), "\n".join(lost)
+
+    async def _press(self, event: CardEvent, header: Header) -> dict[str, Any] | None:
+        """Ask the intake; without words when that takes long. The result is told below the message then, unless the
+        message itself tells it.
+        """
+        who, value = event.operator, event.action.value or {}
+        data = event.action.option or str(value.get("data", ""))
+        if not who.open_id or not data or not self._hears(who.tenant_key, header):
+            return None
+        at = str(value.get("at", ""))
+        if at == who.open_id:
+            place = Place(Address(PLATFORM, self._app.id, at), private=True)
+        else:
+            thread = at if MESSAGE.fullmatch(at) else ""
+            place = Place(Address(PLATFORM, self._app.id, event.context.open_chat_id, header.tenant_key, thread))
+        ref = MessageRef(place.address, event.context.open_message_id)
+        stale = self._clock() - header.written > limits.STALE_SECONDS
+        person = await self._person(who.open_id)
+        press = Press(person, place, header.event_id, data, ref, stale)
+        asked = asyncio.ensure_future(self._intake.press(press))
+        self._working.add(asked)
+        asked.add_done_callback(self._working.discard)
+        await asyncio.wait({asked}, timeout=self._times.answer)
+        in_time = asked.done()
+        self._begin(self._finish(asked, ref, header.event_id, in_time=in_time))
+        if in_time and (toast := asked.result().toast):
+            return {"toast": {"type": "info", "content": toast[: limits.TOAST]}}
+        return None
+
+    async def _finish(self, asked: asyncio.Future[Reply], ref: MessageRef, event: str, *, in_time: bool) -> None:
+        reply = await asked
+        changed = await self._change(ref, reply)
+        answer = reply.message
+        if answer is None and reply.toast and not in_time and (reply.dead or not changed):
+            answer = Message(body=reply.toast)
+        if answer is not None and not reply.task:
+            await self._sender.tell(ref, answer, f"press:{event}", reply.turn)
+
+    async def _change(self, ref: MessageRef, reply: Reply) -> bool:
+        """Let the pressed message read as the reply says. False when it stays as it is."""
+        try:
+            if reply.shown is not None:
+                await self._sender.edit(ref, reply.shown, turn=reply.change_turn)
+            elif reply.dead:
+                await self._sender.without_buttons(ref, turn=reply.change_turn)
+        except (ChatError, FloodWait) as refused:
+            logger.info("A pressed message stays as it is for now: %s", refused)
+            return False
+        return reply.shown is not None or reply.dead
+
+    async def _person(self, person: str) -> Person:
+        return Person(PLATFORM, person, await self._people.name(person), self._app.locale)
+
+    def _first_time(self, event: str) -> bool:
+        if event in self._seen:
+            return False
+        self._seen[event] = None
+        return True
+
+
+class People:
+    """What people are called: events do not tell. Without the right to read that, people go by their ids."""
+
+    def __init__(self, api: Api, clock: Callable[[], float] = time.monotonic) -> None:
+        self._api, self._clock = api, clock
+        self._names: Recent[str, str] = Recent(_REMEMBERED)
+        self._not_before = 0.0
+
+    async def name(self, person: str) -> str:
+        """The name, "" where it cannot be read or takes long."""
+        if person not in self._names and self._clock() >= self._not_before:
+            try:
+                async with asyncio.timeout(limits.NAME_SECONDS):
+                    answer = await self._api.call("GET", f"contact/v3/users/{person}?user_id_type=open_id")
+                self._names[person] = on_one_line(str(answer["data"]["user"]["name"]))[:64]
+            except Refused as refused:
+                self._names[person] = ""
+                if refused.code in NO_SCOPES:
+                    self._not_before = self._clock() + limits.NAME_AGAIN_SECONDS
+                    logger.info("Feishu tells no names of people; give the app contact:user.base:readonly.")
+            except (ChatError, TimeoutError, LookupError, TypeError) as error:
+                logger.info("Somebody's name was not told: %s", type(error).__name__)
+        return self._names.get(person, "")
+
+
+def _resource(message: str, file: FileKey) -> str:
+    kind = "image" if file.image else "file"
+    return f"im/v1/messages/{message}/resources/{file.key}?type={kind}"
