@@ -346,6 +346,41 @@ class AppSource(Protocol):
         ...
 
 
+@dataclass(frozen=True, slots=True)
+class PhoneNotification:
+    """A notification that a phone shows. Its words are those of whoever caused it, and may read like anything.
+
+    `posted` is when it came, in milliseconds by the phone's own clock, and `age` how many seconds ago it came or last
+    changed. One that is `lasting` tells of something under way (a call, a download, music) or sums up others. One that
+    is `reposted` tells of something older, or came while the phone was starting.
+    """
+
+    key: str
+    package: str
+    title: str
+    text: str
+    posted: int
+    age: float
+    lasting: bool = False
+    reposted: bool = False
+
+
+@runtime_checkable
+class NotificationSource(Protocol):
+    """A phone whose notifications can be read. Reading changes nothing on it, and takes no lease.
+
+    All methods raise PhoneGone, PhoneTimeout, PhoneUnavailable.
+    """
+
+    async def notifications(self, package: str) -> tuple[PhoneNotification, ...]:
+        """What this app shows now."""
+        ...
+
+    async def sms_app(self) -> str:
+        """The package of the app that SMS come to, "" where there is none."""
+        ...
+
+
 @runtime_checkable
 class FileManager(Protocol):
     """A phone whose shared storage can be put in order.
