@@ -11,9 +11,10 @@ from bot.application.access import Caller, NotAllowed, Refused, audited, may_sho
 from bot.application.phones import open_phones, phones_named
 from bot.application.services import Services
 from bot.domain.right import Right
-from bot.domain.schedule import Plan, RuleKind, Schedule, next_due
+from bot.domain.schedule import Plan, Rule, RuleKind, Schedule, next_due
 from bot.domain.schedule_words import read_rule
 from bot.domain.task_request import TaskDraft
+from bot.domain.trigger import Trigger
 from bot.domain.zones import zone_named
 from bot.people.roles import can_be_asked
 from bot.store.audit import AuditKind, YesDetail
@@ -37,9 +38,25 @@ class ScheduleCommands:
         """The plan for a task by such a rule (`every 30m`), and when it is due first. Nothing is kept yet; a yes
         takes the right to approve on every phone that a run may get. Also raises BadRule and BadText.
         """
-        caller, services = self._caller, self._services
-        now = services.clock()
+        now = self._services.clock()
         rule = read_rule(when, now=now, zone=self._zone(zone))
+        due = next_due(rule, after=now, begun=now)
+        assert due is not None, "a rule that was read has a next time"
+        # "tomorrow" means another day by the time that it is read again.
+        words = f"at {rule.text.replace('T', ' ')}" if rule.kind is RuleKind.AT else " ".join(when.split())
+        return await self._plan(rule, words, draft, yes), due
+
+    async def plan_trigger(
+        self, trigger: Trigger, words: str, draft: TaskDraft, *, zone: str = "", yes: StandingYes | None = None
+    ) -> Plan:
+        """The plan for a task that notifications begin; `zone` is that of its quiet hours. As `plan`."""
+        async with audited(self._caller.person, self._services.store):
+            require(self._caller, self._services.policy, Right.USE, phone=trigger.phone)
+        rule = Rule(RuleKind.NOTIFICATION, "", self._zone(zone).key)
+        return replace(await self._plan(rule, words, draft, yes), trigger=trigger)
+
+    async def _plan(self, rule: Rule, words: str, draft: TaskDraft, yes: StandingYes | None) -> Plan:
+        caller, services = self._caller, self._services
         phones = phones_named(draft.device, open_phones(caller, services)) if draft.device else None
         if phones is not None:
             draft = replace(draft, device=",".join(phone.id for phone in phones))
@@ -47,21 +64,26 @@ class ScheduleCommands:
             await self._let_make([phone.id for phone in phones or ()])
             if yes is not None:
                 _require_to_allow_ahead(caller, services, draft.device)
-        due = next_due(rule, after=now, begun=now)
-        assert due is not None, "a rule that was read has a next time"
-        # "tomorrow" means another day by the time that it is read again.
-        words = f"at {rule.text.replace('T', ' ')}" if rule.kind is RuleKind.AT else " ".join(when.split())
         draft = replace(draft, text=clean(draft.text, say("schedule.task")))
-        return Plan(caller.person, caller.place, caller.event, rule, words, draft, yes), due
+        return Plan(caller.person, caller.place, caller.event, rule, words, draft, yes)
 
     async def add(self, plan: Plan, due: float) -> Schedule:
         """Keep a plan; the same event gives the schedule that it gave before. A watch is paused at first."""
         made = await self._services.store.schedules.add(plan, now=self._services.clock(), due=due)
         await self._note(AuditKind.ALLOWED_AHEAD, made)
+        if plan.trigger is not None:
+            await self._services.store.audit.note(AuditKind.TRIGGER_MADE, self._caller.person, detail=_named(made))
         return made
 
     async def visible(self) -> list[Schedule]:
-        """Those that the caller may see and change here."""
+        """Those with times that the caller may see and change here."""
+        return [one for one in await self._all_visible() if one.plan.trigger is None]
+
+    async def triggers(self) -> list[Schedule]:
+        """The triggers that the caller may see and change here."""
+        return [one for one in await self._all_visible() if one.plan.trigger is not None]
+
+    async def _all_visible(self) -> list[Schedule]:
         found = await self._services.store.schedules.all()
         return [one for one in found if may_see_schedule(self._caller, self._services, one)]
 
@@ -93,6 +115,8 @@ class ScheduleCommands:
         """End it for good."""
         found = await self._own(number)
         await self._services.store.schedules.remove(found.id)
+        if found.plan.trigger is not None:
+            await self._services.store.audit.note(AuditKind.TRIGGER_REMOVED, self._caller.person, detail=_named(found))
         return found
 
     async def _own(self, number: str) -> Schedule:
@@ -126,6 +150,10 @@ class ScheduleCommands:
             return zone_named(name) if name else self._services.zone
         except ValueError:
             raise Refused(say("schedule.no_zone", name=name[:40])) from None
+
+
+def _named(one: Schedule) -> str:
+    return f"{one.id}: {one.plan.words}"
 
 
 def may_see_schedule(caller: Caller, services: Services, one: Schedule) -> bool:

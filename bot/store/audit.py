@@ -49,6 +49,8 @@ class AuditKind(StrEnum):
     TOKEN_MADE = "token_made"  # noqa: S105 - the name of what happened
     TOKEN_REVOKED = "token_revoked"  # noqa: S105 - the same
     OPERATED = "operated"
+    TRIGGER_MADE = "trigger_made"
+    TRIGGER_REMOVED = "trigger_removed"
 
 
 class FileDetail(BaseModel):

@@ -5,8 +5,8 @@ record counts only where `cmd notification list` knows its key and where nothing
 have no such list; there a record is believed as it is printed.
 
 Sources in AOSP: NotificationManagerService.dumpNotificationRecords and DumpFilter (`--package`), NotificationRecord's
-dump and dumpNotification, NotificationShellCmd (`list`), Notification.FLAG_*. Android 16 prints the flags by name, Samsung's
-Android 9 a date behind the time; older ones print no `when=`.
+dump and dumpNotification, NotificationShellCmd (`list`), Notification.FLAG_*. Android 16 prints the flags by name, and
+Samsung's Android 9 a date behind the time; older ones print no `when=`.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ async def read_notifications(shell: Shell, package: str) -> tuple[PhoneNotificat
     if not _PACKAGE.fullmatch(package):
         raise ValueError(f"{package!r} is no package")
     line = (
-        "echo @@uptime; cat /proc/uptime; echo @@clock; date +%s; echo @@keys; cmd notification list;"
+        "echo @@uptime; cat /proc/uptime; echo @@clock; date +%s.%N; echo @@keys; cmd notification list;"
         f" echo @@records; {command('dumpsys', 'notification', '--noredact', '--package', package)}"
     )
     told = await shell.run(line, timeout=TIMEOUT, doing=words("phone.doing.notifications"))
