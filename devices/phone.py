@@ -13,6 +13,7 @@ from devices.clock import PhoneClock
 from devices.geometry import Bounds, Size
 from devices.inputs import Input
 from devices.jpeg import Fit, Jpeg
+from devices.notification import PhoneNotification
 from devices.resizing import thumbnail_of
 from devices.storage import FolderEntry, FoundFiles
 from devices.wording import Words
@@ -344,25 +345,6 @@ class AppSource(Protocol):
     async def apps(self) -> tuple[InstalledApp, ...]:
         """The apps on its launcher, by label. Raises PhoneGone, PhoneTimeout, PhoneUnavailable."""
         ...
-
-
-@dataclass(frozen=True, slots=True)
-class PhoneNotification:
-    """A notification that a phone shows. Its words are those of whoever caused it, and may read like anything.
-
-    `posted` is when it came, in milliseconds by the phone's own clock, and `age` how many seconds ago it came or last
-    changed. One that is `lasting` tells of something under way (a call, a download, music) or sums up others. One that
-    is `reposted` tells of something older, or came while the phone was starting.
-    """
-
-    key: str
-    package: str
-    title: str
-    text: str
-    posted: int
-    age: float
-    lasting: bool = False
-    reposted: bool = False
 
 
 @runtime_checkable

@@ -14,7 +14,7 @@ from typing import Final
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from devices.phone import PhoneNotification
+from devices.notification import PhoneNotification
 
 LATE: Final = 120.0
 """Seconds after which a notification begins nothing any more: what came meanwhile is not made up for."""

@@ -30,7 +30,8 @@ from bot.store.schedules import HOUR
 from bot.texts import say, speaking
 from bot.triggers.codes import tells_code
 from devices.errors import PhoneError
-from devices.phone import NotificationSource, PhoneNotification
+from devices.notification import PhoneNotification
+from devices.phone import NotificationSource
 from devices.recent import Recent
 
 PAUSE: Final = 5.0

@@ -33,7 +33,8 @@ from devices.geometry import Size
 from devices.inputs import Input
 from devices.jpeg import Fit
 from devices.measuring import measured
-from devices.phone import Done, InstalledApp, Judged, Observation, PhoneInfo, PhoneNotification
+from devices.notification import PhoneNotification
+from devices.phone import Done, InstalledApp, Judged, Observation, PhoneInfo
 from devices.storage import FolderEntry, FoundFiles
 
 _T = TypeVar("_T")

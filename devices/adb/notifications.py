@@ -17,7 +17,7 @@ from typing import Final
 
 from devices.adb.quoting import command
 from devices.adb.shell import Shell
-from devices.phone import PhoneNotification
+from devices.notification import PhoneNotification
 from devices.wording import words
 
 TIMEOUT: Final = 8.0

@@ -11,7 +11,8 @@ from bot.domain.address import Person, Place
 from bot.domain.schedule import Schedule
 from bot.domain.task import Task
 from bot.triggers.watcher import TriggerWatcher
-from devices.phone import InstalledApp, PhoneNotification
+from devices.notification import PhoneNotification
+from devices.phone import InstalledApp
 from tests.bot.world import ANNA, CHANNEL, World, a_phone, a_world
 from tests.fakes.instant_phone import InstantPhone
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from devices.adb.notifications import parse_notifications
-from devices.phone import PhoneNotification
+from devices.notification import PhoneNotification
 
 DUMPS = Path(__file__).parent / "dumps"
 CHAT = "com.example.chat"
