@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import re
-from typing import Final
+from typing import Any, Final
 from urllib.parse import quote
 
 from bot.cli.control import service_of
@@ -36,7 +36,7 @@ async def when(options: argparse.Namespace, settings: Settings) -> int:
             raise Refused(str(error)) from error
         draft = draft_of_words(*[*call.rest.split(None, 1), ""][:2]) if call.name == "skill" else draft_of(call)
         body = body_of(draft) | {"phone": call.option("device") or options.device}
-        limit = {"per_hour": int(options.limit)} if options.limit.isdecimal() else {}
+        limit: dict[str, Any] = {"per_hour": int(options.limit)} if options.limit.isdecimal() else {}
         made = await remote.send(
             _ALL,
             **body,

@@ -165,7 +165,8 @@ def _of_earlier(task: EarlierTask, ago: int) -> str:
 
 def _of_received(received: ReceivedText) -> str:
     """A text of others as a note. The person has not written it, and it orders nothing."""
-    return f"The task began with {received.source}, which others have written: {received.text[:_EARLIER_LETTERS]}"
+    words = " ".join(received.text.split())
+    return f"The task began with {received.source}, which others have written: {words[:_EARLIER_LETTERS]}"
 
 
 def order_of(state: MainState) -> TaskOrder:

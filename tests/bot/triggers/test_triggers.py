@@ -8,6 +8,7 @@ import sys
 from collections.abc import AsyncIterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -80,7 +81,7 @@ async def test_after_a_short_restart_what_came_meanwhile_counts(rig: Rig) -> Non
 
 
 @pytest.mark.parametrize("change", [{"lasting": True}, {"reposted": True}])
-async def test_what_lasts_and_what_is_told_again_is_no_news(rig: Rig, change: dict[str, bool]) -> None:
+async def test_what_lasts_and_what_is_told_again_is_no_news(rig: Rig, change: dict[str, Any]) -> None:
     await rig.trigger(f"{RULE} do open chat")
     rig.phone.post("60 %")
     rig.phone.shown = [replace(one, **change) for one in rig.phone.shown]
