@@ -51,6 +51,9 @@ class AuditKind(StrEnum):
     OPERATED = "operated"
     TRIGGER_MADE = "trigger_made"
     TRIGGER_REMOVED = "trigger_removed"
+    WEBHOOK_MADE = "webhook_made"
+    WEBHOOK_REMOVED = "webhook_removed"
+    WEBHOOK_OFF = "webhook_off"
 
 
 class FileDetail(BaseModel):

@@ -24,7 +24,14 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-MANIFESTS: Final = ("bot.fleet", "bot.workshop", "bot.model_comparison", "bot.mcp_servers", "bot.triggers")
+MANIFESTS: Final = (
+    "bot.fleet",
+    "bot.workshop",
+    "bot.model_comparison",
+    "bot.mcp_servers",
+    "bot.triggers",
+    "bot.webhooks",
+)
 """The parts with a manifest, which is their module of this name and has a `PART`."""
 NEEDED: Final = {
     "fleet": ("bot.fleet",),
@@ -34,6 +41,7 @@ NEEDED: Final = {
     "phone": ("devices.virtual_phone",),
     "when": ("bot.triggers",),
     "triggers": ("bot.triggers",),
+    "webhooks": ("bot.webhooks",),
 }
 """The packages without which a command is not there."""
 

@@ -16,6 +16,7 @@ PARTS: Final[Mapping[str, tuple[str, ...]]] = {
     "bot.model_comparison": (),
     "bot.mcp_servers": (),
     "bot.triggers": (),
+    "bot.webhooks": (),
     "devices.virtual_phone": ("bot.model_comparison",),
     "agent.offline": ("bot.model_comparison",),
 }
@@ -26,6 +27,7 @@ COMMANDS: Final[Mapping[str, tuple[str, ...]]] = {
     "bot.model_comparison": ("compare-models",),
     "bot.mcp_servers": (),
     "bot.triggers": ("when", "triggers"),
+    "bot.webhooks": ("webhooks",),
     "devices.virtual_phone": ("phone", "compare-models"),
     "agent.offline": ("compare-models",),
 }

@@ -1,0 +1,46 @@
+"""Webhooks as a part of the program. Nothing of it is loaded before there is one."""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING, Final
+
+from bot.cli.options import add_json
+from bot.part import Command, Part
+from bot.texts import say
+
+if TYPE_CHECKING:
+    from fastapi import APIRouter
+
+    from bot.application.services import Services
+
+
+def _options(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument
+    deeds = ("list", "add", "on", "remove")
+    add("what", choices=deeds, nargs="?", default="list", help=say("cli.option.webhooks_what"))
+    add("webhook", nargs="?", default="", metavar="URL|NUMBER", help=say("cli.option.webhooks_which"))
+    add("--everybody", action="store_true", help=say("cli.option.webhooks_everybody"))
+    add_json(parser)
+
+
+def _api() -> APIRouter:
+    from bot.webhooks.api import router  # noqa: PLC0415 - fastapi is loaded with the first request
+
+    return router
+
+
+async def _work(services: Services) -> None:
+    while not await services.store.webhooks.any_on():
+        services.store.webhooks.made.clear()
+        await services.store.webhooks.made.wait()
+    from bot.webhooks.sender import sender_of  # noqa: PLC0415 - for a service with a webhook alone
+
+    await sender_of(services).run()
+
+
+PART: Final = Part(
+    commands=(Command("webhooks", "bot.webhooks.command:webhooks", _options),),
+    api=_api,
+    work=_work,
+)
