@@ -54,7 +54,10 @@ _QUEUE: Final = plain_insert(deliveries).from_select(
         ),
     ),
 )
-_DUE: Final = select(deliveries).where(deliveries.c.not_before <= bindparam("now")).order_by(deliveries.c.id).limit(500)
+# By the sum: otherwise SQLite saves itself the sorting and reads all that wait.
+_DUE: Final = (
+    select(deliveries).where(deliveries.c.not_before <= bindparam("now")).order_by(deliveries.c.id + 0).limit(500)
+)
 _NEXT: Final = select(deliveries.c.not_before).order_by(deliveries.c.not_before).limit(1)
 _DONE: Final = delete(deliveries).where(given(deliveries.c.id))
 _LATER: Final = (

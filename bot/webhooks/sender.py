@@ -12,6 +12,7 @@ import logging
 from collections import defaultdict
 from collections.abc import Awaitable, Callable, Sequence
 from datetime import UTC, datetime
+from functools import partial
 from http import HTTPStatus
 from typing import Any, Final
 
@@ -105,7 +106,7 @@ class WebhookSender:
             if webhook not in self._sending:
                 sending = asyncio.create_task(self._send_all(webhook, deliveries), name=f"webhook {webhook}")
                 self._sending[webhook] = sending
-                sending.add_done_callback(lambda _task, which=webhook: self._done(which))
+                sending.add_done_callback(partial(self._done, webhook))
 
     async def finished(self) -> None:
         """Returns when nothing is being sent."""
@@ -113,7 +114,7 @@ class WebhookSender:
             await asyncio.wait([*self._sending.values()])
             await asyncio.sleep(0)
 
-    def _done(self, webhook: str) -> None:
+    def _done(self, webhook: str, _sending: asyncio.Task[None]) -> None:
         del self._sending[webhook]
         self._wake.set()
 

@@ -23,6 +23,7 @@ from bot.application.access import Caller, NotAllowed, Refused
 from bot.domain.webhook import Webhook
 from bot.people.access import Policy
 from bot.people.rights import Rights
+from bot.runtime.settings import RuntimeSettings
 from bot.store.audit import AuditKind
 from bot.webhooks.making import WebhookCommands, WebhookWish
 from bot.webhooks.sender import LONG, PAUSES, WebhookSender
@@ -86,7 +87,13 @@ class Rig:
     async def webhook(self, *, everybody: bool = False, url: str = "", asked: bool = True) -> Webhook:
         """One of Anna's, or of an admin for everybody's tasks."""
         caller = Caller(ADA if everybody else ANNA, CHANNEL, f"made {everybody} {url}")
-        services = replace(self.world.services, live=_Live(self.world.services.live, self.receiver.port))
+        now = self.world.services.live.now
+        services = replace(
+            self.world.services,
+            live=RuntimeSettings(
+                now.model_copy(update={"webhook_hosts": (("hook.test", self.receiver.port),)}), self.world.store, ()
+            ),
+        )
         wish = WebhookWish(url or f"http://hook.test:{self.receiver.port}/in", everybody=everybody, asked=asked)
         return await WebhookCommands(caller, services).add(wish)
 
@@ -95,13 +102,6 @@ class Rig:
         self.world.clock.advance(seconds)
         await self.sender.look()
         await self.sender.finished()
-
-
-class _Live:
-    """The settings with the receiver as a host of the operator."""
-
-    def __init__(self, live: Any, port: int) -> None:
-        self.now = live.now.model_copy(update={"webhook_hosts": (("hook.test", port),)})
 
 
 @pytest.fixture
