@@ -89,7 +89,7 @@ class Part:
     """What the doctor says of it."""
     machines: Callable[[Settings, Store, Policy], RemoteMachines | None] | None = None
     """The machines beside this one, None where the settings name none. Raises SettingsError."""
-    routes: Callable[[RemoteMachines | None], Sequence[BaseRoute]] | None = None
+    routes: Callable[[Services], Sequence[BaseRoute]] | None = None
     """What the console serves of it."""
     api: Callable[[], APIRouter] | None = None
     """What it adds to /api/v1."""

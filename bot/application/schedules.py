@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 from zoneinfo import ZoneInfo
@@ -10,6 +11,7 @@ from agent.standing_yes import StandingYes
 from bot.application.access import Caller, NotAllowed, Refused, audited, may_show, require, verdict
 from bot.application.phones import open_phones, phones_named
 from bot.application.services import Services
+from bot.domain.hook import Hook
 from bot.domain.right import Right
 from bot.domain.schedule import Plan, Rule, RuleKind, Schedule, next_due
 from bot.domain.schedule_words import read_rule
@@ -55,6 +57,16 @@ class ScheduleCommands:
         rule = Rule(RuleKind.NOTIFICATION, "", self._zone(zone).key)
         return replace(await self._plan(rule, words, draft, yes), trigger=trigger)
 
+    async def add_hook(self, hook: Hook, draft: TaskDraft) -> Schedule:
+        """Keep a task that begins whenever a program calls its address. As `plan`; Refused for a name that is taken."""
+        if any(one.plan.hook is not None and one.plan.hook.name == hook.name for one in await self._all()):
+            raise Refused(say("hook.taken", name=hook.name))
+        plan = await self._plan(Rule(RuleKind.CALL, "", "UTC"), f"/hooks/{hook.name}", draft, None)
+        return await self.add(replace(plan, hook=hook), math.inf)
+
+    async def _all(self) -> tuple[Schedule, ...]:
+        return await self._services.store.schedules.all()
+
     async def _plan(self, rule: Rule, words: str, draft: TaskDraft, yes: StandingYes | None) -> Plan:
         caller, services = self._caller, self._services
         phones = phones_named(draft.device, open_phones(caller, services)) if draft.device else None
@@ -71,20 +83,24 @@ class ScheduleCommands:
         """Keep a plan; the same event gives the schedule that it gave before. A watch is paused at first."""
         made = await self._services.store.schedules.add(plan, now=self._services.clock(), due=due)
         await self._note(AuditKind.ALLOWED_AHEAD, made)
-        if plan.trigger is not None:
+        if not plan.is_timed:
             await self._services.store.audit.note(AuditKind.TRIGGER_MADE, self._caller.person, detail=_named(made))
         return made
 
     async def visible(self) -> list[Schedule]:
         """Those with times that the caller may see and change here."""
-        return [one for one in await self._all_visible() if one.plan.trigger is None]
+        return [one for one in await self._all_visible() if one.plan.is_timed]
 
     async def triggers(self) -> list[Schedule]:
         """The triggers that the caller may see and change here."""
         return [one for one in await self._all_visible() if one.plan.trigger is not None]
 
+    async def hooks(self) -> list[Schedule]:
+        """What programs may call, as far as the caller may see and change it here."""
+        return [one for one in await self._all_visible() if one.plan.hook is not None]
+
     async def _all_visible(self) -> list[Schedule]:
-        found = await self._services.store.schedules.all()
+        found = await self._all()
         return [one for one in found if may_see_schedule(self._caller, self._services, one)]
 
     async def pause(self, number: str) -> Schedule:
@@ -115,7 +131,7 @@ class ScheduleCommands:
         """End it for good."""
         found = await self._own(number)
         await self._services.store.schedules.remove(found.id)
-        if found.plan.trigger is not None:
+        if not found.plan.is_timed:
             await self._services.store.audit.note(AuditKind.TRIGGER_REMOVED, self._caller.person, detail=_named(found))
         return found
 

@@ -113,12 +113,12 @@ async def change(commands: ScheduleCommands, verb: str, number: str) -> str:
 
 def _changed(one: Schedule, what: str, words: str) -> str:
     """What is told of a change: these words, where it is no trigger."""
-    return words if one.plan.trigger is None else say(f"trigger.changed.{what}", trigger=one.id)
+    return words if one.plan.is_timed else say(f"trigger.changed.{what}", trigger=one.id)
 
 
 def resumed_words(one: Schedule) -> str:
     """That it goes on, and when."""
-    time = local_time(one.due, ZoneInfo(one.plan.rule.zone)) if one.plan.trigger is None else ""
+    time = local_time(one.due, ZoneInfo(one.plan.rule.zone)) if one.plan.is_timed else ""
     words = say("schedule.resumed" if one.plan.watch is None else "watch.on", schedule=one.id, time=time)
     return _changed(one, "resumed", words)
 

@@ -13,6 +13,7 @@ from cronsim import CronSim
 
 from agent.standing_yes import StandingYes
 from bot.domain.address import Person, Place
+from bot.domain.hook import Hook
 from bot.domain.task_request import TaskDraft
 from bot.domain.trigger import Trigger
 from bot.domain.watch import Watch, WatchState
@@ -34,6 +35,8 @@ class RuleKind(StrEnum):
     """The five fields of cron, in local time."""
     NOTIFICATION = "notification"
     """Whenever a phone gets one (bot.domain.trigger). The rule is empty, and no time is one at which it is due."""
+    CALL = "call"
+    """Whenever a program calls its address (bot.domain.hook). As before."""
 
 
 class BadRule(Exception):
@@ -74,7 +77,7 @@ def next_due(rule: Rule, *, after: float, begun: float) -> float | None:
             except OverflowError:  # behind the last year of the calendar
                 return None
             return None if found is None else found.timestamp()
-        case RuleKind.NOTIFICATION:
+        case RuleKind.NOTIFICATION | RuleKind.CALL:
             return math.inf
 
 
@@ -125,7 +128,14 @@ class Plan:
     watch: Watch | None = None
     """What each run reads, where only some of that is told."""
     trigger: Trigger | None = None
-    """What begins each run, where no time does."""
+    """Which notifications begin each run, where no time does."""
+    hook: Hook | None = None
+    """What is called to begin each run, where neither does."""
+
+    @property
+    def is_timed(self) -> bool:
+        """Whether it runs at times of its own."""
+        return self.rule.kind not in {RuleKind.NOTIFICATION, RuleKind.CALL}
 
 
 @dataclass(frozen=True, slots=True)

@@ -50,6 +50,7 @@ _REVOKE: Final = update(schedules).where(_THAT).values(standing=None)
 _TRIGGERS: Final = (
     select(schedules).where(~schedules.c.paused, schedules.c.trigger.is_not(None)).order_by(schedules.c.id)
 )
+_HOOKS: Final = select(schedules).where(schedules.c.hook.is_not(None)).order_by(schedules.c.id)
 HOUR: Final = 3600.0
 KEPT: Final = 7 * 86_400.0
 """Seconds that marks are kept: a hundred times as long as a notification can begin something."""
@@ -116,6 +117,10 @@ class Schedules:
     async def triggers(self) -> tuple[Schedule, ...]:
         """The triggers that are not paused."""
         return tuple(map(_schedule, await self._database.fetch(_TRIGGERS)))
+
+    async def hooks(self) -> tuple[Schedule, ...]:
+        """Those that programs call, paused ones too."""
+        return tuple(map(_schedule, await self._database.fetch(_HOOKS)))
 
     async def is_marked(self, schedule: str, mark: str) -> bool:
         """Whether a trigger has dealt with the notification of this mark."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import Final
 
-from sqlalchemy import and_, bindparam, case, delete, literal, or_, select, update
+from sqlalchemy import Text, and_, bindparam, case, cast, delete, literal, or_, select, update
 from sqlalchemy import insert as plain_insert
 
 from bot.domain.webhook import Delivery, NewWebhook, Webhook
@@ -13,6 +13,7 @@ from bot.store.codec import Codec
 from bot.store.connection import Database, Parameters, Transaction
 from bot.store.engine import given, insert
 from bot.store.json_columns import row_number
+from bot.store.tables.metadata import Time
 from bot.store.tables.tasks import tasks
 from bot.store.tables.webhooks import webhook_deliveries as deliveries
 from bot.store.tables.webhooks import webhooks
@@ -28,25 +29,23 @@ _GET: Final = select(webhooks).where(_THAT)
 _ANY: Final = select(webhooks.c.id).where(webhooks.c.off == "").limit(1)
 _REMOVE: Final = delete(webhooks).where(_THAT)
 _IS_WATCH: Final = tasks.c.schedule != ""
-_ASKS: Final = bindparam("question") != ""
+_QUESTION: Final = cast(bindparam("question"), Text())
+_NOW: Final = cast(bindparam("now"), Time)
+_ASKS: Final = _QUESTION != ""
 _QUEUE: Final = plain_insert(deliveries).from_select(
     ["webhook", "task", "kind", "subject", "not_before", "created"],
     select(
         webhooks.c.id,
         tasks.c.id,
         case((_ASKS, literal("asked")), (_IS_WATCH, literal("watched")), else_=literal("ended")),
-        bindparam("question"),
-        bindparam("now"),
-        bindparam("now"),
+        _QUESTION,
+        _NOW,
+        _NOW,
     )
     .select_from(webhooks)
     .join(tasks, tasks.c.id == bindparam("task"))
     .where(
         webhooks.c.off == "",
-        or_(
-            webhooks.c.everybody,
-            and_(webhooks.c.person_platform == tasks.c.person_platform, webhooks.c.person_id == tasks.c.person_id),
-        ),
         or_(
             and_(_ASKS, webhooks.c.asked),
             and_(~_ASKS, _IS_WATCH, webhooks.c.watched),
@@ -110,7 +109,9 @@ class Webhooks:
         await self._database.execute(_REMOVE, {"id": int(webhook)})
 
     async def queue(self, transaction: Transaction, task: str, *, question: str = "", now: float) -> None:
-        """With this transaction whoever wants to know is told that a task has ended, or asks."""
+        """With this transaction whoever wants to know is told that a task has ended, or asks. Whose task it is, is
+        looked at when it is sent: accounts are linked and tokens end meanwhile.
+        """
         await transaction.fetch(_QUEUE, {"task": int(task), "question": question, "now": now})
 
     async def due(self, now: float) -> tuple[Delivery, ...]:

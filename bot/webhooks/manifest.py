@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
 from bot.cli.options import add_json
@@ -11,8 +12,12 @@ from bot.texts import say
 
 if TYPE_CHECKING:
     from fastapi import APIRouter
+    from starlette.requests import Request
+    from starlette.responses import Response
+    from starlette.routing import BaseRoute
 
     from bot.application.services import Services
+    from bot.webhooks.hooks import Inbound
 
 
 def _options(parser: argparse.ArgumentParser) -> None:
@@ -22,6 +27,21 @@ def _options(parser: argparse.ArgumentParser) -> None:
     add("webhook", nargs="?", default="", metavar="URL|NUMBER", help=say("cli.option.webhooks_which"))
     add("--everybody", action="store_true", help=say("cli.option.webhooks_everybody"))
     add_json(parser)
+
+
+def _routes(services: Services) -> Sequence[BaseRoute]:
+    from starlette.routing import Route  # noqa: PLC0415 - the console has it
+
+    received: list[Inbound] = []
+
+    async def call(request: Request) -> Response:
+        if not received:
+            from bot.webhooks.hooks import Inbound  # noqa: PLC0415 - with the first call
+
+            received.append(Inbound(services))
+        return await received[0].call(request)
+
+    return [Route("/hooks/{name}", call, methods=["POST"])]
 
 
 def _api() -> APIRouter:
@@ -41,6 +61,7 @@ async def _work(services: Services) -> None:
 
 PART: Final = Part(
     commands=(Command("webhooks", "bot.webhooks.command:webhooks", _options),),
+    routes=_routes,
     api=_api,
     work=_work,
 )

@@ -22,7 +22,7 @@ from bot.application.services import Services
 from bot.domain.chat import ChatError, FloodWait
 from bot.domain.outgoing import Message
 from bot.domain.right import Right
-from bot.domain.webhook import Delivery, Webhook, WebhookEvent
+from bot.domain.webhook import Delivery, NewWebhook, Webhook, WebhookEvent
 from bot.store.audit import AuditKind
 from bot.texts import say, speaking
 from bot.webhooks.making import host_of
@@ -136,7 +136,7 @@ class WebhookSender:
             await self._switch_off(webhook, "not_allowed")
             return
         with speaking(wish.person.language):
-            told = await self._told(delivery)
+            told = await self._told(wish, delivery)
         if told is None:
             await store.drop(delivery)
             return
@@ -160,10 +160,10 @@ class WebhookSender:
         if webhook.failing is not None and now - webhook.failing >= LONG:
             await self._switch_off(webhook, "long")
 
-    async def _told(self, delivery: Delivery) -> dict[str, Any] | None:
+    async def _told(self, wish: NewWebhook, delivery: Delivery) -> dict[str, Any] | None:
         """What is told, None where there is nothing to tell any more."""
         task = await self._services.task_service.get(delivery.task)
-        if task is None:
+        if task is None or not (wish.everybody or self._services.policy.same(wish.person, task.person)):
             return None
         data: dict[str, Any] = {
             "task": task.id,

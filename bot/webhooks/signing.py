@@ -6,7 +6,9 @@ import base64
 import binascii
 import hashlib
 import hmac
+import re
 import secrets
+from collections.abc import Mapping
 from typing import Final
 
 PREFIX: Final = "whsec_"
@@ -34,6 +36,16 @@ def headers_of(secret: str, message: str, at: float, body: bytes) -> dict[str, s
         "webhook-timestamp": str(int(at)),
         "webhook-signature": signature(secret, message, int(at), body),
     }
+
+
+def is_signed(secret: str, headers: Mapping[str, str], body: bytes, now: float) -> bool:
+    """Whether a message is signed with this secret, and of now. One of several signatures is enough."""
+    message, at = headers.get("webhook-id", ""), headers.get("webhook-timestamp", "")
+    if not message or not re.fullmatch(r"[0-9]{1,12}", at) or abs(now - int(at)) > TOLERANCE:
+        return False
+    wanted = signature(secret, message, int(at), body).encode()
+    given = headers.get("webhook-signature", "").split()
+    return any(hmac.compare_digest(wanted, each.encode()) for each in given)
 
 
 def _key(secret: str) -> bytes:

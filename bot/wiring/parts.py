@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from starlette.routing import BaseRoute
 
     from bot.application.services import Services
-    from bot.machines import RemoteMachines
 
 logger = logging.getLogger(__name__)
 
@@ -84,9 +83,9 @@ def _unlisted(data_dir: Path) -> list[str]:
     return [say("cli.backup.refused", name=MCP_NAME, why=why) for why in _unread(data_dir).values()]
 
 
-def part_routes(machines: RemoteMachines | None) -> list[BaseRoute]:
+def part_routes(services: Services) -> list[BaseRoute]:
     """What the console serves of the parts."""
-    return [route for part in installed_parts() if part.routes is not None for route in part.routes(machines)]
+    return [route for part in installed_parts() if part.routes is not None for route in part.routes(services)]
 
 
 @asynccontextmanager

@@ -273,7 +273,7 @@ async def _console(
                 *ConnectFolders(services, _folders(core)).routes(),
                 *ConnectPhones(services, WifiPhones(ServerAddress(*core.settings.adb_servers[0]))).routes(),
                 *LiveHand(services, ending).routes(),
-                *part_routes(core.machines),
+                *part_routes(services),
                 *ApiMount(services, ending, part_routers).routes(),
                 *ChatCompletions(services, ending).routes(),
                 *McpMount(services, ending).routes(),

@@ -98,7 +98,7 @@ task_tiers = table(
     required("tier", Text),
 )
 
-# Tasks that are given again at set times or by notifications of a phone, and watches.
+# Tasks that are given again at set times, by notifications of a phone or by calls of programs, and watches.
 schedules = table(
     "schedules",
     Column("id", Number, primary_key=True),
@@ -107,7 +107,7 @@ schedules = table(
     required("place_private", Flag),
     # The command that made it: the same one makes no second.
     required("event", Text),
-    required("rule_kind", Text, one_of("rule_kind", "at", "every", "cron", "notification")),
+    required("rule_kind", Text, one_of("rule_kind", "at", "every", "cron", "notification", "call")),
     required("rule_text", Text),
     required("rule_zone", Text),
     # The times as they were written.
@@ -127,6 +127,8 @@ schedules = table(
     required("readings", Text, server_default="{}"),
     # Which notifications begin a task, NULL where times do: it is due at no time then (infinity).
     optional("trigger", Text),
+    # What is called to begin a task, as JSON with its secret; NULL where neither.
+    optional("hook", Text),
     UniqueConstraint("place_address", "event"),
 )
 index("schedules_due", schedules.c.due, where=~schedules.c.paused)
