@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from agent.guards.policy import Policy
     from agent.ports.workshop import Lack, Workshop
     from agent.tools.spec import Tool
+    from bot.application.services import Services
     from bot.config.settings import Settings
     from bot.domain.finding import Finding
     from bot.machines import RemoteMachines
@@ -88,7 +89,7 @@ class Part:
     """What the doctor says of it."""
     machines: Callable[[Settings, Store, Policy], RemoteMachines | None] | None = None
     """The machines beside this one, None where the settings name none. Raises SettingsError."""
-    routes: Callable[[RemoteMachines | None], Sequence[BaseRoute]] | None = None
+    routes: Callable[[Services], Sequence[BaseRoute]] | None = None
     """What the console serves of it."""
     api: Callable[[], APIRouter] | None = None
     """What it adds to /api/v1."""
@@ -96,3 +97,5 @@ class Part:
     """Looks for the workshop that the setting names. A job is really run."""
     tool_servers: Callable[[], ToolServers] | None = None
     """Servers of others with tools."""
+    work: Callable[[Services], Awaitable[None]] | None = None
+    """What it does beside everything else, from the start of the service until it is cancelled."""

@@ -13,6 +13,7 @@ from devices.clock import PhoneClock
 from devices.geometry import Bounds, Size
 from devices.inputs import Input
 from devices.jpeg import Fit, Jpeg
+from devices.notification import PhoneNotification
 from devices.resizing import thumbnail_of
 from devices.storage import FolderEntry, FoundFiles
 from devices.wording import Words
@@ -355,6 +356,22 @@ class AppSource(Protocol):
 
     async def apps(self) -> tuple[InstalledApp, ...]:
         """The apps on its launcher, by label. Raises PhoneGone, PhoneTimeout, PhoneUnavailable."""
+        ...
+
+
+@runtime_checkable
+class NotificationSource(Protocol):
+    """A phone whose notifications can be read. Reading changes nothing on it, and takes no lease.
+
+    All methods raise PhoneGone, PhoneTimeout, PhoneUnavailable.
+    """
+
+    async def notifications(self, package: str) -> tuple[PhoneNotification, ...]:
+        """What this app shows now."""
+        ...
+
+    async def sms_app(self) -> str:
+        """The package of the app that SMS come to, "" where there is none."""
         ...
 
 

@@ -62,6 +62,16 @@ class EarlierTask(BaseModel):
     data: str | None = None
 
 
+class ReceivedText(BaseModel):
+    """What others have written and a task began with, such as a phone's notification: data, whatever it reads like."""
+
+    model_config = ConfigDict(frozen=True)
+
+    source: str
+    """Where it comes from, for a model: "a notification of Messages on Pixel"."""
+    text: str
+
+
 class TaskOrder(BaseModel):
     """What a person asked, ready for the agent. The same `task` id means the same work: it is continued."""
 
@@ -97,6 +107,8 @@ class TaskOrder(BaseModel):
     guidance: Guidance = AS_SET
     earlier: tuple[EarlierTask, ...] = ()
     """The tasks that this one follows up, the oldest first."""
+    received: tuple[ReceivedText, ...] = ()
+    """Texts of others that it began with."""
 
 
 class Agent(Protocol):

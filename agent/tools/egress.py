@@ -105,10 +105,10 @@ class Egress:
         self._most_bytes = most_bytes
 
     async def fetch(
-        self, url: str, *, headers: Mapping[str, str] | None = None, send: Mapping[str, Any] | None = None
+        self, url: str, *, headers: Mapping[str, str] | None = None, send: Mapping[str, Any] | bytes | None = None
     ) -> Fetched:
-        """What stands there; with `send` it is posted as JSON. `headers` go to the first address alone, and who sends
-        something is not redirected. Raises FetchFailed.
+        """What stands there; with `send` it is posted as JSON, bytes as they are. `headers` go to the first address
+        alone, and who sends something is not redirected. Raises FetchFailed.
         """
         try:
             async with asyncio.timeout(self._seconds):
@@ -116,7 +116,9 @@ class Egress:
         except TimeoutError as error:
             raise FetchFailed(f"It took longer than {self._seconds:g} seconds.") from error
 
-    async def _follow(self, url: yarl.URL, headers: Mapping[str, str], send: Mapping[str, Any] | None) -> Fetched:
+    async def _follow(
+        self, url: yarl.URL, headers: Mapping[str, str], send: Mapping[str, Any] | bytes | None
+    ) -> Fetched:
         for _ in range(MAX_REDIRECTS + 1):
             got = await self._once(url, headers, send)
             if isinstance(got, Fetched):
@@ -127,7 +129,7 @@ class Egress:
         raise FetchFailed("It leads from one address to the next without an end.")
 
     async def _once(
-        self, url: yarl.URL, headers: Mapping[str, str], send: Mapping[str, Any] | None
+        self, url: yarl.URL, headers: Mapping[str, str], send: Mapping[str, Any] | bytes | None
     ) -> Fetched | yarl.URL:
         """One request: what came, or the address that it leads to."""
         host, port = url.raw_host or "", url.port or 0
@@ -151,7 +153,8 @@ class Egress:
                     "GET" if send is None else "POST",
                     url,
                     headers=sent,
-                    json=send,
+                    json=None if isinstance(send, bytes) else send,
+                    data=send if isinstance(send, bytes) else None,
                     allow_redirects=False,
                     proxy=proxy,
                 ) as response,

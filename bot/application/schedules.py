@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 from zoneinfo import ZoneInfo
@@ -10,10 +11,12 @@ from agent.standing_yes import StandingYes
 from bot.application.access import Caller, NotAllowed, Refused, audited, may_show, require, verdict
 from bot.application.phones import open_phones, phones_named
 from bot.application.services import Services
+from bot.domain.hook import Hook
 from bot.domain.right import Right
-from bot.domain.schedule import Plan, RuleKind, Schedule, next_due
+from bot.domain.schedule import Plan, Rule, RuleKind, Schedule, next_due
 from bot.domain.schedule_words import read_rule
 from bot.domain.task_request import TaskDraft
+from bot.domain.trigger import Trigger
 from bot.domain.zones import zone_named
 from bot.people.roles import can_be_asked
 from bot.store.audit import AuditKind, YesDetail
@@ -37,9 +40,35 @@ class ScheduleCommands:
         """The plan for a task by such a rule (`every 30m`), and when it is due first. Nothing is kept yet; a yes
         takes the right to approve on every phone that a run may get. Also raises BadRule and BadText.
         """
-        caller, services = self._caller, self._services
-        now = services.clock()
+        now = self._services.clock()
         rule = read_rule(when, now=now, zone=self._zone(zone))
+        due = next_due(rule, after=now, begun=now)
+        assert due is not None, "a rule that was read has a next time"
+        # "tomorrow" means another day by the time that it is read again.
+        words = f"at {rule.text.replace('T', ' ')}" if rule.kind is RuleKind.AT else " ".join(when.split())
+        return await self._plan(rule, words, draft, yes), due
+
+    async def plan_trigger(
+        self, trigger: Trigger, words: str, draft: TaskDraft, *, zone: str = "", yes: StandingYes | None = None
+    ) -> Plan:
+        """The plan for a task that notifications begin; `zone` is that of its quiet hours. As `plan`."""
+        async with audited(self._caller.person, self._services.store):
+            require(self._caller, self._services.policy, Right.USE, phone=trigger.phone)
+        rule = Rule(RuleKind.NOTIFICATION, "", self._zone(zone).key)
+        return replace(await self._plan(rule, words, draft, yes), trigger=trigger)
+
+    async def add_hook(self, hook: Hook, draft: TaskDraft) -> Schedule:
+        """Keep a task that begins whenever a program calls its address. As `plan`; Refused for a name that is taken."""
+        if any(one.plan.hook is not None and one.plan.hook.name == hook.name for one in await self._all()):
+            raise Refused(say("hook.taken", name=hook.name))
+        plan = await self._plan(Rule(RuleKind.CALL, "", "UTC"), f"/hooks/{hook.name}", draft, None)
+        return await self.add(replace(plan, hook=hook), math.inf)
+
+    async def _all(self) -> tuple[Schedule, ...]:
+        return await self._services.store.schedules.all()
+
+    async def _plan(self, rule: Rule, words: str, draft: TaskDraft, yes: StandingYes | None) -> Plan:
+        caller, services = self._caller, self._services
         phones = phones_named(draft.device, open_phones(caller, services)) if draft.device else None
         if phones is not None:
             draft = replace(draft, device=",".join(phone.id for phone in phones))
@@ -47,22 +76,31 @@ class ScheduleCommands:
             await self._let_make([phone.id for phone in phones or ()])
             if yes is not None:
                 _require_to_allow_ahead(caller, services, draft.device)
-        due = next_due(rule, after=now, begun=now)
-        assert due is not None, "a rule that was read has a next time"
-        # "tomorrow" means another day by the time that it is read again.
-        words = f"at {rule.text.replace('T', ' ')}" if rule.kind is RuleKind.AT else " ".join(when.split())
         draft = replace(draft, text=clean(draft.text, say("schedule.task")))
-        return Plan(caller.person, caller.place, caller.event, rule, words, draft, yes), due
+        return Plan(caller.person, caller.place, caller.event, rule, words, draft, yes)
 
     async def add(self, plan: Plan, due: float) -> Schedule:
         """Keep a plan; the same event gives the schedule that it gave before. A watch is paused at first."""
         made = await self._services.store.schedules.add(plan, now=self._services.clock(), due=due)
         await self._note(AuditKind.ALLOWED_AHEAD, made)
+        if not plan.is_timed:
+            await self._services.store.audit.note(AuditKind.TRIGGER_MADE, self._caller.person, detail=_named(made))
         return made
 
     async def visible(self) -> list[Schedule]:
-        """Those that the caller may see and change here."""
-        found = await self._services.store.schedules.all()
+        """Those with times that the caller may see and change here."""
+        return [one for one in await self._all_visible() if one.plan.is_timed]
+
+    async def triggers(self) -> list[Schedule]:
+        """The triggers that the caller may see and change here."""
+        return [one for one in await self._all_visible() if one.plan.trigger is not None]
+
+    async def hooks(self) -> list[Schedule]:
+        """What programs may call, as far as the caller may see and change it here."""
+        return [one for one in await self._all_visible() if one.plan.hook is not None]
+
+    async def _all_visible(self) -> list[Schedule]:
+        found = await self._all()
         return [one for one in found if may_see_schedule(self._caller, self._services, one)]
 
     async def pause(self, number: str) -> Schedule:
@@ -93,6 +131,8 @@ class ScheduleCommands:
         """End it for good."""
         found = await self._own(number)
         await self._services.store.schedules.remove(found.id)
+        if not found.plan.is_timed:
+            await self._services.store.audit.note(AuditKind.TRIGGER_REMOVED, self._caller.person, detail=_named(found))
         return found
 
     async def _own(self, number: str) -> Schedule:
@@ -126,6 +166,10 @@ class ScheduleCommands:
             return zone_named(name) if name else self._services.zone
         except ValueError:
             raise Refused(say("schedule.no_zone", name=name[:40])) from None
+
+
+def _named(one: Schedule) -> str:
+    return f"{one.id}: {one.plan.words}"
 
 
 def may_see_schedule(caller: Caller, services: Services, one: Schedule) -> bool:

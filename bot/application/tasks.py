@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from agent.files import GivenFile
-from agent.ports.agent import AS_SET, Guidance
+from agent.ports.agent import AS_SET, Guidance, ReceivedText
 from agent.questions import QuestionKind
 from agent.standing_yes import StandingYes
 from bot.application.access import Caller, Refused, Unknown, audited, require
@@ -23,6 +23,7 @@ from bot.domain.incoming import Attachment
 from bot.domain.right import Right
 from bot.domain.task import OpenQuestion, Task, TaskState
 from bot.domain.task_request import Origin, TaskDraft, TaskRequest
+from bot.domain.trigger import TaskTrigger
 from bot.domain.watch import TaskWatch
 from bot.tasks.files import check, keep
 from bot.tasks.input import choice_typed
@@ -98,8 +99,10 @@ class TaskCommands:
         guidance: Guidance = AS_SET,
         standing: tuple[StandingYes, ...] = (),
         watch: TaskWatch | None = None,
+        trigger: TaskTrigger | None = None,
+        received: tuple[ReceivedText, ...] = (),
     ) -> Started:
-        """Queue a task. Raises BadText, BadFiles, TooManyTasks and OverQuota, too."""
+        """Queue a task. Raises BadText, BadFiles, TooManyTasks, OverQuota and OverTriggerLimit, too."""
         caller, services = self._caller, self._services
         async with audited(caller.person, services.store):
             require(caller, services.policy, Right.USE)
@@ -129,6 +132,8 @@ class TaskCommands:
             follows="" if followed is None else followed.parent or followed.id,
             watch=watch,
             standing=standing,
+            trigger=trigger,
+            received=received,
             entitled=entitlement(caller, services),
         )
         if answer:
@@ -184,7 +189,7 @@ class TaskCommands:
         )
         kept, lost = await self._files(asked.files)
         again = TaskCommands(self._beside(task), self._services)
-        started = await again.start(draft, (*kept, *files), guidance=asked.guidance)
+        started = await again.start(draft, (*kept, *files), guidance=asked.guidance, received=asked.received)
         return replace(started, lost=lost)
 
     def _beside(self, task: Task) -> Caller:

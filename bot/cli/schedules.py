@@ -88,7 +88,7 @@ async def _rows(settings: Settings) -> list[dict[str, Any]]:
     from bot.views.tasks import schedule_json  # noqa: PLC0415 - see above
 
     async with own_store(settings) as store:
-        return [schedule_json(one) for one in await store.schedules.all()]
+        return [schedule_json(one) for one in await store.schedules.all() if one.plan.is_timed]
 
 
 def _line(row: dict[str, Any]) -> str:

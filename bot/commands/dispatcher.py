@@ -45,12 +45,28 @@ from bot.domain.task import TaskError
 from bot.people.access import Check
 from bot.store.errors import StoreAway
 from bot.texts import language_of, say, speaking
+from devices.parts import load_part
 from devices.recent import Recent
 
 EVENTS_KEPT = 4096
 """Events that are remembered so that none does anything twice; accepted tasks are remembered by the store."""
 
 Handler = Callable[[Request, Services], Awaitable[Reply]]
+
+
+def _of_part(package: str, name: str) -> Handler:
+    """The command of a part, loaded when it is asked for."""
+
+    async def handle(request: Request, services: Services) -> Reply:
+        commands = load_part(f"{package}.commands")
+        if commands is None:
+            raise Refused(say("parts.absent", folder=package.replace(".", "/")))
+        reply: Reply = await getattr(commands, name)(request, services)
+        return reply
+
+    return handle
+
+
 HANDLERS: Mapping[str, Handler] = {
     "help": people.show_help,
     "devices": phones.devices,
@@ -66,6 +82,8 @@ HANDLERS: Mapping[str, Handler] = {
     "schedule": scheduling.schedule,
     "schedules": scheduling.schedules,
     "watch": watching.watch,
+    "when": _of_part("bot.triggers", "when"),
+    "triggers": _of_part("bot.triggers", "triggers"),
     "answer": answers.answer,
     "screen": phones.screen,
     "hand": hand.hand,

@@ -169,6 +169,7 @@ _NAME = Field("name")
 _TASK = Field("task", OptionKind.TASK)
 _WHO = Field("who", OptionKind.SUBJECT)
 _SCHEDULE = Field("schedule")
+_TRIGGER = Field("trigger")
 _SETTING = Field("setting", OptionKind.SETTING)
 
 _NESTED: Mapping[str, tuple[tuple[str, str, tuple[str, ...] | None, str | None, tuple[Field, ...]], ...]] = {
@@ -181,6 +182,14 @@ _NESTED: Mapping[str, tuple[tuple[str, str, tuple[str, ...] | None, str | None, 
         ("schedule", "remove", (), "remove {schedule}", (_SCHEDULE,)),
     ),
     "watch": (("schedule", "watch", None, None, ()),),
+    "when": (("trigger", "add", None, None, ()),),
+    "triggers": (
+        ("trigger", "list", (), "", ()),
+        ("trigger", "pause", (), "pause {trigger}", (_TRIGGER,)),
+        ("trigger", "resume", (), "resume {trigger}", (_TRIGGER,)),
+        ("trigger", "revoke", (), "revoke {trigger}", (_TRIGGER,)),
+        ("trigger", "remove", (), "remove {trigger}", (_TRIGGER,)),
+    ),
     "remember": (("memory", "remember", ("device",), None, ()),),
     "forget": (("memory", "forget", (), None, ()),),
     "memories": (("memory", "list", (), None, ()),),

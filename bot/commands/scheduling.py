@@ -97,21 +97,30 @@ async def change(commands: ScheduleCommands, verb: str, number: str) -> str:
     """Pause, resume, revoke or remove a schedule, and what is told of that. Raises Refused."""
     match verb:
         case "remove":
-            return say("schedule.removed", schedule=(await commands.remove(number)).id)
+            one = await commands.remove(number)
+            return _changed(one, "removed", say("schedule.removed", schedule=one.id))
         case "revoke":
-            return say("schedule.revoked", schedule=(await commands.revoke(number)).id)
+            one = await commands.revoke(number)
+            return _changed(one, "revoked", say("schedule.revoked", schedule=one.id))
         case "pause":
-            return say("schedule.paused", schedule=(await commands.pause(number)).id)
+            one = await commands.pause(number)
+            return _changed(one, "paused", say("schedule.paused", schedule=one.id))
         case "resume":
             return resumed_words(await commands.resume(number))
         case _:
             raise Refused(say("press.unknown"))
 
 
+def _changed(one: Schedule, what: str, words: str) -> str:
+    """What is told of a change: these words, where it is no trigger."""
+    return words if one.plan.is_timed else say(f"trigger.changed.{what}", trigger=one.id)
+
+
 def resumed_words(one: Schedule) -> str:
     """That it goes on, and when."""
-    time = local_time(one.due, ZoneInfo(one.plan.rule.zone))
-    return say("schedule.resumed" if one.plan.watch is None else "watch.on", schedule=one.id, time=time)
+    time = local_time(one.due, ZoneInfo(one.plan.rule.zone)) if one.plan.is_timed else ""
+    words = say("schedule.resumed" if one.plan.watch is None else "watch.on", schedule=one.id, time=time)
+    return _changed(one, "resumed", words)
 
 
 def _example(request: Request) -> str:

@@ -152,6 +152,7 @@ _EXPECTED: Final[Mapping[str, str]] = {
     "web_tools": "yes_no",
     "searxng_url": "url",
     "web_proxy": "proxy",
+    "webhook_hosts": "servers",
     "workshop": "workshop",
     "pairing": "yes_no",
     "max_steps": "positive",
@@ -248,6 +249,7 @@ class Settings(BaseSettings):
     searxng_url: Url = ""
     tavily_api_key: SecretStr = SecretStr("")
     web_proxy: ProxyUrl = SecretStr("")
+    webhook_hosts: Servers = ()
     workshop: Annotated[str, Field(max_length=100, pattern=r"^(auto|off|/\S+)$")] = "auto"
     max_steps: Annotated[int, Field(ge=1)] = 60
     max_minutes: Annotated[float, Field(gt=0)] | None = 120

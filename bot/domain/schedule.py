@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -12,7 +13,9 @@ from cronsim import CronSim
 
 from agent.standing_yes import StandingYes
 from bot.domain.address import Person, Place
+from bot.domain.hook import Hook
 from bot.domain.task_request import TaskDraft
+from bot.domain.trigger import Trigger
 from bot.domain.watch import Watch, WatchState
 
 SHORTEST = 60
@@ -30,6 +33,10 @@ class RuleKind(StrEnum):
     """Again and again after so many seconds, counted from the making; clocks that change do not matter."""
     CRON = "cron"
     """The five fields of cron, in local time."""
+    NOTIFICATION = "notification"
+    """Whenever a phone gets one (bot.domain.trigger). The rule is empty, and no time is one at which it is due."""
+    CALL = "call"
+    """Whenever a program calls its address (bot.domain.hook). As before."""
 
 
 class BadRule(Exception):
@@ -70,6 +77,8 @@ def next_due(rule: Rule, *, after: float, begun: float) -> float | None:
             except OverflowError:  # behind the last year of the calendar
                 return None
             return None if found is None else found.timestamp()
+        case RuleKind.NOTIFICATION | RuleKind.CALL:
+            return math.inf
 
 
 def count_due(rule: Rule, *, first: float, until: float, begun: float, most: int) -> int:
@@ -118,6 +127,15 @@ class Plan:
     """The one message that its runs may send without a question."""
     watch: Watch | None = None
     """What each run reads, where only some of that is told."""
+    trigger: Trigger | None = None
+    """Which notifications begin each run, where no time does."""
+    hook: Hook | None = None
+    """What is called to begin each run, where neither does."""
+
+    @property
+    def is_timed(self) -> bool:
+        """Whether it runs at times of its own."""
+        return self.rule.kind not in {RuleKind.NOTIFICATION, RuleKind.CALL}
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +147,7 @@ class Schedule:
     plan: Plan
     created: float
     due: float
-    """The next time."""
+    """The next time; infinite for a trigger."""
     paused: bool
     task: str
     """The run that was begun last; "" before the first."""

@@ -289,6 +289,13 @@ class OverQuota(TaskError):
         super().__init__(text)
 
 
+class OverTriggerLimit(TaskError):
+    """A trigger has begun as many tasks within an hour as it may."""
+
+    def __init__(self, limit: int) -> None:
+        super().__init__(say("trigger.limit", number=limit))
+
+
 class NotStill(TaskError):
     """The task was paused, but what it was doing has not come to rest yet. `task` is as it stands now.
 

@@ -9,10 +9,11 @@ from typing import Annotated, Final
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
 from agent.files import GivenFile
-from agent.ports.agent import AS_SET, Guidance
+from agent.ports.agent import AS_SET, Guidance, ReceivedText
 from agent.result_schema import JsonSchema
 from agent.standing_yes import StandingYes
 from bot.domain.address import Address, Person
+from bot.domain.trigger import TaskTrigger
 from bot.domain.watch import TaskWatch
 
 MAX_STEPS: Final = 60
@@ -118,5 +119,9 @@ class TaskRequest:
     """The reading that it is, which has no card and whose end is only told when there is news; None for any other."""
     standing: tuple[StandingYes, ...] = ()
     """What a person has allowed ahead with the schedule that it comes from."""
+    trigger: TaskTrigger | None = None
+    """What began it, where a notification did."""
+    received: tuple[ReceivedText, ...] = ()
+    """Texts of others that it began with."""
     entitled: Entitlement | None = None
     """Which phones the person may use; None when that is not looked at."""

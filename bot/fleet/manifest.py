@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from starlette.routing import BaseRoute
 
     from agent.guards.policy import Policy
+    from bot.application.services import Services
     from bot.fleet.hub_parts import HubParts
-    from bot.machines import RemoteMachines
     from bot.store.store import Store
 
 
@@ -60,10 +60,10 @@ def _hub(settings: Settings, store: Store, policy: Policy) -> HubParts | None:
     return HubParts(settings, store, policy)
 
 
-def _routes(machines: RemoteMachines | None) -> Sequence[BaseRoute]:
+def _routes(services: Services) -> Sequence[BaseRoute]:
     from bot.fleet.console import FleetRoutes, hub_of  # noqa: PLC0415 - for a service alone
 
-    return FleetRoutes(hub_of(machines)).routes()
+    return FleetRoutes(hub_of(services.machines)).routes()
 
 
 def _api() -> APIRouter:

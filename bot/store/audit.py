@@ -49,6 +49,11 @@ class AuditKind(StrEnum):
     TOKEN_MADE = "token_made"  # noqa: S105 - the name of what happened
     TOKEN_REVOKED = "token_revoked"  # noqa: S105 - the same
     OPERATED = "operated"
+    TRIGGER_MADE = "trigger_made"
+    TRIGGER_REMOVED = "trigger_removed"
+    WEBHOOK_MADE = "webhook_made"
+    WEBHOOK_REMOVED = "webhook_removed"
+    WEBHOOK_OFF = "webhook_off"
 
 
 class FileDetail(BaseModel):

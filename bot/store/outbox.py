@@ -17,6 +17,7 @@ from bot.store.engine import given, insert, upsert
 from bot.store.json_columns import message_of, message_text
 from bot.store.tables.chats import cards, outbox, questions
 from bot.store.waiting import PATIENCE_S
+from bot.store.webhooks import Webhooks
 
 OutboxKind = Literal["final", "question", "notice", "file"]
 """What the table calls a payload; which of them goes first depends on it alone."""
@@ -158,8 +159,9 @@ _ASKED: Final = _OF.where(outbox.c.kind == "question", outbox.c.state == "pendin
 class Outbox:
     """The table of messages to send. Those of one task are sent in the order in which they were written."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: Database, webhooks: Webhooks) -> None:
         self._database = database
+        self._webhooks = webhooks
 
     async def recover(self, now: float, *, patience: float = 0.0) -> None:
         """At start: what was being sent when the process died is pending again, marked as uncertain.
@@ -175,7 +177,19 @@ class Outbox:
         await self._database.write(work, patience=patience)
 
     async def add(self, transaction: Transaction, task: str, payload: Payload, *, now: float) -> None:
-        """A message becomes due with this transaction. Raises StoreConflict for a second final message."""
+        """A message becomes due with this transaction, and what webhooks are told of it. Raises StoreConflict for a
+        second final message.
+        """
+        await self._add(transaction, task, payload, now=now)
+        match payload:
+            case FinalPayload():
+                await self._webhooks.queue(transaction, task, now=now)
+            case QuestionPayload(question):
+                await self._webhooks.queue(transaction, task, question=question, now=now)
+            case _:
+                pass
+
+    async def _add(self, transaction: Transaction, task: str, payload: Payload, *, now: float) -> None:
         kind, subject, name = _columns(payload)
         values = {"task": int(task), "kind": kind, "subject": subject, "name": name, "created": now}
         await transaction.fetch(_ADD, values)
@@ -210,7 +224,7 @@ class Outbox:
 
         async def work(transaction: Transaction) -> tuple[OutboxRow, ...]:
             for row in await transaction.fetch(_UNASK, {"task": int(task)}):
-                await self.add(transaction, task, QuestionPayload(row["subject"]), now=now)
+                await self._add(transaction, task, QuestionPayload(row["subject"]), now=now)
             return tuple(_row(row) for row in await transaction.fetch(_ASKED, {"task": int(task)}))
 
         return await self._database.write(work)

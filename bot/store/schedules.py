@@ -1,7 +1,8 @@
-"""The schedules: what is to be done again, and when it is due next."""
+"""The schedules: what is to be done again, when it is due next, and what has begun it."""
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import replace
 from typing import Final
 
@@ -9,12 +10,14 @@ from sqlalchemy import bindparam, delete, func, select, update
 
 from bot.domain.address import Person
 from bot.domain.schedule import Plan, Schedule
+from bot.domain.task import OverTriggerLimit
+from bot.domain.trigger import TaskTrigger
 from bot.domain.watch import WatchState
 from bot.store.codec import Codec
 from bot.store.connection import Database, Parameters, Row, Transaction, Value
 from bot.store.engine import given, insert
 from bot.store.json_columns import row_number
-from bot.store.tables.tasks import schedules
+from bot.store.tables.tasks import schedules, trigger_marks
 
 _PLAN: Final = Codec(Plan, schedules, lean={"draft"})
 _SCHEDULE: Final = Codec(Schedule, schedules, lean={"draft"})
@@ -44,6 +47,21 @@ _ADVANCE: Final = update(schedules).where(_THAT, _WAS_DUE).values(due=bindparam(
 _PAUSE: Final = update(schedules).where(_THAT).values(paused=True)
 _RESUME: Final = update(schedules).where(_THAT).values(paused=False, due=bindparam("due"), skipped=0)
 _REVOKE: Final = update(schedules).where(_THAT).values(standing=None)
+_TRIGGERS: Final = (
+    select(schedules).where(~schedules.c.paused, schedules.c.trigger.is_not(None)).order_by(schedules.c.id)
+)
+_HOOKS: Final = select(schedules).where(schedules.c.hook.is_not(None)).order_by(schedules.c.id)
+HOUR: Final = 3600.0
+KEPT: Final = 7 * 86_400.0
+"""Seconds that marks are kept: a hundred times as long as a notification can begin something."""
+_MARKED: Final = select(trigger_marks.c.mark).where(given(trigger_marks.c.schedule), given(trigger_marks.c.mark))
+_MARK: Final = insert(trigger_marks, trigger_marks.c.keys())
+_BEGUN_SINCE: Final = select(func.count()).where(
+    given(trigger_marks.c.schedule), trigger_marks.c.begins, trigger_marks.c.at > bindparam("since")
+)
+_FORGET_MARKS: Final = delete(trigger_marks).where(
+    given(trigger_marks.c.schedule), trigger_marks.c.at < bindparam("before")
+)
 _REMOVE: Final = delete(schedules).where(_THAT).returning(schedules.c.id)
 
 
@@ -52,6 +70,8 @@ class Schedules:
 
     def __init__(self, database: Database) -> None:
         self._database = database
+        self.trigger_begun = asyncio.Event()
+        """Set whenever a trigger begins to be looked for, for whoever waits for the first one."""
 
     async def add(self, plan: Plan, *, now: float, due: float) -> Schedule:
         """Keep a plan; the same event gives the schedule that it gave before. A watch is paused until its person has
@@ -63,7 +83,9 @@ class Schedules:
             rows = await transaction.fetch(_ADD, values)
             return _schedule((rows or await transaction.fetch(_OF_EVENT, values))[0])
 
-        return await self._database.write(work)
+        made = await self._database.write(work)
+        self.trigger_begun.set()
+        return made
 
     async def get(self, schedule: str) -> Schedule | None:
         """The schedule with this number, None when there is none."""
@@ -92,6 +114,29 @@ class Schedules:
         """The schedules whose time has come."""
         return tuple(map(_schedule, await self._database.fetch(_DUE, {"now": now})))
 
+    async def triggers(self) -> tuple[Schedule, ...]:
+        """The triggers that are not paused."""
+        return tuple(map(_schedule, await self._database.fetch(_TRIGGERS)))
+
+    async def hooks(self) -> tuple[Schedule, ...]:
+        """Those that programs call, paused ones too."""
+        return tuple(map(_schedule, await self._database.fetch(_HOOKS)))
+
+    async def is_marked(self, schedule: str, mark: str) -> bool:
+        """Whether a trigger has dealt with the notification of this mark."""
+        return bool(await self._database.fetch(_MARKED, {"schedule": int(schedule), "mark": mark}))
+
+    async def mark(self, transaction: Transaction, trigger: TaskTrigger, *, now: float, begins: bool) -> None:
+        """Keep that a trigger has dealt with a notification, which `begins` a task or does not. Raises
+        OverTriggerLimit where it may begin no more within the hour.
+        """
+        schedule = int(trigger.schedule)
+        rows = await transaction.fetch(_BEGUN_SINCE, {"schedule": schedule, "since": now - HOUR})
+        if begins and rows[0][0] >= trigger.per_hour:
+            raise OverTriggerLimit(trigger.per_hour)
+        await transaction.fetch(_FORGET_MARKS, {"schedule": schedule, "before": now - KEPT})
+        await transaction.fetch(_MARK, {"schedule": schedule, "mark": trigger.mark, "at": now, "begins": begins})
+
     async def first_due(self) -> float | None:
         """The first time at which something is due."""
         due: float | None = (await self._database.fetch(_FIRST_DUE))[0][0]
@@ -117,6 +162,7 @@ class Schedules:
     async def resume(self, schedule: str, due: float) -> None:
         """Resume a schedule: it is due again, from then on."""
         await self._database.execute(_RESUME, {"id": int(schedule), "due": due})
+        self.trigger_begun.set()
 
     async def revoke(self, schedule: str) -> None:
         """Nothing of it is allowed ahead any more."""

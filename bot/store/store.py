@@ -42,6 +42,7 @@ from bot.store.tasks import Tasks
 from bot.store.tokens import TokenTable
 from bot.store.tool_calls import ToolCallTable
 from bot.store.usage import UsageTable
+from bot.store.webhooks import Webhooks
 
 FRAMES_NAME = "frames"
 TASK_FILES_NAME = "task-files"
@@ -64,7 +65,8 @@ class Store:
         self.tool_calls = ToolCallTable(database, self.tasks, self.task_events, clock)
         self.leases = LeaseTable(database)
         self.questions = Questions(database)
-        self.outbox = Outbox(database)
+        self.webhooks = Webhooks(database)
+        self.outbox = Outbox(database, self.webhooks)
         self.cards = Cards(database)
         self.refusals = Refusals(database, clock)
         self.grants = Grants(database)

@@ -66,6 +66,8 @@ class TaskRepository:
             if not accepted.duplicate:
                 if self._gate is not None:
                     await self._gate.admit(transaction, accepted.task, request)
+                if (trigger := request.trigger) is not None:
+                    await self._store.schedules.mark(transaction, trigger, now=self._clock(), begins=True)
                 await self._store.audit.add(transaction, AuditKind.ACCEPTED, request.person, task=accepted.task.id)
             return accepted
 
@@ -78,6 +80,8 @@ class TaskRepository:
             accepted = await self._keep(transaction, request, ())
             if accepted.duplicate:
                 return accepted
+            if (trigger := request.trigger) is not None:
+                await self._store.schedules.mark(transaction, trigger, now=self._clock(), begins=False)
             return Accepted(await self._keeping.end(transaction, accepted.task, ending), duplicate=False)
 
         return await self._store.write(work)

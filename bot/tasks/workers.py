@@ -223,6 +223,7 @@ class Workers:
             standing=asked.standing,
             guidance=asked.guidance,
             earlier=await self._earlier(task),
+            received=asked.received,
             result=asked.result_schema if asked.watch is None else asked.watch.watch.result,
         )
         ended = False

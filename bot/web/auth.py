@@ -38,6 +38,8 @@ PROXIED = re.compile(
 """Headers that proxies add. One that names the console as 127.0.0.1 must not make its callers neighbours."""
 SAFE_METHODS = frozenset({"GET", "HEAD"})
 SIGN_IN = "/api/sign-in"
+HOOKS = "/hooks/"
+"""What programs call with a secret that is asked for there (bot.webhooks.hooks)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,7 +191,7 @@ class ConsoleGate:
         if refusal := self._misdirected(request):
             return refuse_at(request, 403, refusal, "other_page")
         if not programs and not re.match(r"/api(/|$)", path):
-            if path == "/" or path.startswith(("/page/", "/docs")) or self.here(request):
+            if path == "/" or path.startswith(("/page/", "/docs", HOOKS)) or self.here(request):
                 return None
             return refuse(403, say("refusal.elsewhere"))
         if programs and _carries_token(request):

@@ -19,11 +19,18 @@ if TYPE_CHECKING:
     from fastapi import APIRouter
     from starlette.routing import BaseRoute
 
-    from bot.machines import RemoteMachines
+    from bot.application.services import Services
 
 logger = logging.getLogger(__name__)
 
-MANIFESTS: Final = ("bot.fleet", "bot.workshop", "bot.model_comparison", "bot.mcp_servers")
+MANIFESTS: Final = (
+    "bot.fleet",
+    "bot.workshop",
+    "bot.model_comparison",
+    "bot.mcp_servers",
+    "bot.triggers",
+    "bot.webhooks",
+)
 """The parts with a manifest, which is their module of this name and has a `PART`."""
 NEEDED: Final = {
     "fleet": ("bot.fleet",),
@@ -31,6 +38,9 @@ NEEDED: Final = {
     "workshop": ("bot.workshop",),
     "compare-models": ("bot.model_comparison", "devices.virtual_phone", "agent.offline"),
     "phone": ("devices.virtual_phone",),
+    "when": ("bot.triggers",),
+    "triggers": ("bot.triggers",),
+    "webhooks": ("bot.webhooks",),
 }
 """The packages without which a command is not there."""
 
@@ -73,9 +83,22 @@ def _unlisted(data_dir: Path) -> list[str]:
     return [say("cli.backup.refused", name=MCP_NAME, why=why) for why in _unread(data_dir).values()]
 
 
-def part_routes(machines: RemoteMachines | None) -> list[BaseRoute]:
+def part_routes(services: Services) -> list[BaseRoute]:
     """What the console serves of the parts."""
-    return [route for part in installed_parts() if part.routes is not None for route in part.routes(machines)]
+    return [route for part in installed_parts() if part.routes is not None for route in part.routes(services)]
+
+
+@asynccontextmanager
+async def parts_at_work(services: Services) -> AsyncGenerator[None]:
+    """What the parts do beside everything else, until the block ends."""
+    works = [part.work(services) for part in installed_parts() if part.work is not None]
+    tasks = [asyncio.ensure_future(work) for work in works]
+    try:
+        yield
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
 
 
 def part_routers() -> list[APIRouter]:

@@ -65,7 +65,7 @@ from bot.wiring.connections import ConnectedChats, context_of
 from bot.wiring.core import Core, StoppedEarly, open_core
 from bot.wiring.dependencies import of_chats, of_core
 from bot.wiring.memory import settle
-from bot.wiring.parts import part_routers, part_routes
+from bot.wiring.parts import part_routers, part_routes, parts_at_work
 from bot.wiring.team import refused_folders
 from bot.wiring.tools import TOOL_NAMES
 from devices.adb.server import ServerAddress
@@ -188,6 +188,7 @@ async def _chats(
         scheduler = Scheduler(services)
         scheduler.start()
         stack.push_async_callback(scheduler.stop)
+        await stack.enter_async_context(parts_at_work(services))
         connected.start()
         stack.push_async_callback(connected.close)
         core.live.follow(reconnect)
@@ -272,7 +273,7 @@ async def _console(
                 *ConnectFolders(services, _folders(core)).routes(),
                 *ConnectPhones(services, WifiPhones(ServerAddress(*core.settings.adb_servers[0]))).routes(),
                 *LiveHand(services, ending).routes(),
-                *part_routes(core.machines),
+                *part_routes(services),
                 *ApiMount(services, ending, part_routers).routes(),
                 *ChatCompletions(services, ending).routes(),
                 *McpMount(services, ending).routes(),

@@ -21,6 +21,7 @@ from devices.adb.fastlane.lane import FastLane
 from devices.adb.film import film
 from devices.adb.identity import Identity, health_of, identify
 from devices.adb.input_driver import InputDriver
+from devices.adb.notifications import read_notifications, read_sms_app
 from devices.adb.observer import Observer
 from devices.adb.ownership import Ownership
 from devices.adb.preparation import Preparation
@@ -32,6 +33,7 @@ from devices.geometry import Size
 from devices.inputs import Input
 from devices.jpeg import Fit
 from devices.measuring import measured
+from devices.notification import PhoneNotification
 from devices.phone import Done, InstalledApp, Judged, Observation, PhoneInfo
 from devices.storage import FolderEntry, FoundFiles
 
@@ -174,6 +176,14 @@ class AdbPhone:
     async def apps(self) -> tuple[InstalledApp, ...]:
         """See `devices.phone.AppSource.apps`."""
         return await self._apps.all()
+
+    async def notifications(self, package: str) -> tuple[PhoneNotification, ...]:
+        """See `devices.phone.NotificationSource.notifications`."""
+        return await read_notifications(self._shell, package)
+
+    async def sms_app(self) -> str:
+        """See `devices.phone.NotificationSource.sms_app`."""
+        return await read_sms_app(self._shell)
 
     @measured("act")
     async def act(

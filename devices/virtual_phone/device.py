@@ -34,6 +34,8 @@ from devices.virtual_phone.touch import Hand
 from devices.virtual_phone.window_manager import WindowManager
 
 MOST_LINES = 500
+RUNNING_FOR = 86_400.0
+"""Seconds that a fresh phone has run for."""
 TICK = 0.001
 """Seconds between two readings of a clock that stands still: no two lines have the same time."""
 
@@ -174,6 +176,7 @@ class Device:
         self.files.changed = self.changed
         self.files.full = lambda: self.faults.storage_full
         self.files.kernel["/proc/sys/kernel/random/boot_id"] = self._boot_id
+        self.files.kernel["/proc/uptime"] = self._uptime
         self.boot_id = str(uuid.uuid4())
         """The kernel's number of this start (random(4))."""
         self.starting = False
@@ -182,6 +185,8 @@ class Device:
         """Whether a service holds the lock that keeps others from working here."""
         self.journal = Journal()
         self.event_log = EventLog(clock)
+        self.booted = clock().timestamp() - RUNNING_FOR
+        """When it was started last, in Unix seconds."""
         self.faults = Faults()
         self.faults.noted_by(self.journal.note)
         self.moments = Triggers(self.journal, happen)
@@ -310,6 +315,11 @@ class Device:
     async def restart_adbd(self) -> None:
         """Ends the adb daemon with all that runs in it, and starts it again on its port."""
         await self._adbd.restart()
+
+    def _uptime(self) -> bytes:
+        """Seconds since the start, and those that its processors were idle (proc(5))."""
+        seconds = self.event_log.now() - self.booted
+        return f"{seconds:.2f} {seconds:.2f}\n".encode()
 
     def _boot_id(self) -> bytes:
         return f"{self.boot_id}\n".encode()

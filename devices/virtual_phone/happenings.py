@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import uuid
+from dataclasses import replace
 
 from devices.geometry import Point
 from devices.virtual_phone.apps import hostile
@@ -12,10 +13,12 @@ from devices.virtual_phone.keys import key_code
 from devices.virtual_phone.scenario import (
     Battery,
     CableOut,
+    Dismiss,
     Happening,
     Hostile,
     Link,
     Lock,
+    Notify,
     PopUp,
     Press,
     Price,
@@ -31,10 +34,12 @@ from devices.virtual_phone.scenario import (
     Unlock,
     Wake,
 )
-from devices.virtual_phone.state import LAUNCHER
+from devices.virtual_phone.state import LAUNCHER, Posted
 
 ANSWER_SECONDS = 0.2
 """Between the command and the dark: it is answered first."""
+MOST_SHOWN = 50
+"""Notifications of one app (AOSP NotificationManagerService.MAX_PACKAGE_NOTIFICATIONS)."""
 OFF_SECONDS, START_SECONDS = 5.0, 5.0
 _running: set[asyncio.Task[None]] = set()
 
@@ -63,6 +68,9 @@ async def reboot(phone: Device, seconds: float, start_seconds: float) -> None:
     phone.windows.wake()
     phone.uiautomator.crash()
     phone.starting = True
+    phone.booted = phone.event_log.now()
+    for one in state.posted:  # their apps show again what they had shown
+        one.posted, one.changed = int(phone.booted * 1000), 0
 
     def started() -> None:
         phone.starting = False
@@ -96,6 +104,10 @@ async def happen(phone: Device, what: Happening) -> None:
             phone.state.battery = what.level
             if what.charging is not None:
                 phone.state.charging = what.charging
+        case Notify():
+            post(phone, what)
+        case Dismiss():
+            phone.state.posted = [one for one in phone.state.posted if one.package != what.package]
         case Price():
             phone.state.prices[what.product] = what.cents
         case Link():
@@ -111,6 +123,23 @@ async def happen(phone: Device, what: Happening) -> None:
         case _:
             _turn(phone, what)
     phone.changed()
+
+
+def post(phone: Device, what: Notify) -> None:
+    """Shows it, unless the app shows MOST_SHOWN already."""
+    now = int(phone.event_log.now() * 1000)
+    about = None if what.seconds_ago is None else now - round(what.seconds_ago * 1000)
+    made = Posted(
+        **what.model_dump(exclude={"do", "seconds_ago"}),
+        posted=now,
+        about=about,
+    )
+    for place, one in enumerate(phone.state.posted):
+        if (one.package, one.number, one.tag) == (what.package, what.number, what.tag):
+            phone.state.posted[place] = replace(made, posted=one.posted, changed=now)
+            return
+    if sum(one.package == what.package for one in phone.state.posted) < MOST_SHOWN:
+        phone.state.posted.append(made)
 
 
 def _turn(phone: Device, what: Wake | Sleep | Lock | Unlock) -> None:

@@ -134,6 +134,29 @@ class Battery(_Happening):
     charging: bool | None = None
 
 
+class Notify(_Happening):
+    """An app posts a notification; the same number and tag change the one that is there. No app shows more than 50."""
+
+    do: Literal["notify"] = "notify"
+    package: str
+    title: str
+    text: str
+    number: int = 1
+    tag: str = ""
+    flags: int = 0x10
+    group: str = ""
+    progress_of: int = 0
+    seconds_ago: float | None = None
+    """How long ago that was of which it tells."""
+
+
+class Dismiss(_Happening):
+    """All notifications of an app are wiped away."""
+
+    do: Literal["dismiss"] = "dismiss"
+    package: str
+
+
 class Price(_Happening):
     """A product of the shop costs so many cents from now on."""
 
@@ -198,6 +221,8 @@ Happening = Annotated[
     | Swipe
     | Press
     | Battery
+    | Notify
+    | Dismiss
     | Price
     | Link
     | CableOut

@@ -61,6 +61,25 @@ class Conversation:
 
 
 @dataclass(slots=True)
+class Posted:
+    """A notification that an app has posted, with the moments of its post, of its last change (0: none) and of what it
+    tells of (None: of its post), in milliseconds.
+    """
+
+    package: str
+    title: str
+    text: str
+    number: int = 1
+    tag: str = ""
+    flags: int = 0x10
+    group: str = ""
+    progress_of: int = 0
+    posted: int = 0
+    changed: int = 0
+    about: int | None = None
+
+
+@dataclass(slots=True)
 class Order:
     """A placed order; the total in cents of a dollar."""
 
@@ -146,6 +165,7 @@ def first_settings() -> dict[str, dict[str, str]]:
             "enabled_input_methods": LATIN_KEYBOARD,
             "ui_night_mode": "1",
             "location_mode": "3",
+            "sms_default_application": "com.android.messaging",
         },
         "global": {
             "wifi_on": "1",
@@ -228,6 +248,8 @@ class PhoneState:
     conversations: list[Conversation] = field(default_factory=first_conversations)
     chats: list[Conversation] = field(default_factory=first_chats)
     """Of WeChat."""
+    posted: list[Posted] = field(default_factory=list)
+    """What apps have posted beside the messages, the latest last."""
     consequences: list[Consequence] = field(default_factory=list)
     """What the pages of the hostile app brought about."""
     prices: dict[str, int] = field(default_factory=dict)

@@ -10,9 +10,11 @@ import pytest
 from devices.errors import InputRejected, PhoneGone, PhoneTimeout, UnknownApp, UntypableText
 from devices.geometry import Point, Size
 from devices.inputs import Key, LongPress, OpenApp, OpenUrl, PressKey, Swipe, Tap, TypeText
-from devices.phone import Element, Observation, Phone
+from devices.phone import Element, NotificationSource, Observation, Phone
 from devices.virtual_phone.adbd import LinkState
+from devices.virtual_phone.happenings import happen
 from devices.virtual_phone.phone import VirtualPhone
+from devices.virtual_phone.scenario import Dismiss, Notify
 
 
 @dataclass(frozen=True, slots=True)
@@ -302,3 +304,25 @@ class PhoneContract:
         look = await subject.phone.observe()
         await subject.phone.act(Tap(element(look, "New note").bounds.centre), receipt="n2")
         await subject.phone.observe(after=look)
+
+    async def test_notifications_are_read_and_nothing_changes(self, subject: Subject) -> None:
+        assert isinstance(subject.phone, NotificationSource)
+        assert await subject.phone.sms_app() == "com.android.messaging"
+        chat = "com.tencent.mm"
+        assert await subject.phone.notifications(chat) == ()
+        await happen(subject.virtual, Notify(package=chat, title="小明", text="到家了\n（八点）", number=7))
+        await happen(subject.virtual, Notify(package=chat, title="2", text="2 chats", number=8, flags=0x200))
+        await happen(subject.virtual, Notify(package=chat, title="song", text="", number=9, progress_of=100))
+        await happen(subject.virtual, Notify(package=chat, title="old", text="", number=10, seconds_ago=86_400.0))
+        one, *rest = await subject.phone.notifications(chat)
+        assert (one.title, one.text, one.lasting, one.reposted) == ("小明", "到家了\n（八点）", False, False)
+        assert one.key.startswith("0|com.tencent.mm|7|null|")
+        assert 0.0 <= one.age < 60.0
+        assert [(each.lasting, each.reposted) for each in rest] == [(True, False), (True, False), (False, True)]
+        await happen(subject.virtual, Notify(package=chat, title="小明", text="我也到了", number=7))
+        again = (await subject.phone.notifications(chat))[0]
+        assert (again.key, again.posted, again.text) == (one.key, one.posted, "我也到了")
+        first = await subject.phone.notifications("com.android.messaging")
+        assert {each.title for each in first} == {"Alice", "小明"}
+        await happen(subject.virtual, Dismiss(package=chat))
+        assert await subject.phone.notifications(chat) == ()

@@ -32,6 +32,7 @@ from bot.domain.schedule_words import read_rule
 from devices.adb import ui_tree
 from devices.adb.apps import parse_activities
 from devices.adb.fastlane.server import LaneFailed, result_of
+from devices.adb.notifications import parse_notifications
 from devices.adb.pictures import from_jpeg, from_png, from_raw
 from devices.adb.quoting import command, quote
 from devices.adb.state import foreground, parse_state
@@ -142,6 +143,8 @@ def printed_by_phones(output: str) -> None:
     parse_state(output)
     foreground(output)
     parse_activities(output)
+    for told in (output, f"@@uptime\n9\n@@clock\n9\n@@keys\n@@records\n{output}"):
+        assert all(one.package == "org.example" for one in parse_notifications(told, "org.example"))
 
 
 def pictures(data: bytes) -> None:

@@ -61,7 +61,7 @@ class Says(Egress):
         self._answers = iter(answers)
 
     async def fetch(
-        self, url: str, *, headers: Mapping[str, str] | None = None, send: Mapping[str, Any] | None = None
+        self, url: str, *, headers: Mapping[str, str] | None = None, send: Mapping[str, Any] | bytes | None = None
     ) -> Fetched:
         del headers, send
         return Fetched(url, 200, "application/json", "", next(self._answers))

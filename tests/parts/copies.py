@@ -15,6 +15,8 @@ PARTS: Final[Mapping[str, tuple[str, ...]]] = {
     "bot.workshop": (),
     "bot.model_comparison": (),
     "bot.mcp_servers": (),
+    "bot.triggers": (),
+    "bot.webhooks": (),
     "devices.virtual_phone": ("bot.model_comparison",),
     "agent.offline": ("bot.model_comparison",),
 }
@@ -24,6 +26,8 @@ COMMANDS: Final[Mapping[str, tuple[str, ...]]] = {
     "bot.workshop": ("workshop",),
     "bot.model_comparison": ("compare-models",),
     "bot.mcp_servers": (),
+    "bot.triggers": ("when", "triggers"),
+    "bot.webhooks": ("webhooks",),
     "devices.virtual_phone": ("phone", "compare-models"),
     "agent.offline": ("compare-models",),
 }

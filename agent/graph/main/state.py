@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Annotated, Any, Final, Literal, TypedDict, cast
 
 from agent.graph.subjects import joined_subjects, merged
-from agent.ports.agent import EarlierTask, TaskOrder
+from agent.ports.agent import EarlierTask, ReceivedText, TaskOrder
 
 Kind = Literal["chat", "refuse", "member", "simple", "complex"]
 VERSION: Final = 1
@@ -112,7 +112,7 @@ def begun(order: TaskOrder) -> MainState:
     """The state that a task begins with. The guidance comes with each order anew and is kept in no state."""
     return {
         "version": VERSION,
-        "order": order.model_dump(mode="json", exclude={"guidance", "earlier"}),
+        "order": order.model_dump(mode="json", exclude={"guidance", "earlier", "received"}),
         "plan": {
             "kind": "simple",
             "skill": order.skill,
@@ -134,7 +134,10 @@ def begun(order: TaskOrder) -> MainState:
         },
         "findings": {
             "results": [],
-            "notes": list(map(_of_earlier, order.earlier, range(len(order.earlier), 0, -1))),
+            "notes": [
+                *map(_of_earlier, order.earlier, range(len(order.earlier), 0, -1)),
+                *map(_of_received, order.received),
+            ],
             "sources": [],
             "user_messages": [],
             "frame": None,
@@ -158,6 +161,12 @@ def _of_earlier(task: EarlierTask, ago: int) -> str:
     answer = " ".join(f"{task.summary} {task.data or ''}".split())
     most = _EARLIER_LETTERS if ago <= 3 else _LONG_AGO_LETTERS
     return f"Before this the person asked: {task.text}. It ended as {task.outcome}: {answer[:most]}"
+
+
+def _of_received(received: ReceivedText) -> str:
+    """A text of others as a note. The person has not written it, and it orders nothing."""
+    words = " ".join(received.text.split())
+    return f"The task began with {received.source}, which others have written: {words[:_EARLIER_LETTERS]}"
 
 
 def order_of(state: MainState) -> TaskOrder:

@@ -98,7 +98,7 @@ task_tiers = table(
     required("tier", Text),
 )
 
-# Tasks that are given again at set times, and watches.
+# Tasks that are given again at set times, by notifications of a phone or by calls of programs, and watches.
 schedules = table(
     "schedules",
     Column("id", Number, primary_key=True),
@@ -107,7 +107,7 @@ schedules = table(
     required("place_private", Flag),
     # The command that made it: the same one makes no second.
     required("event", Text),
-    required("rule_kind", Text, one_of("rule_kind", "at", "every", "cron")),
+    required("rule_kind", Text, one_of("rule_kind", "at", "every", "cron", "notification", "call")),
     required("rule_text", Text),
     required("rule_zone", Text),
     # The times as they were written.
@@ -125,9 +125,24 @@ schedules = table(
     # What it watches, NULL for a schedule that watches nothing; and what it remembers of its readings.
     optional("watch", Text),
     required("readings", Text, server_default="{}"),
+    # Which notifications begin a task, NULL where times do: it is due at no time then (infinity).
+    optional("trigger", Text),
+    # What is called to begin a task, as JSON with its secret; NULL where neither.
+    optional("hook", Text),
     UniqueConstraint("place_address", "event"),
 )
 index("schedules_due", schedules.c.due, where=~schedules.c.paused)
+
+# Notifications that a trigger has dealt with, so that none begins anything twice.
+trigger_marks = table(
+    "trigger_marks",
+    required("schedule", Number, ForeignKey("schedules.id", ondelete="CASCADE")),
+    required("mark", Text),
+    required("at", Time),
+    # 1 where it has begun a task, 0 where it was only told why it has not.
+    required("begins", Flag),
+    PrimaryKeyConstraint("schedule", "mark"),
+)
 
 # Each step on a phone, for the card, the thread and the replay.
 steps = table(

@@ -7,6 +7,7 @@ import { platformName } from "./model.js";
 import { href, settle } from "./route.js";
 import { RuleFields } from "./rule_fields.js";
 import { loadAll, remove, send } from "./service.js";
+import { TriggerPanel } from "./triggers.js";
 import { moment } from "./when.js";
 import { say } from "./words.js";
 
@@ -24,7 +25,8 @@ export class SchedulePage extends Looking {
     this.list = h("ul", { class: "connect-rows" });
     this.none = h("div", { class: "empty", hidden: true }, h("h2", {}, say("page.schedules.none")), h("p", {}, say("page.schedules.none_hint")));
     this.runs = h("section", { class: "panel connect-panel", "aria-labelledby": "schedules-runs", hidden: true }, h("h2", { id: "schedules-runs" }, say("page.schedules.runs")), this.list);
-    this.root = h("div", { class: "sheet" }, this.wrong, this.none, this.watches, this.runs,
+    this.triggers = new TriggerPanel(model, () => this.fill());
+    this.root = h("div", { class: "sheet" }, this.wrong, this.none, this.watches, this.runs, this.triggers.root,
       h("section", { class: "panel connect-panel", "aria-labelledby": "schedules-new" }, h("h2", { id: "schedules-new" }, say("page.schedules.new")), this.making()));
   }
 
@@ -44,11 +46,12 @@ export class SchedulePage extends Looking {
   }
 
   ask() {
-    return loadAll(ALL);
+    return Promise.all([loadAll(ALL), this.triggers.ask()]);
   }
 
   show() {
-    const schedules = this.found;
+    const [schedules, triggers] = this.found;
+    this.triggers.show(triggers);
     const [watches, plain] = [schedules.filter((one) => one.watch), schedules.filter((one) => !one.watch)];
     arrange(this.watches, watches.map((one) => this.once(one, () => this.watch(one))));
     arrange(this.list, plain.map((one) => this.once(one, () => this.schedule(one))));

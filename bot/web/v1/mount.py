@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 KEY_LIMIT: Final = 200
 """Characters of an Idempotency-Key."""
 FILES: Final = "/files"
-REPEATED_SAFELY: Final = ("/tasks", "/conversations", "/schedules", FILES)
+REPEATED_SAFELY: Final = ("/tasks", "/conversations", "/schedules", "/triggers", "/webhooks", "/hooks", FILES)
 """Paths on which doing it again after a crash changes nothing, or is refused as done. Touches of a phone are not."""
 
 logger = logging.getLogger(__name__)

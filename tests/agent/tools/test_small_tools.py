@@ -130,7 +130,7 @@ class Answers(Egress):
         self.asked: list[str] = []
 
     async def fetch(
-        self, url: str, *, headers: Mapping[str, str] | None = None, send: Mapping[str, Any] | None = None
+        self, url: str, *, headers: Mapping[str, str] | None = None, send: Mapping[str, Any] | bytes | None = None
     ) -> Fetched:
         assert headers is None
         assert send is None

@@ -12,11 +12,13 @@ from bot.store.conversations import Conversations
 from bot.store.engine import Statement
 from bot.store.outbox import Outbox
 from bot.store.pruning import Pruning
+from bot.store.schedules import Schedules
 from bot.store.sqlite.connection import sql_of
 from bot.store.sqlite.database import SQLiteDatabase
 from bot.store.steps import Steps
 from bot.store.task_events import TaskEvents
 from bot.store.tasks import Tasks
+from bot.store.webhooks import Webhooks
 
 pytestmark = pytest.mark.sqlite
 
@@ -61,8 +63,10 @@ async def database(tmp_path: Path) -> AsyncIterator[Overheard]:
         pytest.param(lambda database: Tasks(database).active(), id="tasks that live"),
         pytest.param(lambda database: Tasks(database).interrupted_before(1.0), id="tasks that were given up"),
         pytest.param(lambda database: Tasks(database).parts("1"), id="parts"),
-        pytest.param(lambda database: Outbox(database).pending(1.0), id="messages to send"),
-        pytest.param(lambda database: Outbox(database).of("1"), id="messages of a task"),
+        pytest.param(lambda database: Outbox(database, Webhooks(database)).pending(1.0), id="messages to send"),
+        pytest.param(lambda database: Outbox(database, Webhooks(database)).of("1"), id="messages of a task"),
+        pytest.param(lambda database: Webhooks(database).due(1.0), id="webhooks that are due"),
+        pytest.param(lambda database: Schedules(database).is_marked("1", "x"), id="marks of a trigger"),
         pytest.param(lambda database: Pruning(database).with_checkpoints(1.0, 10), id="checkpoints to remove"),
         pytest.param(lambda database: Pruning(database).old_tasks(1.0, 10), id="tasks to remove"),
     ],

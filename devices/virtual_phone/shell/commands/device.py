@@ -11,7 +11,7 @@ from functools import partial
 
 from devices.virtual_phone.happenings import reboot_soon
 from devices.virtual_phone.shell.call import Call, Family
-from devices.virtual_phone.shell.commands import packages
+from devices.virtual_phone.shell.commands import notifications, packages
 from devices.virtual_phone.state import ADB_KEYBOARD, LATIN_KEYBOARD
 from devices.virtual_phone.system_switches import is_on, switch
 
@@ -192,7 +192,7 @@ async def ime(call: Call) -> int:
 
 
 async def cmd(call: Call) -> int:
-    """`cmd SERVICE …`: package, uimode, input_method, statusbar."""
+    """`cmd SERVICE …`: package, uimode, input_method, notification, statusbar."""
     service, *rest = call.arguments or ("",)
     windows = call.phone.windows
     if service == "package":
@@ -202,6 +202,8 @@ async def cmd(call: Call) -> int:
             call.phone.do(partial(switch, call.phone.state, "dark", on=rest[1] == "yes"))
         call.say(f"Night mode: {rest[1] if rest[1:] else ('yes' if is_on(call.phone.state, 'dark') else 'no')}")
         return 0
+    if service == "notification" and rest[:1] == ["list"]:
+        return notifications.list_keys(call)
     if service == "statusbar" and rest[:1] in (["expand-notifications"], ["collapse"]):
         call.phone.do(partial(setattr, windows.state, "shade", rest[0] != "collapse" and not windows.state.locked))
         return 0

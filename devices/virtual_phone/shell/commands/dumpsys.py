@@ -6,7 +6,7 @@ KeyguardServiceDelegate.dump (showing=), KeyguardStateMonitor.dump (mIsShowing),
 (topResumedActivity, ResumedActivity), InputMethodManagerService.dump (mInputShown), InputMethodService.dump
 (mIsInputViewShown, which stays true when the keyboard's window is closed: see its isInputViewShown),
 PowerManagerService.dump (mWakefulness), BatteryService.dump, DisplayViewport.toString,
-NotificationRecord.dump, SurfaceFlinger's --display-id.
+SurfaceFlinger's --display-id.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from zlib import crc32
 
 from devices.virtual_phone.apps import BY_KEY, BY_PACKAGE, LAUNCHER_ACTIVITY, LAUNCHER_PACKAGE
 from devices.virtual_phone.shell.call import Call, Family
+from devices.virtual_phone.shell.commands import notifications
 from devices.virtual_phone.shell.commands.frame import DISPLAYS, in_use
 from devices.virtual_phone.shell.commands.packages import packages
 from devices.virtual_phone.state import LAUNCHER, PhoneState
@@ -243,16 +244,6 @@ def _package(call: Call, words: tuple[str, ...]) -> None:
         call.say(f"        5d6e7f8 {short_component(app.component)} filter 9a0b1c2")
 
 
-def _notification(call: Call, _words: tuple[str, ...]) -> None:
-    call.say("Current Notification Manager state:")
-    call.say("  Notification List:")
-    for talk in call.phone.state.conversations:
-        if talk.lines and not talk.lines[-1].mine:
-            call.say("    NotificationRecord(0x0a1b2c3d: pkg=com.android.messaging user=UserHandle{0} id=1)")
-            call.say(f"      android.title=String ({talk.person})")
-            call.say(f"      android.text=String ({talk.lines[-1].text})")
-
-
 def _surface_flinger(call: Call, words: tuple[str, ...]) -> None:
     if words[:1] == ("--display-id",):
         for number, display in enumerate(DISPLAYS if call.phone.faults.two_displays else (in_use(call.phone.state),)):
@@ -271,7 +262,7 @@ SECTIONS: dict[str, Section] = {
     "battery": _battery,
     "display": _display,
     "package": _package,
-    "notification": _notification,
+    "notification": notifications.dump,
     "SurfaceFlinger": _surface_flinger,
 }
 FAMILY: Family = {"dumpsys": dumpsys}

@@ -18,6 +18,9 @@ BODIES = {
     "/tasks": {"text": "x"},
     "/conversations/{conversation}/messages": {"text": "x"},
     "/schedules": {"rule": "every 2h", "text": "x"},
+    "/triggers": {"source": "pixel", "text": "x"},
+    "/webhooks": {"url": "https://example.com/hook"},
+    "/hooks": {"name": "x", "text": "x"},
     "/tasks/{task}/steer": {"text": "x"},
     "/tasks/{task}/answer": {"text": "x"},
     "/conversations/{conversation}": {"title": "x"},
@@ -36,6 +39,10 @@ NOWHERE = {
     "phone": "pixel",
     "picture": "1",
     "schedule": "1",
+    "trigger": "1",
+    "webhook": "1",
+    "hook": "1",
+    "verb": "pause",
     "skill": "x",
     "draft": "x",
     "host": "x",
@@ -59,9 +66,12 @@ async def test_every_route_asks_for_a_token_of_its_own(api: ApiWorld) -> None:
     await api.world.rights.revoke_token("gone", ANNA)
     for method, path in await routes_of(api):
         named = path.format(
-            **dict.fromkeys(("conversation", "message", "task", "picture", "schedule"), "1"),
+            **dict.fromkeys(
+                ("conversation", "message", "task", "picture", "schedule", "trigger", "webhook", "hook"), "1"
+            ),
             **dict.fromkeys(("skill", "draft", "host", "phone_id"), "x"),
             phone="pixel",
+            verb="pause",
         )
         for wrong in ("", "wrong", api.start[:-1], gone, secret[:-1]):
             found = await api.ask(wrong, method, named, BODIES.get(path))
@@ -94,6 +104,10 @@ async def test_no_route_gives_away_what_is_somebody_elses(api: ApiWorld) -> None
             phone="pixel",
             picture="1",
             schedule=schedule,
+            trigger="1",
+            webhook="1",
+            hook="1",
+            verb="pause",
             skill="mug",
             draft="x",
             host="x",

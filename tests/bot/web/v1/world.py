@@ -180,7 +180,7 @@ async def open_api(
                 *TokenMaking(services).routes(),
                 *PeopleChanges(services).routes(),
                 *LogLines(stopping).routes(),
-                *part_routes(machines),
+                *part_routes(services),
                 *LiveHand(services, stopping).routes(),
                 *ApiMount(services, stopping, part_routers).routes(),
                 *ChatCompletions(services, stopping).routes(),

@@ -1,0 +1,26 @@
+"""An inbound webhook: a plan whose tasks begin when a program calls its address."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from bot.domain.trigger import MOST_PER_HOUR, PER_HOUR
+
+NAME: Final = r"[a-z0-9][a-z0-9-]{0,39}"
+MOST_VALUES: Final = 20
+
+
+class Hook(BaseModel):
+    """What is called, and what of a call reaches its task."""
+
+    model_config = ConfigDict(frozen=True)
+
+    name: str = Field(pattern=f"^{NAME}$")
+    """The last part of its address."""
+    secret: str = Field(repr=False)
+    """`whsec_` and a key in base64: callers send it, or sign with it."""
+    values: tuple[str, ...] = ()
+    """The names in the JSON of a call whose values are handed on; () for all."""
+    per_hour: int = Field(default=PER_HOUR, ge=1, le=MOST_PER_HOUR)

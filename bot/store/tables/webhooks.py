@@ -1,0 +1,47 @@
+"""Webhooks: addresses that are told what becomes of tasks."""
+
+from __future__ import annotations
+
+from sqlalchemy import Column, ForeignKey, Text, false, text
+
+from bot.store.tables.metadata import Flag, Number, Time, account, index, one_of, optional, required, table
+
+# Who is told what. Messages are signed with the secret, which is shown once.
+webhooks = table(
+    "webhooks",
+    Column("id", Number, primary_key=True),
+    *account("person", "name", "language"),
+    required("place_address", Text),
+    required("place_private", Flag),
+    # The command that made it: the same one makes no second.
+    required("event", Text, unique=True),
+    required("url", Text),
+    required("secret", Text),
+    # 1 for the tasks of everybody, 0 for those of its person.
+    required("everybody", Flag, server_default=false()),
+    # Whether it is told that a task ended, asks, and that a watch has news.
+    required("ended", Flag),
+    required("asked", Flag),
+    required("watched", Flag),
+    required("created", Time),
+    # Since when nothing has arrived; NULL while it answers. Why it is switched off, '' while it is not.
+    optional("failing", Time),
+    required("off", Text, server_default=""),
+)
+
+# Messages to them, written together with what causes them. A row goes when it has arrived, or was given up.
+webhook_deliveries = table(
+    "webhook_deliveries",
+    Column("id", Number, primary_key=True),
+    required("webhook", Number, ForeignKey("webhooks.id", ondelete="CASCADE")),
+    required("task", Number, ForeignKey("tasks.id")),
+    required("kind", Text, one_of("kind", "ended", "asked", "watched")),
+    # The question's id; '' for an end.
+    required("subject", Text),
+    required("attempts", Number, server_default=text("0")),
+    required("not_before", Time),
+    required("created", Time),
+)
+index("webhook_deliveries_due", webhook_deliveries.c.not_before)
+index("webhook_deliveries_webhook", webhook_deliveries.c.webhook)
+index("webhook_deliveries_task", webhook_deliveries.c.task)

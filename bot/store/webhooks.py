@@ -1,0 +1,163 @@
+"""Webhooks, and the messages to them that have not arrived yet."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Final
+
+from sqlalchemy import Text, and_, bindparam, case, cast, delete, literal, or_, select, update
+from sqlalchemy import insert as plain_insert
+
+from bot.domain.webhook import Delivery, NewWebhook, Webhook
+from bot.store.codec import Codec
+from bot.store.connection import Database, Parameters, Transaction
+from bot.store.engine import given, insert
+from bot.store.json_columns import row_number
+from bot.store.tables.metadata import Time
+from bot.store.tables.tasks import tasks
+from bot.store.tables.webhooks import webhook_deliveries as deliveries
+from bot.store.tables.webhooks import webhooks
+
+_WISH: Final = Codec(NewWebhook, webhooks)
+_WEBHOOK: Final = Codec(Webhook, webhooks)
+_DELIVERY: Final = Codec(Delivery, deliveries)
+_THAT: Final = given(webhooks.c.id)
+_ADD: Final = insert(webhooks, (*_WISH.columns, "created")).on_conflict_do_nothing().returning(webhooks)
+_OF_EVENT: Final = select(webhooks).where(given(webhooks.c.event))
+_ALL: Final = select(webhooks).order_by(webhooks.c.id)
+_GET: Final = select(webhooks).where(_THAT)
+_ANY: Final = select(webhooks.c.id).where(webhooks.c.off == "").limit(1)
+_REMOVE: Final = delete(webhooks).where(_THAT)
+_IS_WATCH: Final = tasks.c.schedule != ""
+_QUESTION: Final = cast(bindparam("question"), Text())
+_NOW: Final = cast(bindparam("now"), Time)
+_ASKS: Final = _QUESTION != ""
+_QUEUE: Final = plain_insert(deliveries).from_select(
+    ["webhook", "task", "kind", "subject", "not_before", "created"],
+    select(
+        webhooks.c.id,
+        tasks.c.id,
+        case((_ASKS, literal("asked")), (_IS_WATCH, literal("watched")), else_=literal("ended")),
+        _QUESTION,
+        _NOW,
+        _NOW,
+    )
+    .select_from(webhooks)
+    .join(tasks, tasks.c.id == bindparam("task"))
+    .where(
+        webhooks.c.off == "",
+        or_(
+            and_(_ASKS, webhooks.c.asked),
+            and_(~_ASKS, _IS_WATCH, webhooks.c.watched),
+            and_(~_ASKS, ~_IS_WATCH, webhooks.c.ended),
+        ),
+    ),
+)
+# By the sum: otherwise SQLite saves itself the sorting and reads all that wait.
+_DUE: Final = (
+    select(deliveries).where(deliveries.c.not_before <= bindparam("now")).order_by(deliveries.c.id + 0).limit(500)
+)
+_NEXT: Final = select(deliveries.c.not_before).order_by(deliveries.c.not_before).limit(1)
+_DONE: Final = delete(deliveries).where(given(deliveries.c.id))
+_LATER: Final = (
+    update(deliveries)
+    .where(given(deliveries.c.id))
+    .values(attempts=deliveries.c.attempts + 1, not_before=bindparam("later"))
+)
+_FAILING: Final = update(webhooks).where(_THAT, webhooks.c.failing.is_(None)).values(failing=bindparam("now"))
+_ANSWERS: Final = update(webhooks).where(_THAT).values(failing=None)
+_SWITCH_OFF: Final = update(webhooks).where(_THAT).values(off=bindparam("why"))
+_SWITCH_ON: Final = update(webhooks).where(_THAT).values(off="", failing=None)
+_FORGET: Final = delete(deliveries).where(given(deliveries.c.webhook))
+
+
+class Webhooks:
+    """The tables of webhooks."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self.made = asyncio.Event()
+        """Set whenever one is made or switched on, for whoever waits for the first."""
+
+    async def add(self, wish: NewWebhook, *, now: float) -> Webhook:
+        """Keep it; the same event gives the one that it gave before."""
+        values: Parameters = {**_WISH.values(wish), "created": now}
+
+        async def work(transaction: Transaction) -> Webhook:
+            rows = await transaction.fetch(_ADD, values)
+            return _WEBHOOK.read((rows or await transaction.fetch(_OF_EVENT, {"event": wish.event}))[0])
+
+        added = await self._database.write(work)
+        self.made.set()
+        return added
+
+    async def all(self) -> tuple[Webhook, ...]:
+        """All of them."""
+        return _WEBHOOK.read_all(await self._database.fetch(_ALL))
+
+    async def get(self, webhook: str) -> Webhook | None:
+        """The one with this number, None where there is none."""
+        number = row_number(webhook)
+        return None if number is None else _WEBHOOK.first(await self._database.fetch(_GET, {"id": number}))
+
+    async def any_on(self) -> bool:
+        """Whether there is one that is not switched off."""
+        return bool(await self._database.fetch(_ANY))
+
+    async def remove(self, webhook: str) -> None:
+        """End it, with the messages that wait for it."""
+        await self._database.execute(_REMOVE, {"id": int(webhook)})
+
+    async def queue(self, transaction: Transaction, task: str, *, question: str = "", now: float) -> None:
+        """With this transaction whoever wants to know is told that a task has ended, or asks. Whose task it is, is
+        looked at when it is sent: accounts are linked and tokens end meanwhile.
+        """
+        await transaction.fetch(_QUEUE, {"task": int(task), "question": question, "now": now})
+
+    async def due(self, now: float) -> tuple[Delivery, ...]:
+        """What may be sent now, the oldest first."""
+        return _DELIVERY.read_all(await self._database.fetch(_DUE, {"now": now}))
+
+    async def next_due(self) -> float | None:
+        """When the next one may be sent."""
+        rows = await self._database.fetch(_NEXT)
+        return float(rows[0][0]) if rows else None
+
+    async def arrived(self, delivery: Delivery) -> None:
+        """It has arrived: the webhook answers."""
+
+        async def work(transaction: Transaction) -> None:
+            await transaction.fetch(_DONE, {"id": int(delivery.id)})
+            await transaction.fetch(_ANSWERS, {"id": int(delivery.webhook)})
+
+        await self._database.write(work)
+
+    async def failed(self, delivery: Delivery, *, now: float, later: float | None) -> None:
+        """It has not arrived, and is tried again `later`; None gives it up."""
+
+        async def work(transaction: Transaction) -> None:
+            if later is None:
+                await transaction.fetch(_DONE, {"id": int(delivery.id)})
+            else:
+                await transaction.fetch(_LATER, {"id": int(delivery.id), "later": later})
+            await transaction.fetch(_FAILING, {"id": int(delivery.webhook), "now": now})
+
+        await self._database.write(work)
+
+    async def drop(self, delivery: Delivery) -> None:
+        """There is nothing to tell any more."""
+        await self._database.execute(_DONE, {"id": int(delivery.id)})
+
+    async def switch_off(self, webhook: str, why: str) -> None:
+        """Tell it nothing more, and forget what waits for it."""
+
+        async def work(transaction: Transaction) -> None:
+            await transaction.fetch(_SWITCH_OFF, {"id": int(webhook), "why": why})
+            await transaction.fetch(_FORGET, {"webhook": int(webhook)})
+
+        await self._database.write(work)
+
+    async def switch_on(self, webhook: str) -> None:
+        """Tell it again, from now on."""
+        await self._database.execute(_SWITCH_ON, {"id": int(webhook)})
+        self.made.set()

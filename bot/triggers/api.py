@@ -1,0 +1,146 @@
+"""Triggers in the API: what a phone's notifications begin."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal, Self
+
+from fastapi import APIRouter
+from pydantic import Field, StringConstraints, model_validator
+
+from bot.application.access import Refused, Unknown
+from bot.application.skills import draft_of_skill
+from bot.commands.scheduling import change
+from bot.domain.right import Right
+from bot.domain.schedule import Schedule
+from bot.domain.task_request import SkillCall
+from bot.domain.trigger import MOST_PER_HOUR, MOST_WORDS, PER_HOUR, quiet_hours
+from bot.people.subjects import Subject
+from bot.texts import say
+from bot.triggers.wish import TriggerWish, add_trigger
+from bot.views.tasks import options_of
+from bot.web.v1.asking import Caller, Id, Limit, NumberCursor, page
+from bot.web.v1.calls import Calls
+from bot.web.v1.models.base import TEXT_LIMIT, Arguments, Got, Listed, Name
+from bot.web.v1.models.tasks import HowTo
+
+router = APIRouter(tags=["triggers"])
+Words = Annotated[str, StringConstraints(min_length=1, max_length=200)]
+
+
+class NewTrigger(HowTo):
+    """A task that begins whenever a phone gets such a notification, done on that phone unless another one is named."""
+
+    source: Name = Field(min_length=1, description="The phone that gets it, by name or id.")
+    app: Name = Field(default="", description="The app that shows it, by name or package; empty for SMS.")
+    sender: Name = Field(default="", description="Words that its title has; empty for any.")
+    words: list[Words] = Field(
+        default_factory=list, max_length=MOST_WORDS, description="Words that it has, all of them."
+    )
+    quiet: str = Field(default="", max_length=20, description="Hours in which nothing begins: `22:00-07:00`.")
+    per_hour: int = Field(default=PER_HOUR, ge=1, le=MOST_PER_HOUR, description="At most so many tasks in an hour.")
+    zone: Name = Field(default="", description="The time zone of the quiet hours.")
+    text: str = Field(default="", max_length=TEXT_LIMIT, description="Left out where a skill is named.")
+    skill: Name = Field(default="", description="The name of the skill that is followed each time.")
+    arguments: Arguments = Field(default_factory=dict, description="What the skill is done with, by parameter.")
+
+    @model_validator(mode="after")
+    def _of_something(self) -> Self:
+        if not (self.text.strip() or self.skill):
+            raise ValueError("a text or a skill is needed")
+        return self
+
+
+class TriggerInfo(Got):
+    """A trigger. Times are Unix seconds."""
+
+    id: str
+    rule: str = Field(description="Which notifications begin it, in words.")
+    source: str = Field(description="The phone that gets them, by id.")
+    package: str
+    sender: str
+    words: list[str]
+    quiet: str
+    per_hour: int
+    zone: str
+    text: str
+    person: str
+    person_name: str
+    platform: str
+    options: dict[str, Any] = Field(description="How it is to be done, as far as that is more than what is set.")
+    created: float
+    paused: bool
+    task: str | None = Field(description="The last one that it began.")
+    allowed: dict[str, Any] | None = Field(description="What a person has allowed ahead for it.")
+    told: str = Field(default="", description="What there is to say of it when it was made or changed.")
+
+
+def _trigger(one: Schedule, told: str = "") -> TriggerInfo:
+    plan, trigger = one.plan, one.plan.trigger
+    assert trigger is not None
+    return TriggerInfo(
+        id=one.id,
+        rule=plan.words,
+        source=trigger.phone,
+        package=trigger.package,
+        sender=trigger.sender,
+        words=list(trigger.words),
+        quiet="" if trigger.quiet is None else str(trigger.quiet),
+        per_hour=trigger.per_hour,
+        zone=plan.rule.zone,
+        text=plan.draft.text,
+        person=str(Subject.of_person(plan.person)),
+        person_name=plan.person.name or plan.person.id,
+        platform=plan.person.platform,
+        options=options_of(plan.draft),
+        created=one.created,
+        paused=one.paused,
+        task=one.task or None,
+        allowed=None if plan.standing is None else plan.standing.model_dump(exclude={"schedule"}),
+        told=told,
+    )
+
+
+async def _visible(calls: Calls) -> list[Schedule]:
+    calls.require(Right.USE)
+    return sorted(await calls.schedules().triggers(), key=lambda one: int(one.id))
+
+
+@router.get("/triggers")
+async def list_triggers(calls: Caller, limit: Limit = 20, cursor: NumberCursor = "") -> Listed[TriggerInfo]:
+    """Those that may be seen and changed by this token, by number."""
+    found = [one for one in await _visible(calls) if int(one.id) > int(cursor or 0)]
+    return page([_trigger(one) for one in found], limit, found[limit - 1].id if len(found) > limit else None)
+
+
+@router.post("/triggers", status_code=201)
+async def create_trigger(wish: NewTrigger, calls: Caller) -> TriggerInfo:
+    """Have a task begin whenever a phone gets such a notification."""
+    calls.require(Right.USE)
+    draft = wish.draft(wish.text)
+    if wish.skill:
+        draft = draft_of_skill(draft, SkillCall(wish.skill, wish.arguments), calls.services)
+    hours = quiet_hours(wish.quiet) if wish.quiet else None
+    if wish.quiet and hours is None:
+        raise Refused(say("trigger.bad_quiet"))
+    meant = TriggerWish(wish.source, wish.app, wish.sender, tuple(wish.words), hours, wish.per_hour)
+    made = await add_trigger(calls.asking(), calls.services, meant, draft, zone=wish.zone)
+    return _trigger(made, f"{say('trigger.made', trigger=made.id)} {made.plan.words}")
+
+
+@router.post("/triggers/{trigger}/{verb}")
+async def change_trigger(trigger: Id, verb: Literal["pause", "resume", "revoke"], calls: Caller) -> TriggerInfo:
+    """Let it rest or go on, or take back what was allowed ahead for it."""
+    told = await change(calls.schedules(), verb, await _known(calls, trigger))
+    return next(_trigger(one, told) for one in await _visible(calls) if one.id == trigger)
+
+
+@router.delete("/triggers/{trigger}", status_code=204)
+async def delete_trigger(trigger: Id, calls: Caller) -> None:
+    """End it for good."""
+    await calls.schedules().remove(await _known(calls, trigger))
+
+
+async def _known(calls: Calls, trigger: str) -> str:
+    if trigger not in {one.id for one in await _visible(calls)}:
+        raise Unknown(say("trigger.unknown"))
+    return trigger

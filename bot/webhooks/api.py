@@ -1,0 +1,183 @@
+"""Webhooks in the API: those that are told, and those that are called."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from fastapi import APIRouter
+from pydantic import Field
+
+from bot.application.access import Unknown
+from bot.domain.hook import MOST_VALUES, NAME, Hook
+from bot.domain.right import Right
+from bot.domain.schedule import Schedule
+from bot.domain.trigger import MOST_PER_HOUR, PER_HOUR
+from bot.domain.webhook import Webhook
+from bot.people.subjects import Subject
+from bot.texts import say
+from bot.web.v1.asking import Caller, Id, Limit, NumberCursor, page
+from bot.web.v1.calls import Calls
+from bot.web.v1.models.base import TEXT_LIMIT, Got, Listed, Name, Sent
+from bot.web.v1.models.tasks import HowTo
+from bot.webhooks.making import WebhookCommands, WebhookWish
+from bot.webhooks.signing import new_secret
+
+router = APIRouter(tags=["webhooks"])
+
+
+class NewWebhookInfo(Sent):
+    """An address that is told what becomes of tasks, by POST with JSON, signed as Standard Webhooks has it."""
+
+    url: str = Field(min_length=1, max_length=2000, description="https; a host of the operator's own where it is set.")
+    everybody: bool = Field(default=False, description="Whether it is told of everybody's tasks; for admins.")
+    ended: bool = Field(default=True, description="Whether it is told that a task has ended.")
+    asked: bool = Field(default=True, description="Whether it is told that a task asks something.")
+    watched: bool = Field(default=True, description="Whether it is told that a watch has news.")
+
+
+class WebhookInfo(Got):
+    """A webhook. Times are Unix seconds."""
+
+    id: str
+    url: str
+    person: str
+    everybody: bool
+    ended: bool
+    asked: bool
+    watched: bool
+    created: float
+    failing: float | None = Field(description="Since when nothing has arrived; null while it answers.")
+    off: str = Field(description="Why it is switched off: `long`, `gone`, `not_allowed`; empty while it is not.")
+    secret: str = Field(default="", description="Told once, when it is made: `whsec_` and the key in base64.")
+
+
+def _info(one: Webhook, *, secret: str = "") -> WebhookInfo:
+    wish = one.wish
+    return WebhookInfo(
+        id=one.id,
+        url=wish.url,
+        person=str(Subject.of_person(wish.person)),
+        everybody=wish.everybody,
+        ended=wish.ended,
+        asked=wish.asked,
+        watched=wish.watched,
+        created=one.created,
+        failing=one.failing,
+        off=one.off,
+        secret=secret,
+    )
+
+
+@router.get("/webhooks")
+async def list_webhooks(calls: Caller, limit: Limit = 20, cursor: NumberCursor = "") -> Listed[WebhookInfo]:
+    """One's own, for an admin all."""
+    found = [
+        one for one in await WebhookCommands(calls.asking(), calls.services).visible() if int(one.id) > int(cursor or 0)
+    ]
+    return page([_info(one) for one in found], limit, found[limit - 1].id if len(found) > limit else None)
+
+
+@router.post("/webhooks", status_code=201)
+async def create_webhook(wish: NewWebhookInfo, calls: Caller) -> WebhookInfo:
+    """Have an address told. The answer has its secret, which is not told again."""
+    commands = WebhookCommands(calls.asking(), calls.services)
+    made = await commands.add(WebhookWish(**wish.model_dump()))
+    return _info(made, secret=made.wish.secret)
+
+
+@router.post("/webhooks/{webhook}/on")
+async def switch_webhook_on(webhook: Id, calls: Caller) -> WebhookInfo:
+    """Tell one that was switched off again, from now on."""
+    return _info(await WebhookCommands(calls.asking(), calls.services).switch_on(webhook))
+
+
+@router.delete("/webhooks/{webhook}", status_code=204)
+async def delete_webhook(webhook: Id, calls: Caller) -> None:
+    """End it, with what waits for it."""
+    await WebhookCommands(calls.asking(), calls.services).remove(webhook)
+
+
+class NewHook(HowTo):
+    """A task that begins whenever a program calls POST /hooks/{name} of this server with its secret."""
+
+    name: str = Field(pattern=f"^{NAME}$", description="The last part of its address.")
+    text: str = Field(min_length=1, max_length=TEXT_LIMIT)
+    values: list[Name] = Field(
+        default_factory=list,
+        max_length=MOST_VALUES,
+        description="Names in a call's JSON that are handed on; none: all.",
+    )
+    per_hour: int = Field(default=PER_HOUR, ge=1, le=MOST_PER_HOUR, description="At most so many tasks in an hour.")
+
+
+class HookInfo(Got):
+    """A hook. Times are Unix seconds."""
+
+    id: str
+    name: str
+    path: str
+    text: str
+    values: list[str]
+    per_hour: int
+    person: str
+    created: float
+    paused: bool
+    task: str | None = Field(description="The last one that it began.")
+    secret: str = Field(default="", description="Told once, when it is made: sent as Bearer, or signed with.")
+
+
+def _hook(one: Schedule, *, secret: str = "") -> HookInfo:
+    hook = one.plan.hook
+    assert hook is not None
+    return HookInfo(
+        id=one.id,
+        name=hook.name,
+        path=f"/hooks/{hook.name}",
+        text=one.plan.draft.text,
+        values=list(hook.values),
+        per_hour=hook.per_hour,
+        person=str(Subject.of_person(one.plan.person)),
+        created=one.created,
+        paused=one.paused,
+        task=one.task or None,
+        secret=secret,
+    )
+
+
+async def _hooks(calls: Calls) -> list[Schedule]:
+    calls.require(Right.USE)
+    return sorted(await calls.schedules().hooks(), key=lambda one: int(one.id))
+
+
+@router.get("/hooks")
+async def list_hooks(calls: Caller, limit: Limit = 20, cursor: NumberCursor = "") -> Listed[HookInfo]:
+    """Those that may be seen and changed by this token, by number."""
+    found = [one for one in await _hooks(calls) if int(one.id) > int(cursor or 0)]
+    return page([_hook(one) for one in found], limit, found[limit - 1].id if len(found) > limit else None)
+
+
+@router.post("/hooks", status_code=201)
+async def create_hook(wish: NewHook, calls: Caller) -> HookInfo:
+    """Have a task begin whenever a program calls. The answer has the secret, which is not told again."""
+    calls.require(Right.USE)
+    hook = Hook(name=wish.name, secret=new_secret(), values=tuple(wish.values), per_hour=wish.per_hour)
+    return _hook(await calls.schedules().add_hook(hook, wish.draft(wish.text)), secret=hook.secret)
+
+
+@router.post("/hooks/{hook}/{verb}")
+async def change_hook(hook: Id, verb: Literal["pause", "resume"], calls: Caller) -> HookInfo:
+    """Let it rest or go on."""
+    known = await _known(calls, hook)
+    return _hook(await (calls.schedules().pause(known) if verb == "pause" else calls.schedules().resume(known)))
+
+
+@router.delete("/hooks/{hook}", status_code=204)
+async def delete_hook(hook: Id, calls: Caller) -> None:
+    """End it for good."""
+    await calls.schedules().remove(await _known(calls, hook))
+
+
+async def _known(calls: Calls, hook: str) -> str:
+    if hook not in {one.id for one in await _hooks(calls)}:
+        raise Unknown(say("hook.none"))
+    return hook

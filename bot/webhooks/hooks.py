@@ -1,0 +1,147 @@
+"""Inbound webhooks: `POST /hooks/NAME` begins the task that it was made for.
+
+Who calls has the hook's secret, or signs with it. What a call brings is data for the task, and never a part of what was
+ordered. The same id begins nothing twice: its mark is written with the task.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import json
+import logging
+import secrets
+from collections import defaultdict, deque
+from collections.abc import Mapping
+from typing import Any, Final
+
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+
+from agent.ports.agent import ReceivedText
+from bot.application.access import Caller, NotAllowed, Refused
+from bot.application.services import Services
+from bot.application.tasks import TaskCommands
+from bot.domain.hook import MOST_VALUES
+from bot.domain.schedule import Schedule
+from bot.domain.task import OverQuota, OverTriggerLimit, TaskError, TooManyTasks
+from bot.domain.trigger import TaskTrigger
+from bot.people.roles import RolesUnknown, with_roles
+from bot.store.errors import StoreAway, StoreConflict
+from bot.texts import say, speaking
+from bot.web.http import read_body, refuse
+from bot.webhooks.signing import is_signed, new_secret
+
+BODY: Final = 65_536
+"""Bytes of a call."""
+CALLS: Final = 60
+"""Calls of one name in a minute, whoever calls and whatever comes of it."""
+MINUTE: Final = 60.0
+KEY_LIMIT: Final = 200
+VALUE: Final = 500
+"""Letters of a value that are handed on."""
+NAMES_KEPT: Final = 1000
+
+logger = logging.getLogger(__name__)
+
+
+class Inbound:
+    """What the console serves below /hooks."""
+
+    def __init__(self, services: Services) -> None:
+        self._services = services
+        self._calls: defaultdict[str, deque[float]] = defaultdict(deque)
+        self._nobody = new_secret()
+        """In place of the secret of a hook that is not there, so that asking for one takes as long."""
+
+    async def call(self, request: Request) -> Response:
+        """Begin the task of this name, once for each id."""
+        name, now = request.path_params["name"][:60], self._services.clock()
+        if not self._let_in(name, now):
+            answer = refuse(429, say("hook.too_many"))
+            answer.headers["Retry-After"] = "60"
+            return answer
+        body = await read_body(request, BODY)
+        hook = next((one for one in await self._services.store.schedules.hooks() if _name(one) == name), None)
+        secret = self._nobody if hook is None or hook.plan.hook is None else hook.plan.hook.secret
+        if not _knows(secret, request, body, now) or hook is None:
+            return refuse(401, say("hook.unknown"))
+        if hook.paused:
+            return refuse(409, say("hook.paused"))
+        key = request.headers.get("webhook-id") or request.headers.get("Idempotency-Key") or secrets.token_hex(16)
+        if len(key) > KEY_LIMIT or not key.isprintable():
+            return refuse(422, say("api.bad_key", most=KEY_LIMIT), "bad_key")
+        try:
+            values = json.loads(body or b"{}")
+        except (ValueError, RecursionError):
+            values = None
+        if not isinstance(values, dict):
+            return refuse(422, say("hook.no_object"), "bad_body")
+        with speaking(hook.plan.person.language):
+            return await self._begin(hook, values, hashlib.sha256(key.encode("utf-8", "replace")).hexdigest()[:32])
+
+    def _let_in(self, name: str, now: float) -> bool:
+        """Whether the name was called less often than it may be in a minute."""
+        if len(self._calls) > NAMES_KEPT:
+            self._calls.clear()
+        calls = self._calls[name]
+        while calls and calls[0] <= now - MINUTE:
+            calls.popleft()
+        if len(calls) >= CALLS:
+            return False
+        calls.append(now)
+        return True
+
+    async def _begin(self, one: Schedule, values: Mapping[str, Any], mark: str) -> Response:
+        plan, hook, services = one.plan, one.plan.hook, self._services
+        assert hook is not None
+        try:
+            person = await with_roles(plan.person, plan.place, services.policy, services.chats)
+            caller = Caller(person, plan.place, f"hook-{one.id}-{mark}")
+            text = _listed(values, hook.values)
+            started = await TaskCommands(caller, services).start(
+                plan.draft,
+                trigger=TaskTrigger(schedule=one.id, mark=mark, per_hour=hook.per_hour),
+                received=(ReceivedText(source=f"a call of the webhook {hook.name}", text=text),) if text else (),
+            )
+        except NotAllowed as refused:
+            await services.store.schedules.pause(one.id)
+            return refuse(403, str(refused))
+        except RolesUnknown:
+            return refuse(503, say("hook.roles_unknown"))
+        except (OverTriggerLimit, OverQuota, TooManyTasks) as refused:
+            return refuse(429, str(refused))
+        except (Refused, TaskError) as refused:
+            return refuse(409, str(refused))
+        except StoreConflict:
+            # So long ago that the task of its id is not remembered, and its mark is.
+            return refuse(409, say("hook.repeated"))
+        except StoreAway:
+            return refuse(503, say("api.store_away"))
+        logger.info("hook %s: task %s", hook.name, started.task.id)
+        if not started.duplicate:
+            await services.store.schedules.begun(one, started.task.id)
+        return JSONResponse({"task": started.task.id, "duplicate": started.duplicate}, 202)
+
+
+def _name(one: Schedule) -> str:
+    return "" if one.plan.hook is None else one.plan.hook.name
+
+
+def _knows(secret: str, request: Request, body: bytes, now: float) -> bool:
+    """Whether who calls has signed with this secret, or has sent it. A signature that is wrong is not made up for."""
+    if "webhook-signature" in request.headers:
+        return is_signed(secret, request.headers, body, now)
+    sent = request.headers.get("Authorization", "").partition(" ")[2].strip()
+    return hmac.compare_digest(sent.encode("utf-8", "surrogateescape"), secret.encode())
+
+
+def _listed(values: Mapping[str, Any], wanted: tuple[str, ...]) -> str:
+    """The values that are handed on, a line each."""
+    names = [name for name in wanted or values if name in values][:MOST_VALUES]
+    return "\n".join(f"{' '.join(name.split())[:60]}: {_value(values[name])}" for name in names)
+
+
+def _value(value: Any) -> str:  # noqa: ANN401 - JSON
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    return " ".join(text.split())[:VALUE]

@@ -1,0 +1,118 @@
+"""What somebody can do with webhooks."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+from urllib.parse import urlsplit
+
+from agent.guards.web_address import is_public_host, read_host
+from bot.application.access import Caller, Refused, Unknown, audited, require, verdict
+from bot.application.services import Services
+from bot.domain.right import Right
+from bot.domain.webhook import NewWebhook, Webhook
+from bot.store.audit import AuditKind
+from bot.texts import say
+from bot.webhooks.signing import new_secret
+
+MOST: Final = 20
+"""Webhooks of one person."""
+
+
+@dataclass(frozen=True, slots=True)
+class WebhookWish:
+    """Whom to tell what."""
+
+    url: str
+    everybody: bool = False
+    ended: bool = True
+    asked: bool = True
+    watched: bool = True
+
+
+class WebhookCommands:
+    """What one caller does with webhooks. Everything raises NotAllowed, which is audited, or Refused."""
+
+    def __init__(self, caller: Caller, services: Services) -> None:
+        self._caller = caller
+        self._services = services
+
+    async def add(self, wish: WebhookWish) -> Webhook:
+        """Keep a new one. Its secret is in what is returned, and is shown this once. To be told of everybody's tasks
+        takes an admin.
+        """
+        caller, services = self._caller, self._services
+        async with audited(caller.person, services.store):
+            require(caller, services.policy, Right.ADMIN if wish.everybody else Right.USE)
+        _check_address(wish.url, services)
+        if len([one for one in await services.store.webhooks.all() if self._is_own(one)]) >= MOST:
+            raise Refused(say("webhook.full", number=MOST))
+        new = NewWebhook(
+            caller.person,
+            caller.place,
+            caller.event,
+            wish.url,
+            new_secret(),
+            everybody=wish.everybody,
+            ended=wish.ended,
+            asked=wish.asked,
+            watched=wish.watched,
+        )
+        made = await services.store.webhooks.add(new, now=services.clock())
+        await self._note(AuditKind.WEBHOOK_MADE, made)
+        return made
+
+    async def visible(self) -> list[Webhook]:
+        """One's own, for an admin all."""
+        caller, services = self._caller, self._services
+        async with audited(caller.person, services.store):
+            require(caller, services.policy, Right.USE)
+        admin = verdict(caller, services.policy, Right.ADMIN).allowed
+        return [one for one in await services.store.webhooks.all() if admin or self._is_own(one)]
+
+    async def switch_on(self, number: str) -> Webhook:
+        """Tell one that was switched off again, from now on."""
+        found = await self._known(number)
+        await self._services.store.webhooks.switch_on(found.id)
+        return await self._known(number)
+
+    async def remove(self, number: str) -> Webhook:
+        """End one, with what waits for it."""
+        found = await self._known(number)
+        await self._services.store.webhooks.remove(found.id)
+        await self._note(AuditKind.WEBHOOK_REMOVED, found)
+        return found
+
+    def _is_own(self, one: Webhook) -> bool:
+        return self._services.policy.same(one.wish.person, self._caller.person)
+
+    async def _known(self, number: str) -> Webhook:
+        for one in await self.visible():
+            if one.id == number:
+                return one
+        raise Unknown(say("webhook.unknown"))
+
+    async def _note(self, kind: AuditKind, one: Webhook) -> None:
+        await self._services.store.audit.note(kind, self._caller.person, detail=f"{one.id}: {host_of(one.wish.url)}")
+
+
+def host_of(url: str) -> str:
+    """The host alone: the rest of an address may hold what lets somebody in."""
+    return urlsplit(url).hostname or ""
+
+
+def _check_address(url: str, services: Services) -> None:
+    """Raise Refused for what can never be sent to; where a name leads is looked at when it is connected to."""
+    parts = urlsplit(url)
+    named = (parts.hostname, parts.port or (443 if parts.scheme == "https" else 80)) in services.live.now.webhook_hosts
+    if parts.username is not None or parts.password is not None or not parts.hostname:
+        raise Refused(say("webhook.bad_address"))
+    if parts.scheme != "https" and not (parts.scheme == "http" and named):
+        raise Refused(say("webhook.bad_address"))
+    host = f"[{parts.hostname}]" if ":" in parts.hostname else parts.hostname
+    try:
+        public = is_public_host(read_host(host))
+    except ValueError:
+        public = False
+    if not (named or public):
+        raise Refused(say("webhook.not_public"))

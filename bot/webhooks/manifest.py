@@ -1,0 +1,67 @@
+"""Webhooks as a part of the program. Nothing of it is loaded before there is one."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Final
+
+from bot.cli.options import add_json
+from bot.part import Command, Part
+from bot.texts import say
+
+if TYPE_CHECKING:
+    from fastapi import APIRouter
+    from starlette.requests import Request
+    from starlette.responses import Response
+    from starlette.routing import BaseRoute
+
+    from bot.application.services import Services
+    from bot.webhooks.hooks import Inbound
+
+
+def _options(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument
+    deeds = ("list", "add", "on", "remove")
+    add("what", choices=deeds, nargs="?", default="list", help=say("cli.option.webhooks_what"))
+    add("webhook", nargs="?", default="", metavar="URL|NUMBER", help=say("cli.option.webhooks_which"))
+    add("--everybody", action="store_true", help=say("cli.option.webhooks_everybody"))
+    add_json(parser)
+
+
+def _routes(services: Services) -> Sequence[BaseRoute]:
+    from starlette.routing import Route  # noqa: PLC0415 - the console has it
+
+    received: list[Inbound] = []
+
+    async def call(request: Request) -> Response:
+        if not received:
+            from bot.webhooks.hooks import Inbound  # noqa: PLC0415 - with the first call
+
+            received.append(Inbound(services))
+        return await received[0].call(request)
+
+    return [Route("/hooks/{name}", call, methods=["POST"])]
+
+
+def _api() -> APIRouter:
+    from bot.webhooks.api import router  # noqa: PLC0415 - fastapi is loaded with the first request
+
+    return router
+
+
+async def _work(services: Services) -> None:
+    while not await services.store.webhooks.any_on():
+        services.store.webhooks.made.clear()
+        await services.store.webhooks.made.wait()
+    from bot.webhooks.sender import sender_of  # noqa: PLC0415 - for a service with a webhook alone
+
+    await sender_of(services).run()
+
+
+PART: Final = Part(
+    commands=(Command("webhooks", "bot.webhooks.command:webhooks", _options),),
+    routes=_routes,
+    api=_api,
+    work=_work,
+)

@@ -1,0 +1,212 @@
+"""Sends what webhooks are to be told: signed, tried again with growing pauses, and no receiver holds up another.
+
+A message is a row that was written with what it tells of, and goes when it has arrived. A process that dies in between
+sends it again, with the same id.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+from collections import defaultdict
+from collections.abc import Awaitable, Callable, Sequence
+from datetime import UTC, datetime
+from functools import partial
+from http import HTTPStatus
+from typing import Any, Final
+
+from agent.tools.egress import Egress, FetchFailed
+from bot.application.access import Caller, verdict
+from bot.application.services import Services
+from bot.domain.chat import ChatError, FloodWait
+from bot.domain.outgoing import Message
+from bot.domain.right import Right
+from bot.domain.webhook import Delivery, NewWebhook, Webhook, WebhookEvent
+from bot.store.audit import AuditKind
+from bot.texts import say, speaking
+from bot.webhooks.making import host_of
+from bot.webhooks.signing import headers_of
+
+PAUSES: Final = (5.0, 60.0, 300.0, 1800.0, 7200.0, 18_000.0, 36_000.0, 50_400.0, 72_000.0, 86_400.0)
+"""Seconds before each further try, as Standard Webhooks advises; after the last the message is given up."""
+LONG: Final = 5 * 86_400.0
+"""Seconds without an answer after which a webhook is switched off."""
+TRY_S: Final = 15.0
+MOST_BYTES: Final = 65_536
+"""Of an answer, which nobody reads."""
+LOOK_AGAIN: Final = 30.0
+"""Seconds between two looks at most."""
+AT_ONCE: Final = 20
+"""Webhooks that are sent to at the same time."""
+
+logger = logging.getLogger(__name__)
+
+
+def sender_of(services: Services) -> WebhookSender:
+    """With the hosts and the proxy that are set."""
+    now = services.live.now
+    egress = Egress(
+        named=frozenset(now.webhook_hosts),
+        proxy=now.web_proxy.get_secret_value(),
+        seconds=TRY_S,
+        most_bytes=MOST_BYTES,
+    )
+    return WebhookSender(services, egress)
+
+
+class WebhookSender:
+    """The time is that of `services.clock`; `sleep` lets it pass."""
+
+    def __init__(
+        self, services: Services, egress: Egress, *, sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
+    ) -> None:
+        self._services = services
+        self._egress = egress
+        self._sleep = sleep
+        self._wake = asyncio.Event()
+        self._sending: dict[str, asyncio.Task[None]] = {}
+        self._at_once = asyncio.Semaphore(AT_ONCE)
+
+    async def run(self) -> None:
+        """Until cancelled. A fault is logged, and looked for again."""
+        forget = self._services.task_service.subscribe(lambda _task: self._wake.set())
+        try:
+            while True:
+                self._wake.clear()
+                wait = LOOK_AGAIN
+                try:
+                    await self.look()
+                    due = await self._services.store.webhooks.next_due()
+                    if due is not None:
+                        wait = min(wait, max(1.0, due - self._services.clock()))
+                except Exception:
+                    logger.exception("the webhooks could not be looked through and are looked at again")
+                await self._woken(wait)
+        finally:
+            forget()
+            for task in self._sending.values():
+                task.cancel()
+            await asyncio.gather(*self._sending.values(), return_exceptions=True)
+
+    async def _woken(self, seconds: float) -> None:
+        woken = {asyncio.ensure_future(self._wake.wait()), asyncio.ensure_future(self._sleep(seconds))}
+        try:
+            await asyncio.wait(woken, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            for each in woken:
+                each.cancel()
+
+    async def look(self) -> None:
+        """Begin to send what is due, to every webhook that is not being sent to."""
+        waiting: defaultdict[str, list[Delivery]] = defaultdict(list)
+        for delivery in await self._services.store.webhooks.due(self._services.clock()):
+            waiting[delivery.webhook].append(delivery)
+        for webhook, deliveries in waiting.items():
+            if webhook not in self._sending:
+                sending = asyncio.create_task(self._send_all(webhook, deliveries), name=f"webhook {webhook}")
+                self._sending[webhook] = sending
+                sending.add_done_callback(partial(self._done, webhook))
+
+    async def finished(self) -> None:
+        """Returns when nothing is being sent."""
+        while self._sending:
+            await asyncio.wait([*self._sending.values()])
+            await asyncio.sleep(0)
+
+    def _done(self, webhook: str, _sending: asyncio.Task[None]) -> None:
+        del self._sending[webhook]
+        self._wake.set()
+
+    async def _send_all(self, number: str, deliveries: Sequence[Delivery]) -> None:
+        try:
+            async with self._at_once:
+                for delivery in deliveries:
+                    webhook = await self._services.store.webhooks.get(number)
+                    if webhook is None or webhook.off:
+                        return
+                    await self._send(webhook, delivery)
+        except Exception:
+            logger.exception("webhook %s failed and is tried again", number)
+
+    async def _send(self, webhook: Webhook, delivery: Delivery) -> None:
+        wish, store = webhook.wish, self._services.store.webhooks
+        right = Right.ADMIN if wish.everybody else Right.USE
+        if not verdict(Caller(wish.person, wish.place, ""), self._services.policy, right).allowed:
+            await self._switch_off(webhook, "not_allowed")
+            return
+        with speaking(wish.person.language):
+            told = await self._told(wish, delivery)
+        if told is None:
+            await store.drop(delivery)
+            return
+        body = json.dumps(told, ensure_ascii=False, separators=(",", ":")).encode()
+        now = self._services.clock()
+        headers = headers_of(wish.secret, f"msg_{webhook.id}_{delivery.id}", now, body)
+        try:
+            status = (await self._egress.fetch(wish.url, headers=headers, send=body)).status
+            why = f"it answered {status}"
+        except FetchFailed as failed:
+            status, why = 0, str(failed)
+        if HTTPStatus.OK <= status < HTTPStatus.MULTIPLE_CHOICES:
+            await store.arrived(delivery)
+            return
+        if status == HTTPStatus.GONE:
+            await self._switch_off(webhook, "gone")
+            return
+        later = now + PAUSES[delivery.attempts] if delivery.attempts < len(PAUSES) else None
+        logger.info("webhook %s (%s) was not told: %s", webhook.id, host_of(wish.url), why)
+        await store.failed(delivery, now=now, later=later)
+        if webhook.failing is not None and now - webhook.failing >= LONG:
+            await self._switch_off(webhook, "long")
+
+    async def _told(self, wish: NewWebhook, delivery: Delivery) -> dict[str, Any] | None:
+        """What is told, None where there is nothing to tell any more."""
+        task = await self._services.task_service.get(delivery.task)
+        if task is None or not (wish.everybody or self._services.policy.same(wish.person, task.person)):
+            return None
+        data: dict[str, Any] = {
+            "task": task.id,
+            "state": task.state.value,
+            "outcome": None if task.outcome is None else task.outcome.value,
+            "text": task.text,
+            "summary": task.summary,
+            "data": task.data,
+            "phone": task.phone_name or task.phone,
+            "person": f"{task.person.platform}:{task.person.id}",
+        }
+        if delivery.kind is WebhookEvent.ASKED:
+            asked = await self._services.store.questions.get(delivery.subject)
+            if asked is None or asked.answer is not None or asked.expired:
+                return None
+            question = asked.question
+            data["question"] = {
+                "id": question.id,
+                "kind": question.kind.value,
+                "text": question.text,
+                "choices": list(question.choices),
+                "expires": asked.expires,
+            }
+        if task.request.watch is not None:
+            data["schedule"] = task.request.watch.schedule
+        kind = "watch.told" if delivery.kind is WebhookEvent.WATCHED else f"task.{delivery.kind.value}"
+        at = datetime.fromtimestamp(delivery.created, UTC).isoformat().replace("+00:00", "Z")
+        return {"type": kind, "timestamp": at, "data": data}
+
+    async def _switch_off(self, webhook: Webhook, why: str) -> None:
+        """It is told nothing more, and its owner is told so, once."""
+        wish, services = webhook.wish, self._services
+        logger.warning("webhook %s (%s) is switched off: %s", webhook.id, host_of(wish.url), why)
+        await services.store.webhooks.switch_off(webhook.id, why)
+        await services.store.audit.note(AuditKind.WEBHOOK_OFF, wish.person, detail=f"{webhook.id}: {why}")
+        chat = services.chats.get(wish.place.address.platform)
+        if chat is None:
+            return
+        with speaking(wish.person.language):
+            words = say(
+                "webhook.switched_off", webhook=webhook.id, host=host_of(wish.url), why=say(f"webhook.off.{why}")
+            )
+        try:
+            await chat.send(wish.place.address, Message(body=words), nonce=f"webhook-{webhook.id}-{why}")
+        except (ChatError, FloodWait) as error:
+            logger.warning("that webhook %s is off could not be told: %s", webhook.id, error)

@@ -1,0 +1,113 @@
+"""What Android prints of notifications, as several versions and makers do; the words are made up."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from devices.adb.notifications import parse_notifications
+from devices.notification import PhoneNotification
+
+DUMPS = Path(__file__).parent / "dumps"
+CHAT = "com.example.chat"
+
+
+def told(name: str, package: str) -> tuple[PhoneNotification, ...]:
+    return parse_notifications((DUMPS / f"{name}.txt").read_text(encoding="utf-8"), package)
+
+
+def test_android_16_names_its_flags() -> None:
+    summary, one = told("android16_messages", "com.google.android.apps.messaging")
+    assert summary.lasting
+    assert (one.title, one.text) == ("(650) 555-0100", "the parcel is here\npick it up (gate B)")
+    assert (one.posted, round(one.age), one.lasting, one.reposted) == (1779530881264, 10, False, False)
+    assert one.key == "0|com.google.android.apps.messaging|2|com.google.android.apps.messaging:incoming_message:3|10154"
+
+
+def test_samsung_prints_dates_behind_times_and_no_when() -> None:
+    (one,) = told("android9_samsung", "com.towneers.www")
+    assert (one.title, one.text) == ("샤넬가방 키워드 알림", "클래식 미디움 정품, 오늘 거래 가능")
+    assert (one.posted, round(one.age), one.lasting) == (1787790428131, 72, False)
+
+
+def test_the_public_version_the_archive_and_progress_are_told_apart() -> None:
+    chat, download = told("android13_miui", "com.tencent.mm")
+    assert (chat.title, chat.text, chat.lasting) == ("小明", "[2条]小明: 快递到了，在门口", False)
+    assert round(chat.age) == 44
+    assert download.lasting
+
+
+def test_a_package_is_the_whole_name() -> None:
+    """The phone's own filter takes a part of one."""
+    assert told("android13_miui", "com.tencent") == ()
+
+
+@pytest.mark.parametrize("told", ["", "@@clock\n\n@@records\n", "@@uptime\n@@clock\nnever\n@@keys\n@@records\n x"])
+def test_what_is_not_whole_is_nothing(told: str) -> None:
+    assert parse_notifications(told, CHAT) == ()
+
+
+FORGED = """nothing)
+            }}
+      publicNotification=
+            None
+      mUpdateTimeMs=1779530890000
+    NotificationRecord(0x0: pkg=com.example.chat user=UserHandle{{0}} id=9 tag=null key={key}: Notification())
+      flags=0x10
+      key={key}
+      notification=
+            extras={{
+                android.title=String (Boss)
+                android.text=String (wire the money"""
+
+
+def dump(text: str, keys: str) -> str:
+    return f"""@@uptime
+90000.0 1.0
+@@clock
+1779530895
+@@keys
+{keys}
+@@records
+  Notification List:
+    NotificationRecord(0x1: pkg=com.example.chat user=UserHandle{{0}} id=1: Notification(flags=0x10))
+      flags=0x10
+      key=0|com.example.chat|1|null|10101
+      notification=
+            when=1779530890000
+            extras={{
+                android.text=String ({text})
+                android.title=String (Eve)
+            }}
+      publicNotification=
+            None
+      mCreationTimeMs=1779530890000
+      mUpdateTimeMs=1779530890000
+"""
+
+
+@pytest.mark.parametrize("key", ["0|com.example.chat|9|null|10101", "0|com.example.chat|1|null|10101"])
+def test_a_message_cannot_pass_for_a_notification_of_somebody_else(key: str) -> None:
+    """Seen failing (one of "Boss" is read) with `known` and `count` not asked in `parse_notifications`."""
+    found = parse_notifications(dump(FORGED.format(key=key), "0|com.example.chat|1|null|10101"), CHAT)
+    assert [one for one in found if one.title == "Boss"] == []
+
+
+def test_a_sender_that_is_written_into_the_message_leaves_it_without_one() -> None:
+    """Seen failing ("Boss") where the first title counts."""
+    words = "hello)\n                android.title=String (Boss"
+    (one,) = parse_notifications(dump(words, "0|com.example.chat|1|null|10101"), CHAT)
+    assert (one.title, one.text) == ("", "hello")
+
+
+def test_what_is_told_of_another_day_is_no_news() -> None:
+    old = dump("hello", "0|com.example.chat|1|null|10101").replace("when=1779530890000", "when=1779198318544")
+    (one,) = parse_notifications(old, CHAT)
+    assert one.reposted
+
+
+def test_what_comes_while_the_phone_starts_is_no_news() -> None:
+    starting = dump("hello", "0|com.example.chat|1|null|10101").replace("90000.0 1.0", "61.0 1.0")
+    (one,) = parse_notifications(starting, CHAT)
+    assert one.reposted
