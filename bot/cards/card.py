@@ -5,6 +5,7 @@ work.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 from agent.events import Todo
@@ -89,53 +90,84 @@ STEP_LEAST = 12
 _TODO_SIGNS = {"pending": "○", "in progress": "▶", "completed": "✓", "failed": "✗", "declined": "✋", "refused": "–"}
 
 
+@dataclass(frozen=True, slots=True)
+class CardFacts:
+    """What a card tells of a task that has not ended, beside the task itself."""
+
+    step: StepRow | None = None
+    """The last step."""
+    place: int | None = None
+    """The task's place in the queue, from 1; None while it waits for no phone."""
+    ahead: Ahead | None = None
+    """Whom it waits for there."""
+    ending: bool = False
+    """Whether somebody has ended it and it comes to rest."""
+    parts: Sequence[PartNow] = ()
+    """The parts of a task for several phones."""
+
+    def screen(self, task: Task) -> tuple[str | None, tuple[int, int] | None]:
+        """The reference of the screen that is shown, and where it was touched."""
+        step = self.step
+        return (step.frame, step.mark) if step is not None and step.frame else (task.frame, None)
+
+
 async def render_card(
     task: Task,
-    step: StepRow | None,
+    facts: CardFacts,
     *,
     frames: Frames,
     now: float,
-    note: str = "",
-    queue_place: int | None = None,
-    ahead: Ahead | None = None,
-    ending: bool = False,
-    parts: Sequence[PartNow] = (),
-    notes: Mapping[str, str] | None = None,
+    note: Callable[[str], str] = lambda _task: "",
     counts_down: bool = False,
 ) -> Message:
-    """The card as it should read now.
-
-    `step` is the last step, `note` what else should be seen (a phone being waited for), `queue_place` counts from 1,
-    `ahead` is whom the task waits for there, `ending` says that somebody has ended it and it comes to rest. `now` is
-    Unix seconds; a chat that `counts_down` shows time, steps and plan by itself. `parts` are those of a task for
-    several phones, `notes` by the id of the part. An ended task's card is frozen: it has its outcome and no buttons,
-    and the final message tells the rest.
+    """The card as it should read now, see `card_text`; with its picture, unless the task has ended or the chat
+    `counts_down`: that shows the screen by itself.
     """
+    message = card_text(task, facts, now=now, note=note, counts_down=counts_down)
+    if counts_down or task.state is TaskState.ENDED:
+        return message
+    return replace(message, picture=await screen_picture(frames, *facts.screen(task)))
+
+
+def card_text(
+    task: Task,
+    facts: CardFacts,
+    *,
+    now: float = 0.0,
+    note: Callable[[str], str] = lambda _task: "",
+    counts_down: bool = False,
+) -> Message:
+    """The card without its picture.
+
+    `note` gives what else should be seen of a task or part, such as a phone being waited for. `now` is Unix seconds; a
+    chat that `counts_down` shows time, steps and plan by itself. An ended task's card is frozen: it has its outcome and
+    no buttons, and the final message tells the rest.
+    """
+    notes = {part.task.id: note(part.task.id) for part in facts.parts}
     if task.state is TaskState.ENDED and task.outcome is not None:
-        lines = [outcome_line(task.outcome), *part_lines(parts, notes or {}), *_todo_lines(task.todos)]
+        lines = [outcome_line(task.outcome), *part_lines(facts.parts, notes), *_todo_lines(task.todos)]
         return Message(heading=title_of(task), body="\n".join(lines), card=True, task=task.id, tone=tone_of(task))
-    reference, mark = (step.frame, step.mark) if step is not None and step.frame else (task.frame, None)
+    step = facts.step
     shown = None if task.parts else step
-    if counts_down and shown is not None and task.state is TaskState.WORKING and not ending:
+    if counts_down and shown is not None and task.state is TaskState.WORKING and not facts.ending:
         body = [shortened(shown.app_shown, TODO_LIMIT)] if shown.app else []
     else:
-        body = [say("card.ending") if ending else _live_line(task, shown, queue_place, ahead)]
+        body = [say("card.ending") if facts.ending else _live_line(task, shown, facts.place, facts.ahead)]
     if followed := skill_line(task):
         body.append(shortened(followed, NOTE_LIMIT))
-    if parts:
-        body += part_lines(parts, notes or {}, newest=step.part if step is not None else "")
+    if facts.parts:
+        body += part_lines(facts.parts, notes, newest=step.part if step is not None else "")
     elif step is not None and step.summary and not step.told_otherwise:
         body.append(step_words(step))
-    if note:
-        body.append(shortened(note, NOTE_LIMIT))
+    if told := note(task.id):
+        body.append(shortened(told, NOTE_LIMIT))
     if not counts_down:
         body += _todo_lines(task.todos)
     return Message(
         heading=title_of(task),
         body="\n".join(body),
         footer=tokens(task.usage) if counts_down else _meter(task, now),
-        picture=await screen_picture(frames, reference, mark),
-        buttons=() if ending else _buttons(task, queue_place),
+        buttons=() if facts.ending else _buttons(task, facts.place),
         card=True,
         task=task.id,
         tone=tone_of(task),
@@ -259,6 +291,18 @@ class KnowsTasks(Protocol):
         ...
 
 
+async def card_facts(task: Task, known: KnowsTasks) -> CardFacts:
+    """What its card tells now."""
+    place = await known.place_in_queue(task.id) if task.state in _MAY_WAIT else None
+    return CardFacts(
+        await known.last_step(task.id),
+        place,
+        await known.ahead(task) if place is not None else None,
+        known.ending(task.id),
+        await known.parts_now(task.id) if task.parts else (),
+    )
+
+
 async def live_card(
     task: Task,
     known: KnowsTasks,
@@ -268,21 +312,6 @@ async def live_card(
     note: Callable[[str], str] = lambda _task: "",
     counts_down: bool = False,
 ) -> Message:
-    """The card as it reads now (Unix seconds); `note` gives what else should be seen of a task or part. A chat that
-    `counts_down` shows the time by itself.
-    """
-    place = await known.place_in_queue(task.id) if task.state in _MAY_WAIT else None
-    parts = await known.parts_now(task.id) if task.parts else ()
-    return await render_card(
-        task,
-        await known.last_step(task.id),
-        frames=frames,
-        now=now,
-        note=note(task.id),
-        queue_place=place,
-        ahead=await known.ahead(task) if place is not None else None,
-        ending=known.ending(task.id),
-        parts=parts,
-        notes={part.task.id: note(part.task.id) for part in parts},
-        counts_down=counts_down,
-    )
+    """The card as it reads now, see `render_card`."""
+    facts = await card_facts(task, known)
+    return await render_card(task, facts, frames=frames, now=now, note=note, counts_down=counts_down)

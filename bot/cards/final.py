@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 from agent.ports.frames import Frames
@@ -36,8 +36,7 @@ async def render_final(
     """
     if task.outcome is None:
         raise ValueError(f"task {task.id} has not ended")
-    screens = {number: part.frame for number, part in enumerate(parts, 1) if part.frame}
-    moving = recap is not None and one_message and len(screens) < 2
+    moving = recap is not None and one_message and len(_screens(parts)) < 2
     body = [task.summary or say("final.no_summary")]
     if task.data:
         body += ["", task.data]
@@ -53,7 +52,7 @@ async def render_final(
             for part in (receipt(task, now), by_role(task.usage), say("final.repeated") if repeated else "")
             if part
         ),
-        picture=recap if moving else await _last_screens(task, screens, frames),
+        picture=recap if moving else await last_screens(task, parts, frames),
         files=() if recap is None or moving else (recap,),
         buttons=(*((one,) for one in instead), (again_button(task.id),)),
         notify=True,
@@ -64,7 +63,13 @@ async def render_final(
     )
 
 
-async def _last_screens(task: Task, screens: Mapping[int, str], frames: Frames) -> Picture | None:
+def _screens(parts: Sequence[Task]) -> dict[int, str]:
+    return {number: part.frame for number, part in enumerate(parts, 1) if part.frame}
+
+
+async def last_screens(task: Task, parts: Sequence[Task], frames: Frames) -> Picture | None:
+    """The last screen of the task, or those of several phones side by side."""
+    screens = _screens(parts)
     return await sheet_picture(frames, screens) if len(screens) > 1 else await screen_picture(frames, task.frame)
 
 
@@ -128,7 +133,7 @@ def render_notice(task: Task, text: str, *, repeated: bool = False) -> Message:
 def render_interrupted(task: Task, *, repeated: bool = False) -> Message:
     """The service was restarted in the middle of the task: go on or end it."""
     notice = render_notice(task, say("state.interrupted"), repeated=repeated)
-    return replace(notice, buttons=((resume_button(task.id), stop_button(task.id)),))
+    return replace(notice, buttons=((resume_button(task.id), stop_button(task.id)),), task=task.id)
 
 
 def render_files(task: Task, files: Sequence[Picture], *, repeated: bool = False) -> Message:
@@ -138,4 +143,5 @@ def render_files(task: Task, files: Sequence[Picture], *, repeated: bool = False
         body=say("final.files"),
         footer=say("final.repeated") if repeated else "",
         files=tuple(files),
+        task=task.id,
     )

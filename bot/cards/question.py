@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from agent.ports.frames import Frames
 from agent.ports.leases import GIVE_BACK_S
@@ -83,7 +83,30 @@ async def render_question(
     counts_down: bool = False,
     titled: bool = False,
 ) -> Message:
-    """The question as a message that notifies and mentions who gave the task.
+    """The question as a message that notifies and mentions who gave the task, see `question_text`, with its picture."""
+    message = question_text(
+        open_question,
+        task,
+        now=now,
+        menu_choices=menu_choices,
+        repeated=repeated,
+        counts_down=counts_down,
+        titled=titled,
+    )
+    return replace(message, picture=await question_picture(open_question.question, frames))
+
+
+def question_text(
+    open_question: OpenQuestion,
+    task: Task,
+    *,
+    now: float,
+    menu_choices: int = 0,
+    repeated: bool = False,
+    counts_down: bool = False,
+    titled: bool = False,
+) -> Message:
+    """The question without its picture.
 
     `task` is the one that asks: where several phones work, the part of that phone.
     `menu_choices` is how many choices a menu of the platform holds; one that `counts_down` shows itself how long it is
@@ -108,11 +131,11 @@ async def render_question(
         heading=heading,
         body="\n".join([*body, *(offer.lines if offer is not None else ())]),
         footer="\n".join(line for line in footer if line),
-        picture=await _picture(question, frames),
         buttons=(*rows, (stop,))[:BUTTON_ROWS],
         menu=None if offer is None else offer.menu,
         notify=True,
         tone=Tone.WAITING,
+        task=task.parent or task.id,
         mention=task.person,
     )
 
@@ -137,7 +160,7 @@ def _left(seconds: float) -> str:
     return duration(seconds if seconds < 60 else round(seconds / 60) * 60)
 
 
-async def _picture(question: Question, frames: Frames) -> Picture | None:
+async def question_picture(question: Question, frames: Frames) -> Picture | None:
     """The screen that it is about; beside that which was allowed before, where it is asked anew."""
     if question.before is None or question.frame is None:
         return await screen_picture(frames, question.frame)
@@ -149,16 +172,18 @@ def render_answered(open_question: OpenQuestion, task: Task) -> Message:
     question = open_question.question
     there = open_question.message is not None and open_question.message.address == task.place
     heading, body, below = _words(question, task, titled=there and in_own_thread(task))
-    lines = [closed_line(open_question), *_after(open_question), below]
+    lines = [closed_words(open_question), below]
     tone = Tone.CANCELLED if open_question.answer is None else Tone.WORKING
-    return Message(heading, "\n".join(body), "\n".join(line for line in lines if line), tone=tone)
+    told = task.parent or task.id
+    return Message(heading, "\n".join(body), "\n".join(line for line in lines if line), tone=tone, task=told)
 
 
-def _after(open_question: OpenQuestion) -> list[str]:
-    """How long after it was asked it was closed, where that is known."""
+def closed_words(open_question: OpenQuestion) -> str:
+    """What became of a question, and how long after it was asked, where that is known."""
+    line = closed_line(open_question)
     if open_question.closed is None:
-        return []
-    return [say("question.after", time=duration(open_question.closed - open_question.asked))]
+        return line
+    return "\n".join([line, say("question.after", time=duration(open_question.closed - open_question.asked))])
 
 
 def closed_line(open_question: OpenQuestion) -> str:

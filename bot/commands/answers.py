@@ -45,7 +45,7 @@ async def give_answer(request: Request, services: Services, open_question: OpenQ
     shown = open_question.message
     here = request.message is not None and shown is not None and shown.address == request.address
     if open_question.question.kind is not QuestionKind.SECRET or request.message is None:
-        return replace(plain(await _given(request, services, open_question, text)), mark_suffices=here)
+        return replace(plain(await _given(request, services, open_question, text)), mark_suffices=here, told=True)
     try:
         told = await _given(request, services, open_question, text)
     except Refused as refused:
@@ -55,7 +55,7 @@ async def give_answer(request: Request, services: Services, open_question: OpenQ
     chat = services.chats.get(request.message.address.platform)
     after = await cleared(request.message, services)
     if chat is not None and chat.capabilities.hides_codes:
-        return replace(plain(told), mark_suffices=here)
+        return replace(plain(told), mark_suffices=here, told=True)
     return plain(f"{told} {after}")
 
 

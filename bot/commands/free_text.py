@@ -196,7 +196,7 @@ class Talk:
             await require_to_go_on(request, self._services, task)
             refuse_late(replace(request, call=CommandCall(STEER, {"task": task.id}, text)))
         await TaskCommands(request, self._services).steer(task, text.strip())
-        return plain(say("talk.noted", task=task.id))
+        return replace(plain(say("talk.noted", task=task.id)), told=True)
 
     async def run(self, request: Request, offer: str) -> Reply:
         """Give what was offered as a task. Who presses, where and with which roles counts now."""

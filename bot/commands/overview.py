@@ -33,11 +33,11 @@ async def status(request: Request, services: Services) -> Reply:
     if task.state is TaskState.ENDED:
         parts = await services.task_service.parts(task.id)
         final = await render_final(task, frames=services.frames, now=now, parts=parts)
-        return Reply(replace(final, notify=False, mention=None, final=False))
+        return Reply(replace(final, notify=False, mention=None, final=False, task=""))
     held_up = standstill_words(services.waits())
     card = await live_card(task, services.task_service, frames=services.frames, now=now, note=lambda _task: held_up)
     waiting = await _also_waiting(task, request, services)
-    return Reply(replace(card, footer="\n".join(part for part in (card.footer, waiting) if part), card=False))
+    return Reply(replace(card, footer="\n".join(part for part in (card.footer, waiting) if part), card=False, task=""))
 
 
 async def _also_waiting(task: Task, request: Request, services: Services) -> str:

@@ -50,7 +50,9 @@ class Capabilities:
     button_rows: int = 5
     """How many buttons a message may have, and how they stand."""
     counts_down: bool = False
-    """Whether it shows time, plan and steps of a task by itself, how long a question is open, and where to answer."""
+    """Whether it shows screen, time, plan and steps of a task by itself, and of a question how long it is open and
+    where to answer.
+    """
     chat_budgets: tuple[Budget, ...] = ()
     """What one private chat takes."""
     group_budgets: tuple[Budget, ...] = ()

@@ -46,13 +46,7 @@ class Content(_Frozen):
     buttons: tuple[tuple[KeptButton, ...], ...] = ()
     menu: KeptMenu | None = None
     notify: bool = False
-    card: bool = False
-    """Whether it is the live card of its task."""
-    final: bool = False
-    """Whether it tells how its task ended."""
     reply_to: str = ""
-    task: str = ""
-    """The number of the task whose card or end it is; "" for other messages."""
 
 
 class Entry(_Frozen):

@@ -88,7 +88,7 @@ class Message:
     tone: Tone | None = None
     """How its task stands; None for what is no card, question or final."""
     task: str = ""
-    """The number of the task that it tells of, where it is its card or its end."""
+    """The number of the task whose log and state say the same: where it is its card, a question, a file or its end."""
     private: bool = False
     """Only for the person who asked, where the platform can (an ephemeral reply)."""
 
@@ -111,6 +111,8 @@ class Reply:
 
     message: Message | None = None
     task: str = ""
+    told: bool = False
+    """Whether the log of a task says what the person's words became: an answer, or a note."""
     toast: str = ""
     """A short answer to a press (shown as a notice that goes away), at most 200 characters."""
     turn: Turn = field(default=at_once, compare=False, repr=False)

@@ -50,6 +50,14 @@ class StepDone(Step):
 
     index: int = 0
     phone_name: str = ""
+    target: str = ""
+    """What people call the thing that was touched, "" where that is not known."""
+
+
+class Ended(TaskEnded):
+    """The end of the task as the log keeps it. `quiet`: its own person has ended it, and needs no notice of that."""
+
+    quiet: bool = False
 
 
 class ToolCalled(_Event):
@@ -95,17 +103,7 @@ class Noted(_Event):
 ServiceEvent = Accepted | StateChanged | ToolCalled | ToolReturned | QuestionClosed | Noted
 """What the agent does not tell itself."""
 LogEvent = (
-    ServiceEvent
-    | Planned
-    | Thinking
-    | SkillChosen
-    | Waiting
-    | Started
-    | StepDone
-    | Asked
-    | Resumed
-    | FileFound
-    | TaskEnded
+    ServiceEvent | Planned | Thinking | SkillChosen | Waiting | Started | StepDone | Asked | Resumed | FileFound | Ended
 )
 KINDS: Final[dict[str, type[LogEvent]]] = {kind.model_fields["type"].default: kind for kind in get_args(LogEvent)}
 """The kinds of events by the names under which they are kept."""
@@ -131,6 +129,8 @@ class LoggedEvent:
     """The id of its message in the conversation."""
     is_deleted: bool = False
     """Whether that message was deleted: what it said is told no more."""
+    position: int = 0
+    """Its place among the events of all tasks: a later one has a higher one."""
 
     @property
     def is_last(self) -> bool:

@@ -12,7 +12,7 @@ from bot.store.connection import Database, Parameters, Transaction
 from bot.store.engine import JsonField, JsonPart, Listed, accounts_text, given, is_of, upsert
 from bot.store.tables.chats import questions
 from bot.store.tables.people import console_messages, handed_in
-from bot.store.tables.tasks import steps, tasks
+from bot.store.tables.tasks import steps, task_events, tasks
 
 KEPT_S: Final = 14 * 86400.0
 """Seconds for which it is known who has handed in a file; ours, as long as files are kept (`KEEP_DAYS`)."""
@@ -42,6 +42,13 @@ _HAS: Final = select(
                 JsonField(questions.c.question, "before") == _CONTENT,
             ),
         ),
+        exists()
+        .select_from(tasks.join(task_events))
+        .where(
+            is_of(tasks, "people"),
+            task_events.c.kind == "file",
+            JsonField(task_events.c.data, "content") == _CONTENT,
+        ),
         exists().where(
             given(console_messages.c.owner),
             func.instr(console_messages.c.content, _CONTENT) > 0,
@@ -57,7 +64,7 @@ _FORGET: Final = delete(handed_in).where(handed_in.c.at < bindparam("oldest"))
 
 
 class OwnFiles:
-    """Knows by the tables of tasks, questions and messages what somebody was shown, and what they have handed in."""
+    """Knows by the tables of tasks, logs, questions and messages what somebody was shown or has handed in."""
 
     def __init__(self, database: Database, clock: Callable[[], float]) -> None:
         self._database = database

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
-from sqlalchemy import bindparam, func, select
+from sqlalchemy import bindparam, case, func, select
 
 from bot.domain.right import API_PLATFORM
 from bot.domain.task import Task
@@ -13,6 +13,7 @@ from bot.domain.task_events import KINDS, LogEvent, LoggedEvent, StepDone, ToolR
 from bot.store.connection import Database, Parameters, Row, Transaction
 from bot.store.conversations import Conversations
 from bot.store.engine import given, insert
+from bot.store.tables.metadata import Number
 from bot.store.tables.people import conversation_messages
 from bot.store.tables.tasks import task_events
 
@@ -24,13 +25,21 @@ _NEXT: Final = select(func.coalesce(func.max(task_events.c.number), 0) + 1).wher
 _DONE: Final = (
     select(task_events.c.done).where(given(task_events.c.task)).order_by(task_events.c.number.desc()).limit(1)
 )
+_LATEST: Final = select(func.coalesce(func.max(task_events.c.position), 0).label("position"))
+_BEFORE: Final = _LATEST.correlate(None).scalar_subquery()
+_MOMENT: Final = bindparam("moment", type_=Number)
 _APPEND: Final = insert(task_events, task_events.c.keys()).values(
-    number=_NEXT.scalar_subquery(), done=func.coalesce(_DONE.scalar_subquery(), 0) + bindparam("done")
+    number=_NEXT.scalar_subquery(),
+    position=case((_MOMENT <= _BEFORE, _BEFORE + 1), else_=_MOMENT),
+    done=func.coalesce(_DONE.scalar_subquery(), 0) + bindparam("done"),
 )
 _ALL: Final = select(task_events).limit(bindparam("limit"))
 _OF_TASK: Final = _ALL.where(given(task_events.c.task), task_events.c.number > bindparam("after")).order_by(
     task_events.c.number
 )
+_BEHIND: Final = task_events.c.position > bindparam("after")
+_SINCE: Final = _ALL.where(_BEHIND).order_by(task_events.c.position)
+_MISSED: Final = select(func.count().label("count")).select_from(task_events).where(_BEHIND)
 _OF_CONVERSATION: Final = (
     _ALL.add_columns(conversation_messages.c.deleted)
     .join(conversation_messages, conversation_messages.c.id == task_events.c.message, isouter=True)
@@ -64,10 +73,12 @@ class TaskEvents:
             if told:
                 conversation = task.origin.thread
                 message = await self._conversations.note(transaction, task, event)
+        now = self._clock()
         values: Parameters = {
             "task": int(task.parent or task.id),
             "part": task.id if task.parent else "",
-            "at": self._clock(),
+            "at": now,
+            "moment": int(now * 1_000_000),
             "kind": event.type,
             # What skills are made of is in the step's own row alone.
             "data": event.model_dump_json(exclude={"type", "record"}),
@@ -84,6 +95,19 @@ class TaskEvents:
         rows = await self._database.fetch(_OF_TASK, {"task": int(task), "after": after, "limit": limit})
         return tuple(map(_logged, rows))
 
+    async def since(self, position: int, limit: int = AT_ONCE) -> tuple[LoggedEvent, ...]:
+        """What has happened to all tasks behind this position, in order."""
+        rows = await self._database.fetch(_SINCE, {"after": position, "limit": limit})
+        return tuple(map(_logged, rows))
+
+    async def latest(self) -> int:
+        """The position of the last event; 0 while there is none."""
+        return int((await self._database.fetch(_LATEST))[0]["position"])
+
+    async def missed(self, position: int) -> int:
+        """How many events there are behind it."""
+        return int((await self._database.fetch(_MISSED, {"after": position}))[0]["count"])
+
     async def of_conversation(self, conversation: str, after: int = 0, limit: int = AT_ONCE) -> tuple[LoggedEvent, ...]:
         """What has happened to the tasks of a conversation behind the event with this number in it, in order."""
         values: Parameters = {"conversation": conversation, "after": after, "limit": limit}
@@ -98,5 +122,14 @@ class TaskEvents:
 def _logged(row: Row, *, is_deleted: bool = False) -> LoggedEvent:
     event, task = KINDS[row["kind"]].model_validate_json(row["data"]), str(row["task"])
     return LoggedEvent(
-        task, row["number"], row["at"], event, row["part"], row["done"], row["told"], row["message"], is_deleted
+        task,
+        row["number"],
+        row["at"],
+        event,
+        row["part"],
+        row["done"],
+        row["told"],
+        row["message"],
+        is_deleted,
+        row["position"],
     )

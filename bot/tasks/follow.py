@@ -50,13 +50,13 @@ def line_of(heard: Heard) -> dict[str, Any]:
 def _line(event: TaskEvent | ToolCalled) -> dict[str, Any]:
     match event:
         case Step():
-            line = event.model_dump(mode="json", exclude={"usage", "record", "index", "phone_name"})
+            line = event.model_dump(mode="json", exclude={"usage", "record", "index", "phone_name", "target"})
             return line | {"denied": event.denied, "tokens": tokens_json(event.usage)}
         case Asked():
             line = event.question.model_dump(mode="json", exclude={"id"})
             return {"type": "question", "question": event.question.id} | line
         case TaskEnded():
-            line = event.model_dump(mode="json", exclude={"usage"})
+            line = event.model_dump(mode="json", exclude={"usage", "quiet"})
             return line | {"tokens": tokens_json(event.usage)}
         case _:
             return event.model_dump(mode="json")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from statistics import median
 
 from agent.events import ModelAway, Told
@@ -16,6 +16,22 @@ from bot.tasks.workers import Workers
 
 ESTIMATED_BY = 20
 """The latest tasks, by which the length of a wait is estimated."""
+
+
+def ahead_of(task: Task, place: int, active: Sequence[Task], recent: Sequence[Task]) -> Ahead | None:
+    """What works on the phone that a task waits for at this place in the queue, and about how long it will wait: as
+    long as the latest tasks took in the middle, for each that is before it. `recent` begins with the latest.
+    """
+    working = [
+        other
+        for other in active
+        if other.phone and other.state is not TaskState.QUEUED and task.phone in {"", other.phone}
+    ]
+    if not working:
+        return None
+    latest = recent[:ESTIMATED_BY]
+    took = [one.ended - one.started for one in latest if one.ended is not None and one.started is not None]
+    return Ahead(working[0], median(took) * place if took else None)
 
 
 class TaskQueries:
@@ -59,20 +75,11 @@ class TaskQueries:
         return await self._store.tasks.parts(task)
 
     async def ahead(self, task: Task) -> Ahead | None:
-        """What works on the phone that a queued task waits for, and about how long it will wait: as long as the latest
-        tasks took in the middle, for each that is before it.
-        """
-        working = [
-            other
-            for other in await self._store.tasks.active()
-            if other.phone and other.state is not TaskState.QUEUED and task.phone in {"", other.phone}
-        ]
+        """What works on the phone that a queued task waits for, and about how long it will wait."""
         place = self._workers.place(task.id)
-        if not working or place is None:
+        if place is None:
             return None
-        ended = await self._store.tasks.recent(ESTIMATED_BY)
-        took = [one.ended - one.started for one in ended if one.ended is not None and one.started is not None]
-        return Ahead(working[0], median(took) * place if took else None)
+        return ahead_of(task, place, await self._store.tasks.active(), await self._store.tasks.recent(ESTIMATED_BY))
 
     def ending(self, task: str) -> bool:
         """Whether somebody has ended the task, and what it was just doing has not come to rest yet."""

@@ -350,7 +350,7 @@ class TaskRepository:
             await self._passed(transaction, task, event)
             whole = await self._keeping.known(transaction, task.parent) if task.parent else task
             told = {name: getattr(event, name) for name in Step.model_fields}
-            done = StepDone.model_construct(**told, index=whole.steps, phone_name=task.phone_name)
+            done = StepDone.model_construct(**told, index=whole.steps, phone_name=task.phone_name, target=row.target)
             await self._store.task_events.append(transaction, task, done)
             after = replace(task, steps=task.steps + 1, usage=event.usage, frame=event.frame or task.frame)
             await self._keeping.save(transaction, task, after)

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from agent.events import Source, TaskEnded
+from agent.events import Source
 from agent.models.base import Usage
 from agent.outcome import NeedsModel, Outcome
 from agent.result_value import Value
 from bot.domain.address import Person
 from bot.domain.task import Task, TaskState, UnknownTask, moved
-from bot.domain.task_events import LogEvent, StateChanged
+from bot.domain.task_events import Ended, LogEvent, StateChanged
 from bot.domain.watch import Finding, TaskWatch, Verdict, judge
 from bot.store.connection import Transaction
 from bot.store.outbox import FinalPayload, Notice, NoticePayload
@@ -59,7 +59,7 @@ class Transitions:
         somebody did.
         """
         now = self._clock()
-        await self._keep(transaction, before, task, now)
+        await self._keep(transaction, before, task, now, by)
         if not task.parent:
             return
         before = await self.known(transaction, task.parent)
@@ -69,19 +69,21 @@ class Transitions:
         after = followed(before, parts, now=now, frame=task.frame)
         if after.state is TaskState.ENDED:
             await self.closings.by_end(transaction, after)
-        await self._keep(transaction, before, after, now)
+        await self._keep(transaction, before, after, now, by)
         if after.state is TaskState.ENDED:
             await self._store.outbox.add(transaction, after.id, _final(after, by), now=now)
         elif after.state is TaskState.INTERRUPTED and before.state is not TaskState.INTERRUPTED:
             await self._store.outbox.add(transaction, after.id, NoticePayload(Notice.INTERRUPTED), now=now)
 
-    async def _keep(self, transaction: Transaction, before: Task, task: Task, now: float) -> None:
+    async def _keep(
+        self, transaction: Transaction, before: Task, task: Task, now: float, by: Person | None = None
+    ) -> None:
         await self._store.tasks.save(transaction, task, now=now)
         if task.state is before.state:
             return
         event: LogEvent = StateChanged(state=task.state)
         if task.outcome is not None:
-            event = TaskEnded(
+            event = Ended(
                 outcome=task.outcome,
                 summary=task.summary,
                 data=task.data,
@@ -90,6 +92,7 @@ class Transitions:
                 frame=task.frame,
                 sources=task.sources,
                 needs_model=task.needs_model,
+                quiet=_is_own(task, by),
             )
         await self._store.task_events.append(transaction, task, event)
 
@@ -127,4 +130,8 @@ class Transitions:
 
 
 def _final(task: Task, by: Person | None) -> FinalPayload:
-    return FinalPayload(quiet=by is not None and (by.platform, by.id) == (task.person.platform, task.person.id))
+    return FinalPayload(quiet=_is_own(task, by))
+
+
+def _is_own(task: Task, by: Person | None) -> bool:
+    return by is not None and (by.platform, by.id) == (task.person.platform, task.person.id)

@@ -6,6 +6,7 @@ import logging
 import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
@@ -29,6 +30,7 @@ from bot.views.tasks import Json
 from bot.web.auth import caller_of
 from bot.web.dashboard import Dashboard
 from bot.web.http import BODY_LIMIT, RequestRefused, get, post, read_body, refuse
+from bot.web.stream import Cursor
 from bot.web.viewers import Viewer, Viewers
 
 SAID_LIMIT = 20_000
@@ -65,7 +67,8 @@ class Pressed(_Body):
     """A pressed button."""
 
     data: str = Field(min_length=1, max_length=ID_LIMIT)
-    message: str = Field(min_length=1, max_length=ID_LIMIT)
+    message: str = Field(default="", max_length=ID_LIMIT)
+    """The id of the message that has the button, "" where a task itself has it."""
     thread: str = Field(default="", max_length=ID_LIMIT)
     event: str = Field(min_length=8, max_length=ID_LIMIT)
 
@@ -93,13 +96,13 @@ class Api:
         ]
 
     async def state(self, request: Request) -> Response:
-        """Tasks, phones and questions, and the revision from which the event stream goes on."""
+        """Tasks, phones and questions, and the place from which the event stream goes on."""
         viewer = self._viewers.of(request)
-        revision = await viewer.log.revision()
+        cursor = await Cursor.now(viewer.log, self._services.store.task_events)
         state = viewer.state(await viewer.standing(await self._board.now()))
         signed_in = bool(caller_of(request).session)
         commands = _commands_json(viewer.commands(BY_NAME))
-        more = {"revision": revision, "commands": commands, "signed_in": signed_in}
+        more = {"cursor": str(cursor), "commands": commands, "signed_in": signed_in}
         admin = Right.ADMIN.value in viewer.rights
         more |= {"may": viewer.rights, "settings": self._connectable if admin else {}}
         return JSONResponse(state | more)
@@ -140,13 +143,11 @@ class Api:
             files = [await self._attached(file, viewer) for file in said.files]
         except KeyError:
             return refuse(409, say("refusal.file_missing"))
+        place = viewer.address(said.thread)
         shown = NOT_KEPT if may_be_secret(command, await self._services.store.questions.open()) else said.text
-        ref = await viewer.chat.heard(
-            viewer.address(said.thread),
-            shown,
-            nonce=said.event,
-            files=[file.name for file in files],
-        )
+        hear = partial(viewer.chat.heard, place, shown, nonce=said.event, files=[file.name for file in files])
+        # What is written to a task stands in its log, unless nothing becomes of it.
+        ref = None if said.thread and command is None else await hear()
         incoming = Incoming(
             person=viewer.person,
             place=viewer.place(said.thread),
@@ -160,6 +161,11 @@ class Api:
             device=said.device,
         )
         reply = await self._intake.message(incoming)
+        if ref is None and reply.told:
+            words = "" if reply.message is None else reply.message.body
+            return JSONResponse({"task": "", "toast": words})
+        if ref is None and not reply.task:
+            await hear()
         return await self._replied(reply, viewer, said.thread, said.event)
 
     async def _attached(self, file: GivenFile, viewer: Viewer) -> Attachment:
@@ -182,7 +188,7 @@ class Api:
                 message=message,
             )
         )
-        told = await _changed(viewer, reply, message) and not reply.dead
+        told = bool(pressed.message) and await _changed(viewer, reply, message) and not reply.dead
         return await self._replied(replace(reply, mark_suffices=told), viewer, pressed.thread, pressed.event)
 
     async def _replied(self, reply: Reply, viewer: Viewer, thread: str, event: str) -> Response:

@@ -58,7 +58,8 @@ def place(thread: str) -> Place:
 
 
 class WebChat:
-    """Implements `bot.domain.chat.Chat` on the console's log.
+    """Implements `bot.domain.chat.Chat` on the console's log. What the log of a task says is not kept here once more:
+    the page draws it from there.
 
     There is one for the operator, and one for all people who have signed in and are none: of these each has a chat of
     their own, named after whose it is.
@@ -95,12 +96,16 @@ class WebChat:
     async def send(self, place: Address, message: Message, *, nonce: str, turn: Turn = at_once) -> MessageRef:
         """Show a message. The same nonce shows once."""
         log = self._log_of(place)
+        if message.task:
+            return MessageRef(place, nonce)
         await turn()
         entry = await log.append(place.thread, "bot", await self._content(message), nonce=f"bot:{nonce}")
         return self._told(entry, place)
 
     async def edit(self, ref: MessageRef, message: Message, *, turn: Turn = at_once) -> None:
         """Change a message in place. Raises ChatGone when it was deleted."""
+        if message.task:
+            return
         await turn()
         content = await self._content(message)
         try:
@@ -166,10 +171,7 @@ class WebChat:
             buttons=tuple(_kept(row) for row in message.buttons if row),
             menu=KeptMenu(choices=_kept(message.menu.choices), prompt=message.menu.prompt) if message.menu else None,
             notify=message.notify,
-            card=message.card,
-            final=message.final,
             reply_to=message.reply_to.message if message.reply_to else "",
-            task=message.task,
         )
 
     async def _kept(self, picture: Picture) -> KeptFile:

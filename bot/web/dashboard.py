@@ -65,6 +65,8 @@ class Dashboard:
         self._keeping: asyncio.Task[None] | None = None
         self.news = Wakeup()
         """Beats when `shown` is another."""
+        self.happened = Wakeup()
+        """Beats when there is an event of a task."""
         self.shown: Shown | None = None
         """What was looked up last, None before."""
         self._looks = 0
@@ -75,7 +77,7 @@ class Dashboard:
 
     async def now(self) -> Standing:
         """How everything stands now. Raises StoreError."""
-        return await standing_of(self._services)
+        return await standing_of(self._services, None if self.shown is None else self.shown.standing)
 
     @asynccontextmanager
     async def watched(self) -> AsyncIterator[None]:
@@ -83,9 +85,11 @@ class Dashboard:
         self._watchers += 1
         if self._keeping is None or self._keeping.done():
             self._keeping = asyncio.create_task(self._keep(), name="what the console shows")
+        forget = self._services.store.task_events.on_append(lambda *_: self.happened.beat())
         try:
             yield
         finally:
+            forget()
             self._watchers -= 1
             if not self._watchers and self._keeping is not None:
                 keeping, self._keeping = self._keeping, None

@@ -137,7 +137,7 @@ async def read_body(request: Request, most: int = BODY_LIMIT, too_large: str = "
     return bytes(data)
 
 
-def server_sent(name: str, data: str, *, number: int | None = None) -> bytes:
+def server_sent(name: str, data: str, *, number: int | str | None = None) -> bytes:
     """One event of a line of JSON; with a `number` it is the one after which a reader who was cut off goes on."""
     place = "" if number is None else f"id: {number}\n"
     return f"{place}event: {name}\ndata: {data}\n\n".encode()

@@ -1,4 +1,7 @@
-"""Kept pictures and files. Only what is a picture by its first bytes is shown; all else is a download."""
+"""Pictures and files: those that are kept, and those that are drawn of tasks when somebody looks at them.
+
+Only what is a picture by its first bytes is shown; all else is a download.
+"""
 
 from __future__ import annotations
 
@@ -8,8 +11,13 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from agent.ports.frames import Frames
+from bot.application.services import Services
+from bot.cards.final import last_screens
+from bot.cards.picture import make_recap
+from bot.cards.question import question_picture
+from bot.domain.outgoing import Picture
 from bot.domain.right import Right
+from bot.domain.task import Task
 from bot.texts import say
 from bot.web.http import get, refuse
 from bot.web.viewers import Viewers
@@ -40,13 +48,19 @@ def picture_type(data: bytes) -> str:
 class Pictures:
     """Serves the frame store, to each what they were shown."""
 
-    def __init__(self, frames: Frames, viewers: Viewers) -> None:
-        self._frames = frames
+    def __init__(self, services: Services, viewers: Viewers) -> None:
+        self._services = services
+        self._frames = services.frames
         self._viewers = viewers
 
     def routes(self) -> list[Route]:
         """What is served."""
-        return [get("/api/frames/{reference}", self.frame, Right.USE)]
+        return [
+            get("/api/frames/{reference}", self.frame, Right.USE),
+            get("/api/console/tasks/{task}/recap.gif", self.recap, Right.USE),
+            get("/api/console/tasks/{task}/screens.jpg", self.screens, Right.USE),
+            get("/api/console/questions/{question}/screens.jpg", self.asked, Right.USE),
+        ]
 
     async def frame(self, request: Request) -> Response:
         """The bytes behind a reference."""
@@ -61,3 +75,37 @@ class Pictures:
         media = picture_type(data)
         headers = HEADERS if media else HEADERS | {"Content-Disposition": "attachment"}
         return Response(data, headers=headers, media_type=media or "application/octet-stream")
+
+    async def recap(self, request: Request) -> Response:
+        """The steps of a task that has ended, as a moving picture."""
+        task = await self._task(request, request.path_params["task"])
+        if task is None or task.outcome is None:
+            return refuse(404, say("refusal.picture"))
+        # One phone after the other, not in turns.
+        steps = sorted(await self._services.task_service.steps(task.id), key=lambda step: int(step.part or 0))
+        return _drawn(await make_recap(steps, self._frames))
+
+    async def screens(self, request: Request) -> Response:
+        """The last screens of the phones that have worked on a task, side by side."""
+        task = await self._task(request, request.path_params["task"])
+        if task is None or task.outcome is None:
+            return refuse(404, say("refusal.picture"))
+        return _drawn(await last_screens(task, await self._services.task_service.parts(task.id), self._frames))
+
+    async def asked(self, request: Request) -> Response:
+        """The screen that a question is about, beside that which was allowed before."""
+        found = await self._services.task_service.question(request.path_params["question"])
+        if found is None or await self._task(request, found.task) is None:
+            return refuse(404, say("refusal.picture"))
+        return _drawn(await question_picture(found.question, self._frames))
+
+    async def _task(self, request: Request, number: str) -> Task | None:
+        task = await self._services.task_service.get(number)
+        return task if task is not None and self._viewers.of(request).sees(task) else None
+
+
+def _drawn(picture: Picture | None) -> Response:
+    if picture is None:
+        return refuse(404, say("refusal.picture"))
+    headers = HEADERS | {"Cache-Control": "private, max-age=600"}
+    return Response(picture.data, headers=headers, media_type=picture_type(picture.data))

@@ -36,6 +36,7 @@ from bot.web.dashboard import Dashboard
 from bot.web.errors import ConsoleError, ConsolePortInUse
 from bot.web.exposure import Exposure
 from bot.web.http import HEADERS, RequestRefused, answer_nobody, answer_refusal, get, post, refuse_at
+from bot.web.log import TaskLogs
 from bot.web.page_files import INDEX, File, PageTexts, answer, page_files, serve
 from bot.web.pictures import Pictures
 from bot.web.sessions import Kept, Sessions, Way
@@ -99,7 +100,8 @@ class Console:
             SignIn(self._gate, door.password, tokens=tokens),
             Api(board, viewers, intake, connectable),
             Events(board, self._stopping, self._gate, viewers),
-            Pictures(services.frames, viewers),
+            Pictures(services, viewers),
+            TaskLogs(viewers),
             Thumbnails(services, time.monotonic, lambda request: viewers.of(request).phones(services.phones.list())),
             SettingsCheck(checks),
         )

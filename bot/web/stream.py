@@ -1,37 +1,71 @@
-"""Server-sent events: every change of a message with its revision as id, so that a page that was away misses none."""
+"""The page's one stream: what has happened to tasks, what was said in the console, and how everything stands.
+
+Each event tells the place from which a page goes on that was away, so that it misses none.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import json
 import re
+from dataclasses import dataclass, replace
 
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from bot.application.services import Services
+from bot.domain.console_log import ConsoleLog
 from bot.domain.right import Right
+from bot.domain.task import OpenQuestion
+from bot.domain.task_events import LoggedEvent, QuestionClosed
+from bot.store.task_events import TaskEvents
 from bot.texts import say
+from bot.views.tasks import Json
 from bot.web.auth import ConsoleGate
 from bot.web.dashboard import APART_S, Dashboard, Shown
 from bot.web.http import STREAM_HEADERS, Streamed, Write, get, refuse, server_sent
+from bot.web.log import event_json
 from bot.web.viewers import Viewer, Viewers
 from bot.web.wakeup import any_of
 
 HEARTBEAT_EVERY = 15.0
 """Seconds of silence after which a comment is sent: a page hears that it is still connected."""
 AT_ONCE = 100
-"""Changes read from the log in one go."""
+"""Changes read in one go."""
 MOST_BEHIND = 1000
 """Changes that a page is told one by one. One that missed more is told to load everything anew: that is less."""
-REVISION = re.compile(r"[0-9]{1,18}")
-"""Fits in SQLite's 64 bits."""
+_CURSOR = re.compile(r"([0-9]{1,18})-([0-9]{1,18})")
+"""Each number fits in SQLite's 64 bits."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cursor:
+    """How far a page has been told: the revision of the console's messages, and the position of the tasks' events."""
+
+    revision: int
+    position: int
+
+    def __str__(self) -> str:
+        return f"{self.revision}-{self.position}"
+
+    @classmethod
+    def parse(cls, text: str) -> Cursor | None:
+        """The cursor that was written so, None for anything else."""
+        found = _CURSOR.fullmatch(text)
+        return None if found is None else cls(int(found[1]), int(found[2]))
+
+    @classmethod
+    async def now(cls, log: ConsoleLog, events: TaskEvents) -> Cursor:
+        """The end of both."""
+        return cls(await log.revision(), await events.latest())
 
 
 class Events:
     """The page's live side. `stopping` ends every stream, and one ends when the gate says that its reader has left."""
 
     def __init__(self, board: Dashboard, stopping: asyncio.Event, gate: ConsoleGate, viewers: Viewers) -> None:
+        self._services = viewers.services
         self._gate = gate
         self._viewers = viewers
         self._board = board
@@ -47,34 +81,44 @@ class Events:
         A page that is too far behind, or ahead (a backup was put back), is sent `reset`, and what comes after it.
         """
         wanted = request.headers.get("Last-Event-ID") or request.query_params.get("since", "")
-        if wanted and not REVISION.fullmatch(wanted):
+        since = Cursor.parse(wanted)
+        if wanted and since is None:
             return refuse(400, say("refusal.revision"))
-        viewer = self._viewers.of(request)
-        now = await viewer.log.revision()
-        since = int(wanted) if wanted else now
-        lost = since > now or await viewer.log.missed(since) > MOST_BEHIND
+        viewer, log = self._viewers.of(request), self._services.store.task_events
+        now = await Cursor.now(viewer.log, log)
+        lost = since is not None and (
+            since.revision > now.revision
+            or since.position > now.position
+            or await viewer.log.missed(since.revision) + await log.missed(since.position) > MOST_BEHIND
+        )
+        begin = now if since is None or lost else since
 
         async def tell(write: Write) -> None:
             if lost:
-                await write(server_sent("reset", json.dumps({"revision": now}), number=now))
+                await write(server_sent("reset", json.dumps({"cursor": str(now)}), number=str(now)))
             async with self._board.watched():
-                await self._stream(request, viewer, write, now if lost else since)
+                await self._stream(request, viewer, write, begin)
 
         return Streamed(tell, STREAM_HEADERS)
 
-    async def _stream(self, request: Request, viewer: Viewer, write: Write, since: int) -> None:
+    async def _stream(self, request: Request, viewer: Viewer, write: Write, since: Cursor) -> None:
         """Tells what is new, then waits until something is: meanwhile nothing is asked of the store."""
         loop = asyncio.get_running_loop()
         told: Shown | None = None
         written = loop.time()
         changed: asyncio.Event | None = None
+        happened: asyncio.Event | None = None
+        reader = _Reader(viewer, self._services, since)
         await write(b"retry: 1000\n\n")
         while not self._stopping.is_set() and self._gate.still(request):
             events: list[bytes] = []
             moved, gone = self._board.news.next(), self._gate.sessions.gone.next()
             if changed is None or changed.is_set():
                 changed = viewer.chat.news.next()
-                events, since = await _changes(viewer, since)
+                events += await reader.messages()
+            if happened is None or happened.is_set():
+                happened = self._board.happened.next()
+                events += await reader.happened()
             if (shown := self._board.shown) is not None and (told is None or shown.number != told.number):
                 own = await self._own(viewer, shown)
                 if news := own.since(told):
@@ -87,7 +131,7 @@ class Events:
                 written = loop.time()
                 # Whatever changes meanwhile is told in one go, with one look into the log.
                 await any_of(gone, self._stopping, seconds=APART_S)
-            await any_of(changed, moved, gone, self._stopping, seconds=HEARTBEAT_EVERY)
+            await any_of(changed, happened, moved, gone, self._stopping, seconds=HEARTBEAT_EVERY)
 
     async def _own(self, viewer: Viewer, shown: Shown) -> Shown:
         """What of it is shown to them: for operators the same for all, made once."""
@@ -96,12 +140,50 @@ class Events:
         return Shown(await viewer.standing(shown.standing), shown.number, viewer.state)
 
 
-async def _changes(viewer: Viewer, since: int) -> tuple[list[bytes], int]:
-    events = []
-    while True:
-        entries = await viewer.log.changes(since, AT_ONCE)
-        for entry in entries:
-            since = entry.revision
-            events.append(server_sent("message", entry.model_dump_json(), number=since))
-        if len(entries) < AT_ONCE:
-            return events, since
+class _Reader:
+    """Reads what is new for one page."""
+
+    def __init__(self, viewer: Viewer, services: Services, since: Cursor) -> None:
+        self._viewer = viewer
+        self._services = services
+        self._since = since
+        self._sees: dict[str, bool] = {}
+        """Whether a task may be shown to them."""
+
+    async def messages(self) -> list[bytes]:
+        """What was said, changed and taken back in the console."""
+        told = []
+        while True:
+            entries = await self._viewer.log.changes(self._since.revision, AT_ONCE)
+            for entry in entries:
+                self._since = replace(self._since, revision=entry.revision)
+                told.append(server_sent("message", entry.model_dump_json(), number=str(self._since)))
+            if len(entries) < AT_ONCE:
+                return told
+
+    async def happened(self) -> list[bytes]:
+        """What has happened to the tasks that they may see."""
+        told = []
+        while True:
+            found = await self._services.store.task_events.since(self._since.position, AT_ONCE)
+            for one in found:
+                self._since = replace(self._since, position=one.position)
+                if (event := await self._event(one)) is not None and await self._is_shown(one.task):
+                    told.append(server_sent("event", json.dumps(event, ensure_ascii=False), number=str(self._since)))
+            if len(found) < AT_ONCE:
+                return told
+
+    async def _event(self, one: LoggedEvent) -> Json | None:
+        closed: dict[str, OpenQuestion] = {}
+        if isinstance(one.event, QuestionClosed):
+            question = await self._services.task_service.question(one.event.question)
+            closed = {} if question is None else {one.event.question: question}
+        return event_json(one, closed)
+
+    async def _is_shown(self, number: str) -> bool:
+        if self._viewer.services is None:
+            return True
+        if number not in self._sees:
+            task = await self._services.task_service.get(number)
+            self._sees[number] = task is not None and self._viewer.sees(task)
+        return self._sees[number]

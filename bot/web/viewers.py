@@ -96,14 +96,13 @@ class Viewer:
         recent = await self.services.task_service.recent(TASKS_SHOWN, None, self.accounts)
         listed = {task.id for task in recent}
         old = (task for task in reversed(active) if not task.parent and task.id not in listed)
-        return Standing(
-            (*(task for task in recent if self.sees(task)), *old),
-            active,
-            {task: place for task, place in standing.places.items() if task in known},
-            self.phones(standing.phones),
-            tuple(one for one in standing.questions if one.task in known),
-            standing.model,
-            standing.waits,
+        return replace(
+            standing,
+            tasks=(*(task for task in recent if self.sees(task)), *old),
+            active=active,
+            places={task: place for task, place in standing.places.items() if task in known},
+            phones=self.phones(standing.phones),
+            questions=tuple(one for one in standing.questions if one.task in known),
         )
 
     def state(self, standing: Standing) -> Json:

@@ -3,21 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
+from datetime import UTC, tzinfo
 from typing import Final, Protocol
 
+from agent.events import ModelAway, Told
 from agent.models.state import ModelState
 from bot.application.services import Services
+from bot.cards.card import CardFacts, card_text
+from bot.cards.formatting import status_words
+from bot.cards.question import question_text
 from bot.checks.settings import Shown
 from bot.domain.address import Address
 from bot.domain.finding import Finding
-from bot.domain.task import OpenQuestion, Task, TaskState
+from bot.domain.outgoing import Button, Menu
+from bot.domain.task import OpenQuestion, PartNow, Task, TaskState
 from bot.monitoring.dependencies import Wait
 from bot.monitoring.outage_notice import STORE, standstill_words
+from bot.tasks.queries import ahead_of
 from bot.texts import say
 from bot.views.model import model_json
 from bot.views.tasks import Json, phone_json, task_json
-from bot.web.chat import HOME
+from bot.web.chat import CAPABILITIES, HOME
 from devices.phone import PhoneInfo
 from devices.wording import said
 
@@ -80,21 +87,32 @@ def work_json(task: Task, place: int | None) -> Json:
     }
 
 
+def button_json(button: Button) -> Json:
+    """A button: its label, what a press of it sends back, and its style."""
+    return {"label": button.label, "data": button.data, "style": button.style}
+
+
+def menu_json(menu: Menu) -> Json:
+    """A list of which one choice is taken."""
+    return {"choices": [button_json(choice) for choice in menu.choices], "prompt": menu.prompt}
+
+
 def is_at(place: Address, home: Address) -> bool:
     """Whether the place is in that chat of the console."""
     return (place.platform, place.chat) == (home.platform, home.chat)
 
 
-def question_json(open_question: OpenQuestion, known: str, home: Address = HOME, *, allowed: bool = True) -> Json:
-    """An open question of the task that people know as `known`. `message` is the console message that shows it, null
-    when another chat does; `allowed` says whether who reads this may answer it.
+def question_json(open_question: OpenQuestion, task: Task, *, allowed: bool = True) -> Json:
+    """An open question of a task or of one phone's part; `allowed` says whether who reads this may answer it. `told` is
+    what it reads, with its buttons.
     """
-    message = open_question.message
-    here = message is not None and is_at(message.address, home)
     question = open_question.question
+    shown = question_text(
+        open_question, task, now=open_question.asked, menu_choices=CAPABILITIES.menu_choices, counts_down=True
+    )
     return {
         "question": question.id,
-        "task": known,
+        "task": task.parent or task.id,
         "kind": question.kind.value,
         "text": question.text,
         "choices": list(question.choices),
@@ -106,15 +124,21 @@ def question_json(open_question: OpenQuestion, known: str, home: Address = HOME,
         "frame": question.frame,
         "asked": open_question.asked,
         "expires": open_question.expires,
-        "message": message.message if here and message else None,
         "allowed": allowed,
+        "told": {
+            "heading": shown.heading,
+            "body": shown.body,
+            "footer": shown.footer,
+            "buttons": [button_json(button) for row in shown.buttons for button in row],
+            "menu": None if shown.menu is None else menu_json(shown.menu),
+        },
     }
 
 
 @dataclass(frozen=True, slots=True)
 class Standing:
     """How tasks, phones, questions and the model stand at one moment. `places` are places in the queue by task, `waits`
-    is what holds up everything.
+    is what holds up everything; `facts` and `statuses` are what the cards of active tasks tell, by task.
     """
 
     tasks: tuple[Task, ...]
@@ -124,6 +148,13 @@ class Standing:
     questions: tuple[OpenQuestion, ...]
     model: ModelState
     waits: tuple[Wait, ...] = ()
+    facts: Mapping[str, CardFacts] = field(default_factory=dict)
+    statuses: Mapping[str, Told | ModelAway] = field(default_factory=dict)
+    zone: tzinfo = UTC
+
+    def parts(self, task: str) -> tuple[Task, ...]:
+        """The active parts of a task for several phones."""
+        return tuple(one for one in self.active if one.parent == task)
 
 
 def waits_of(services: Services) -> tuple[Wait, ...]:
@@ -131,8 +162,10 @@ def waits_of(services: Services) -> tuple[Wait, ...]:
     return tuple(wait for wait in services.waits() if wait.what in HOLDING_UP)
 
 
-async def standing_of(services: Services) -> Standing:
-    """How everything stands now: three reads of the store, whatever is shown."""
+async def standing_of(services: Services, before: Standing | None = None) -> Standing:
+    """How everything stands now: three reads of the store, and one for each active task that is another than
+    `before`.
+    """
     tasks = services.task_service
     active = tuple(await tasks.active())
     recent = tuple(await tasks.recent(TASKS_SHOWN))
@@ -142,24 +175,61 @@ async def standing_of(services: Services) -> Standing:
     questions = await services.store.questions.open()
     phones = services.phones.list()
     shown = (*recent, *reversed(old))
-    return Standing(shown, active, places, phones, questions, services.model(), waits_of(services))
+    statuses = {task.id: status for task in active if (status := tasks.status(task.id)) is not None}
+    now = Standing(
+        shown, active, places, phones, questions, services.model(), waits_of(services), {}, statuses, services.zone
+    )
+    known = {} if before is None else {task.id: task for task in before.active}
+    facts = {}
+    for task in active:
+        if task.parent:
+            continue
+        same = before is not None and known.get(task.id) == task and before.parts(task.id) == now.parts(task.id)
+        facts[task.id] = await _facts(task, now, services, before.facts.get(task.id) if before and same else None)
+    return replace(now, facts=facts)
+
+
+async def _facts(task: Task, now: Standing, services: Services, known: CardFacts | None) -> CardFacts:
+    """What the card of the task tells; `known` is what it told before, of the same task."""
+    tasks, place = services.task_service, now.places.get(task.id)
+    step = await tasks.last_step(task.id) if known is None else known.step
+    parts = (await tasks.parts_now(task.id) if task.parts else ()) if known is None else known.parts
+    ahead = None if place is None else ahead_of(task, place, now.active, now.tasks)
+    here = tuple(PartNow(part.task, part.step, now.places.get(part.task.id)) for part in parts)
+    return CardFacts(step, place, ahead, tasks.ending(task.id), here)
 
 
 def state_json(
     standing: Standing, home: Address = HOME, allowed: Callable[[OpenQuestion], bool] = lambda _question: True
 ) -> Json:
     """All that the page of `home` shows beside the messages; `allowed` says which questions may be answered there."""
-    whole = {task.id: task.parent or task.id for task in standing.active}
+    active = {task.id: task for task in standing.active}
     return {
-        "tasks": [console_task_json(task, home) for task in standing.tasks],
+        "tasks": [console_task_json(task, home) | {"card": card_json(task, standing)} for task in standing.tasks],
         "work": [work_json(task, standing.places[task.id]) for task in standing.active if task.id in standing.places],
         "devices": [phone_json(phone, standing.active) for phone in standing.phones],
         "questions": [
-            question_json(one, whole.get(one.task, one.task), home, allowed=allowed(one)) for one in standing.questions
+            question_json(one, active[one.task], allowed=allowed(one))
+            for one in standing.questions
+            if one.task in active
         ],
         "model_state": model_json(standing.model),
         "held_up": [_held_up(wait) for wait in standing.waits],
     }
+
+
+def card_json(task: Task, standing: Standing) -> Json | None:
+    """What stands beside the phone of a task that has not ended: the screen with the place that was touched, what is
+    being done, and the buttons; None for any other.
+    """
+    facts = standing.facts.get(task.id)
+    if facts is None:
+        return None
+    statuses = standing.statuses
+    card = card_text(task, facts, note=lambda each: status_words(statuses.get(each), standing.zone), counts_down=True)
+    frame, mark = facts.screen(task)
+    buttons = [button_json(button) for row in card.buttons for button in row]
+    return {"body": card.body, "footer": card.footer, "buttons": buttons, "frame": frame, "mark": mark}
 
 
 def _held_up(wait: Wait) -> str:

@@ -181,6 +181,8 @@ task_events = table(
     required("task", Number, ForeignKey("tasks.id")),
     # Counted up from 1 without a gap.
     required("number", Number),
+    # Its place among the events of all tasks: the microsecond in which it was appended, or the next that is free.
+    required("position", Number, unique=True),
     # The id of the phone's part in which it happened; '' where one phone works, or for the whole task.
     required("part", Text),
     required("at", Time),

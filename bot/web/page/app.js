@@ -56,7 +56,7 @@ const entry = new Entry({ root: at("entry"), app: at("app") }, () => {
   if (model.ready) events.hurry();
   else begin();
 });
-const events = new Events({ message: heard, state: told, link, reset, back });
+const events = new Events({ message: heard, event: happened, state: told, link, reset, back });
 const palette = new Palette(at("palette"), model, PLACES, (text) => conversation.compose(text));
 const scrolled = new Map();
 let page = null;
@@ -119,18 +119,30 @@ function draw() {
 function heard(entry) {
   const fresh = !model.entries.has(entry.id);
   if (!model.take(entry)) return;
-  if (fresh && conversation.announce(entry)) announce(entry);
+  const { heading, body, notify } = entry.content;
+  const task = model.tasks.find((one) => one.thread && one.thread === entry.thread);
+  if (fresh && entry.author === "bot" && !entry.deleted) announce(heading, body, { notify, task: task?.task });
   draw();
 }
 
-function announce(entry) {
-  at("news").append(h("p", {}, [entry.content.heading, entry.content.body].filter(Boolean).join(". ").slice(0, 400)));
+function happened(event) {
+  if (!model.happened(event)) return;
+  const { kind, task } = event;
+  const text = model.task(task)?.text ?? say("page.task.number", { task });
+  if (kind === "asked") announce(event.text, event.detail, { notify: true, asks: true, task });
+  else if (kind === "final") announce(text, event.text, { notify: !event.quiet, task });
+  else if (kind === "state") announce(text, event.text, { notify: true, task });
+  else if (kind === "file") announce(text, event.name, { task });
+  draw();
+}
+
+// What asks is counted as long as it is open, whether it is read or not.
+function announce(heading, body, { notify = false, asks = false, task = "" }) {
+  at("news").append(h("p", {}, [heading, body].filter(Boolean).join(". ").slice(0, 400)));
   while (at("news").children.length > 5) at("news").firstChild.remove();
-  if (!document.hidden || !entry.content.notify) return;
-  const asks = model.questionOf(entry.id) !== null;
+  if (!document.hidden || !notify) return;
   if (!asks) unread += 1;
-  const task = model.tasks.find((one) => one.thread && one.thread === entry.thread);
-  notice(entry.content.heading || task?.text, entry.content.body, `task ${task?.task ?? ""}`, () => task && go("task", task.task));
+  notice(heading || model.task(task)?.text, body, `task ${task}`, () => task && go("task", task));
 }
 
 function told(state) {
@@ -229,7 +241,7 @@ async function begin() {
     model.state({ ...state, whole: true });
     model.ready = true;
     at("leave").hidden = !state.signed_in;
-    events.open(state.revision);
+    events.open(state.cursor);
     turn();
   } catch (error) {
     link(error.status === 401 ? "locked" : "away", error);

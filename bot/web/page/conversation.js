@@ -4,13 +4,13 @@ import { h, uniqueId } from "./dom.js";
 import { pictures } from "./filmstrip.js";
 import { Welcome } from "./home.js";
 import { badge } from "./message.js";
-import { isCard, phonesOf, platformName, standing } from "./model.js";
+import { phonesOf, platformName, standing } from "./model.js";
 import { Viewer } from "./picture.js";
 import { go, href } from "./route.js";
 import { Say } from "./say.js";
-import { load, loadSteps, loadTask } from "./service.js";
+import { load, loadLog, loadTask } from "./service.js";
 import { Stage } from "./stage.js";
-import { Talk } from "./talk.js";
+import { pictureOf, Talk } from "./talk.js";
 import { say } from "./words.js";
 
 // `way` has post(path, body, key), which tells when something was not sent, and toast(words).
@@ -21,7 +21,6 @@ export class Conversation {
     this.way = way;
     this.loaded = new Set();
     this.single = new Map();
-    this.marks = new Map();
     const act = {
       press: (...what) => this.press(...what),
       answer: (...what) => this.answer(...what),
@@ -94,12 +93,12 @@ export class Conversation {
     const unknown = !home && !task && this.sought;
     this.at("say").hidden = unknown;
     const asked = task ? this.model.questionsOf(task.task).at(-1) : null;
-    this.stage.draw(task, this.model.card(thread, this.id), task ? this.model.phone(task.phone) : null, asked);
+    this.stage.draw(task, task ? this.model.phone(task.phone) : null, asked);
     // Where there is no phone to be seen, the words have the room.
     this.at("main").classList.toggle("home", home || unknown || this.stage.blank);
     if (home) this.welcome.draw(this.model, this.model.thread("").length === 0 && this.model.tasks.length === 0);
     else this.at("welcome").hidden = true;
-    this.talk.draw(this.model, thread, task, this.sought);
+    this.talk.draw(this.model, home ? "" : thread, task, this.sought, home);
     this.line.draw(task, thread, task ? this.model.questionsOf(task.task) : []);
     this.toCode();
   }
@@ -108,18 +107,13 @@ export class Conversation {
   told(before) {
     const now = this.task(this.id);
     if (!now) return;
-    if (before?.thread !== now.thread || !this.loaded.has(now.thread) || this.around(now).some((task) => this.lacks(task))) this.fill();
+    if (before?.thread !== now.thread || !this.loaded.has(now.thread) || this.around(now).some((task) => !this.model.whole.has(task.task))) this.fill();
   }
 
   // The task, and those of the same conversation.
   around(task) {
     const others = task.thread ? this.model.tasksOf(task.thread) : [];
     return others.some((one) => one.task === task.task) ? others : [...others, task];
-  }
-
-  // Whether steps of it are not known yet.
-  lacks(task) {
-    return task.steps > 0 && this.marks.get(task.task) !== `${task.steps} ${task.outcome}`;
   }
 
   async fill() {
@@ -132,7 +126,7 @@ export class Conversation {
         this.loaded.add(thread);
         await this.older(thread);
       }
-      if (task) await Promise.all(this.around(task).filter((one) => this.lacks(one)).map((one) => this.steps(one)));
+      if (task) await Promise.all(this.around(task).map((one) => this.log(one)));
     } catch (error) {
       this.loaded.delete(thread);
       // That nobody is signed in, or that the service is away, stands above.
@@ -141,14 +135,12 @@ export class Conversation {
     this.way.draw();
   }
 
-  async steps(task) {
-    this.marks.set(task.task, `${task.steps} ${task.outcome}`);
-    try {
-      this.talk.steps.set(task.task, await loadSteps(task.task, this.talk.steps.get(task.task)));
-    } catch (error) {
-      this.marks.delete(task.task);
-      throw error;
-    }
+  // What has happened to a task so far; what comes is told by the stream.
+  async log({ task }) {
+    if (this.model.whole.has(task)) return;
+    this.reading ??= new Map();
+    if (!this.reading.has(task)) this.reading.set(task, loadLog(task).finally(() => this.reading.delete(task)));
+    this.model.keepLog(task, await this.reading.get(task));
   }
 
   async seek(id) {
@@ -181,7 +173,6 @@ export class Conversation {
   forget() {
     this.loaded.clear();
     this.single.clear();
-    this.marks.clear();
     this.fill();
   }
 
@@ -207,16 +198,15 @@ export class Conversation {
     return reply !== null;
   }
 
-  async answer(entry, text) {
+  async answer(asked, text) {
     this.talk.follow = true;
-    const asked = this.model.questionOf(entry.id);
-    return asked !== null && (await this.way.post(`/api/v1/tasks/${asked.task}/answer`, { text, question: asked.question })) !== null;
+    return (await this.way.post(`/api/v1/tasks/${asked.task}/answer`, { text, question: asked.question })) !== null;
   }
 
   // What comes of it is seen, wherever one has scrolled to.
-  async press(entry, button) {
+  async press(button, entry = null) {
     this.talk.follow = true;
-    const body = { data: button.data, message: String(entry.id), thread: entry.thread, event: uniqueId() };
+    const body = { data: button.data, message: entry ? String(entry.id) : "", thread: this.thread() ?? "", event: uniqueId() };
     const reply = await this.way.post("/api/console/presses", body);
     if (reply?.task) go("task", reply.task);
   }
@@ -224,18 +214,16 @@ export class Conversation {
   look(reference) {
     const thread = this.thread();
     const entries = thread === null ? [] : this.model.thread(thread).filter((entry) => entry.content.picture);
-    const steps = pictures(this.talk.steps.get(this.id) ?? []);
+    const asked = this.model.log(this.id).filter((event) => event.kind === "asked" && pictureOf(event));
+    const steps = pictures(this.model.steps(this.id));
     const shown = [
       ...steps,
-      ...entries.filter((entry) => !steps.some((step) => step.reference === entry.content.picture))
-        .map((entry) => ({ reference: entry.content.picture, words: entry.content.heading || entry.content.body.slice(0, 140) })),
+      ...[...entries.map(({ content }) => ({ reference: content.picture, words: content.heading || content.body.slice(0, 140) })),
+        ...asked.map((event) => ({ reference: pictureOf(event), words: event.text.slice(0, 140) }))]
+        .filter((picture) => !steps.some((step) => step.reference === picture.reference)),
     ];
     if (!shown.some((picture) => picture.reference === reference)) shown.push({ reference, words: "" });
     this.viewer.open(shown, reference);
-  }
-
-  announce(entry) {
-    return entry.author === "bot" && !entry.deleted && !isCard(entry);
   }
 }
 

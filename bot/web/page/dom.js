@@ -86,8 +86,9 @@ export function arrange(parent, wanted) {
   if (held?.isConnected && document.activeElement !== held) held.focus({ preventScroll: true });
 }
 
+// Where a kept picture or file is; what is drawn when it is looked at has an address of its own.
 export function frameUrl(reference) {
-  return `/api/frames/${encodeURIComponent(reference)}`;
+  return reference.startsWith("/") ? reference : `/api/frames/${encodeURIComponent(reference)}`;
 }
 
 export function uniqueId() {

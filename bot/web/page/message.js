@@ -10,7 +10,7 @@ const KINDS = { "ask": "ask", "approve": "approve", "take over": "take_over", "s
 
 const PICTURE = /\.(gif|webp|png|jpe?g)$/i;
 
-// `act` has press(entry, button), answer(entry, text, secret) and look(reference).
+// `act` has press(button, entry), answer(question, text) and look(reference).
 export class MessageView {
   constructor(act) {
     this.act = act;
@@ -33,26 +33,20 @@ export class MessageView {
     this.root = h("li", { class: "message" }, this.thumb, this.inner);
   }
 
-  // `final` is the outcome that this message tells, "" for any other message.
-  draw(entry, question, final) {
+  // `question` is the open question that it asks, null for any other.
+  draw(entry, question) {
     const changed = this.entry?.revision !== entry.revision;
     this.entry = entry;
     const content = entry.content;
     const operator = entry.author === "operator";
-    const loud = !operator && (content.notify || Boolean(final));
+    const loud = !operator && content.notify;
     this.root.className = ["message", operator ? "operator" : "", loud ? "loud" : "",
-      question ? `question ${KINDS[question.kind] ?? "ask"}` : "", final ? `final ${final}` : "", content.picture && loud ? "pictured" : ""].filter(Boolean).join(" ");
+      question ? `question ${KINDS[question.kind] ?? "ask"}` : "", content.picture && loud ? "pictured" : ""].filter(Boolean).join(" ");
     this.root.dataset.id = entry.id;
     this.drawQuestion(question);
-    // In its task's own view the badge says how it ended or the line above what kind of question it is, and the page's
-    // title of which task. What is asked is always read.
-    const asked = question !== null && (content.heading === question.text.trim() || !content.body);
-    this.heading.hidden = Boolean(entry.thread) && (question !== null ? !asked : Boolean(final));
+    // The line above says what kind of question it is, and the page's title of which task. What is asked is always read.
+    this.heading.hidden = question !== null && content.heading !== question.text.trim() && Boolean(content.body);
     setText(this.heading, content.heading);
-    if (final && !question) {
-      this.kind.hidden = false;
-      if (!this.kind.firstElementChild) this.kind.replaceChildren(badge(final));
-    }
     if (!changed) {
       this.withhold(question);
       return;
@@ -63,8 +57,8 @@ export class MessageView {
     if (content.picture) show(this.thumb, content.picture, content.heading || say("page.picture.alt"), () => this.lost());
     this.files.hidden = content.files.length === 0;
     this.files.replaceChildren(...content.files.map((file) => this.file(file)));
-    drawMenu(this.menu, content.menu, (choice) => this.act.press(this.entry, choice));
-    drawButtons(this.buttons, content.buttons, (button) => this.act.press(this.entry, button));
+    drawMenu(this.menu, content.menu, (choice) => this.act.press(choice, this.entry));
+    drawButtons(this.buttons, content.buttons, (button) => this.act.press(button, this.entry));
     this.withhold(question);
   }
 
@@ -143,7 +137,7 @@ export class MessageView {
       if (!text || give.getAttribute("aria-disabled") === "true") return;
       // Not `disabled`: that would take the focus away.
       give.setAttribute("aria-disabled", "true");
-      if (await this.act.answer(this.entry, text)) input.value = "";
+      if (await this.act.answer(this.question, text)) input.value = "";
       give.removeAttribute("aria-disabled");
     };
   }

@@ -1,4 +1,4 @@
-// What the page knows: messages by id, tasks, phones, questions. The service is right; this only remembers.
+// What the page knows: messages by id, tasks and what has happened to them, phones, questions. The service is right; this only remembers.
 
 import { say } from "./words.js";
 
@@ -7,6 +7,8 @@ const KEPT = 300; // tasks; those before are asked for where they are shown
 export class Model {
   constructor() {
     this.entries = new Map();
+    this.logs = new Map(); // of tasks, and of the parts of those for several phones: events by number
+    this.whole = new Set(); // those of these that are known from the beginning
     this.tasks = [];
     this.devices = [];
     this.questions = [];
@@ -24,6 +26,35 @@ export class Model {
   forget() {
     this.entries.clear();
     this.more.clear();
+    this.logs.clear();
+    this.whole.clear();
+  }
+
+  // Keeps an event of a task; false when it was known.
+  happened(event) {
+    const known = this.logs.get(event.task)?.has(event.number) ?? false;
+    for (const id of [event.task, event.part].filter(Boolean)) {
+      if (!this.logs.has(id)) this.logs.set(id, new Map());
+      this.logs.get(id).set(event.number, event);
+    }
+    if (event.number === 1) this.whole.add(event.task);
+    return !known;
+  }
+
+  // All that was told of a task, from its beginning.
+  keepLog(id, events) {
+    events.forEach((event) => this.happened(event));
+    this.whole.add(id);
+  }
+
+  // What has happened to a task or a part, in order; nothing while that is not known from the beginning.
+  log(id) {
+    const events = this.whole.has(id) ? [...(this.logs.get(id)?.values() ?? [])] : [];
+    return events.sort((one, other) => one.number - other.number);
+  }
+
+  steps(id) {
+    return this.log(id).filter((event) => event.kind === "step");
   }
 
   // Keeps the newest revision of a message; false when this one is old news.
@@ -97,34 +128,19 @@ export class Model {
     return { working: work.find((one) => one.holds) ?? null, waiting: work.filter((one) => one.state === "queued") };
   }
 
-  questionOf(message) {
-    return this.questions.find((question) => question.message === String(message)) ?? null;
+  // An open question, null for one that is over.
+  question(id) {
+    return this.questions.find((question) => question.question === id) ?? null;
   }
 
   questionsOf(task) {
     return this.questions.filter((question) => question.task === task);
-  }
-
-  // The live card of a task: the one changed last.
-  card(thread, task) {
-    if (!thread) return null;
-    const cards = this.thread(thread).filter((entry) => isCard(entry) && entry.content.task === task);
-    return cards.reduce((latest, card) => (!latest || card.revision > latest.revision ? card : latest), null);
   }
 }
 
 function merged(known, changed) {
   const tasks = new Map([...known, ...changed].map((task) => [task.task, task]));
   return [...tasks.values()].sort((one, other) => Number(other.task) - Number(one.task)).slice(0, KEPT);
-}
-
-export function isCard(entry) {
-  return entry.content.card;
-}
-
-// Whether a message tells how its task ended.
-export function tellsEnd(entry) {
-  return entry.content.final;
 }
 
 export function platformName(platform) {

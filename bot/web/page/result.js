@@ -10,7 +10,6 @@ import { counted, say } from "./words.js";
 
 // What went well, as far as is known, is worth doing again by itself.
 const SAVABLE = new Set(["succeeded", "unverified"]);
-const RECAP = /^recap\.(gif|webp)$/i;
 
 // What a person wanted to know, and below it what was done; the second is "" where that is all.
 export function answerOf(task) {
@@ -24,7 +23,7 @@ export function factsOf(task) {
   return inARow([task.steps ? counted("step", task.steps) : "", took, used]);
 }
 
-// `act` has press(entry, button), look(reference), compose(text) and toast(words).
+// `act` has press(button), look(reference), compose(text) and toast(words).
 export class Result {
   constructor(act) {
     this.act = act;
@@ -32,7 +31,6 @@ export class Result {
     this.facts = h("span", { class: "small" });
     this.answer = h("div", { class: "answer" });
     this.done = h("p", { class: "done" });
-    this.files = h("div", { class: "files", hidden: true });
     this.choices = h("div", { class: "row", role: "group", "aria-label": say("page.result.instead") });
     this.instead = h("div", { class: "instead", hidden: true }, h("p", { class: "small" }, say("page.result.instead")), this.choices);
     this.row = h("div", { class: "row deeds" });
@@ -40,40 +38,36 @@ export class Result {
     this.player = h("button", { class: "play-recap", type: "button", hidden: true, onclick: () => this.play(!this.playing) });
     this.aside = h("div", { class: "end-picture" }, this.picture, this.player);
     this.root = h("li", { class: "message" }, this.aside, h("div", { class: "inner" },
-      h("div", { class: "kind" }, this.badge, this.facts), this.answer, this.done, this.instead, this.files, this.row));
+      h("div", { class: "kind" }, this.badge, this.facts), this.answer, this.done, this.instead, this.row));
   }
 
-  draw(entry, task) {
-    const mark = `${entry.revision} ${task.outcome} ${task.steps}`;
+  // `buttons` are those of its end, `steps` what was done.
+  draw(task, buttons, steps) {
+    const mark = `${task.outcome} ${task.steps} ${steps.length} ${buttons.length}`;
     if (this.mark === mark) return;
     this.mark = mark;
-    this.entry = entry;
     this.task = task;
-    const content = entry.content;
     this.root.className = `message loud final result ${task.outcome}`;
-    this.root.dataset.id = entry.id;
     this.badge.replaceChildren(badge(task.outcome));
     setText(this.facts, factsOf(task));
     const [answer, done] = answerOf(task);
     setLinked(this.answer, answer);
     setLinked(this.done, done);
-    this.recap = content.files.find((file) => RECAP.test(file.name)) ?? null;
-    const others = content.files.filter((file) => file !== this.recap);
-    this.files.hidden = others.length === 0;
-    this.files.replaceChildren(...others.map((file) => h("a", { href: frameUrl(file.reference), download: file.name }, icon("file"), file.name)));
+    const drawn = `/api/console/tasks/${task.task}`;
+    this.recap = steps.filter((step) => step.frame).length > 1 ? `${drawn}/recap.gif` : "";
+    this.last = task.phones > 1 ? `${drawn}/screens.jpg` : task.frame ?? "";
     this.player.hidden = !this.recap;
-    this.aside.hidden = !content.picture && !this.recap;
+    this.aside.hidden = !this.last && !this.recap;
     this.play(false);
     // What can be done without a model has a button each, before the one for the same once more.
     const choices = task.needs_model?.choices ?? [];
-    const buttons = content.buttons.flat();
     this.instead.hidden = choices.length === 0 || buttons.length <= choices.length;
-    this.choices.replaceChildren(...choices.map((words, index) => deed("spark", words, () => this.act.press(this.entry, buttons[index]), "")));
+    this.choices.replaceChildren(...choices.map((words, index) => deed("spark", words, () => this.act.press(buttons[index]), "")));
     const again = buttons[choices.length];
     this.row.replaceChildren(
       deed("copy", say("page.result.copy"), () => this.copy()),
       deed("share", say("page.result.share"), () => this.share()),
-      ...(again ? [deed("again", again.label, () => this.act.press(this.entry, again))] : []),
+      ...(again ? [deed("again", again.label, () => this.act.press(again))] : []),
       deed("edit", say("page.result.edit"), () => this.act.compose(task.text)),
       ...(SAVABLE.has(task.outcome) ? [deed("clock", say("page.result.daily"), () => go("schedules", "", { what: task.text }))] : []),
       // Of several phones there is no one way that could be done again.
@@ -82,7 +76,7 @@ export class Result {
 
   play(playing) {
     this.playing = playing;
-    const shown = playing ? this.recap.reference : this.entry.content.picture || this.recap?.reference || "";
+    const shown = playing ? this.recap : this.last || this.recap;
     show(this.picture, shown, say("page.picture.alt"), () => document.createTextNode(say("page.picture.gone")));
     this.picture.classList.toggle("playing", playing);
     this.player.setAttribute("aria-pressed", String(playing));
@@ -90,7 +84,7 @@ export class Result {
   }
 
   enlarge() {
-    const reference = this.playing ? this.recap.reference : this.entry.content.picture || this.recap?.reference;
+    const reference = this.playing ? this.recap : this.last || this.recap;
     if (reference) this.act.look(reference);
   }
 
@@ -104,13 +98,13 @@ export class Result {
 
   // With what the computer shares with; where it has nothing, the moving picture is saved for it.
   async share() {
-    const reference = this.recap?.reference || this.entry.content.picture;
+    const reference = this.recap || this.last;
     const data = { title: this.task.text, text: `${this.task.text}\n\n${this.words()}` };
     if (navigator.share) {
       try {
         if (reference) {
           const blob = await (await fetch(frameUrl(reference))).blob();
-          const file = new File([blob], this.recap?.name ?? "screen.jpg", { type: blob.type });
+          const file = new File([blob], this.recap ? "recap.gif" : "screen.jpg", { type: blob.type });
           if (navigator.canShare?.({ ...data, files: [file] })) data.files = [file];
         }
         await navigator.share(data);
@@ -119,7 +113,7 @@ export class Result {
       }
       return;
     }
-    if (reference) h("a", { href: frameUrl(reference), download: this.recap?.name ?? "screen.jpg" }).click();
+    if (reference) h("a", { href: frameUrl(reference), download: this.recap ? "recap.gif" : "screen.jpg" }).click();
     this.act.toast(say((await copied(data.text)) ? "page.result.shared_by_hand" : "page.result.not_shared"));
   }
 }

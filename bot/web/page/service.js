@@ -75,6 +75,17 @@ export async function loadTasks(wish, last) {
   return { tasks: data.items.map(known), more: data.has_more };
 }
 
+// The log of a task from its beginning: what was asked, done, said and found.
+export async function loadLog(id) {
+  const found = [];
+  for (let after = 0; after !== null;) {
+    const { events, next } = await load(`/api/console/log?task=${encodeURIComponent(id)}&after=${after}`);
+    found.push(...events);
+    after = next;
+  }
+  return found;
+}
+
 // The steps that are known, and those behind them.
 export async function loadSteps(id, known = []) {
   const steps = await loadAll(`/api/v1/tasks/${encodeURIComponent(id)}/steps`, known.length ? known.length - 1 : "");
@@ -93,29 +104,27 @@ export async function version() {
 const SOON_MS = 300;
 const AGAIN_MS = 1500;
 
-// Calls `on.message`, `on.state`, `on.reset` when too much was missed to be told one by one, and `on.link` with "on",
-// "away" or "locked". `on.back` is waited for when the service answers again.
+// Calls `on.message`, `on.event`, `on.state`, `on.reset` when too much was missed to be told one by one, and `on.link`
+// with "on", "away" or "locked". `on.back` is waited for when the service answers again.
 export class Events {
   constructor(on) {
     this.on = on;
-    this.revision = 0;
+    this.cursor = "";
     this.source = null;
   }
 
-  open(revision) {
-    this.revision = Math.max(this.revision, revision);
+  open(cursor) {
+    this.cursor = cursor;
     this.source?.close();
-    const source = new EventSource(`/api/events?since=${this.revision}`);
+    const source = new EventSource(`/api/events?since=${cursor}`);
     this.source = source;
     source.addEventListener("open", () => this.on.link("on"));
-    source.addEventListener("message", (event) => {
-      this.revision = Number(event.lastEventId);
-      this.on.message(JSON.parse(event.data));
-    });
-    source.addEventListener("reset", (event) => {
-      this.revision = Number(event.lastEventId);
-      this.on.reset();
-    });
+    for (const name of ["message", "event", "reset"]) {
+      source.addEventListener(name, (event) => {
+        this.cursor = event.lastEventId;
+        this.on[name](JSON.parse(event.data));
+      });
+    }
     source.addEventListener("state", (event) => this.on.state(JSON.parse(event.data)));
     source.addEventListener("error", () => this.lost(source));
   }
@@ -135,12 +144,12 @@ export class Events {
     if (this.source === null) this.back();
   }
 
-  // Looks for the service until it answers; then the stream goes on after the last revision that was seen.
+  // Looks for the service until it answers; then the stream goes on behind the last event that was seen.
   async back() {
     try {
       await load("/api/state");
       await this.on.back();
-      this.open(this.revision);
+      this.open(this.cursor);
       return;
     } catch (error) {
       this.on.link(error.status === 401 ? "locked" : "away", error);

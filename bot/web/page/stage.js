@@ -25,9 +25,9 @@ export class Stage {
   }
 
   // `asked` is an open question: what it shows is newer than the card.
-  draw(task, card, phone, asked) {
-    const content = card?.content;
-    const told = content?.picture || task?.frame || "";
+  draw(task, phone, asked) {
+    const card = task?.card;
+    const told = card?.frame || task?.frame || "";
     const reference = asked?.frame || told;
     if (this.told !== told || this.task?.task !== task?.task) this.kept = false;
     this.told = told;
@@ -37,21 +37,21 @@ export class Stage {
     this.task = task;
     this.hand.draw(task, phone, asked);
     if (!task) return;
-    this.card = card;
     this.root.classList.toggle("blank", over && !reference);
     this.screen.root.disabled = !reference;
     const none = say(`page.stage.${task.outcome ? "never" : task.state === "queued" ? "queued" : "none"}`);
     this.screen.root.setAttribute("aria-label", reference ? say("page.stage.enlarge") : none);
-    if (!this.kept) this.screen.show(reference, { words: none, alt: phone ? say("page.stage.screen", { phone: phone.name }) : say("page.picture.alt") });
+    const mark = reference === card?.frame ? card.mark : null;
+    if (!this.kept) this.screen.show(reference, { mark, words: none, alt: phone ? say("page.stage.screen", { phone: phone.name }) : say("page.picture.alt") });
     // The title of the page says what the task is; here stands what holds it.
     setText(this.heading, phone?.name || task.phone_name || (task.state === "queued" ? say("page.stage.waiting") : say("page.task.number", { task: task.task })));
     const away = task.outcome === null && phone !== null && !phone.usable;
     setText(this.trouble, away ? troubleOf(phone) : "");
     // How it ended, and what came of it, is told beside it.
-    setText(this.body, task.outcome === null ? content?.body ?? "" : "");
-    setText(this.footer, task.outcome === null ? content?.footer ?? "" : "");
+    setText(this.body, card?.body ?? "");
+    setText(this.footer, card?.footer ?? "");
     this.drawPlan(task.todos);
-    drawButtons(this.buttons, content?.buttons ?? [], (button) => this.act.press(this.card, button));
+    drawButtons(this.buttons, card?.buttons ?? [], (button) => this.act.press(button));
     this.tick();
   }
 

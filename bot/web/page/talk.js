@@ -4,13 +4,14 @@ import { arrange, h, icon, setText } from "./dom.js";
 import { Filmstrip } from "./filmstrip.js";
 import { TaskCard } from "./home.js";
 import { MessageView } from "./message.js";
-import { isCard, platformName, tellsEnd } from "./model.js";
+import { platformName } from "./model.js";
 import { Result } from "./result.js";
 import { href } from "./route.js";
 import { say } from "./words.js";
 
 const NEAR_END = 80;
 const ABOVE = 12;
+const HEADING = 180; // characters of a question that is its own heading
 
 export class Talk {
   constructor(parts, act) {
@@ -21,7 +22,6 @@ export class Talk {
     this.cards = new Map();
     this.films = new Map();
     this.files = new Map();
-    this.steps = new Map(); // of a task, as far as they were loaded
     this.thread = null;
     this.unknown = h("li", { class: "empty" }, h("h2", {}, say("page.task.unknown")), h("p", {}, say("page.task.unknown_hint")),
       h("a", { class: "button", href: href("tasks") }, say("page.place.tasks")));
@@ -31,16 +31,16 @@ export class Talk {
     parts.talk.addEventListener("scroll", () => this.scrolled(), { passive: true });
   }
 
-  // `sought`: the task was looked for; without one, there is none.
-  draw(model, thread, task, sought) {
+  // `sought`: the task was looked for; without one, there is none. `home`: the console itself is shown.
+  draw(model, thread, task, sought, home) {
     const opened = this.thread !== thread || this.shown !== task?.task;
     const before = this.parts.messages.lastElementChild;
     this.thread = thread;
     this.shown = task?.task;
     if (opened) this.follow = true;
-    const rows = thread === null ? this.elsewhere(task, sought) : thread === "" ? this.home(model) : this.messages(model, thread, task);
+    const rows = home ? this.home(model) : task || thread ? this.messages(model, thread, task) : sought ? [this.unknown] : [];
     arrange(this.parts.messages, rows);
-    this.parts.older.hidden = thread === null || !model.more.get(thread);
+    this.parts.older.hidden = thread === null || (!home && thread === "") || !model.more.get(thread);
     const grown = before !== this.parts.messages.lastElementChild;
     if (opened) this.put = this.top = this.parts.talk.scrollTop = 0;
     if (opened || (grown && this.follow)) this.toEnd();
@@ -56,42 +56,59 @@ export class Talk {
     const loose = model.tasks.filter((task) => (task.platform === "web" || task.thread) && !model.staysWithFollowed(task) && !anchored.has(task.anchor) && task.created >= since);
     const rows = entries.flatMap((entry) => {
       const made = entry.author === "operator" ? model.askedBy(entry.id) : null;
-      const row = { at: entry.sent, root: this.view(entry, model.questionOf(entry.id), "") };
+      const row = { at: entry.sent, root: this.view(entry) };
       return made ? [row, { at: entry.sent, root: this.card(made, model, false) }] : [row];
     });
     return [...rows, ...loose.map((task) => ({ at: task.created, root: this.card(task, model, true) }))]
       .sort((one, other) => one.at - other.at).map((row) => row.root);
   }
 
+  // What was said in a place and what has happened to its tasks, as it came; what follows up a task stays where that was.
   messages(model, thread, task) {
-    const entries = model.thread(thread).filter((entry) => !isCard(entry));
     const tasks = model.tasksOf(thread);
     if (task && !tasks.some((one) => one.task === task.task)) tasks.push(task);
-    const files = tasks.filter((one) => one.files.length).map((one) => this.chips(one));
-    if (entries.length === 0 && task?.state === "queued") return [...files, this.note(say("page.task.queued"))];
-    const last = task?.outcome ? entries.findLast(tellsEnd) : null;
-    const rows = entries.flatMap((entry) => {
-      const question = model.questionOf(entry.id);
-      const of = tellsEnd(entry) && !question ? tasks.find((one) => one.task === entry.content.task) ?? (entry === last ? task : null) : null;
-      if (of?.outcome) return [...this.film(of), { root: this.result(entry, of) }];
-      return [{ root: this.view(entry, question, ""), open: question !== null }];
-    });
-    for (const one of tasks) if (one.outcome === null) rows.push(...this.film(one));
+    const first = tasks.filter((one) => one.files.length).map((one) => this.chips(one));
+    const rows = thread ? model.thread(thread).map((entry) => ({ at: entry.sent, root: this.view(entry) })) : [];
+    tasks.forEach((one, number) => rows.push(...this.events(one, model, number > 0)));
+    rows.sort((one, other) => one.at - other.at);
+    const elsewhere = task && thread === null && task.platform !== "web";
+    if (rows.length === 0 && task?.state === "queued") first.push(this.note(say("page.task.queued")));
+    else if (elsewhere) first.push(this.note(say("page.task.elsewhere", { person: task.person, platform: platformName(task.platform) })));
     // What waits for an answer stands last, whatever is told after it.
-    return [...files, ...[...rows.filter((row) => !row.open), ...rows.filter((row) => row.open)].map((row) => row.root)];
+    return [...first, ...[...rows.filter((row) => !row.open), ...rows.filter((row) => row.open)].map((row) => row.root)];
   }
 
-  view(entry, question, final) {
+  // `followed`: it follows up another one there, so what was asked is not the title of the page.
+  events(task, model, followed) {
+    const log = model.log(task.task);
+    const closed = new Map(log.filter((event) => event.kind === "question closed").map((event) => [event.question, event]));
+    const rows = log.flatMap((event) => {
+      const question = event.kind === "asked" ? model.question(event.question) : null;
+      const content = event.kind === "accepted" && !followed ? null : contentOf(event, task, question, closed.get(event.question));
+      if (content === null) return [];
+      const author = event.kind === "accepted" || event.kind === "note" ? "operator" : "bot";
+      const entry = { id: `${event.task}.${event.number}`, revision: JSON.stringify(content), author, content };
+      return [{ at: event.at, root: this.view(entry, question), open: question !== null }];
+    });
+    const steps = model.steps(task.task);
+    if (task.outcome === null) return [...rows, ...this.film(task, steps, Number.MAX_SAFE_INTEGER)];
+    const end = log.find((event) => event.kind === "final");
+    const at = end?.at ?? task.ended;
+    return [...rows, ...this.film(task, steps, at), { at, root: this.result(task, end?.buttons ?? [], steps) }];
+  }
+
+
+  view(entry, question = null) {
     let view = this.views.get(entry.id);
     if (!view) this.views.set(entry.id, (view = new MessageView(this.act)));
-    view.draw(entry, question, final);
+    view.draw(entry, question);
     return view.root;
   }
 
-  result(entry, task) {
-    let result = this.results.get(entry.id);
-    if (!result) this.results.set(entry.id, (result = new Result(this.act)));
-    result.draw(entry, task);
+  result(task, buttons, steps) {
+    let result = this.results.get(task.task);
+    if (!result) this.results.set(task.task, (result = new Result(this.act)));
+    result.draw(task, buttons, steps);
     return result.root;
   }
 
@@ -102,13 +119,12 @@ export class Talk {
     return card.root;
   }
 
-  film(task) {
-    const steps = this.steps.get(task.task) ?? [];
+  film(task, steps, at) {
     if (steps.length === 0) return [];
     let film = this.films.get(task.task);
     if (!film) this.films.set(task.task, (film = new Filmstrip((...what) => this.act.lookThrough(...what))));
-    if (film.steps !== steps) film.draw(steps);
-    return [{ root: film.root }];
+    if (film.steps?.length !== steps.length) film.draw(steps);
+    return [{ at, root: film.root }];
   }
 
   // The files that came with a task, and what became of them: they are on the phone before its first step.
@@ -129,16 +145,6 @@ export class Talk {
     this.noted ??= h("li", { class: "message" }, this.words);
     setText(this.words, words);
     return this.noted;
-  }
-
-  // A task of another chat: its messages are there; its steps and its answer can be shown here.
-  elsewhere(task, sought) {
-    if (!task) return sought ? [this.unknown] : [];
-    const words = task.state === "queued" ? say("page.task.queued")
-      : task.platform !== "web" ? say("page.task.elsewhere", { person: task.person, platform: platformName(task.platform) }) : "";
-    const files = task.files.length ? [this.chips(task)] : [];
-    const rows = [...files, ...(words ? [this.note(words)] : []), ...this.film(task).map((row) => row.root)];
-    return task.outcome ? [...rows, this.result(endOf(task), task)] : rows;
   }
 
   // Called every second: how long the open questions are still open, and how long the tasks take.
@@ -185,8 +191,24 @@ export class Talk {
   }
 }
 
-// The end of a task that was told elsewhere, as if it had been told here.
-function endOf(task) {
-  const content = { picture: task.frame ?? "", files: [], buttons: [] };
-  return { id: `end ${task.task}`, revision: task.ended ?? 0, content };
+const NOTHING = { heading: "", body: "", footer: "", picture: "", files: [], buttons: [], menu: null, notify: false };
+
+// What an event reads as a message, null for what is drawn otherwise; `open` is a question while that is open, `closed`
+// tells what became of it.
+function contentOf(event, task, open, closed) {
+  if (event.kind === "accepted") return { ...NOTHING, body: event.text };
+  if (event.kind === "note") return { ...NOTHING, body: event.text, footer: event.by === task.person ? "" : event.by };
+  if (event.kind === "state") return { ...NOTHING, body: event.text, notify: true };
+  if (event.kind === "file") return { ...NOTHING, body: say("page.file.found"), files: [{ name: event.name, reference: event.content }] };
+  if (event.kind !== "asked") return null;
+  const picture = pictureOf(event);
+  if (open) return { ...NOTHING, ...open.told, picture, notify: true };
+  const long = event.text.length > HEADING || event.text.includes("\n");
+  const body = [long ? event.text : "", event.detail].filter(Boolean).join("\n");
+  return { ...NOTHING, heading: long ? "" : event.text, body, footer: closed?.text ?? "", picture };
+}
+
+// The screen that a question is about; beside that which was allowed before, where it is asked anew.
+export function pictureOf({ question, frame, anew }) {
+  return frame && anew ? `/api/console/questions/${encodeURIComponent(question)}/screens.jpg` : frame ?? "";
 }

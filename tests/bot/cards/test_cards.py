@@ -18,7 +18,7 @@ from agent.outcome import Outcome
 from agent.questions import ALLOW, ALLOW_FOR_TASK, DENY, DONE, QuestionKind
 from agent.standing_yes import Recipient
 from bot.cards.buttons import ButtonAction, read_button
-from bot.cards.card import TODO_LINES, render_card, render_step, state_line
+from bot.cards.card import TODO_LINES, CardFacts, render_card, render_step, state_line
 from bot.cards.final import render_final, render_notice
 from bot.cards.formatting import by_role
 from bot.cards.picture import screen_picture
@@ -46,7 +46,7 @@ def everything(message: Message) -> str:
 async def test_a_working_card(frames: FrameFiles) -> None:
     reference = await frames.save(screen_bytes(), suffix=".jpg")
     step = a_step(frame=reference, mark=(540, 1200))
-    card = await render_card(a_task(), step, frames=frames, now=1075.0)
+    card = await render_card(a_task(), CardFacts(step=step), frames=frames, now=1075.0)
     assert card.heading == "Task 12 · open settings and turn on airplane mode"
     assert card.body == "Step 3 · Settings\nTapped Network and internet"
     assert card.footer == "1 min 5 s · 12.3k tokens · cost 0.0123"
@@ -69,12 +69,12 @@ async def test_a_working_card(frames: FrameFiles) -> None:
 
 async def test_the_last_action_is_at_most_ten_words(frames: FrameFiles) -> None:
     step = a_step(summary=" ".join(f"word{number}" for number in range(30)))
-    card = await render_card(a_task(), step, frames=frames, now=1075.0)
+    card = await render_card(a_task(), CardFacts(step=step), frames=frames, now=1075.0)
     assert card.body.splitlines()[1].split() == [f"word{number}" for number in range(10)] + ["…"]
     denied = replace(a_step(summary="Sending Bob the note on where we meet next Friday"), effect=(NotAllowed(),))
-    card = await render_card(a_task(), denied, frames=frames, now=1075.0)
+    card = await render_card(a_task(), CardFacts(step=denied), frames=frames, now=1075.0)
     assert card.body.splitlines()[1].endswith("Sending Bob the note on where we meet next Friday")
-    chinese = await render_card(a_task(), a_step(summary="点" * 300), frames=frames, now=1075.0)
+    chinese = await render_card(a_task(), CardFacts(step=a_step(summary="点" * 300)), frames=frames, now=1075.0)
     assert len(chinese.body.splitlines()[1]) <= 90
 
 
@@ -89,20 +89,20 @@ async def test_the_last_action_is_at_most_ten_words(frames: FrameFiles) -> None:
     ],
 )
 async def test_buttons_fit_the_state(frames: FrameFiles, state: TaskState, buttons: list[list[str]]) -> None:
-    card = await render_card(a_task(state=state), None, frames=frames, now=1075.0)
+    card = await render_card(a_task(state=state), CardFacts(), frames=frames, now=1075.0)
     assert labels(card) == buttons
     assert all(read_button(button.data) for row in card.buttons for button in row)
 
 
 async def test_a_queued_card_says_its_place(frames: FrameFiles) -> None:
     card = await render_card(
-        a_task(state=TaskState.QUEUED, started=None), None, frames=frames, now=1075.0, queue_place=2
+        a_task(state=TaskState.QUEUED, started=None), CardFacts(place=2), frames=frames, now=1075.0
     )
     assert card.body == "Queued, position 2"
 
 
 async def test_an_ended_card_is_frozen(frames: FrameFiles) -> None:
-    card = await render_card(an_ended_task(Outcome.BLOCKED), a_step(), frames=frames, now=5000.0)
+    card = await render_card(an_ended_task(Outcome.BLOCKED), CardFacts(step=a_step()), frames=frames, now=5000.0)
     assert card.buttons == ()
     assert card.body == "⛔ Blocked"
     assert (card.footer, card.picture) == ("", None), "the final message tells that"
@@ -112,7 +112,9 @@ async def test_plans_are_shown_around_what_is_in_progress(frames: FrameFiles) ->
     todos = [Todo(title=f"part {number}", state="completed") for number in range(10)]
     todos += [Todo(title="this one", state="in progress"), *(Todo(title=f"later {number}") for number in range(10))]
     task = a_task(todos=tuple(todos))
-    card = await render_card(task, a_step(), frames=frames, now=1075.0, note="Waiting for the phone")
+    card = await render_card(
+        task, CardFacts(step=a_step()), frames=frames, now=1075.0, note=lambda _: "Waiting for the phone"
+    )
     assert "▶ this one" in card.body
     assert "✓ part 9" in card.body
     assert "Waiting for the phone" in card.body
@@ -123,10 +125,10 @@ async def test_the_longest_card_fits_a_caption(frames: FrameFiles) -> None:
     todos = tuple(Todo(title="long " * 100) for _ in range(30))
     card = await render_card(
         a_task(text="words " * 500, todos=todos),
-        a_step(summary="long" * 500, app="app" * 200),
+        CardFacts(step=a_step(summary="long" * 500, app="app" * 200)),
         frames=frames,
         now=1e9,
-        note="note " * 300,
+        note=lambda _: "note " * 300,
     )
     assert len(everything(card)) <= 1024
 
@@ -134,7 +136,7 @@ async def test_the_longest_card_fits_a_caption(frames: FrameFiles) -> None:
 async def test_a_lost_or_broken_frame_costs_only_the_picture(frames: FrameFiles) -> None:
     broken = await frames.save(b"no picture at all", suffix=".jpg")
     for reference in (f"{'0' * 64}.jpg", broken):
-        card = await render_card(a_task(), a_step(frame=reference), frames=frames, now=1075.0)
+        card = await render_card(a_task(), CardFacts(step=a_step(frame=reference)), frames=frames, now=1075.0)
         assert card.picture is None
         assert card.body
 
@@ -375,24 +377,24 @@ async def test_a_question_too_long_for_a_heading_stands_whole_below_one(frames: 
 @pytest.mark.parametrize("kind", ["ask_user", "finish"])
 async def test_what_a_message_of_its_own_tells_is_no_text_of_a_step(frames: FrameFiles, kind: str) -> None:
     step = a_step(summary="finish: success", action={"kind": kind})
-    card = await render_card(a_task(), step, frames=frames, now=1075.0)
+    card = await render_card(a_task(), CardFacts(step=step), frames=frames, now=1075.0)
     assert card.body == "Step 3 · Settings"
 
 
 async def test_a_card_tells_what_is_being_done_before_there_is_a_step(frames: FrameFiles) -> None:
     thinking = a_task(state=TaskState.QUEUED, started=None)
-    assert (await render_card(thinking, None, frames=frames, now=1075.0)).body == "Planning"
-    assert (await render_card(a_task(), None, frames=frames, now=1075.0)).body == "Looking at the phone"
-    ending = await render_card(a_task(), a_step(), frames=frames, now=1075.0, ending=True)
+    assert (await render_card(thinking, CardFacts(), frames=frames, now=1075.0)).body == "Planning"
+    assert (await render_card(a_task(), CardFacts(), frames=frames, now=1075.0)).body == "Looking at the phone"
+    ending = await render_card(a_task(), CardFacts(step=a_step(), ending=True), frames=frames, now=1075.0)
     assert (ending.body.splitlines()[0], ending.buttons) == ("Stopping", ())
 
 
 async def test_a_queued_card_says_behind_whom_and_about_how_long(frames: FrameFiles) -> None:
     task, other = a_task(state=TaskState.QUEUED, started=None), a_task(id="7")
-    card = await render_card(task, None, frames=frames, now=1.0, queue_place=2, ahead=Ahead(other, 200.0))
+    card = await render_card(task, CardFacts(place=2, ahead=Ahead(other, 200.0)), frames=frames, now=1.0)
     assert card.body == "Queued, position 2, behind task 7 · about 3 min"
     asking = Ahead(replace(other, state=TaskState.WAITING), 200.0)
-    card = await render_card(task, None, frames=frames, now=1.0, queue_place=2, ahead=asking)
+    card = await render_card(task, CardFacts(place=2, ahead=asking), frames=frames, now=1.0)
     assert card.body == "Queued, position 2, behind task 7, which waits for an answer"
 
 
@@ -426,7 +428,7 @@ def test_a_receipt_names_roles_where_their_models_differ() -> None:
 async def test_who_of_the_team_works_is_told_and_no_phone_is_offered(frames: FrameFiles) -> None:
     todos = (Todo(title="what A costs", member="researcher", state="in progress"),)
     task = replace(a_task(), state=TaskState.WORKING, todos=todos, phone_name="", frame=None)
-    card = await render_card(task, None, frames=frames, now=task.created)
+    card = await render_card(task, CardFacts(), frames=frames, now=task.created)
     assert card.body == "Working\n▶ researcher: what A costs"
     assert labels(card) == [["Stop", "Pause"]]
 

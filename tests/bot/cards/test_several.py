@@ -11,7 +11,7 @@ import pytest
 from PIL import Image
 
 from agent.outcome import Outcome
-from bot.cards.card import render_card, render_step, render_steps
+from bot.cards.card import CardFacts, render_card, render_step, render_steps
 from bot.cards.final import render_final
 from bot.cards.question import render_question
 from bot.domain.task import PartNow, Task, TaskState
@@ -47,7 +47,13 @@ async def test_several_phones_have_a_line_each(frames: FrameFiles) -> None:
     waiting = PartNow(replace(second.task, state=TaskState.QUEUED), None, 2)
     done = PartNow(replace(third.task, state=TaskState.ENDED, outcome=Outcome.SUCCEEDED), third.step, None)
     notes = {waiting.task.id: "The cable is out"}
-    card = await render_card(whole, first.step, frames=frames, now=1075.0, parts=[first, waiting, done], notes=notes)
+    card = await render_card(
+        whole,
+        CardFacts(step=first.step, parts=[first, waiting, done]),
+        frames=frames,
+        now=1075.0,
+        note=lambda task: notes.get(task, ""),
+    )
     assert card.body.splitlines() == [
         "Working",
         "▶ 1. Phone 1 · Step 3 · Settings · Tapped Search",
@@ -62,7 +68,9 @@ async def test_the_longest_card_of_many_phones_fits_a_caption(frames: FrameFiles
     parts = [
         replace(one, step=replace(a_step(summary="long" * 500, app="app" * 200), part=one.task.id)) for one in parts
     ]
-    card = await render_card(whole, parts[0].step, frames=frames, now=1e9, parts=parts, note="note " * 300)
+    card = await render_card(
+        whole, CardFacts(step=parts[0].step, parts=parts), frames=frames, now=1e9, note=lambda _: "note " * 300
+    )
     assert len(everything(card)) <= 1024
     assert "… and 24 more" in card.body
 

@@ -19,6 +19,7 @@ from agent.run_id import RunId
 from bot.domain.task import Closing, TaskState
 from bot.domain.task_events import (
     Accepted,
+    Ended,
     LoggedEvent,
     Noted,
     QuestionClosed,
@@ -46,6 +47,29 @@ async def log_of(one: Bench, task: str = "1") -> tuple[LoggedEvent, ...]:
     found = await one.store.task_events.of_task(task)
     assert [each.number for each in found] == list(range(1, len(found) + 1))
     return found
+
+
+async def test_the_logs_of_all_tasks_are_read_behind_one_place(tmp_path: Path) -> None:
+    """In one order, also where the clock stands; and no place comes twice, whatever is removed. Seen failing with the
+    number that follows the highest there is.
+    """
+    async with bench(tmp_path, EchoMind()) as one:
+        tasks = [await one.accept(text, event=text) for text in ("first", "second")]
+        for task in tasks:
+            await one.until(task, TaskState.ENDED)
+        log = one.store.task_events
+        found = await log.since(0)
+        assert {each.task for each in found} == {task.id for task in tasks}
+        places = [each.position for each in found]
+        assert places == sorted(set(places))
+        assert await log.since(places[2]) == found[3:]
+        assert (await log.latest(), await log.missed(places[-3])) == (places[-1], 2)
+        for task in tasks:
+            await one.store.pruning.forget(task.id)
+        assert (await log.since(0), await log.latest()) == ((), 0)
+        one.clock.now += 1
+        await one.accept("third", event="third")
+        assert await log.latest() > places[-1]
 
 
 async def test_a_task_has_one_log_of_all_that_happens_to_it(tmp_path: Path) -> None:
@@ -96,7 +120,7 @@ async def test_a_task_has_one_log_of_all_that_happens_to_it(tmp_path: Path) -> N
         Noted,
         ToolCalled,
         ToolReturned,
-        TaskEnded,
+        Ended,
     ]
     assert events[0] == Accepted(text="look", source="m1")
     assert events[2] == Thinking(node="planner", text="First")
@@ -108,7 +132,7 @@ async def test_a_task_has_one_log_of_all_that_happens_to_it(tmp_path: Path) -> N
     assert events[14] == ToolReturned(
         call="1-coder-1-1-0", member="coder", name="calculate", state="done", result={"told": ["42"]}, seconds=0.5
     )
-    assert events[15] == TaskEnded(outcome=Outcome.SUCCEEDED, summary="Done.", data="7", steps=1)
+    assert events[15] == Ended(outcome=Outcome.SUCCEEDED, summary="Done.", data="7", steps=1)
     assert not any("5831" in event.model_dump_json() for event in events)
 
 

@@ -31,7 +31,7 @@ from agent.skills.loading import load_skills
 from agent.wording import kept, restored
 from agent.wording import words as agent_words
 from bot.cards.buttons import ButtonAction
-from bot.cards.card import render_card, render_step, render_steps
+from bot.cards.card import CardFacts, render_card, render_step, render_steps
 from bot.cards.final import render_files, render_final, render_interrupted
 from bot.cards.question import render_answered, render_question
 from bot.commands.spec import COMMANDS
@@ -264,7 +264,7 @@ async def test_every_card_question_and_ending(world: World) -> None:
         for state in STATES:
             now = replace(task, state=state, todos=todos, usage=Usage(input=1200, output=3, estimated=True, cost=0.5))
             messages += [
-                await render_card(now, step, frames=frames, now=world.clock(), queue_place=place)
+                await render_card(now, CardFacts(step=step, place=place), frames=frames, now=world.clock())
                 for place in (None, 1, 2)
             ]
         for kind in QuestionKind:
@@ -283,7 +283,7 @@ async def test_every_card_question_and_ending(world: World) -> None:
                 messages.append(render_answered(replace(question, answer="红", answered_by="王"), task))
         for outcome in Outcome:
             ended = replace(task, state=TaskState.ENDED, outcome=outcome)
-            messages.append(await render_card(ended, step, frames=frames, now=world.clock()))
+            messages.append(await render_card(ended, CardFacts(step=step), frames=frames, now=world.clock()))
             messages.append(await render_final(ended, frames=frames, now=world.clock(), repeated=True))
         messages += [render_interrupted(task, repeated=True), render_files(task, [], repeated=True)]
     read = [words_of(message) for message in messages]

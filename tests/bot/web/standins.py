@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from PIL import Image
 from pydantic import SecretStr
 
+from agent.events import Asked, ModelAway, Told
 from agent.models.base import Usage
 from agent.models.state import ModelState, ModelStatus
 from agent.outcome import Outcome
@@ -23,8 +24,10 @@ from bot.domain.finding import Finding
 from bot.domain.incoming import Incoming, Invocation, Press
 from bot.domain.outgoing import Reply
 from bot.domain.task import Answered, OpenQuestion, StepRow, Task, TaskState
+from bot.domain.task_events import Accepted, LogEvent, LoggedEvent, StepDone
 from bot.monitoring.dependencies import Listener, Wait
 from bot.store.search import Choices, TaskFilter
+from bot.store.task_events import AT_ONCE
 from bot.web.chat import OPERATOR, address
 from devices.errors import PhoneError
 from devices.geometry import Size
@@ -82,6 +85,8 @@ class Tables:
     steps: list[StepRow] = field(default_factory=list)
     parts: list[Task] = field(default_factory=list)
     places: dict[str, int] = field(default_factory=dict)
+    ending: frozenset[str] = frozenset()
+    statuses: dict[str, Told | ModelAway] = field(default_factory=dict)
     phones: list[PhoneInfo] = field(default_factory=lambda: [PHONE])
     screen: Image.Image | PhoneError | None = field(default_factory=lambda: Image.new("RGB", (1080, 2400), "navy"))
     model: ModelState = field(default_factory=lambda: ModelState(ModelStatus.OFFLINE))
@@ -89,12 +94,41 @@ class Tables:
     glances: list[str] = field(default_factory=list)
     listeners: list[Callable[[str], None]] = field(default_factory=list)
     outage_listeners: list[Listener] = field(default_factory=list)
+    closed: list[OpenQuestion] = field(default_factory=list)
+    events: list[LoggedEvent] = field(default_factory=list)
+    event_listeners: list[Callable[..., None]] = field(default_factory=list)
     reads: int = 0
+    event_reads: int = 0
+
+    def happens(self, task: str, *events: LogEvent, part: str = "") -> None:
+        """Append to the log of a task, which begins with what was asked."""
+        for event in events:
+            number = len([one for one in self.events if one.task == task]) + 1
+            if number == 1 and not isinstance(event, Accepted):
+                self.happens(task, Accepted(text="open settings"))
+                number = 2
+            position = len(self.events) + 1
+            self.events.append(LoggedEvent(task, number, time.time(), event, part, position=position))
+            for listener in tuple(self.event_listeners):
+                listener(None, event)
+
+    def asks(self, *questions: OpenQuestion) -> None:
+        """Each is open from now on, and stands in the log of its task."""
+        for one in questions:
+            self.happens(one.task, Asked(question=one.question))
+        self.questions = [*self.questions, *questions]
+
+    def does(self, *steps: StepRow) -> None:
+        """Steps of a run, as the table and the log keep them."""
+        for row in steps:
+            told = {name: getattr(row, name) for name in StepDone.model_fields if hasattr(row, name)}
+            self.happens(row.task, StepDone.model_validate(told), part=row.part)
+        self.steps = [*self.steps, *steps]
 
     def __setattr__(self, name: str, value: object) -> None:
         """Whatever a test puts in is told, as the task service and the phones do."""
         object.__setattr__(self, name, value)
-        if name not in {"listeners", "reads"}:
+        if name not in {"listeners", "reads", "event_reads"}:
             for listener in getattr(self, "listeners", ()):
                 listener("")
 
@@ -119,6 +153,15 @@ class TaskTable:
 
     async def place_in_queue(self, task: str) -> int | None:
         return self._tables.places.get(task)
+
+    async def last_step(self, task: str) -> StepRow | None:
+        return next((step for step in reversed(self._tables.steps) if step.task == task), None)
+
+    def ending(self, task: str) -> bool:
+        return task in self._tables.ending
+
+    def status(self, task: str) -> Told | ModelAway | None:
+        return self._tables.statuses.get(task)
 
 
 class TaskFinder:
@@ -152,6 +195,34 @@ class QuestionTable:
     async def open(self) -> Sequence[OpenQuestion]:
         return tuple(self._tables.questions)
 
+    async def of(self, task: str) -> Sequence[OpenQuestion]:
+        return [one for one in (*self._tables.questions, *self._tables.closed) if one.task == task]
+
+
+class EventTable:
+    """The logs of the tasks."""
+
+    def __init__(self, tables: Tables) -> None:
+        self._tables = tables
+
+    def on_append(self, listener: Callable[..., None]) -> Callable[[], None]:
+        self._tables.event_listeners.append(listener)
+        return lambda: self._tables.event_listeners.remove(listener)
+
+    async def of_task(self, task: str, after: int = 0, limit: int = AT_ONCE) -> Sequence[LoggedEvent]:
+        self._tables.event_reads += 1
+        return [one for one in self._tables.events if one.task == task and one.number > after][:limit]
+
+    async def since(self, position: int, limit: int = AT_ONCE) -> Sequence[LoggedEvent]:
+        self._tables.event_reads += 1
+        return [one for one in self._tables.events if one.position > position][:limit]
+
+    async def latest(self) -> int:
+        return self._tables.events[-1].position if self._tables.events else 0
+
+    async def missed(self, position: int) -> int:
+        return len(await self.since(position, len(self._tables.events)))
+
 
 class ServedTasks(TaskTable):
     """What the API asks of the task service, from the same tables."""
@@ -161,6 +232,13 @@ class ServedTasks(TaskTable):
 
     async def steps(self, task: str, *, after: int = 0) -> Sequence[StepRow]:
         return [step for step in self._tables.steps if step.task == task][after:]
+
+    async def question(self, question: str) -> OpenQuestion | None:
+        known = (*self._tables.questions, *self._tables.closed)
+        return next((one for one in known if one.question.id == question), None)
+
+    async def parts(self, task: str) -> Sequence[Task]:
+        return [one for one in self._tables.parts if one.parent == task]
 
     async def open_questions(self, *, task: str) -> Sequence[OpenQuestion]:
         return [one for one in self._tables.questions if one.task == task]

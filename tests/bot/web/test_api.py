@@ -1,18 +1,23 @@
 from __future__ import annotations
 
+import time
+from dataclasses import replace
 from typing import Any
 
 import aiohttp
 import pytest
 
 from agent.effect_facts import ScreenChanged
+from agent.events import Asked, FileFound, Resumed
 from agent.models.base import Usage
 from agent.outcome import Outcome
 from agent.questions import QuestionKind
 from agent.run_id import RunId
 from bot.domain.address import Address, MessageRef, Person
 from bot.domain.outgoing import Button, Message, Reply
-from bot.domain.task import StepRow
+from bot.domain.task import StepRow, locator
+from bot.domain.task_events import Noted, QuestionClosed
+from bot.store.task_events import AT_ONCE
 from bot.web.api import NOT_KEPT
 from bot.web.chat import HOME, OPERATOR, address
 from tests.bot.web.standins import ended, picture, question, task
@@ -167,12 +172,51 @@ async def test_a_message_for_what_is_over_loses_its_buttons_alone(world: World, 
 
 
 async def test_an_answer_that_the_question_shows_is_told_once(world: World, client: aiohttp.ClientSession) -> None:
-    """ "Answered by operator: blue" stands in the question alone."""
-    world.intake.reply = lambda _: Reply(message=Message(body="Answered by operator: blue"), mark_suffices=True)
-    await post(client, "/api/console/messages", text="blue", thread="t1", event="event-0001")
-    assert [entry["author"] for entry in (await get(client, "/api/console/messages?thread=t1"))["messages"]] == [
-        "operator"
+    """ "Answered by operator: blue" stands in the question alone; what nothing became of, there with the reason."""
+    world.intake.reply = lambda _: Reply(message=Message(body="Answered by operator: blue"), told=True)
+    answer = await post(client, "/api/console/messages", text="blue", thread="t1", event="event-0001")
+    assert answer["toast"] == "Answered by operator: blue"
+    assert world.intake.messages[0].message is None
+    assert (await get(client, "/api/console/messages?thread=t1"))["messages"] == []
+    world.intake.reply = lambda _: Reply(message=Message(body="Nobody asks."))
+    await post(client, "/api/console/messages", text="red", thread="t1", event="event-0002")
+    shown = (await get(client, "/api/console/messages?thread=t1"))["messages"]
+    assert [entry["content"]["body"] for entry in shown] == ["red", "Nobody asks."]
+
+
+async def test_what_is_told_of_a_task_is_no_message(world: World, client: aiohttp.ClientSession) -> None:
+    """Its log says the same; a card and a question were there twice."""
+    ref = await world.chat.send(address("t1"), Message(body="Step 1", card=True, task="1"), nonce="c")
+    await world.chat.edit(ref, Message(body="Step 2", card=True, task="1"))
+    await world.chat.send(address("t1"), Message(body="Done.", final=True, task="1"), nonce="f")
+    assert (await get(client, "/api/console/messages?thread=t1"))["messages"] == []
+    assert await world.log.revision() == 0
+
+
+async def test_the_log_of_a_task_is_read_from_its_beginning(world: World, client: aiohttp.ClientSession) -> None:
+    closed = replace(question(QuestionKind.ASK, "1"), answer="blue", answered_by="Ann", closed=time.time())
+    world.tables.tasks, world.tables.closed = [task("1")], [closed]
+    world.tables.happens("2", Noted(text="of another", by="Ann"))
+    world.tables.happens("1", Noted(text="faster", by="Ann"), Resumed(question="q1"), Asked(question=closed.question))
+    world.tables.happens("1", QuestionClosed(question="q1", by="Ann"), FileFound(name="a.csv", content="abc.csv"))
+    found = await get(client, "/api/console/log?task=1")
+    assert [(one["number"], one["kind"]) for one in found["events"]] == [
+        (1, "accepted"),
+        (2, "note"),
+        (4, "asked"),
+        (5, "question closed"),
+        (6, "file"),
     ]
+    assert "blue" in found["events"][3]["text"]
+    assert found["next"] is None
+    for _ in range(AT_ONCE):
+        world.tables.happens("1", Noted(text="more", by="Ann"))
+    first = await get(client, "/api/console/log?task=1")
+    rest = await get(client, f"/api/console/log?task=1&after={first['next']}")
+    assert [one["number"] for one in rest["events"]] == list(range(AT_ONCE + 1, AT_ONCE + 7))
+    for refused, status in (("task=9", 404), ("task=1&after=x", 400)):
+        async with client.get(f"/api/console/log?{refused}") as response:
+            assert response.status == status
 
 
 @pytest.mark.parametrize(
@@ -236,9 +280,10 @@ async def test_tasks_phones_and_questions_as_json(world: World, client: aiohttp.
         ),
     ]
     world.tables.questions = [
-        question(QuestionKind.ASK, "3", MessageRef(address("t3"), "12")),
-        question(QuestionKind.APPROVE, "2", MessageRef(discord, "77")),
+        question(QuestionKind.ASK, "3"),
+        question(QuestionKind.APPROVE, "4", MessageRef(discord, "77")),
     ]
+    world.tables.parts = [task("4", parent="3", place=None, phone="moto")]
     tasks = (await get(client, "/api/v1/tasks"))["data"]["items"]
     assert [(one["id"], one["state"], one["outcome"], one["thread"]) for one in tasks] == [
         ("3", "working", None, "t3"),
@@ -250,11 +295,17 @@ async def test_tasks_phones_and_questions_as_json(world: World, client: aiohttp.
     assert (device["id"], device["state"], device["usable"], device["task"]) == ("pixel", "ready", True, "3")
     state = await get(client, "/api/state")
     assert state["devices"][0]["tasks"] == ["3"]
-    assert [(one["task"], one["message"]) for one in state["questions"]] == [("3", "12"), ("2", None)]
+    asked = [(one["task"], [each["data"] for each in one["told"]["buttons"]]) for one in state["questions"]]
+    of_ask, of_approval = locator("q3"), locator("q4")
+    assert asked == [
+        ("3", ["1:stop:3"]),
+        ("3", [f"1:ans:{of_approval}:allow", f"1:ans:{of_approval}:deny", "1:stop:4"]),
+    ]
+    assert of_ask != of_approval
     commands = {one["name"]: one for one in state["commands"]}
     assert commands["screen"]["argument"] == "device"
     assert [one["name"] for one in commands["do"]["options"]][:2] == ["device", "quick"]
-    assert state["revision"] == 0
+    assert state["cursor"] == "0-0"
 
 
 async def test_the_steps_of_a_task(world: World, client: aiohttp.ClientSession) -> None:

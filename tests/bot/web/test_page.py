@@ -4,19 +4,23 @@ from __future__ import annotations
 
 import asyncio
 import re
+from dataclasses import replace
 
 import pytest
 from playwright.async_api import Browser, Page, Route, expect
 from yarl import URL
 
+from agent.events import FileFound, Told
 from agent.outcome import Outcome
 from agent.questions import QuestionKind
 from bot.domain.address import Address, MessageRef, Person
-from bot.domain.outgoing import Button, Menu, Message, Picture, Reply
-from bot.domain.task import TaskState
+from bot.domain.outgoing import Button, Message, Picture, Reply
+from bot.domain.task import TaskState, locator
+from bot.domain.task_events import Ended, Noted, QuestionClosed
 from bot.web.chat import HOME, address
 from bot.web.exposure import Exposure
 from tests.bot.web.standins import ended, picture, question, task
+from tests.bot.web.test_page_replay import step
 from tests.bot.web.world import World
 
 pytestmark = pytest.mark.page
@@ -52,31 +56,34 @@ async def test_a_task_opens_by_itself_and_shows_its_live_card(world: World, page
     await page.get_by_label("Command", exact=True).fill("do open settings")
     await page.get_by_label("Command", exact=True).press("Enter")
     await expect(page.get_by_role("heading", level=1)).to_have_text("open settings")
-    buttons = ((Button("Stop", "1:stop:5", "danger"), Button("Pause", "1:pause:5")),)
-    message = Message(
-        heading="Task 5", body="Step 1", picture=Picture("a.png", picture()), buttons=buttons, card=True, task="5"
-    )
-    ref = await world.chat.send(address("t5"), message, nonce="card")
     stage = page.get_by_label("The phone, live")
-    await expect(stage).to_contain_text("Step 1")
-    await world.chat.edit(ref, Message(heading="Task 5", body="Step 2", buttons=buttons, card=True, task="5"))
-    await expect(stage).to_contain_text("Step 2")
+    await expect(stage).to_contain_text("Looking at the phone")
+    for number in (1, 2):
+        world.tables.steps = [step(number, None)]
+        world.tables.tasks = [task("5", text="open settings", steps=number)]
+        await expect(stage.locator(".body")).to_have_text(re.compile(f"Settings\\s+Step {number} of it"))
+    world.tables.statuses = {"5": Told(text="The cable is out.")}
+    await expect(stage.locator(".body")).to_contain_text("The cable is out.")
     await stage.get_by_role("button", name="Stop").click()
     await expect(stage.get_by_role("button", name="Stop")).to_be_enabled()
-    assert [(press.data, press.message) for press in world.intake.presses] == [("1:stop:5", ref)]
+    assert [(press.data, press.message) for press in world.intake.presses] == [
+        ("1:stop:5", MessageRef(address("t5"), ""))
+    ]
+    world.tables.ending = frozenset({"5"})
+    await expect(stage.get_by_role("button", name="Stop")).to_have_count(0)
 
 
 async def test_the_picture_changes_without_a_flicker(world: World, page: Page) -> None:
     """Watched in the page: at every change of the screen's content there is a decoded picture in it."""
-    world.tables.tasks = [task("5")]
-    buttons = ((Button("Stop", "1:stop:5"),),)
 
-    def card(colour: str) -> Message:
-        return Message(body=colour, picture=Picture("a.png", picture(colour)), buttons=buttons, card=True, task="5")
+    async def show(colour: str) -> None:
+        frame = await world.frames.save(picture(colour), suffix="png")
+        world.tables.steps = [replace(step(len(colour), frame, (40, 100)), summary=colour)]
+        world.tables.tasks = [task("5", steps=len(colour), frame=frame)]
 
-    ref = await world.chat.send(address("t5"), card("red"), nonce="card")
+    await show("red")
     await open_task(page, "5")
-    image = page.locator(".screen img")
+    image = page.locator("#stage .screen img")
     await expect(image).to_be_visible()
     await page.evaluate(
         """() => {
@@ -90,8 +97,8 @@ async def test_the_picture_changes_without_a_flicker(world: World, page: Page) -
     )
     first = await image.get_attribute("src")
     for colour in ("green", "blue", "orange"):
-        await world.chat.edit(ref, card(colour))
-        await expect(page.locator(".caption .body")).to_have_text(colour)
+        await show(colour)
+        await expect(page.locator(".caption .body")).to_contain_text(colour)
     await expect(image).not_to_have_attribute("src", first or "")
     assert await page.evaluate("window.empty") == 0
 
@@ -99,7 +106,7 @@ async def test_the_picture_changes_without_a_flicker(world: World, page: Page) -
 async def test_nothing_that_is_shown_becomes_markup(world: World, page: Page) -> None:
     """Seen failing with `innerHTML` in `setText` of dom.js."""
     world.tables.tasks = [ended("5", Outcome.FAILED, text=NASTY, summary=NASTY)]
-    world.tables.questions = [question(QuestionKind.ASK, "5", MessageRef(address("t5"), "1"))]
+    world.tables.happens("5", Noted(text=NASTY, by=NASTY), FileFound(name=NASTY, content="x"))
     shown = Message(
         heading=NASTY,
         body=NASTY,
@@ -110,16 +117,15 @@ async def test_nothing_that_is_shown_becomes_markup(world: World, page: Page) ->
     )
     await world.chat.send(address("t5"), shown, nonce="m")
     await open_task(page, "5")
-    await expect(page.locator(".message .text")).to_have_text(NASTY)
+    await expect(page.locator(".message .text")).to_have_text([NASTY, "Files from the phone", NASTY])
     await expect(page.locator(".item b").first).to_have_text(NASTY)
     assert await page.evaluate("window.broken") is None
     assert await page.locator("main script, main img[src='x']").count() == 0
 
 
 async def test_a_question_is_answered_in_its_own_box(world: World, page: Page) -> None:
-    ref = await world.chat.send(address("t5"), Message(body="Which?", notify=True), nonce="q")
     world.tables.tasks = [task("5", state=TaskState.WAITING)]
-    world.tables.questions = [question(QuestionKind.ASK, "5", ref)]
+    world.tables.asks(question(QuestionKind.ASK, "5"))
     await expect(page.get_by_text("needs your answer")).to_be_visible()
     await open_task(page, "5")
     await page.get_by_label("Your answer").fill("the blue one")
@@ -131,11 +137,11 @@ async def test_a_question_is_answered_in_its_own_box(world: World, page: Page) -
 
 
 async def test_one_of_many_choices_is_taken_with_the_keyboard(world: World, page: Page) -> None:
-    kinds = tuple(Button(f"Tea {number}", f"1:ans:q:{number}") for number in range(1, 41))
-    asked = Message(heading="Question", body="Which tea?", menu=Menu(kinds, "Forty teas"), notify=True)
-    ref = await world.chat.send(address("t5"), asked, nonce="q")
     world.tables.tasks = [task("5", state=TaskState.WAITING)]
-    world.tables.questions = [question(QuestionKind.ASK, "5", ref)]
+    one = question(QuestionKind.ASK, "5")
+    kinds = tuple(f"Tea {number}" for number in range(1, 41))
+    one = replace(one, question=one.question.model_copy(update={"text": "Which tea?", "choices": kinds}))
+    world.tables.asks(one)
     await open_task(page, "5")
     give = page.get_by_role("button", name="Choose this")
     await expect(page.get_by_role("radio")).to_have_count(40)
@@ -146,15 +152,16 @@ async def test_one_of_many_choices_is_taken_with_the_keyboard(world: World, page
     await expect(page.get_by_role("radio", name="Tea 3", exact=True)).to_be_checked()
     await page.keyboard.press("Enter")
     await expect(give).to_be_enabled()
-    assert [(press.data, press.message) for press in world.intake.presses] == [("1:ans:q:3", ref)]
-    await world.chat.edit(ref, Message(heading="Question", body="Which tea?", footer="operator: Tea 3"))
+    assert [press.data for press in world.intake.presses] == [f"1:ans:{locator('q5')}:3"]
+    world.tables.questions, world.tables.closed = [], [replace(one, answer="Tea 3", answered_by="operator")]
+    world.tables.happens("5", QuestionClosed(question="q5", by="operator"))
     await expect(page.get_by_role("radio")).to_have_count(0)
+    await expect(page.locator(".message .footer")).to_contain_text("Tea 3")
 
 
 async def test_a_code_is_typed_covered_and_shown_nowhere(world: World, page: Page) -> None:
-    ref = await world.chat.send(address("t5"), Message(body="The code?", notify=True), nonce="q")
     world.tables.tasks = [task("5", state=TaskState.WAITING)]
-    world.tables.questions = [question(QuestionKind.SECRET, "5", ref)]
+    world.tables.asks(question(QuestionKind.SECRET, "5"))
     await open_task(page, "5")
     field = page.get_by_label("Code or password")
     await expect(field).to_have_attribute("type", "password")
@@ -181,15 +188,13 @@ async def test_words_in_a_task_of_another_chat_are_no_command(world: World, page
 async def test_the_end_shows_its_outcome_and_can_be_replayed(world: World, page: Page) -> None:
     world.tables.tasks = [ended("5", Outcome.UNVERIFIED, text="send it", summary="It looks sent.")]
     for number, colour in enumerate(("red", "green"), 1):
-        step = Message(heading=f"Step {number}", body=f"Tapped {colour}", picture=Picture("a.png", picture(colour)))
-        await world.chat.send(address("t5"), step, nonce=colour)
-    recap = (Picture("recap.gif", picture("blue")), Picture("notes.csv", b"a;b"))
-    final = Message(heading="Done, but not verified · send it", body="It looks sent.", files=recap, final=True)
-    await world.chat.send(address("t5"), final, nonce="f")
+        world.tables.does(step(number, await world.frames.save(picture(colour), suffix="png")))
+    notes = FileFound(name="notes.csv", content=await world.frames.save(b"a;b", suffix="csv"))
+    world.tables.happens("5", notes, Ended(outcome=Outcome.UNVERIFIED, summary="It looks sent."))
     await open_task(page, "5")
     await expect(page.locator(".message.final .badge")).to_have_text("unverified")
     await expect(page.locator(".result .answer")).to_have_text("It looks sent.")
-    await expect(page.locator(".message.final .files a")).to_have_text(["notes.csv"])
+    await expect(page.locator(".message .files a")).to_have_text(["notes.csv"])
     play = page.get_by_role("button", name="Play the recap")
     await play.click()
     await expect(page.locator(".result .thumb img")).to_have_attribute("src", re.compile("gif$"))
@@ -199,7 +204,7 @@ async def test_the_end_shows_its_outcome_and_can_be_replayed(world: World, page:
     await expect(page.get_by_label("What to do")).to_have_value("send it")
     await expect(page.get_by_label("When", exact=True)).to_have_value("day")
     await open_task(page, "5")
-    await page.get_by_role("button", name="Show the screenshot").first.click()
+    await page.locator(".film .shot").first.click()
     await expect(page.locator("#viewer figcaption")).to_contain_text("1 of 2")
     await page.keyboard.press("ArrowRight")
     await expect(page.locator("#viewer figcaption")).to_contain_text("2 of 2")

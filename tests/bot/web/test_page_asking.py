@@ -10,11 +10,12 @@ import pytest
 from playwright.async_api import Browser, Page, expect
 
 from agent.effect_facts import NotAllowed
+from agent.events import Asked
 from agent.outcome import Outcome
 from agent.questions import QuestionKind
 from agent.standing_yes import Recipient
-from bot.domain.outgoing import Button, Message, Picture
 from bot.domain.task import OpenQuestion, TaskState
+from bot.domain.task_events import QuestionClosed
 from bot.web.chat import address
 from tests.bot.web.standins import ended, picture, question, task
 from tests.bot.web.test_page import open_task
@@ -24,20 +25,19 @@ from tests.fixtures.axe import looks_right_everywhere
 
 pytestmark = pytest.mark.page
 
-STOP = ((Button("Stop", "1:s:5", "danger"),),)
 
-
-async def asked(world: World, kind: QuestionKind, text: str, detail: str = "", nonce: str = "q") -> OpenQuestion:
-    """Task 5 waits for this answer; the message is one that rings."""
-    ref = await world.chat.send(address("t5"), Message(heading=text, body=detail, notify=True), nonce=nonce)
+def asked(world: World, kind: QuestionKind, text: str, **more: object) -> OpenQuestion:
+    """Task 5 waits for this answer, as its log says."""
     world.tables.tasks = [task("5", state=TaskState.WAITING)]
-    made = question(kind, "5", ref)
-    return replace(made, question=made.question.model_copy(update={"text": text, "detail": detail}))
+    made = question(kind, "5")
+    made = replace(made, question=made.question.model_copy(update={"text": text, **more}))
+    world.tables.happens("5", Asked(question=made.question))
+    return made
 
 
 async def test_the_time_to_answer_runs_down(world: World, page: Page) -> None:
     """The time is no sentence of the message: that would stand still, and begin anew with a reload."""
-    one = replace(await asked(world, QuestionKind.ASK, "Which?"), expires=time.time() + 62)
+    one = replace(asked(world, QuestionKind.ASK, "Which?"), expires=time.time() + 62)
     world.tables.questions = [one]
     await open_task(page, "5")
     left = page.get_by_role("timer")
@@ -51,7 +51,7 @@ async def test_the_time_to_answer_runs_down(world: World, page: Page) -> None:
 
 async def test_what_is_asked_is_read_before_its_details(world: World, page: Page) -> None:
     """Seen failing with the heading hidden wherever there are details: only those were to be read."""
-    one = await asked(world, QuestionKind.APPROVE, "Send “hello” to Bob in Messages?", "This sends something.")
+    one = asked(world, QuestionKind.APPROVE, "Send “hello” to Bob in Messages?", detail="This sends something.")
     world.tables.questions = [one]
     await open_task(page, "5")
     message = page.locator(".message.question")
@@ -60,7 +60,7 @@ async def test_what_is_asked_is_read_before_its_details(world: World, page: Page
 
 
 async def test_a_message_is_approved_by_what_it_says_to_whom_and_where(world: World, page: Page) -> None:
-    one = await asked(world, QuestionKind.APPROVE, "Send “hello” to Bob in Messages?", "Done by: tap Send")
+    one = asked(world, QuestionKind.APPROVE, "Send “hello” to Bob in Messages?", detail="Done by: tap Send")
     to = Recipient(name="Bob", app="com.messages", app_name="Messages")
     sends = one.question.model_copy(update={"to": to, "sends": "hello"})
     world.tables.questions = [replace(one, question=sends)]
@@ -79,12 +79,9 @@ async def test_on_a_narrow_screen_a_question_is_read_from_its_top_and_both_pictu
 ) -> None:
     """Seen failing at its end, where the buttons are, and with no picture at all: only one of the two stands above."""
     await page.set_viewport_size({"width": 360, "height": 740})
-    both = Picture("both.png", picture(size=(190, 200)))
-    text = Message(heading="Send it?", body="It has changed.\n" * 30, picture=both, buttons=STOP, notify=True)
-    ref = await world.chat.send(address("t5"), text, nonce="q")
-    world.tables.tasks = [task("5", state=TaskState.WAITING)]
-    one = question(QuestionKind.APPROVE, "5", ref)
-    world.tables.questions = [replace(one, question=one.question.model_copy(update={"text": "Send it?"}))]
+    before, now = [await world.frames.save(picture(colour), suffix="png") for colour in ("red", "green")]
+    detail = "It has changed.\n" * 30
+    world.tables.questions = [asked(world, QuestionKind.APPROVE, "Send it?", detail=detail, before=before, frame=now)]
     await open_task(page, "5")
     message = page.locator(".message.question")
     await expect(message.locator(".thumb.wide img")).to_be_visible()
@@ -97,25 +94,20 @@ async def test_on_a_narrow_screen_a_question_is_read_from_its_top_and_both_pictu
 
 
 async def test_a_closed_question_stays_and_is_no_card(world: World, page: Page) -> None:
-    """A silent message that was edited is not for that a card, or the question would be gone from the
-    conversation, and the phone stood there with its words.
-    """
-    card = Message(
-        heading="Task 5", body="Typing hello", picture=Picture("a.png", picture()), buttons=STOP, card=True, task="5"
-    )
-    await world.chat.send(address("t5"), card, nonce="card")
-    one = await asked(world, QuestionKind.APPROVE, "Send it?", "This sends something.")
+    """The question is not gone from the conversation, and the phone stands there with its own words."""
+    frame = await world.frames.save(picture(), suffix="png")
+    world.tables.does(replace(step(1, frame), summary="Typing hello"))
+    one = asked(world, QuestionKind.APPROVE, "Send it?", detail="This sends something.")
     world.tables.questions = [one]
     await open_task(page, "5")
     await expect(page.locator(".message.question")).to_be_visible()
-    world.tables.questions = []
-    assert one.message is not None
-    closed = Message(heading="Send it?", body="This sends something.", footer="Answered by operator: Deny\nClosed")
-    await world.chat.edit(one.message, closed)
+    world.tables.questions, world.tables.closed = [], [replace(one, answer="deny", answered_by="operator")]
+    world.tables.happens("5", QuestionClosed(question="q5", by="operator"))
     stage = page.get_by_label("The phone, live")
     for _ in ("live", "after a reload"):
-        await expect(page.locator(".message").get_by_role("heading")).to_have_text("Send it?")
-        await expect(page.locator(".message .footer")).to_contain_text("Deny")
+        message = page.locator(".message:not(.film)")
+        await expect(message.get_by_role("heading")).to_have_text("Send it?")
+        await expect(message.locator(".footer")).to_contain_text("Deny")
         await expect(page.get_by_role("timer")).to_have_count(0)
         await expect(stage).to_contain_text("Typing hello")
         await expect(stage.locator("img")).to_be_visible()
@@ -129,15 +121,14 @@ async def test_a_code_is_typed_where_nobody_reads_it(world: World, page: Page) -
     world.tables.tasks = [task("5")]
     await open_task(page, "5")
     await line.fill("not that one")
-    first = await asked(world, QuestionKind.SECRET, "Bank wants a code.", nonce="q1")
+    first = asked(world, QuestionKind.SECRET, "Bank wants a code.", id="q1")
     world.tables.questions = [first]
     await expect(covered).to_be_visible()
     await expect(line).to_be_focused()
     await expect(line).to_have_attribute("placeholder", re.compile("in the field above"))
     await line.fill("")
-    second = await asked(world, QuestionKind.SECRET, "Bank wants a code again.", nonce="q2")
-    again = second.question.model_copy(update={"id": "q2", "again": True})
-    world.tables.questions = [replace(second, question=again)]
+    second = asked(world, QuestionKind.SECRET, "Bank wants a code again.", id="q2", again=True)
+    world.tables.questions = [second]
     await expect(covered).to_have_count(1)
     await expect(covered).to_be_focused()
     await expect(page.locator(".message.question .kind")).to_have_text("Needs the code or password again")
@@ -150,7 +141,7 @@ async def test_a_code_is_typed_where_nobody_reads_it(world: World, page: Page) -
     world.tables.questions = []
     await expect(covered).to_have_count(0)
     await expect(line).to_be_focused()
-    world.tables.questions = [replace(second, question=again)]
+    world.tables.questions = [second]
     await page.reload()
     await expect(covered).to_be_focused()
 
@@ -206,7 +197,7 @@ async def test_signed_out_no_phone_is_said_to_be_missing(world: World, browser: 
 
 
 async def test_a_task_shows_its_screen_and_its_time_before_there_is_a_card(world: World, page: Page) -> None:
-    """The time goes on between two cards. The screen is the task's, also reloaded."""
+    """The time goes on between two steps. The screen is the task's, also reloaded."""
     frame = await world.frames.save(picture(), suffix="png")
     world.tables.tasks = [task("5", steps=0, frame=frame, started=time.time() - 3)]
     await open_task(page, "5")
@@ -215,8 +206,6 @@ async def test_a_task_shows_its_screen_and_its_time_before_there_is_a_card(world
         await expect(stage.locator(".screen img")).to_be_visible()
         await expect(stage).not_to_contain_text("No picture yet")
         await page.reload()
-    card = Message(heading="Task 5", body="Step 1", footer="1.3k tokens", buttons=STOP, card=True, task="5")
-    await world.chat.send(address("t5"), card, nonce="card")
     await expect(stage).to_contain_text("1.3k tokens")
     shown = await stage.locator(".clock").inner_text()
     assert re.fullmatch(r"\d+ s", shown)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import replace
 
 import pytest
@@ -11,8 +10,9 @@ from playwright.async_api import Page, expect
 from agent.events import Todo
 from agent.outcome import Outcome
 from agent.questions import QuestionKind
-from bot.domain.outgoing import Message, Picture, Reply
+from bot.domain.outgoing import Message, Reply
 from bot.domain.task import TaskState
+from bot.domain.task_events import Accepted, Ended
 from bot.web.chat import HOME, address
 from tests.bot.web.standins import PHONE, ended, picture, question, task
 from tests.bot.web.test_page import open_task
@@ -88,12 +88,15 @@ async def test_what_follows_up_a_task_stands_behind_it_with_its_own_steps(world:
     second = ended(
         "6", Outcome.FAILED, text="the second", steps=1, place=address("t5"), origin=address("t5"), follows="5"
     )
-    world.tables.steps = [replace(step(1, frame), task="5", mark=(270, 600)), replace(step(1, frame), task="6")]
-    for number, words in (("5", "Found."), ("6", "None left.")):
-        await world.chat.send(address("t5"), Message(body=words, notify=True, final=True, task=number), nonce=number)
+    world.tables.does(replace(step(1, frame), task="5", mark=(270, 600)))
+    world.tables.happens("5", Ended(outcome=Outcome.SUCCEEDED, summary="Found."))
+    world.tables.happens("6", Accepted(text="the second"))
+    world.tables.does(replace(step(1, frame), task="6"))
+    world.tables.happens("6", Ended(outcome=Outcome.FAILED, summary="None left."))
     world.tables.tasks = [replace(second, summary="None left."), replace(first, summary="Found.")]
     await open_task(page, "6")
     await expect(page.locator(".result .answer")).to_have_text(["Found.", "None left."])
+    await expect(page.locator(".message.operator")).to_have_text(["the second"])
     await expect(page.locator(".film")).to_have_count(2)
     await expect(page.locator(".film .ring circle")).to_have_count(2)
     await page.locator(".film .shot").first.click()
@@ -101,10 +104,9 @@ async def test_what_follows_up_a_task_stands_behind_it_with_its_own_steps(world:
 
 
 async def test_a_title_tells_that_somebody_is_wanted(world: World, page: Page) -> None:
-    ref = await world.chat.send(address("t5"), Message(heading="Send it?", notify=True), nonce="q")
     world.tables.tasks = [task("5", state=TaskState.WAITING)]
-    one = question(QuestionKind.SECRET, "5", ref)
-    world.tables.questions = [replace(one, question=one.question.model_copy(update={"again": True}))]
+    one = question(QuestionKind.SECRET, "5")
+    world.tables.asks(replace(one, question=one.question.model_copy(update={"again": True})))
     await expect(page).to_have_title("(1) OpenGUI console")
     await open_task(page, "5")
     await expect(page.get_by_text("The phone did not accept the last one.")).to_be_visible()
@@ -139,13 +141,11 @@ async def test_two_hundred_tasks_are_there_at_once(world: World, page: Page) -> 
 async def test_axe_finds_nothing_on_any_page(world: World, page: Page, scheme: str) -> None:
     """axe-core: names, roles, contrast, order of headings."""
     await page.emulate_media(color_scheme="dark" if scheme == "dark" else "light")
-    final = Message(body="Done.", picture=Picture("a.png", picture()), notify=True, final=True, task="4")
-    await world.chat.send(address("t4"), final, nonce="f")
-    ref = await world.chat.send(address("t5"), Message(heading="Code?", notify=True), nonce="q")
+    frame = await world.frames.save(picture(), suffix="png")
     await world.chat.send(HOME, Message(heading="Phones", body="Pixel 7: ready"), nonce="h")
-    world.tables.steps = [replace(step(1, None), task="4")]
-    world.tables.tasks = [task("5", state=TaskState.WAITING), ended("4", Outcome.SUCCEEDED, steps=1)]
-    world.tables.questions = [replace(question(QuestionKind.SECRET, "5", ref), expires=time.time() + 900)]
+    world.tables.does(replace(step(1, frame), task="4"))
+    world.tables.tasks = [task("5", state=TaskState.WAITING), ended("4", Outcome.SUCCEEDED, steps=1, frame=frame)]
+    world.tables.asks(question(QuestionKind.SECRET, "5"))
     for name in ("", "task-5", "task-4", "replay-4", "tasks", "phones", "usage", "check"):
         await page.evaluate("name => { location.hash = '#' + name; }", name)
         await expect(page.locator("#title")).not_to_be_empty()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import replace
 
 import pytest
@@ -10,8 +9,9 @@ from playwright.async_api import Browser, Page, expect
 
 from agent.outcome import Outcome
 from agent.questions import QuestionKind
-from bot.domain.outgoing import Message, Picture
+from bot.domain.outgoing import Message
 from bot.domain.task import TaskState
+from bot.domain.task_events import Ended
 from bot.web.chat import HOME, address
 from tests.bot.web.standins import ended, picture, question, task
 from tests.bot.web.test_page_replay import step
@@ -73,9 +73,8 @@ async def test_files_are_dropped_on_the_page_and_go_with_the_task(world: World, 
 
 async def test_a_result_is_shared_with_its_picture(world: World, page: Page) -> None:
     await page.evaluate(SHARES)
-    final = Message(body="Done.", picture=Picture("a.png", picture()), notify=True, final=True, task="4")
-    await world.chat.send(address("t4"), final, nonce="f")
-    world.tables.tasks = [ended("4", Outcome.SUCCEEDED, steps=1)]
+    frame = await world.frames.save(picture(), suffix="png")
+    world.tables.tasks = [ended("4", Outcome.SUCCEEDED, steps=1, frame=frame)]
     await page.evaluate("location.hash = '#task-4'")
     await page.get_by_role("button", name="Share").click()
     await expect(page.locator(".result")).to_be_visible()
@@ -92,14 +91,24 @@ async def test_who_is_away_is_called_and_the_title_counts(world: World, browser:
     await expect(page.locator("#link")).to_have_text("Connected")
     world.tables.tasks = [task("5", state=TaskState.WORKING)]
     await page.evaluate("window.away = true")
-    await world.chat.send(address("t5"), Message(heading="Which tea?", body="green or black", notify=True), nonce="q")
+    one = question(QuestionKind.ASK, "5")
+    text = {"text": "Which tea?", "detail": "green or black"}
+    world.tables.asks(replace(one, question=one.question.model_copy(update=text)))
     await expect(page).to_have_title("(1) OpenGUI console")
     assert await page.evaluate("notices") == [["Which tea?", "green or black"]]
+    world.tables.questions = []
+    await expect(page).to_have_title("OpenGUI console")
+    world.tables.happens("5", Ended(outcome=Outcome.CANCELLED, summary="Stopped by its own person.", quiet=True))
+    await expect(page.locator("#news")).to_contain_text("Stopped")
+    assert len(await page.evaluate("notices")) == 1
+    world.tables.happens("5", Ended(outcome=Outcome.SUCCEEDED, summary="Ordered."))
+    await expect(page).to_have_title("(1) OpenGUI console")
+    assert (await page.evaluate("notices"))[1:] == [["open settings", "Ordered."]]
     await page.evaluate("window.away = false; document.dispatchEvent(new Event('visibilitychange'))")
     await expect(page).to_have_title("OpenGUI console")
     await world.chat.send(address("t5"), Message(heading="Seen anyway", notify=True), nonce="r")
     await expect(page.locator("#news")).to_contain_text("Seen anyway")
-    assert len(await page.evaluate("notices")) == 1
+    assert len(await page.evaluate("notices")) == 2
 
 
 async def test_two_hundred_tasks_are_painted_cold_in_half_a_second(world: World, browser: Browser) -> None:
@@ -138,13 +147,11 @@ async def test_axe_finds_nothing_on_a_narrow_screen(world: World, browser: Brows
     page = await context.new_page()
     await page.goto(world.entry)
     await expect(page.locator("#link")).to_have_text("Connected")
-    final = Message(body="Done.", picture=Picture("a.png", picture()), notify=True, final=True, task="4")
-    await world.chat.send(address("t4"), final, nonce="f")
-    ref = await world.chat.send(address("t5"), Message(heading="Code?", notify=True), nonce="q")
+    frame = await world.frames.save(picture(), suffix="png")
     await world.chat.send(HOME, Message(heading="Phones", body="Pixel 7: ready"), nonce="h")
-    world.tables.steps = [replace(step(1, None), task="4")]
-    world.tables.tasks = [task("5", state=TaskState.WAITING), ended("4", Outcome.SUCCEEDED, steps=1)]
-    world.tables.questions = [replace(question(QuestionKind.SECRET, "5", ref), expires=time.time() + 900)]
+    world.tables.does(replace(step(1, frame), task="4"))
+    world.tables.tasks = [task("5", state=TaskState.WAITING), ended("4", Outcome.SUCCEEDED, steps=1, frame=frame)]
+    world.tables.asks(question(QuestionKind.SECRET, "5"))
     for name in ("", "task-5", "task-4", "replay-4", "tasks", "phones", "usage", "check", "menu"):
         if name == "menu":
             await page.get_by_role("button", name="Menu", exact=True).click()

@@ -28,7 +28,7 @@ async def test_it_fits_a_narrow_screen(world: World, browser: Browser, scheme: s
     await world.chat.send(address("t5"), message, nonce="c")
     await page.get_by_role("button", name="Menu", exact=True).click()
     await page.locator("#side").get_by_role("link", name="a very long task").click()
-    await expect(page.get_by_role("button", name="Stop")).to_be_in_viewport()
+    await expect(page.locator("#stage").get_by_role("button", name="Stop")).to_be_in_viewport()
     await expect(page.get_by_label("Note to the running task")).to_be_in_viewport()
     assert await page.evaluate("document.documentElement.scrollWidth") <= 390
 

@@ -10,8 +10,9 @@ from playwright.async_api import Page, expect
 from agent.outcome import Outcome
 from agent.questions import QuestionKind
 from bot.domain.address import Person
-from bot.domain.outgoing import Button, Message, Picture
-from bot.domain.task import TaskState
+from bot.domain.outgoing import Message, Picture
+from bot.domain.task import TaskState, locator
+from bot.domain.task_events import Noted
 from bot.web.chat import address
 from devices.phone import Health
 from tests.bot.web.standins import PHONE, ended, picture, question, task
@@ -26,13 +27,12 @@ async def test_signs_that_turn_words_about_are_written_out(world: World, page: P
     """Seen failing without `inOrder`: the file that was asked about looked like a picture."""
     turned = "send \u202egnp.exe\u2066 it"
     told = "send ‹U+202E›gnp.exe‹U+2066› it"
-    ref = await world.chat.send(
-        address("t5"), Message(body=turned, buttons=((Button(turned, "1:x:y"),),), notify=True), nonce="q"
-    )
     world.tables.tasks = [task("5", text=turned, person=Person("discord", "1", turned), state=TaskState.WAITING)]
-    world.tables.questions = [question(QuestionKind.ASK, "5", ref)]
+    one = question(QuestionKind.ASK, "5")
+    text = {"text": turned, "detail": turned, "choices": (turned,)}
+    world.tables.asks(replace(one, question=one.question.model_copy(update=text)))
     await open_task(page, "5")
-    for place in ("h1", ".item b", ".message .text", ".message button:not(.primary)"):
+    for place in ("h1", ".item b", ".message h2", ".message .text", ".message button:not(.primary)"):
         await expect(page.locator(place).filter(has_text="gnp.exe")).to_have_text(told)
     await expect(page).to_have_title(f"(1) {told} · OpenGUI")
     for name in ("tasks", "phones", "replay-5"):
@@ -43,21 +43,19 @@ async def test_signs_that_turn_words_about_are_written_out(world: World, page: P
 
 async def test_the_keyboard_goes_on_after_an_answer(world: World, page: Page) -> None:
     """What had the focus is gone with the answer. Seen failing with the focus nowhere; and the question stands last."""
-    buttons = ((Button("Allow", "1:a:q", "success"), Button("Deny", "1:d:q", "danger")),)
-    ref = await world.chat.send(address("t5"), Message(body="May I?", buttons=buttons, notify=True), nonce="q")
     world.tables.tasks = [task("5", state=TaskState.WAITING)]
-    world.tables.questions = [question(QuestionKind.APPROVE, "5", ref)]
+    one = question(QuestionKind.APPROVE, "5")
+    world.tables.asks(replace(one, question=one.question.model_copy(update={"detail": "May I?"})))
     await open_task(page, "5")
     await expect(page.locator(".message.question")).to_be_visible()
     await page.get_by_role("button", name="Allow").focus()
-    await world.chat.send(address("t5"), Message(body="told late", picture=Picture("a.png", picture())), nonce="s")
+    world.tables.happens("5", Noted(text="told late", by="operator"))
     await expect(page.locator(".message .text")).to_have_text(["told late", "May I?"])
     await expect(page.get_by_role("button", name="Allow")).to_be_focused()
     await page.keyboard.press("Enter")
     await expect(page.get_by_role("button", name="Allow")).to_be_enabled()
-    assert [press.data for press in world.intake.presses] == ["1:a:q"]
+    assert [press.data for press in world.intake.presses] == [f"1:ans:{locator('q5')}:allow"]
     world.tables.questions = []
-    await world.chat.edit(ref, Message(body="May I?", footer="Allowed by operator"))
     await expect(page.get_by_role("button", name="Allow")).to_have_count(0)
     await expect(page.get_by_label("Note to the running task")).to_be_focused()
 
@@ -84,13 +82,9 @@ async def test_a_long_task_is_shown_whole_on_demand(world: World, page: Page) ->
 
 async def test_pictures_that_were_not_there_are_loaded_when_the_service_is_back(world: World, page: Page) -> None:
     """Seen failing with the reference taken for shown: the phone had stayed black until its next picture."""
-    world.tables.tasks = [task("5")]
+    world.tables.tasks = [task("5", frame=await world.frames.save(picture(), suffix="png"))]
     shown = Message(body="told", picture=Picture("a.png", picture("red")), notify=True)
     await world.chat.send(address("t5"), shown, nonce="m")
-    card = Message(
-        body="Step 1", picture=Picture("a.png", picture()), buttons=((Button("Stop", "1:s:5"),),), card=True, task="5"
-    )
-    await world.chat.send(address("t5"), card, nonce="c")
     await page.route("**/api/frames/**", lambda route: route.abort())
     await open_task(page, "5")
     await expect(page.locator("#stage .screen")).to_contain_text("No longer stored")
@@ -115,7 +109,7 @@ async def test_a_phone_that_is_away_is_told_beside_its_task(world: World, page: 
 async def test_a_part_of_a_task_that_is_over_shows_its_steps(world: World, page: Page) -> None:
     """It has no messages of its own. Seen failing with the words for a task that is still queued."""
     world.tables.tasks = [ended("6", Outcome.SUCCEEDED, place=None)]
-    world.tables.steps = [replace(step(1, None), task="6")]
+    world.tables.does(replace(step(1, None), task="6"))
     await open_task(page, "6")
     await expect(page.locator("#messages")).to_contain_text("Step 1 of it")
     await expect(page.locator("#messages")).not_to_contain_text("queued")

@@ -12,11 +12,12 @@ from agent.models.cause import Cause
 from agent.models.state import ModelState, ModelStatus
 from agent.outcome import NeedsModel, Outcome
 from agent.questions import QuestionKind
-from bot.domain.outgoing import Button, Message
+from bot.domain.outgoing import Message
 from bot.domain.task import TaskState
+from bot.domain.task_events import Ended
 from bot.monitoring.dependencies import Wait
 from bot.texts import words
-from bot.web.chat import HOME, address
+from bot.web.chat import HOME
 from tests.bot.web.standins import ended, question, task
 from tests.bot.web.test_page import open_task
 from tests.bot.web.world import World
@@ -55,10 +56,9 @@ async def test_what_holds_everything_up_and_how_the_model_fails_stand_above_ever
 
 
 async def test_who_is_wanted_stands_first_and_leads_there(world: World, page: Page) -> None:
-    ref = await world.chat.send(address("t5"), Message(heading="Which tea?", notify=True), nonce="q")
     asks = task("5", text="order tea", state=TaskState.WAITING)
     world.tables.tasks = [task("6", text="turn on dark mode"), asks]
-    world.tables.questions = [question(QuestionKind.ASK, "5", ref)]
+    world.tables.asks(question(QuestionKind.ASK, "5"))
     await expect(page.locator("#task-list li").first).to_contain_text("order tea")
     await page.locator("#banner").get_by_role("link").click()
     await expect(page.get_by_role("heading", level=1)).to_have_text("order tea")
@@ -69,7 +69,6 @@ async def test_who_is_wanted_stands_first_and_leads_there(world: World, page: Pa
 async def test_the_name_of_a_setting_leads_to_its_field_wherever_it_is_read(world: World, page: Page) -> None:
     """Only of settings that are made in the page, and never inside of another link."""
     why = "Check VLM_API_KEY, and VLM_TIMEOUT."
-    await world.chat.send(address("t5"), Message(body=why, notify=True, final=True, task="5"), nonce="f")
     await world.chat.send(HOME, Message(body=f"`opengui` says: {why}"), nonce="h")
     world.tables.tasks = [ended("5", Outcome.FAILED, text="find teas", summary=why)]
     way = "#connect-model?field=vlm_api_key"
@@ -99,10 +98,8 @@ async def test_what_takes_a_model_says_so_before_it_is_sent(world: World, page: 
 
 async def test_what_can_be_done_without_a_model_is_pressed_below_the_end(world: World, page: Page) -> None:
     """The one for the same task again stays what it is."""
-    instead = ((Button("open teas", "1:instead:5:0"),), (Button("open shop", "1:instead:5:1"),))
-    final = Message(body="No.", notify=True, final=True, task="5", buttons=(*instead, (Button("Again", "1:again:5"),)))
-    await world.chat.send(address("t5"), final, nonce="f")
     lacks = NeedsModel(choices=("open teas", "open shop"))
+    world.tables.happens("5", Ended(outcome=Outcome.BLOCKED, summary="No.", needs_model=lacks))
     world.tables.tasks = [ended("5", Outcome.BLOCKED, text="compare teas", summary="No.", needs_model=lacks)]
     await open_task(page, "5")
     await page.get_by_role("button", name="open shop").click()

@@ -9,11 +9,15 @@ from typing import Any
 import aiohttp
 import pytest
 
+from agent.events import Resumed
 from agent.models.state import ModelState, ModelStatus
+from agent.outcome import Outcome
+from agent.run_id import RunId
 from bot.domain.outgoing import Message
+from bot.domain.task_events import Accepted, Ended, Noted, StepDone
 from bot.monitoring.dependencies import Wait
 from bot.texts import say, speaking, words
-from bot.web.chat import address
+from bot.web.chat import HOME, address
 from bot.web.dashboard import Shown
 from bot.web.stream import MOST_BEHIND
 from bot.web.views import Standing
@@ -49,11 +53,20 @@ async def listening(
         yield events_of(response)
 
 
+async def upto(events: AsyncIterator[Event], count: int) -> AsyncIterator[Event]:
+    """So many of them, without how everything stands."""
+    while count:
+        event = await anext(events)
+        if event[1] != "state":
+            count -= 1
+            yield event
+
+
 async def messages(events: AsyncIterator[Event], count: int) -> list[tuple[int, str]]:
     found: list[tuple[int, str]] = []
     async for number, name, data in events:
         if name == "message":
-            found.append((int(number), data["content"]["body"]))
+            found.append((int(number.partition("-")[0]), data["content"]["body"]))
             if len(found) == count:
                 break
     return found
@@ -68,48 +81,86 @@ async def test_a_message_arrives_while_listening(world: World, client: aiohttp.C
         assert (name, data["thread"], data["id"]) == ("message", "t1", int(ref.message))
         while data["content"]["body"] != "two":
             number, name, data = await anext(events)
-        assert int(number) == data["revision"] == 2
+        assert number == f"{data['revision']}-0" == "2-0"
 
 
 async def test_a_page_that_was_away_misses_nothing(world: World, client: aiohttp.ClientSession) -> None:
     """Also edits and deletions, in their order. Failed when the stream began at the present."""
     first = await world.chat.send(address("t1"), Message(body="card 1"), nonce="1")
-    async with listening(client, since="0") as events:
+    async with listening(client, since="0-0") as events:
         (seen,) = await messages(events, 1)
     second = await world.chat.send(address("t1"), Message(body="step"), nonce="2")
     await world.chat.edit(first, Message(body="card 2"))
     await world.chat.delete(second)
-    async with listening(client, last=str(seen[0])) as events:
+    async with listening(client, last=f"{seen[0]}-0") as events:
         assert await messages(events, 2) == [(3, "card 2"), (4, "")]
+
+
+async def test_events_of_tasks_and_messages_are_one_stream(world: World, client: aiohttp.ClientSession) -> None:
+    """A page that was away goes on behind both. Seen failing when the place told only one of them."""
+    world.tables.tasks = [task("1")]
+    world.tables.happens("1", Noted(text="before", by="Ann"))
+    async with listening(client) as events:
+        world.tables.happens("1", Noted(text="faster", by="Ann"), Resumed(question="q1"))
+        await world.chat.send(HOME, Message(body="one"), nonce="1")
+        world.tables.happens("1", Noted(text="slower", by="Ann"))
+        told = [each async for each in upto(events, 3)]
+    assert sorted(data.get("text") or data["content"]["body"] for _, _, data in told) == ["faster", "one", "slower"]
+    assert told[-1][0] == "1-5"
+    world.tables.happens("1", Ended(outcome=Outcome.SUCCEEDED, summary="Done."))
+    await world.chat.send(HOME, Message(body="two"), nonce="2")
+    async with listening(client, last=told[-1][0]) as events:
+        news = [(name, data.get("kind")) async for _, name, data in upto(events, 2)]
+    assert sorted(news, key=str) == [("event", "final"), ("message", None)]
+    async with listening(client, last="1-9") as events:
+        assert (await anext(events))[:2] == ("2-6", "reset")
+
+
+async def test_the_work_for_an_event_does_not_grow(world: World, client: aiohttp.ClientSession) -> None:
+    """One read of the logs and one look at the tasks, at the first step and at the sixtieth."""
+    world.tables.tasks = [task("1")]
+    world.tables.happens("1", Accepted(text="open settings"))
+    async with listening(client) as events:
+        await anext(events)
+        for number in range(1, 61):
+            read, looked = world.tables.event_reads, world.tables.reads
+            done = StepDone(run=RunId("1"), subtask=1, step=number, max_steps=60, summary="Tapped")
+            world.tables.happens("1", done)
+            world.tables.tasks = [task("1", steps=number)]
+            (told,) = [data async for _, _, data in upto(events, 1)]
+            assert told["step"] == number
+            if number in {1, 10, 30, 60}:
+                await anext(events)
+                assert (world.tables.event_reads - read, world.tables.reads - looked) == (1, 1), number
 
 
 async def test_many_changes_come_whole(world: World, client: aiohttp.ClientSession) -> None:
     for number in range(250):
         await world.chat.send(address("t1"), Message(body=str(number)), nonce=str(number))
-    async with listening(client, since="0") as events:
+    async with listening(client, since="0-0") as events:
         assert [body for _, body in await messages(events, 250)] == [str(number) for number in range(250)]
 
 
-async def test_a_revision_is_a_number(client: aiohttp.ClientSession) -> None:
+async def test_a_place_is_two_numbers(client: aiohttp.ClientSession) -> None:
     async with client.get("/api/events", headers={"Last-Event-ID": "x"}) as response:
         assert response.status == 400
-    async with client.get("/api/events", params={"since": "-1"}) as response:
+    async with client.get("/api/events", params={"since": "-1-0"}) as response:
         assert response.status == 400
 
 
 @pytest.mark.parametrize("number", ["9" * 19, "٣", "1.0", "+1"])
 async def test_a_number_that_is_none_is_refused(client: aiohttp.ClientSession, number: str) -> None:
     """The first was seen to end in a fault of the service."""
-    async with client.get("/api/events", params={"since": number}) as response:
+    async with client.get("/api/events", params={"since": f"0-{number}"}) as response:
         assert response.status == 400
 
 
 async def test_a_page_that_is_ahead_loads_everything_anew(world: World, client: aiohttp.ClientSession) -> None:
     """A backup was put back. Seen failing when such a page was told nothing until its number was reached again."""
     await world.chat.send(address("t1"), Message(body="one"), nonce="1")
-    async with listening(client, last="7") as events:
+    async with listening(client, last="7-0") as events:
         number, name, data = await anext(events)
-        assert (number, name, data) == ("1", "reset", {"revision": 1})
+        assert (number, name, data) == ("1-0", "reset", {"cursor": "1-0"})
         await world.chat.send(address("t1"), Message(body="two"), nonce="2")
         assert await messages(events, 1) == [(2, "two")]
 
@@ -117,10 +168,10 @@ async def test_a_page_that_is_ahead_loads_everything_anew(world: World, client: 
 async def test_a_page_that_missed_too_much_loads_everything_anew(world: World, client: aiohttp.ClientSession) -> None:
     for number in range(MOST_BEHIND + 1):
         await world.chat.send(address("t1"), Message(body=str(number)), nonce=str(number))
-    async with listening(client, last="1") as events:
+    async with listening(client, last="1-0") as events:
         assert len(await messages(events, MOST_BEHIND)) == MOST_BEHIND
-    async with listening(client, since="0") as events:
-        assert (await anext(events))[:2] == (str(MOST_BEHIND + 1), "reset")
+    async with listening(client, since="0-0") as events:
+        assert (await anext(events))[:2] == (f"{MOST_BEHIND + 1}-0", "reset")
 
 
 async def test_a_change_of_a_task_is_told_without_any_message(world: World, client: aiohttp.ClientSession) -> None:
@@ -136,7 +187,7 @@ async def test_a_page_that_goes_away_leaves_nothing_behind(world: World, client:
     async with listening(client) as events:
         await anext(events)
     await world.chat.send(address("t1"), Message(body="one"), nonce="1")
-    async with listening(client, since="0") as events:
+    async with listening(client, since="0-0") as events:
         assert await messages(events, 1) == [(1, "one")]
 
 

@@ -13,6 +13,7 @@ from yarl import URL
 
 from bot.domain.address import MessageRef
 from bot.domain.outgoing import Message
+from bot.domain.task_events import Noted
 from bot.web.chat import address
 from bot.web.exposure import Exposure
 from tests.bot.web.world import World
@@ -26,9 +27,10 @@ STATE_BYTES = 300
 class Reader:
     """Does what a browser does: an event counts when its blank line has come; then its id is the place to go on."""
 
-    last: str = "0"
+    last: str = "0-0"
     revisions: list[int] = field(default_factory=list)
     bodies: dict[int, str] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
     names: list[str] = field(default_factory=list)
 
     async def read(self, entry: str, size: int | None) -> None:
@@ -62,23 +64,30 @@ class Reader:
             entry = json.loads(lines["data"])
             self.revisions.append(entry["revision"])
             self.bodies[entry["id"]] = entry["content"]["body"]
+        if lines.get("event") == "event":
+            self.notes.append(json.loads(lines["data"])["text"])
 
 
 @dataclass
 class Writer:
-    """Shows, edits and deletes messages at random, and knows what has to be there in the end."""
+    """Shows, edits and deletes messages and tells tasks something at random; knows what has to be there in the end."""
 
     world: World
     chance: random.Random
     refs: list[MessageRef] = field(default_factory=list)
     bodies: dict[int, str] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
 
     async def change(self) -> None:
         """One change of any message that is still there."""
         alive = [ref for ref in self.refs if self.bodies[int(ref.message)]]
         number = len(self.refs)
         body = f"{number} {self.chance.random()} " + "ä" * self.chance.randrange(300)
-        kind = self.chance.choice(("send", "edit", "edit", "delete")) if alive else "send"
+        kind = self.chance.choice(("send", "edit", "edit", "delete", "note", "note")) if alive else "send"
+        if kind == "note":
+            self.notes.append(f"note {len(self.notes)}")
+            self.world.tables.happens(f"{number % 3}", Noted(text=self.notes[-1], by="Ann"))
+            return
         if kind == "send":
             ref = await self.world.chat.send(address(f"t{number % 3}"), Message(body=body), nonce=str(number))
             self.refs.append(ref)
@@ -106,7 +115,7 @@ async def test_nothing_is_lost_and_nothing_comes_twice(world: World, seed: int) 
             await console.stop()
             console = world.another(Exposure("127.0.0.1"))
             entry = await console.start()
-        missed = await world.log.changes(int(reader.last), 1000)
+        missed = await world.log.changes(int(reader.last.partition("-")[0]), 1000)
         certain = STATE_BYTES + sum(len(entry.model_dump_json()) for entry in missed)
         listening = asyncio.create_task(reader.read(entry, chance.randrange(1, certain)))
         for _ in range(chance.randrange(3)):
@@ -117,3 +126,4 @@ async def test_nothing_is_lost_and_nothing_comes_twice(world: World, seed: int) 
     assert "reset" not in reader.names
     assert reader.revisions == sorted(set(reader.revisions))
     assert reader.bodies == writer.bodies
+    assert [note for note in reader.notes if note != "open settings"] == writer.notes

@@ -32,6 +32,7 @@ from bot.web.v1.mount import ApiMount
 from bot.web.viewers import Viewers
 from tests.bot.web.standins import (
     Checks,
+    EventTable,
     PhoneList,
     QuestionTable,
     ServedTasks,
@@ -120,6 +121,7 @@ def served(database: SQLiteDatabase, tables: Tables, log: ConsoleMessages, frame
     store: Any = SimpleNamespace(
         console=log,
         questions=QuestionTable(tables),
+        task_events=EventTable(tables),
         search=TaskFinder(tables),
         usage=UsageTable(database, time.time),
         schedules=Schedules(database),

@@ -137,7 +137,7 @@ async def test_a_stream_tells_each_what_is_theirs_and_ends_with_the_token(api: A
     ben = await Browser.enter(api, await api.token("ben", owner=BEN))
 
     async def told(browser: Browser, until: str) -> str:
-        url = api.url.with_path("/api/events").with_query(since="0")
+        url = api.url.with_path("/api/events").with_query(since="0-0")
         heard = ""
         async with api.session.get(url, headers=browser.headers) as stream:
             async for line in stream.content:

@@ -1,0 +1,100 @@
+"""The logs of tasks as the page draws them: what was asked, done, said and found, and how it ended."""
+
+from __future__ import annotations
+
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+
+from agent.events import Asked, FileFound
+from bot.cards.buttons import again_button, instead_buttons
+from bot.cards.question import closed_words
+from bot.domain.right import Right
+from bot.domain.task import OpenQuestion, Task, TaskState
+from bot.domain.task_events import Accepted, Ended, LoggedEvent, Noted, QuestionClosed, StateChanged, StepDone
+from bot.store.task_events import AT_ONCE
+from bot.texts import say
+from bot.views.tasks import Json
+from bot.web.http import get, refuse
+from bot.web.viewers import Viewers
+from bot.web.views import button_json
+
+LATEST = 2**53
+"""More events than a task can have; a page counts no further."""
+
+
+class TaskLogs:
+    """Reads the log of a task from its beginning; what comes later is in the page's stream."""
+
+    def __init__(self, viewers: Viewers) -> None:
+        self._viewers = viewers
+
+    def routes(self) -> list[Route]:
+        """What is served."""
+        return [get("/api/console/log", self.log, Right.USE)]
+
+    async def log(self, request: Request) -> Response:
+        """Events of a task, or of one phone's part, behind the one with the number `after`; `next` is the number to go
+        on with, null where that is all.
+        """
+        services = self._viewers.services
+        number, after = request.query_params.get("task", ""), request.query_params.get("after", "0")
+        task = await services.task_service.get(number)
+        if task is None or not self._viewers.of(request).sees(task):
+            return refuse(404, say("desk.no_task", task=number[:40]))
+        if not (after.isascii() and after.isdecimal() and int(after) < LATEST):
+            return refuse(400, say("refusal.before_message"))
+        found = await services.store.task_events.of_task(task.parent or task.id, int(after))
+        closed: dict[str, OpenQuestion] = {}
+        if any(isinstance(one.event, QuestionClosed) for one in found):
+            closed = {one.question.id: one for one in await services.store.questions.of(task.id)}
+        events = [event_json(one, closed) for one in found if _is_of(task, one)]
+        following = found[-1].number if len(found) == AT_ONCE else None
+        return JSONResponse({"events": [event for event in events if event is not None], "next": following})
+
+
+def _is_of(task: Task, one: LoggedEvent) -> bool:
+    return not task.parent or one.part == task.id
+
+
+def event_json(one: LoggedEvent, closed: dict[str, OpenQuestion]) -> Json | None:
+    """An event as the page draws it, None for what it does not draw; `closed` are questions, by id."""
+    if (said := _said(one, closed)) is None:
+        return None
+    return {
+        "task": one.task,
+        "part": one.part,
+        "number": one.number,
+        "at": one.at,
+        "kind": one.event.type,
+    } | said
+
+
+def _said(one: LoggedEvent, closed: dict[str, OpenQuestion]) -> Json | None:
+    match one.event:
+        case Accepted(text=text):
+            return {"text": text}
+        case StepDone() as step:
+            said = step.model_dump(mode="json", include={"step", "summary", "action", "target", "frame", "mark"})
+            return said | {"phone": step.phone_name, "denied": step.denied}
+        case Asked(question=asked):
+            told = asked.model_dump(mode="json", include={"text", "detail", "frame"})
+            return told | {"question": asked.id, "anew": asked.before is not None}
+        case QuestionClosed(question=question):
+            return {"question": question, "text": closed_words(closed[question]) if question in closed else ""}
+        case Noted(text=text, by=by):
+            return {"text": text, "by": by}
+        case FileFound(name=name, content=content):
+            return {"name": name, "content": content}
+        case StateChanged(state=TaskState.INTERRUPTED) if not one.part:
+            return {"text": say("state.interrupted")}
+        case Ended() as end if not one.part:
+            choices = () if end.needs_model is None else end.needs_model.choices
+            buttons = (*instead_buttons(one.task, choices), again_button(one.task))
+            return {
+                "text": end.summary,
+                "quiet": end.quiet,
+                "buttons": [button_json(each) for each in buttons],
+            }
+        case _:
+            return None
