@@ -120,7 +120,7 @@ def settings(windows: WindowManager) -> Page:
         step=5,
         on_set=put_range,
         identifier="hours_bar",
-        names=("Range start,", "Range end,"),
+        names=(windows.say("Range start,"), windows.say("Range end,")),
         told=True,
     )
     return Page(

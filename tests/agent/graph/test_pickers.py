@@ -17,7 +17,7 @@ from agent.outcome import Outcome
 from agent.questions import QuestionKind
 from tests.agent.graph.blind_solver import DIALECTS, Solver, told
 from tests.agent.graph.rig import Rig, Work, order
-from tests.fakes.scripted_model import ScriptedModel, models
+from tests.fakes.scripted_model import ScriptedModel, call, models
 
 each_dialect = pytest.mark.parametrize("dialect", DIALECTS)
 each_form = pytest.mark.parametrize("form", ["android", "material", "samsung"])
@@ -153,3 +153,21 @@ async def test_what_is_dropped_where_it_is_deleted_is_asked_about(rig: Rig, dial
     await work.answer("no")
     await work.ended()
     assert "Water plants" in rig.phone.state.chores
+
+
+@each_dialect
+async def test_a_slider_that_does_something_is_left_to_a_swipe_that_is_asked_about(rig: Rig, dialect: str) -> None:
+    """Seen failing (it is slid, and nobody is asked) with fingers that no rule judges."""
+    rig.phone.state.redesign.renamed["Range start,"] = "Slide to pay"
+    s = Solver(dialect)
+    steps = [s.tap("Calendar settings"), s.set("35", on="Slide to pay")]
+    model = await solve(rig, dialect, steps)
+    assert "does more than hold a value" in told(model.asked(Purpose.ACT), 3)
+    assert rig.phone.state.levels["from"] == 20
+    assert not any("swipe" in line for line in rig.inputs())
+
+
+async def test_no_value_is_read_back_from_covered_words(rig: Rig) -> None:
+    asked, model = models([call("open_app", name="Vault"), call("set_value", value="50%"), Solver("tools").finish()])
+    await Work(rig.agent(asked), order("look into the vault")).ended()
+    assert "its words are covered" in told(model.asked(Purpose.ACT), 2)
