@@ -27,7 +27,6 @@ from devices.phone import Element
 from devices.wording import Words
 
 NO_PICKER: Final = "Not done: no slider, wheel, calendar or clock on this screen takes {value!r}. Use touches."
-NO_PICKER: Final = "Not done: no slider, wheel, calendar or clock on this screen takes {value!r}. Use touches."
 NOT_SO: Final = "It was tried, and it does not show {value!r}. Look before you go on."
 UNREAD: Final = "It was moved to where the value should be; the phone does not tell which one it has. Look."
 NOT_ALL: Final = "Only the {part} was set: nothing here takes the rest. Go on from here."
