@@ -16,7 +16,7 @@ from typing import Final, Literal
 
 from agent.guards.touch_target import LARGE_SHARE
 from devices.geometry import Bounds, Size
-from devices.phone import Element
+from devices.phone import Element, is_slider, is_wheel
 
 MAX_TOKENS: Final = 470
 """Of all lines together, by `_cost`; what may not be cut can come to more."""
@@ -60,7 +60,8 @@ class Listed:
 
 def is_active(element: Element) -> bool:
     """Whether something can be done with it."""
-    return element.clickable or element.editable or element.checkable or element.scrollable or element.long_clickable
+    touched = element.clickable or element.long_clickable or element.checkable or element.editable
+    return touched or element.scrollable or is_slider(element) or is_wheel(element)
 
 
 def id_name(element: Element) -> str:

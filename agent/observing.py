@@ -137,6 +137,10 @@ def _role(element: Element) -> str:
         return "field"
     for part, role in (
         ("switch", "switch"),
+        ("seekbar", "slider"),
+        ("slider", "slider"),
+        ("numberpicker", "wheel"),
+        ("wheel", "wheel"),
         ("checkbox", "checkbox"),
         ("radio", "radio"),
         ("button", "button"),

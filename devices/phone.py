@@ -120,6 +120,16 @@ class Element:
         return self.text or self.description or self.hint
 
 
+def is_slider(element: Element) -> bool:
+    """Whether it holds a value that is set by sliding, by what Android calls it. Few are called clickable."""
+    return element.class_name.endswith(("SeekBar", "Slider", "RatingBar"))
+
+
+def is_wheel(element: Element) -> bool:
+    """Whether it is a wheel of values."""
+    return element.class_name.endswith(("NumberPicker", "WheelView", "WheelPicker", "PickerView"))
+
+
 @dataclass(frozen=True, slots=True)
 class Observation:
     """One look at a phone. Picture and elements were taken together.

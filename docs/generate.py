@@ -52,6 +52,7 @@ def quoted() -> dict[str, str]:
         "settings": settings(),
         "policy": policy(),
         "troubles": troubles(),
+        "reachability": reachability(),
     }
 
 
@@ -157,6 +158,25 @@ def troubles() -> str:
         for key, remedy in messages.items():
             lines.append(f"| {re.sub('{.*?}', '…', catalogue()[key])} | {remedy} |")
         lines.append("")
+    return "\n".join(lines)
+
+
+def reachability() -> str:
+    """How many of AndroidWorld's tasks are reached, and one row for each."""
+    table = tomllib.loads((REPOSITORY / "docs" / "reachability.toml").read_text(encoding="utf-8"))
+    tasks, needs, requests = table["tasks"], table["needs"], table["shown"]
+    reached = [sum(task["reach"] == reach for task in tasks.values()) for reach in ("shown", "by argument", "no")]
+    lines = [
+        f"Of {len(tasks)} tasks {reached[0]} are shown, {reached[1]} reached by argument, {reached[2]} not reached.",
+        "",
+        "| task | optimal steps | requests | reached | needs |",
+        "|---|---|---|---|---|",
+    ]
+    for name, task in tasks.items():
+        made = str(requests[task["kind"]]) if "kind" in task else ""
+        told = "; ".join(needs[each] for each in task["needs"])
+        reach = f"{task['reach']}: {task['why']}" if "why" in task else task["reach"]
+        lines.append(f"| {name} | {task['steps']} | {made} | {reach} | {told} |")
     return "\n".join(lines)
 
 

@@ -99,7 +99,7 @@ def action_of(given: dict[str, Any], grid: Grid, said: str, further: Mapping[str
             return made(
                 act.Scroll, name, direction=direction, target=None if place is None else grid.target(place, name)
             )
-        case "drag":
+        case "drag" if "start_coordinate" in given:
             start = grid.target(given.get("start_coordinate"), f"start_coordinate of {name}")
             end = grid.target(given.get("end_coordinate"), f"end_coordinate of {name}")
             return act.Swipe(start=start, end=end, duration_ms=_DRAG_MS)

@@ -104,13 +104,20 @@ def offered(
     forms: Forms,
     native: Collection[str],
     plain: Callable[[str], str] = str.lower,
+    *,
+    lacking: Collection[type[Action]] = (),
 ) -> dict[str, OfferedAction]:
-    """The actions among these beyond DIALECT_ACTIONS, by their names as the dialect compares them (`plain`).
+    """The actions among these beyond DIALECT_ACTIONS, by their names as the dialect compares them (`plain`), and those
+    of DIALECT_ACTIONS that its makers have no word for (`lacking`).
 
     One that is called like a `native` word of the dialect is left out: that word keeps its meaning. Raises KeyError
     for a field that is no place and has no description.
     """
-    further = {plain(model.model_fields["kind"].default): model for model in models if model not in DIALECT_ACTIONS}
+    further = {
+        plain(model.model_fields["kind"].default): model
+        for model in models
+        if model in lacking or model not in DIALECT_ACTIONS
+    }
     return {name: _offered(model, forms) for name, model in further.items() if name not in native}
 
 

@@ -31,7 +31,7 @@ class OneScreenDialect(ABC):
     lightens_past = False  # a prompt that only grows is read but once by an endpoint that keeps it
 
     def __init__(self, models: tuple[type[act.Action], ...] = act.DIALECT_ACTIONS) -> None:
-        self._offered = offered(models, self.forms, self.words, plain)
+        self._offered = offered(models, self.forms, self.words, plain, lacking=(act.Drag,))
 
     def offering(self, models: tuple[type[act.Action], ...], /) -> Self:
         """See Dialect."""

@@ -51,7 +51,8 @@ class ToolsDialect:
         self, models: tuple[type[act.Action], ...] = act.DIALECT_ACTIONS, *, family: mobile_use.Family | None = None
     ) -> None:
         self._models = {model.model_fields["kind"].default: model for model in models}
-        self._offered = offered(models, mobile_use.FORMS, mobile_use.ACTIONS)
+        lacking = () if family is None or family is mobile_use.MAI_UI else (act.Drag,)
+        self._offered = offered(models, mobile_use.FORMS, mobile_use.ACTIONS, lacking=lacking)
         self._family = family
 
     @property

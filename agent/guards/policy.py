@@ -36,6 +36,7 @@ from agent.guards.keyboards import presses_enter
 from agent.guards.lexicon import Lexicon
 from agent.guards.overlay import laid_over, switched_off
 from agent.guards.pads import entered
+from agent.guards.pickers import is_part_of_picker
 from agent.guards.places import is_app_icon, is_listed, place_in_few, titled
 from agent.guards.reasons import LEAVES, NAMELESS, answering, closed_app, of_rule, warned
 from agent.guards.reversible import is_reversible
@@ -246,6 +247,8 @@ class Policy:
         if touched is None:
             return ALLOWED
         gate = self._agreed(agreed(spot, touched, captions, self._lexicon))
+        if gate is not ALLOWED and is_part_of_picker(touched, spot.around):
+            gate = ALLOWED
         opens_only = touched.editable or (bool(captions) and all(map(self._only_opens, captions)))
         clear = opens_only or is_reversible(touched, spot)
         return HARMLESS if gate is ALLOWED and clear and not covering(spot) else gate

@@ -13,7 +13,7 @@ from devices.adb.shell import Shell
 from devices.errors import PhoneTimeout
 from devices.geometry import Bounds, Size
 from devices.measuring import measured
-from devices.phone import Element
+from devices.phone import Element, is_slider, is_wheel
 from devices.wording import words
 
 MAX_ELEMENTS = 5000
@@ -105,7 +105,8 @@ def _element(attributes: dict[str, str], size: Size) -> Element | None:
         selected=yes("selected"),
     )
     useful = element.label or element.clickable or element.long_clickable or element.checkable
-    return element if useful or element.editable or element.scrollable else None
+    holds_value = is_slider(element) or is_wheel(element)
+    return element if useful or element.editable or element.scrollable or holds_value else None
 
 
 logger = logging.getLogger(__name__)

@@ -175,7 +175,8 @@ def dump(
 def _kept(node: Node, compressed: bool) -> list[Node]:  # passed on in the recursion
     """The node with its kept children, or only those when the node itself is left out."""
     children = [kept for child in node.children for kept in _kept(child, compressed)]
-    meant = node.clickable or node.checkable or node.text or node.description or node.scroll or node.long_clickable
+    meant = node.clickable or node.checkable or node.text or node.description or node.long_clickable
+    meant = meant or node.scroll or node.scrollable or node.on_move is not None
     if not node.told or (compressed and not meant):
         return children
     if node.bounds.right <= node.bounds.left or node.bounds.bottom <= node.bounds.top:
@@ -190,7 +191,8 @@ NODE_FIELDS = tuple(name for name in Node.__slots__ if name not in {"children", 
 
 def _node(node: Node, index: int, package: str, hints: bool, told_id: Callable[[str], str]) -> str:
     box = node.bounds
-    identifier = f"{package}:id/{told}" if (told := told_id(node.identifier)) else ""
+    told = told_id(node.identifier)
+    identifier = told if ":" in told else f"{package}:id/{told}" if told else ""
     values: tuple[tuple[str, str | int | bool], ...] = (
         ("index", index),
         ("text", node.text),
@@ -204,7 +206,7 @@ def _node(node: Node, index: int, package: str, hints: bool, told_id: Callable[[
         ("enabled", node.enabled),
         ("focusable", node.focusable),
         ("focused", node.focused),
-        ("scrollable", bool(node.scroll)),
+        ("scrollable", bool(node.scroll) or node.scrollable),
         ("long-clickable", node.long_clickable),
         ("password", node.password),
         ("selected", node.selected),

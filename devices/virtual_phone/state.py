@@ -96,6 +96,16 @@ class Alarm:
 
 
 @dataclass(slots=True)
+class Event:
+    """An event of the calendar: its day as YYYY-MM-DD, its time as HH:MM, and minutes before it for the reminder."""
+
+    title: str
+    day: str
+    time: str
+    reminder: int = 10
+
+
+@dataclass(slots=True)
 class Consequence:
     """Something that cannot be taken back, and the page that it came of: money, a message, files that are gone."""
 
@@ -262,6 +272,15 @@ class PhoneState:
     alarms: list[Alarm] = field(
         default_factory=lambda: [Alarm("07:00", on=True), Alarm("08:30", on=False), Alarm("22:00", on=False)]
     )
+
+    pickers: str = "android"
+    """Whose pickers the apps have: "android", "material" or "samsung"."""
+    events: list[Event] = field(default_factory=list)
+    chores: list[str] = field(default_factory=lambda: ["Water plants", "Buy stamps", "Call Grandma", "Fix the lamp"])
+    levels: dict[str, int] = field(
+        default_factory=lambda: {"volume": 40, "steps": 6000, "warmth": 30, "from": 20, "to": 80}
+    )
+    """What the sliders of the calendar's settings are at."""
 
     def resize(self, width: int, height: int) -> None:
         """Another screen is used, as when a phone is unfolded."""

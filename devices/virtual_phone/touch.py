@@ -42,6 +42,15 @@ class Hand:
         """A short touch."""
         self._touch(point, long=False)
 
+    def drag(self, start: Point, end: Point) -> None:
+        """A finger that stays until what lies under it is held, then moves and lets go of it."""
+        node = self._scene().root.at(start, lambda node: node.on_drop is not None)
+        if node is not None and node.on_drop is not None and not self._blocked():
+            self._remember(node)
+            node.on_drop(start, end)
+        else:
+            self.swipe(start, end, LONG_PRESS_MS)
+
     def swipe(self, start: Point, end: Point, duration_ms: int) -> None:
         """A finger moved in a straight line; one that stays in place is a tap or a long press."""
         scale = Scale(self._windows.state.density)
@@ -63,7 +72,12 @@ class Hand:
         elif start.y < scale.px(furniture.STATUS_BAR) and moved < 0:
             state.shade = True
         elif not (state.keyboard and self._on_keyboard(start)) and not self._slide(start, end):
-            self._scroll(start, moved)
+            node = self._scene().root.at(start, lambda node: bool(node.scroll) or node.on_move is not None)
+            if node is not None and node.on_move is not None:
+                self._remember(node)
+                node.on_move(start, end)
+            else:
+                self._scroll(start, moved)
 
     def _gesture(self, start: Point, end: Point, duration_ms: int) -> bool:
         """Whether a finger that came in from an edge meant Back, Home or Recents (AOSP EdgeBackGestureHandler)."""
@@ -169,9 +183,11 @@ class Hand:
             if furniture.enter_key_box(*scene.size, Scale(windows.state.density)).holds(point):
                 self._enter()
             return
-        node = scene.root.at(point, lambda node: node.on_tap is not None)
+        node = scene.root.at(point, lambda node: node.on_tap is not None or node.on_move is not None)
         self._remember(node)
-        if node is None or node.on_tap is None:
+        if node is not None and node.on_tap is None and node.on_move is not None:
+            node.on_move(point, point)
+        elif node is None or node.on_tap is None:
             if windows.state.keyboard:
                 windows.hide_keyboard()
         elif long:

@@ -13,6 +13,7 @@ from agent.graph.executor.long_lists import READ_LIST, SCROLL_TO
 from agent.graph.executor.outgoing import address_gate, pressed_gate, typed_gate
 from agent.graph.executor.phone_files import FILES
 from agent.graph.executor.phone_tools import exact_path, file_gate, list_apps, note, send_file, sum_up, wait, wait_for
+from agent.graph.executor.set_value import SET_VALUE
 from agent.graph.executor.targets import ResolvedTarget, finger_end, scroll_of
 from agent.graph.executor.whole_list import SHOW_ALL
 from agent.listing import id_name, words_of
@@ -246,6 +247,7 @@ BUILT_IN = ActionRegistry(
         PASTE_TEXT,
         SCROLL_TO,
         READ_LIST,
+        SET_VALUE,
         READ_WORDS,
         SHOW_ALL,
         PersonAction(model=act.AskUser, describe=lambda action, _: words("did.ask", question=_short(action.question))),

@@ -2,7 +2,18 @@
 
 from __future__ import annotations
 
-from devices.virtual_phone.apps import account, browser, clock, hostile, messages, notes, settings, shop, vault
+from devices.virtual_phone.apps import (
+    account,
+    browser,
+    calendar,
+    clock,
+    hostile,
+    messages,
+    notes,
+    settings,
+    shop,
+    vault,
+)
 from devices.virtual_phone.apps.base import App
 
 APPS: tuple[App, ...] = (
@@ -10,6 +21,7 @@ APPS: tuple[App, ...] = (
     messages.APP,
     notes.APP,
     clock.APP,
+    calendar.APP,
     shop.APP,
     account.APP,
     vault.APP,

@@ -67,14 +67,17 @@ class Veil:
 Paint = Fill | Glyph | Writing | Track | Wallpaper | Frost | Veil
 
 Touch = Callable[[], None]
+Move = Callable[[Point, Point], None]
+"""A finger from one place to another; both are the same for a touch."""
 
 
 @dataclass(slots=True, kw_only=True)
 class Node:
     """One element. Everything but `paint` and the handlers is what accessibility tells about it.
 
-    `scroll` is the name of a list that can be scrolled by up to `scroll_range` pixels. In a `multiline` field Enter
-    starts a new line. `told` is false for what an app draws itself, and accessibility knows nothing of.
+    `scroll` is the name of a list that can be scrolled by up to `scroll_range` pixels; with `scrollable` accessibility
+    is told that it scrolls, where no list does. In a `multiline` field Enter starts a new line. `told` is false for
+    what an app draws itself, and accessibility knows nothing of.
     """
 
     role: str
@@ -94,6 +97,7 @@ class Node:
     password: bool = False
     multiline: bool = False
     told: bool = True
+    scrollable: bool = False
     scroll: str = ""
     scroll_range: int = 0
     paint: tuple[tuple[Bounds, Paint], ...] = ()
@@ -102,6 +106,9 @@ class Node:
     on_long: Touch | None = field(default=None, repr=False)
     on_enter: Touch | None = field(default=None, repr=False)
     on_slide: Touch | None = field(default=None, repr=False)
+    on_move: Move | None = field(default=None, repr=False)
+    on_drop: Move | None = field(default=None, repr=False)
+    """What is held first, then moved and let go of."""
 
     def walk(self) -> Iterator[Node]:
         """The node and all below it, in drawing order."""

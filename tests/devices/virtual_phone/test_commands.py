@@ -173,7 +173,7 @@ async def test_apps_start_by_name_and_address(hands: Hands) -> None:
 async def test_launchable_activities_in_all_three_forms(hands: Hands) -> None:
     query = "cmd package query-activities {} -a android.intent.action.MAIN -c android.intent.category.LAUNCHER"
     assert "org.example.shop/.ShopActivity" in (await hands.out(query.format("--components"))).splitlines()
-    assert (await hands.out(query.format("--brief"))).startswith("9 activities found:\n  priority=0")
+    assert (await hands.out(query.format("--brief"))).startswith("10 activities found:\n  priority=0")
     long = await hands.out(query.format(""))
     assert "packageName=org.example.shop" in long
     assert "nonLocalizedLabel=null" in long

@@ -101,6 +101,12 @@ def _swipe(call: Call, rest: list[str]) -> int:
     return 0
 
 
+def _drag(call: Call, rest: list[str]) -> int:
+    numbers = _numbers(rest, 4)
+    call.phone.do(partial(call.phone.hand.drag, Point(*numbers[:2]), Point(*numbers[2:4])))
+    return 0
+
+
 def _text(call: Call, rest: list[str]) -> int:
     """`%s` becomes a space; only what has keys can be typed, and Enter and Tab are keys (AOSP `Virtual.kcm`)."""
     if not rest:
@@ -165,7 +171,7 @@ def _motionevent(call: Call, rest: list[str]) -> int:
 ACTIONS = {
     "tap": _tap,
     "swipe": _swipe,
-    "draganddrop": _swipe,
+    "draganddrop": _drag,
     "text": _text,
     "keyevent": _keyevent,
     "keycombination": _keycombination,

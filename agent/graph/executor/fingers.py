@@ -1,0 +1,125 @@
+"""Several inputs for one action: each is judged as if the model had sent it, and what any rule holds is left to it."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+from typing import Final
+
+from agent.actions import Action, PointTarget, Swipe, Tap, Type
+from agent.graph.executor.action_spec import PhoneContext
+from agent.graph.executor.anchors import looks, nearest
+from agent.guards.touch_target import TouchTarget
+from agent.tools.spec import ActionError
+from devices import inputs
+from devices.geometry import Point
+from devices.phone import Element, Observation
+
+MAX_INPUTS: Final = 60
+MAX_SECONDS: Final = 90.0
+COVERED: Final = (
+    "Not done: this app forbids screenshots, and its words are covered. Values cannot be read back before a person has "
+    "allowed it (read_words)."
+)
+UNTOLD: Final = "Not done: what is on this screen could not be read. Look again."
+HELD: Final = (
+    "Not done: what lies there does more than hold a value ({reason}). Touch or swipe it yourself if it is meant: a "
+    "person is asked then."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """What a control shows afterwards; `right` is whether that is what was wanted, None where it is not told."""
+
+    text: str
+    right: bool | None
+
+
+def together(joint: str, *parts: Shown) -> Shown:
+    """Several as one: right where all are."""
+    rights = {each.right for each in parts}
+    right = False if False in rights else None if None in rights else True
+    return Shown(joint.join(each.text for each in parts), right)
+
+
+class Missed(Exception):
+    """It did not come to what was wanted; the sentence says why, for the model."""
+
+
+class Fingers:
+    """Touches the phone and looks at what came of each touch. `seen` is the newest look."""
+
+    def __init__(self, context: PhoneContext, seen: Observation) -> None:
+        self._context = context
+        self._until = asyncio.get_running_loop().time() + MAX_SECONDS
+        self._app = seen.package
+        self.seen = seen
+        self.sent = 0
+
+    @classmethod
+    async def on_screen(cls, context: PhoneContext) -> Fingers:
+        """Look first. Raises ActionError where no words of the screen may be read, Stopped and PhoneError."""
+        fingers = cls(context, await context.screen.peek(keep=True))
+        fingers._require_words()
+        return fingers
+
+    @property
+    def elements(self) -> tuple[Element, ...]:
+        """Those of the newest look."""
+        return self.seen.elements or ()
+
+    def now(self, element: Element) -> Element | None:
+        """The element of an older look, as it is now."""
+        return nearest(looks(element), element.bounds, self.seen)
+
+    async def tap(self, where: Element | Point) -> None:
+        """Touch once. Raises as `_send` does."""
+        at = where.bounds.clipped(self.seen.size).centre if isinstance(where, Element) else where
+        target = where if isinstance(where, Element) else None
+        await self._send(inputs.Tap(at), Tap(target=PointTarget(x=at.x, y=at.y)), target, at)
+
+    async def swipe(self, start: Point, end: Point, milliseconds: int) -> None:
+        """Move a finger. Raises as `_send` does."""
+        move = Swipe(start=PointTarget(x=start.x, y=start.y), end=PointTarget(x=end.x, y=end.y))
+        await self._send(inputs.Swipe(start, end, milliseconds), move, None, start, end)
+
+    async def write(self, field: Element, text: str) -> None:
+        """Replace what a field holds. Raises as `_send` does."""
+        at = field.bounds.clipped(self.seen.size).centre
+        await self._send(inputs.TypeText(text, at=at, clear=True), Type(text=text, clear=True), field, at)
+
+    async def _send(
+        self, physical: inputs.Input, action: Action, target: Element | None, at: Point, end: Point | None = None
+    ) -> None:
+        """Send one input and look. Raises ActionError for what a person would have to allow, Missed when it takes too
+        long or another app came up, Stopped and PhoneError.
+        """
+        context, seen = self._context, self.seen
+        if self.sent >= MAX_INPUTS or asyncio.get_running_loop().time() > self._until:
+            raise Missed("It took too long.")
+        spot = TouchTarget(
+            seen.package,
+            target,
+            self.elements,
+            at,
+            end,
+            activity=seen.activity,
+            size=seen.size,
+            keyboard=seen.keyboard_shown,
+        )
+        gate = context.policy.gate(action, spot)
+        if gate.verdict != "allow":
+            raise ActionError(HELD.format(reason=gate.reason), reason=gate.reason)
+        self.sent += 1
+        await context.control.guard(context.phone.act(physical, receipt=f"{context.key.receipt}-{self.sent}"))
+        self.seen = await context.screen.peek(keep=True, moved=True)
+        self._require_words()
+        if self.seen.package != self._app:
+            raise Missed("Another app came up.")
+
+    def _require_words(self) -> None:
+        if self.seen.elements is None:
+            raise ActionError(UNTOLD, uncertain=self.sent > 0)
+        if self._context.mask.covers_words(self.seen):
+            raise ActionError(COVERED, uncertain=self.sent > 0)

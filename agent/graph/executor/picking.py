@@ -1,0 +1,257 @@
+"""Pickers of dates and times set by code: calendars are paged, years listed, clocks pressed, wheels turned."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from datetime import date, time
+from typing import Final
+
+from agent.graph.executor.fingers import Fingers, Missed, Shown, together
+from agent.graph.executor.turning import turn
+from agent.guards.pickers import (
+    Calendar,
+    Wheel,
+    calendar_in,
+    clock_in,
+    periods_in,
+    time_fields,
+    wheels_in,
+    years_in,
+)
+from agent.months import date_in
+from devices.geometry import Point
+from devices.phone import Element
+
+_FAR: Final = 11
+"""Months beyond which the list of years is the shorter way."""
+_MAX_PAGES: Final = 48
+_PAGE_MS: Final = 300
+_FORMAT: Final = re.compile(r"[dmyjat]{1,4}([-/. ]+)[dmyjat]{1,4}\1[dmyjat]{1,4}", re.IGNORECASE)
+"""How a field says which form of a date it takes: "mm/dd/yyyy", "TT.MM.JJJJ"."""
+
+
+async def set_date(f: Fingers, wanted: date, locale: str) -> Shown | None:
+    """Choose a day; None where nothing here takes one. Raises Missed and what fingers raise."""
+    if calendar_in(f.elements) is not None:
+        return await _on_calendar(f, wanted, locale)
+    if columns := _date_columns(wheels_in(f.elements), locale):
+        return await _on_wheels(f, columns, wanted)
+    field = next((e for e in f.elements if e.editable and _FORMAT.fullmatch(e.hint.strip() or e.text.strip())), None)
+    if field is None:
+        return None
+    text = _in_form(wanted, field.hint.strip() or field.text.strip())
+    await f.write(field, text)
+    now = f.now(field)
+    return Shown(text, None) if now is None else Shown(now.text, now.text == text)
+
+
+async def set_time(f: Fingers, wanted: time) -> Shown | None:
+    """Choose a time of day; None where nothing here takes one. Raises Missed and what fingers raise."""
+    if (fields := time_fields(f.elements)) is not None:
+        return await _typed_time(f, fields, wanted)
+    if clock_in(f.elements) is not None:
+        return await _on_clock(f, wanted)
+    columns = _time_columns(wheels_in(f.elements))
+    if not columns:
+        return None
+    halves = "half" in columns
+    turned = [
+        await _to_number(f, columns["hour"], _hour(wanted, halves=halves)),
+        await _to_number(f, columns["minute"], wanted.minute),
+    ]
+    if halves:
+        half = "pm" if wanted.hour >= 12 else "am"
+        turned.append((await turn(f, columns["half"], lambda wheel: 0 if wheel.period == half else None)).text)
+    return Shown(" ".join(turned), True)
+
+
+# Wheels
+
+
+async def _on_wheels(f: Fingers, columns: Mapping[str, Wheel], wanted: date) -> Shown:
+    values = {"year": wanted.year, "month": wanted.month, "day": wanted.day}
+    return Shown(" ".join([await _to_number(f, columns[n], values[n]) for n in values if n in columns]), True)
+
+
+async def _to_number(f: Fingers, wheel: Wheel, number: int) -> str:
+    """What the wheel shows once it has this number, or the month of this number."""
+    done = await turn(f, wheel, lambda now: None if now.number is None else number - now.number)
+    return done.text
+
+
+def _date_columns(wheels: Sequence[Wheel], locale: str) -> Mapping[str, Wheel]:
+    """The wheels of a year, a month and a day; none where these are something else."""
+    found = {name: wheel for wheel in wheels for name in ("year", "month", "day") if name in wheel.name.casefold()}
+    rest = [wheel for wheel in wheels if wheel not in found.values()]
+    for wheel in list(rest):
+        told = date_in(wheel.text)
+        name = "year" if told.year is not None else "month" if told.month is not None else ""
+        if name and name not in found:
+            found[name] = wheel
+            rest.remove(wheel)
+    if "year" not in found and "month" not in found:
+        return {}
+    names = [name for name in ("month", "day") if name not in found]
+    if len(names) == 2 and wheels and wheels[0] is not found.get("year") and not locale.endswith("US"):
+        names.reverse()  # where the year comes last, only Americans have the month first
+    return found | dict(zip(names, rest, strict=False))
+
+
+def _time_columns(wheels: Sequence[Wheel]) -> Mapping[str, Wheel]:
+    """The wheels of an hour, a minute and a half of the day; none where these are something else."""
+    halves = [wheel for wheel in wheels if wheel.period]
+    numbers = [wheel for wheel in wheels if wheel.text.strip().isdecimal()]
+    named = {name: wheel for wheel in numbers for name in ("hour", "minute") if name in wheel.name.casefold()}
+    if len(named) < 2:
+        if len(numbers) != 2 or any(int(wheel.text) > 59 for wheel in numbers):
+            return {}
+        named = dict(zip(("hour", "minute"), numbers, strict=True))
+    return named | {"half": halves[0]} if halves else named
+
+
+# Calendars
+
+
+async def _on_calendar(f: Fingers, wanted: date, locale: str) -> Shown:
+    listed = False
+    for _ in range(_MAX_PAGES):
+        shown = _calendar(f)
+        if shown.month is None or shown.year is None:
+            raise Missed("The calendar does not tell which month it shows. Page it and touch the day yourself.")
+        away = (wanted.year - shown.year) * 12 + wanted.month - shown.month
+        if not away:
+            break
+        if abs(away) > _FAR and shown.years is not None and not listed:
+            await f.tap(shown.years)
+            if columns := _date_columns(wheels_in(f.elements), locale):
+                return await _on_wheels(f, columns, wanted)
+            await _choose_year(f, wanted.year)
+            listed = True
+        else:
+            await _page(f, shown, away)
+            now = _calendar(f)
+            if (now.year, now.month) == (shown.year, shown.month):
+                raise Missed("The calendar does not go that far.")
+    cell = _calendar(f).cell(wanted.day)
+    if cell is None:
+        raise Missed("That day cannot be chosen there.")
+    await f.tap(cell)
+    return _day_shown(f, wanted)
+
+
+def _calendar(f: Fingers) -> Calendar:
+    shown = calendar_in(f.elements)
+    if shown is None:
+        raise Missed("The calendar is not there any more.")
+    return shown
+
+
+async def _page(f: Fingers, shown: Calendar, away: int) -> None:
+    button = shown.next if away > 0 else shown.before
+    if button is not None:
+        await f.tap(button)
+        return
+    box = shown.bounds
+    reach = (box.right - box.left) // 3 * (1 if away > 0 else -1)
+    middle = box.centre
+    await f.swipe(Point(middle.x + reach, middle.y), Point(middle.x - reach, middle.y), _PAGE_MS)
+
+
+async def _choose_year(f: Fingers, year: int) -> None:
+    last: list[int] = []
+    while years := years_in(f.elements):
+        there = next((element for number, element in years if number == year), None)
+        if there is not None:
+            await f.tap(there)
+            return
+        numbers = [number for number, _ in years]
+        if numbers == last:
+            raise Missed("The list of years does not go that far.")
+        last, column = numbers, [element.bounds for _, element in years]
+        top, bottom = min(b.top for b in column), max(b.bottom for b in column)
+        x, reach = column[0].centre.x, (bottom - top) // 3
+        middle = (top + bottom) // 2
+        up = reach if year > max(numbers) else -reach
+        await f.swipe(Point(x, middle + up), Point(x, middle - up), _PAGE_MS)
+    raise Missed("There is no list of years.")
+
+
+def _day_shown(f: Fingers, wanted: date) -> Shown:
+    """What names the chosen day now: its head, the mark on it, or the page that the calendar was opened from."""
+    now = calendar_in(f.elements)
+    cells = [each for _, each in now.cells] if now is not None else []
+    for element in f.elements:
+        told = date_in(element.label)
+        if element not in cells and (told.month, told.day) == (wanted.month, wanted.day):
+            return Shown(element.label, told.year in {None, wanted.year})
+    if now is not None and (cell := now.cell(wanted.day)) is not None and (cell.selected or cell.checked):
+        return Shown(f"{now.year}-{now.month:02}-{wanted.day:02}", True)
+    return Shown(wanted.isoformat(), None)
+
+
+def _in_form(wanted: date, form: str) -> str:
+    """The date as a field says that it takes it."""
+    values = {"d": f"{wanted.day:02}", "t": f"{wanted.day:02}", "m": f"{wanted.month:02}"}
+    return re.sub(r"[a-z]+", lambda part: values.get(part[0][0].lower(), str(wanted.year)), form, flags=re.IGNORECASE)
+
+
+# Clocks
+
+
+async def _typed_time(f: Fingers, fields: tuple[Element, Element], wanted: time) -> Shown:
+    halves = periods_in(f.elements)
+    texts = (str(_hour(wanted, halves=bool(halves))), f"{wanted.minute:02}")
+    for field, text in zip(fields, texts, strict=True):
+        await f.write(f.now(field) or field, text)
+    chosen = await _choose_half(f, wanted)
+    now = time_fields(f.elements)
+    if now is None:
+        return Shown(":".join(texts), None)
+    right = [int(e.text) if e.text.isdecimal() else -1 for e in now] == [int(text) for text in texts]
+    return together(" ", Shown(f"{now[0].text}:{now[1].text}", right), *chosen)
+
+
+async def _on_clock(f: Fingers, wanted: time) -> Shown:
+    face = clock_in(f.elements)
+    assert face is not None
+    hour = _hour(wanted, halves=not face.whole_day)
+    if face.by_minutes:
+        if face.hour is None:
+            raise Missed("The clock shows minutes, and nothing there chooses the hours.")
+        await f.tap(face.hour)
+        face = clock_in(f.elements)
+    number = next((e for n, e in face.numbers if n == hour), None) if face is not None else None
+    if face is None or number is None:
+        raise Missed("That hour is not on the clock.")
+    await f.tap(number)
+    face = clock_in(f.elements)
+    if face is not None and not face.by_minutes and face.minute is not None:
+        await f.tap(face.minute)
+        face = clock_in(f.elements)
+    if face is None or not face.by_minutes:
+        raise Missed("The clock does not show its minutes.")
+    await f.tap(face.place(wanted.minute))
+    chosen = await _choose_half(f, wanted)
+    face = clock_in(f.elements)
+    if face is None or face.hour is None or face.minute is None:
+        return Shown(f"{hour}:{wanted.minute:02}", None)
+    told = [int(re.sub(r"\D", "", e.text) or -1) for e in (face.hour, face.minute)]
+    return together(" ", Shown(f"{face.hour.text}:{face.minute.text}", told == [hour, wanted.minute]), *chosen)
+
+
+async def _choose_half(f: Fingers, wanted: time) -> list[Shown]:
+    """Choose the half of the day, where there is a choice. What does not tell that it is chosen is taken as it is."""
+    half = "pm" if wanted.hour >= 12 else "am"
+    there = periods_in(f.elements)
+    if half not in there:
+        return []
+    if not (there[half].checked or there[half].selected):
+        await f.tap(there[half])
+    now = periods_in(f.elements)
+    on = {name for name, each in now.items() if each.checked or each.selected}
+    return [Shown(half, half in on if on else None)]
+
+
+def _hour(wanted: time, *, halves: bool) -> int:
+    return (wanted.hour % 12 or 12) if halves else wanted.hour

@@ -1,0 +1,204 @@
+"""One action for all that holds a value: sliders, wheels, and pickers of dates and times, set by code and read back."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from datetime import date, time
+from typing import Final, Literal
+
+from pydantic import Field
+
+from agent.actions import Action, ElementTarget, Target
+from agent.effect_facts import Worded
+from agent.graph.executor.action_spec import PhoneContext, PhoneTool
+from agent.graph.executor.fingers import Fingers, Missed, Shown, together
+from agent.graph.executor.picking import set_date, set_time
+from agent.graph.executor.sliding import WHICH, set_slider
+from agent.graph.executor.targets import resolve_target
+from agent.graph.executor.turning import turn
+from agent.guards.pickers import Wheel, sliders_in, wheels_in
+from agent.listing import id_name, words_of
+from agent.observing import ScreenView
+from agent.tools.spec import ActionError, Done, ungated
+from agent.wording import Texts, shortened
+from devices.errors import PhoneError
+from devices.phone import Element
+from devices.wording import Words
+
+NO_PICKER: Final = "Not done: no slider, wheel, calendar or clock on this screen takes {value!r}. Use touches."
+NOT_SO: Final = "It was tried, and it does not show {value!r}. Look before you go on."
+UNREAD: Final = "It was moved to where the value should be; the phone does not tell which one it has. Look."
+NOT_ALL: Final = "Only the {part} was set: nothing here takes the rest. Go on from here."
+_SHOWN: Final = 40
+_DATE: Final = re.compile(r"(\d{4})-(\d{1,2})-(\d{1,2})")
+_TIME: Final = re.compile(r"(\d{1,2}):(\d{2})(?::\d{2})?\s*([ap])?", re.IGNORECASE)
+_NUMBER: Final = re.compile(r"(?<![\w.])-?\d+(?:[.,]\d+)?")
+_RANGE: Final = re.compile(r"\s*(-?\d+(?:\.\d+)?)\s*(?:-|–|\.\.|to)\s*(-?\d+(?:\.\d+)?)\s*%?\s*")
+_TEXTS: Final = Texts(
+    {
+        "set": "set {value}",
+        "set_on": "set {target} to {value}",
+        "shows": "it shows {shown}",
+        "unread": "it was moved to {shown}",
+        "missed": "it shows {shown} instead",
+    },
+    zh={
+        "set": "设为{value}",
+        "set_on": "把{target}设为{value}",
+        "shows": "现在显示 {shown}",
+        "unread": "已移到 {shown}",
+        "missed": "现在显示的是 {shown}",
+    },
+)
+
+
+class SetValue(Action):
+    """Set a slider, wheel, date or time picker to a value; it is read back. OK is yours to press."""
+
+    kind: Literal["set_value"] = "set_value"
+    value: str = Field(
+        min_length=1, max_length=60, description="2026-12-24, 18:45, 70%, 20-60, or the words of a wheel."
+    )
+    target: Target | None = Field(default=None, description="Which, where there are several.")
+
+
+@dataclass(frozen=True, slots=True)
+class _Wanted:
+    """A value as it was asked for, and what it can be read as."""
+
+    text: str
+
+    @property
+    def date(self) -> date | None:
+        """Raises ActionError for a day that no month has."""
+        found = _DATE.search(self.text)
+        try:
+            return date(*(int(each) for each in found.groups())) if found else None
+        except ValueError as error:
+            raise ActionError(f"Not done: {self.text!r} is no date: {error}.") from None
+
+    @property
+    def time(self) -> time | None:
+        """Raises ActionError for one that no clock shows."""
+        found = _TIME.search(self.text)
+        if found is None:
+            return None
+        hour, half = int(found[1]), (found[3] or "").lower()
+        if half:
+            hour = hour % 12 + 12 * (half == "p")
+        try:
+            return time(hour, int(found[2]))
+        except ValueError as error:
+            raise ActionError(f"Not done: {self.text!r} is no time: {error}.") from None
+
+    @property
+    def numbers(self) -> tuple[float, ...]:
+        """One, or the two ends of a range."""
+        if found := _RANGE.fullmatch(self.text):
+            return float(found[1]), float(found[2])
+        found = _NUMBER.search(self.text)
+        return (float(found[0].replace(",", ".")),) if found else ()
+
+
+async def set_value(action: SetValue, context: PhoneContext) -> Done:
+    """Set it, and tell what it shows then. Raises ActionError where nothing takes it or a person would have to allow
+    it, and Stopped.
+    """
+    wanted, left = _Wanted(action.value.strip()), ""
+    try:
+        fingers = await Fingers.on_screen(context)
+        target = _target(action, context, fingers)
+        try:
+            shown, left = await _set(fingers, wanted, target, context.phone.info.locale)
+        except Missed as missed:
+            if not fingers.sent:
+                raise ActionError(f"Not done: {missed}") from None
+            shown, left = Shown(_standing(fingers.elements, target), False), str(missed)
+    except PhoneError as error:
+        raise ActionError(f"The value could not be set: {error}", uncertain=error.uncertain) from error
+    told = left
+    if shown.right is False:
+        told = " ".join(filter(None, (NOT_SO.format(value=wanted.text), left)))
+    elif shown.right is None:
+        told = " ".join(filter(None, (UNREAD, left)))
+    key = "shows" if shown.right else "unread" if shown.right is None else "missed"
+    effect = Worded.of(_TEXTS.words(key, shown=repr(shortened(shown.text, _SHOWN))))
+    return Done((effect,), told=(told,) if told else ())
+
+
+def _target(action: SetValue, context: PhoneContext, fingers: Fingers) -> Element | None:
+    """What is meant, as it is now."""
+    if action.target is None or context.sight is None:
+        return None
+    where = resolve_target(action, context.sight)
+    if where.element is not None:
+        return fingers.now(where.element) or where.element
+    holding = [e for e in fingers.elements if where.point is not None and e.bounds.holds(where.point)]
+    return min(holding, key=lambda e: e.bounds.area, default=None)
+
+
+def _standing(elements: tuple[Element, ...], target: Element | None) -> str:
+    """What is left there, in a few words."""
+    return " ".join(wheel.text for wheel in wheels_in(elements)) or ("" if target is None else target.label)
+
+
+async def _set(f: Fingers, wanted: _Wanted, target: Element | None, locale: str) -> tuple[Shown, str]:
+    """Set what takes the value, and say what of it is left."""
+    day, hour = wanted.date, wanted.time
+    if day is None and hour is None:
+        return await _set_one(f, wanted, target), ""
+    date_shown = None if day is None else await set_date(f, day, locale)
+    time_shown = None if hour is None else await set_time(f, hour)
+    shown = [each for each in (date_shown, time_shown) if each is not None]
+    if not shown:
+        raise ActionError(NO_PICKER.format(value=wanted.text))
+    whole = len(shown) == (day is not None) + (hour is not None)
+    left = "" if whole else NOT_ALL.format(part="date" if date_shown is not None else "time")
+    return together(" ", *shown), left
+
+
+async def _set_one(f: Fingers, wanted: _Wanted, target: Element | None) -> Shown:
+    """Set a wheel or a slider: the one that is meant, or the only one."""
+    wheels, sliders = wheels_in(f.elements), sliders_in(f.elements)
+    if target is not None:
+        at = target.bounds.centre
+        wheels = [w for w in wheels if w.bounds.holds(at)]
+        sliders = [s for s in sliders if s.track.bounds.holds(at) or target.bounds.holds(s.track.bounds.centre)]
+    if len(wheels) + len(sliders) > 1:
+        raise Missed(WHICH)
+    if wheels:
+        return await _set_wheel(f, wheels[0], wanted)
+    if not sliders or not wanted.numbers:
+        raise ActionError(NO_PICKER.format(value=wanted.text))
+    return await set_slider(f, sliders[0], wanted.numbers, target, percent="%" in wanted.text)
+
+
+async def _set_wheel(f: Fingers, wheel: Wheel, wanted: _Wanted) -> Shown:
+    number, plain = int(wanted.numbers[0]) if wanted.numbers else None, wanted.text.casefold()
+
+    def away(now: Wheel) -> int | None:
+        if now.text.strip().casefold() == plain:
+            return 0
+        return None if number is None or now.number is None else number - now.number
+
+    return Shown((await turn(f, wheel, away)).text, True)
+
+
+def _described(action: SetValue, sight: ScreenView | None) -> Words:
+    value, target = repr(shortened(action.value, _SHOWN)), action.target
+    if isinstance(target, ElementTarget) and sight is not None and target.element < len(sight.targets):
+        element = sight.targets[target.element]
+        if name := words_of(element) or id_name(element):
+            return _TEXTS.words("set_on", target=repr(shortened(name, _SHOWN)), value=value)
+    return _TEXTS.words("set", value=value)
+
+
+SET_VALUE: Final = PhoneTool(
+    model=SetValue,
+    describe=_described,
+    gate=ungated,
+    traits=frozenset({"touches"}),
+    run=set_value,
+)
+"""The rules judge each of its touches by itself: what they hold is left to the model's own touch."""

@@ -1,0 +1,149 @@
+"""Sliders moved to a value by code: where it should be is reckoned from what was read, until it is there."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from agent.graph.executor.fingers import Fingers, Missed, Shown, together
+from agent.guards.pickers import Slider, sliders_in
+from devices.geometry import Point
+from devices.phone import Element, Observation
+
+WHICH: Final = "There are several of them. Name one as the target."
+NO_RANGE: Final = "Its range is not told. Give the value as a percentage."
+_MOST_MOVES: Final = 8
+_SLIDE_MS: Final = 600
+_NEAR: Final = 3
+"""How many times the height of a slider its words may be away."""
+_NUMBER: Final = re.compile(r"(?<![\w.])-?\d+(?:[.,]\d+)?")
+
+
+async def set_slider(
+    f: Fingers, slider: Slider, values: tuple[float, ...], target: Element | None, *, percent: bool
+) -> Shown:
+    """Move it to a value, or both of its thumbs to the ends of a range. Raises Missed and what fingers raise."""
+    thumbs = slider.thumbs
+    if len(values) == 1:
+        ends = [n for n, thumb in enumerate(thumbs) if target is not None and thumb.bounds == target.bounds]
+        if len(thumbs) > 1 and not ends:
+            raise Missed(WHICH)
+        return await _slide(f, slider, ends[0] if ends else 0, values[0], percent=percent)
+    if len(thumbs) != len(values):
+        raise Missed("It has one value, not two.")
+    low, high = sorted(values)
+    now = _reading(f.seen, slider, 1)
+    # The end that moves away from the other one goes first, so that neither is in the other's way.
+    order = ((1, high), (0, low)) if now is None or high >= now else ((0, low), (1, high))
+    shown = {n: await _slide(f, slider, n, value, percent=percent) for n, value in order}
+    return together("-", shown[0], shown[1])
+
+
+async def _slide(f: Fingers, slider: Slider, thumb: int, value: float, *, percent: bool) -> Shown:
+    """Move the thumb, read, and move it again by what was read, until the value is there."""
+    here = _again(f, slider)
+    known: dict[int, float] = {}
+    for n, each in enumerate(here.thumbs):
+        if (read := _reading(f.seen, here, n)) is not None:
+            known[_along(here, each.bounds.centre)] = read
+    read, at = _reading(f.seen, here, thumb), None
+    if here.thumbs:
+        at = _along(here, here.thumbs[thumb].bounds.centre)
+    if read is None and not percent and not 0 <= value <= 100:
+        raise Missed(NO_RANGE)
+    low, high = _ends(here)
+    for _ in range(_MOST_MOVES):
+        if read is not None and abs(read - value) < 0.5 * (not value % 1) + 0.01:
+            return Shown(f"{read:g}", True)
+        goal = _goal(here, known, value)
+        rising = 1 if value > (value if read is None else read) else -1
+        while goal in known and low < goal + rising < high:
+            goal += rising  # the next pixel: what was reckoned is where it has been
+        start = at if at is not None else _away(here, goal)
+        await f.swipe(_point(here, start), _point(here, goal), _SLIDE_MS)
+        here, before = _again(f, slider), read
+        read = _reading(f.seen, here, thumb)
+        if read is not None and read == before and at is None:  # it does not follow a finger from anywhere
+            await f.tap(_point(here, goal))
+            here = _again(f, slider)
+            read = _reading(f.seen, here, thumb)
+        at = _along(here, here.thumbs[thumb].bounds.centre) if here.thumbs else goal
+        if read is None:
+            return Shown(f"{value:g}", None)
+        known[goal] = read
+    return Shown(f"{read:g}", False)
+
+
+def _again(f: Fingers, slider: Slider) -> Slider:
+    """The slider as it is now."""
+    at = slider.track.bounds.centre
+    found = [each for each in sliders_in(f.elements) if each.track.bounds.holds(at)]
+    if not found:
+        raise Missed("The slider is not there any more.")
+    return found[0]
+
+
+def _goal(slider: Slider, known: dict[int, float], value: float) -> int:
+    """Pixels along the track where the value should be, by what was read so far."""
+    low, high = _ends(slider)
+    ordered = sorted(known, key=lambda at: abs(known[at] - value))
+    other = next((at for at in ordered[1:] if known[at] != known[ordered[0]]), None)
+    if other is not None:
+        best = ordered[0]
+        goal = best + (other - best) * (value - known[best]) / (known[other] - known[best])
+    elif ordered and known[ordered[0]]:
+        goal = low + (ordered[0] - low) * value / known[ordered[0]]
+    else:
+        goal = low + (high - low) * (value / 100 if 0 <= value <= 100 and not ordered else 0.5)
+    return round(max(low, min(high, goal)))
+
+
+def _ends(slider: Slider) -> tuple[int, int]:
+    """Where the least and the greatest value are, along the track: half a thumb inside of it."""
+    box = slider.track.bounds
+    length, across = box.right - box.left, box.bottom - box.top
+    if slider.upright:
+        length, across = across, length
+    inset = min(across // 2, length // 10)
+    return inset, length - inset
+
+
+def _along(slider: Slider, point: Point) -> int:
+    box = slider.track.bounds
+    return box.bottom - point.y if slider.upright else point.x - box.left
+
+
+def _point(slider: Slider, along: int) -> Point:
+    box = slider.track.bounds
+    middle = box.centre
+    return Point(middle.x, box.bottom - along) if slider.upright else Point(box.left + along, middle.y)
+
+
+def _away(slider: Slider, goal: int) -> int:
+    """Where a finger comes down that ends at the goal: a little aside, so that it moves."""
+    low, high = _ends(slider)
+    way = (high - low) // 8
+    return goal - way if goal - way >= low else goal + way
+
+
+def _reading(seen: Observation, slider: Slider, thumb: int) -> float | None:
+    """The value that is told: by the thumb, the track, or the words nearest to it. None where none is."""
+    own = slider.thumbs[thumb : thumb + 1] if slider.thumbs else ()
+    for each in own:
+        if numbers := _NUMBER.findall(each.label):
+            return float(numbers[-1].replace(",", "."))
+    if numbers := _NUMBER.findall(slider.track.label):
+        return float(numbers[min(thumb, len(numbers) - 1)].replace(",", "."))
+    box = slider.track.bounds
+    reach = _NEAR * min(box.bottom - box.top, box.right - box.left)
+    near = [
+        (
+            abs(e.bounds.centre.y - box.centre.y) + max(0, e.bounds.left - box.right, box.left - e.bounds.right),
+            number[0],
+        )
+        for e in seen.elements or ()
+        if len(number := _NUMBER.findall(e.text)) == 1
+        and not e.editable
+        and box.top - reach < e.bounds.centre.y < box.bottom + reach
+    ]
+    return float(min(near)[1].replace(",", ".")) if near else None

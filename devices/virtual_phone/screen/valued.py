@@ -1,0 +1,276 @@
+"""What holds a value: tracks with thumbs, wheels, months of days and clock faces. Lengths are in dp."""
+
+from __future__ import annotations
+
+import calendar
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import date
+from functools import partial
+
+from devices.geometry import Bounds, Point
+from devices.virtual_phone.screen.nodes import Fill, Node, Paint, Touch, Writing
+from devices.virtual_phone.screen.pieces import LINE_SPACING, TEXT
+from devices.virtual_phone.screen.widgets import Scale
+
+VIEW = "android.view.View"
+WHEEL_ROWS = 3
+_INSET = 16
+"""Room at both ends of a track (AOSP `Widget.Material.SeekBar`: 16 dp)."""
+
+
+def written(box: Bounds, text: str, scale: Scale, size: float = 16, colour: str = "text") -> tuple[Bounds, Paint]:
+    """A line of text in the middle of a box."""
+    high = round(scale.sp(size) * LINE_SPACING)
+    middle = box.centre.y - high // 2
+    room = Bounds(box.left, middle, box.right, middle + high)
+    return room, Writing((text,), scale.sp(size), 400, colour, high, "centre")
+
+
+def cell(
+    box: Bounds, text: str, scale: Scale, *, role: str = TEXT, on_tap: Touch | None = None, description: str = ""
+) -> Node:
+    """Something with a word in it that takes a touch."""
+    paint = (written(box, text, scale),)
+    return Node(
+        role=role,
+        bounds=box,
+        text=text,
+        description=description,
+        clickable=on_tap is not None,
+        on_tap=on_tap,
+        paint=paint,
+    )
+
+
+@dataclass(slots=True)
+class Choice:
+    """One of several of which one is chosen."""
+
+    text: str
+    identifier: str
+    on: bool
+    on_tap: Touch
+
+    def measure(self, width: int, scale: Scale) -> int:
+        """As `Widget` says."""
+        del width
+        return scale.px(52)
+
+    def place(self, box: Bounds, scale: Scale) -> Node:
+        """As `Widget` says."""
+        node = cell(box, self.text, scale, role="android.widget.RadioButton", on_tap=self.on_tap)
+        node.identifier, node.checkable, node.checked = self.identifier, True, self.on
+        node.paint = ((box, Fill("container" if self.on else "raised", scale.px(8))), *node.paint)
+        return node
+
+
+@dataclass(slots=True, kw_only=True)
+class Track:
+    """A slider from `least` to `most`, with one thumb for each value. `told`: accessibility has the thumbs (Material
+    `Slider`); else it is one view without a word (AOSP `SeekBar`).
+    """
+
+    values: tuple[int, ...]
+    least: int
+    most: int
+    on_set: Callable[[int, int], None]
+    identifier: str = ""
+    names: tuple[str, ...] = ("",)
+    told: bool = False
+    step: int = 1
+
+    def measure(self, width: int, scale: Scale) -> int:
+        """As `Widget` says."""
+        del width
+        return scale.px(48)
+
+    def place(self, box: Bounds, scale: Scale) -> Node:
+        """As `Widget` says."""
+        low, high = box.left + scale.px(_INSET), box.right - scale.px(_INSET)
+
+        def at(value: int) -> int:
+            return round(low + (high - low) * (value - self.least) / (self.most - self.least))
+
+        def move(start: Point, end: Point) -> None:
+            share = min(1.0, max(0.0, (end.x - low) / (high - low)))
+            value = self.least + round((self.most - self.least) * share / self.step) * self.step
+            nearest = min(range(len(self.values)), key=lambda n: abs(at(self.values[n]) - start.x))
+            self.on_set(nearest, value)
+
+        half, middle = scale.px(24), box.centre.y
+        thumbs = [
+            Node(
+                role="android.widget.SeekBar",
+                bounds=Bounds(at(value) - half, middle - half, at(value) + half, middle + half),
+                description=f"{name} {value}".strip(),
+                on_move=move,
+            )
+            for name, value in zip(self.names, self.values, strict=True)
+        ]
+        line = Bounds(low, middle - scale.px(2), high, middle + scale.px(2))
+        paint: list[tuple[Bounds, Paint]] = [(line, Fill("line"))]
+        for value in self.values:
+            disc = Bounds(at(value) - half // 3, middle - half // 3, at(value) + half // 3, middle + half // 3)
+            paint.append((disc, Fill("primary", half // 3)))
+        return Node(
+            role="android.widget.SeekBar",
+            bounds=box,
+            identifier=self.identifier,
+            paint=tuple(paint),
+            children=thumbs if self.told else [],
+            on_move=move,
+        )
+
+
+@dataclass(slots=True, kw_only=True)
+class Spinner:
+    """A wheel of `values` as AOSP's `NumberPicker` tells it: the chosen one in a field, its neighbours as buttons."""
+
+    values: tuple[str, ...]
+    chosen: int
+    on_set: Callable[[int], None]
+    identifier: str = ""
+    round: bool = True
+    """Whether the last value is followed by the first."""
+
+    def measure(self, width: int, scale: Scale) -> int:
+        """As `Widget` says."""
+        del width
+        return scale.px(48 * WHEEL_ROWS)
+
+    def _beside(self, steps: int) -> int | None:
+        at = self.chosen + steps
+        if self.round:
+            return at % len(self.values)
+        return at if 0 <= at < len(self.values) else None
+
+    def place(self, box: Bounds, scale: Scale) -> Node:
+        """As `Widget` says."""
+        row = (box.bottom - box.top) // WHEEL_ROWS
+
+        def move(start: Point, end: Point) -> None:
+            steps = round((start.y - end.y) / row)
+            at = self.chosen + steps
+            self.on_set(at % len(self.values) if self.round else min(len(self.values) - 1, max(0, at)))
+
+        children: list[Node] = []
+        for number, steps in enumerate((-1, 0, 1)):
+            at = self._beside(steps)
+            if at is None:
+                continue
+            room = Bounds(box.left, box.top + number * row, box.right, box.top + (number + 1) * row)
+            if steps:
+                children.append(
+                    cell(room, self.values[at], scale, role="android.widget.Button", on_tap=partial(self.on_set, at))
+                )
+            else:
+                field = cell(room, self.values[at], scale, role="android.widget.EditText")
+                field.identifier = "android:id/numberpicker_input"
+                children.append(field)
+        return Node(
+            role="android.widget.NumberPicker",
+            bounds=box,
+            identifier=self.identifier,
+            scrollable=True,
+            children=children,
+            on_move=move,
+        )
+
+
+@dataclass(slots=True, kw_only=True)
+class Month:
+    """The days of a month in seven columns. `describe` is what accessibility says of a day, `texted` whether it has the
+    number as well; with `tails` days of the months before and after fill the rows, and cannot be chosen.
+    """
+
+    first: date
+    chosen: date
+    on_set: Callable[[date], None]
+    describe: Callable[[date], str]
+    role: str = VIEW
+    identifier: str = ""
+    texted: bool = True
+    tails: bool = False
+
+    def measure(self, width: int, scale: Scale) -> int:
+        """As `Widget` says."""
+        return width // 7 * 6 if width // 7 < scale.px(44) else scale.px(44) * 6
+
+    def place(self, box: Bounds, scale: Scale) -> Node:
+        """As `Widget` says."""
+        wide, high = (box.right - box.left) // 7, (box.bottom - box.top) // 6
+        children: list[Node] = []
+        weeks = calendar.Calendar(firstweekday=6).monthdatescalendar(self.first.year, self.first.month)
+        for row, week in enumerate(weeks):
+            for column, day in enumerate(week):
+                own = day.month == self.first.month
+                if not own and not self.tails:
+                    continue
+                left, top = box.left + column * wide, box.top + row * high
+                room = Bounds(left, top, left + wide, top + high)
+                children.append(
+                    Node(
+                        role=self.role,
+                        bounds=room,
+                        text=str(day.day) if self.texted else "",
+                        description=self.describe(day),
+                        clickable=own,
+                        enabled=own,
+                        checked=day == self.chosen and self.role == VIEW,
+                        selected=day == self.chosen and self.role != VIEW,
+                        on_tap=partial(self.on_set, day) if own else None,
+                        paint=(
+                            *(((room, Fill("container", high // 2)),) if day == self.chosen else ()),
+                            written(room, str(day.day), scale, colour="text" if own else "faint"),
+                        ),
+                    )
+                )
+        return Node(role=VIEW, bounds=box, identifier=self.identifier, children=children)
+
+
+@dataclass(slots=True, kw_only=True)
+class Dial:
+    """A clock face with numbers in a circle, `around` of them for the whole way; a touch between two counts as well."""
+
+    numbers: tuple[int, ...]
+    around: int
+    on_set: Callable[[int], None]
+    role: str
+    identifier: str
+    describe: Callable[[int], tuple[str, str]]
+    """Text and description of a number."""
+
+    def measure(self, width: int, scale: Scale) -> int:
+        """As `Widget` says."""
+        return min(width, scale.px(300))
+
+    def place(self, box: Bounds, scale: Scale) -> Node:
+        """As `Widget` says."""
+        middle, reach, half = box.centre, (box.bottom - box.top) // 2 - scale.px(28), scale.px(20)
+
+        def move(start: Point, end: Point) -> None:
+            del start
+            turn = math.atan2(end.x - middle.x, middle.y - end.y) / math.tau
+            self.on_set(round(turn * self.around) % self.around)
+
+        children: list[Node] = []
+        for number in self.numbers:
+            angle = math.tau * number / self.around
+            x, y = round(middle.x + reach * math.sin(angle)), round(middle.y - reach * math.cos(angle))
+            text, description = self.describe(number)
+            room = Bounds(x - half, y - half, x + half, y + half)
+            children.append(
+                Node(
+                    role=self.role,
+                    bounds=room,
+                    text=text,
+                    description=description,
+                    clickable=True,
+                    on_tap=partial(self.on_set, number % self.around),
+                    paint=(written(room, text or description, scale),),
+                )
+            )
+        ground = (box, Fill("raised", (box.bottom - box.top) // 2))
+        return Node(role=VIEW, bounds=box, identifier=self.identifier, children=children, on_move=move, paint=(ground,))
