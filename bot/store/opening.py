@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,21 +14,31 @@ if TYPE_CHECKING:
     from bot.store.checkpoints import Checkpoints
 
 
-async def open_database(directory: Path, url: str = "", *, owns: bool = False, patience: float = 0.0) -> Database:
+async def open_database(
+    directory: Path,
+    url: str = "",
+    *,
+    owns: bool = False,
+    stand_by: Callable[[str], None] | None = None,
+    patience: float = 0.0,
+) -> Database:
     """The database of the store: a file in the directory, or the one at this address, which one service alone `owns`
-    (that of a directory is owned with it). A server that is away, and the former owner, are waited for `patience`
-    seconds. Raises StoreError or one of its kinds.
+    (that of a directory is owned with it). A server that is away is waited for `patience` seconds; another owner too,
+    or with `stand_by`, which is told again and again what that is called, as long as there is one.
+
+    Raises StoreError or one of its kinds.
     """
     if not url:
         return await SQLiteDatabase.open(directory / DATABASE_NAME)
     from bot.store.postgresql.database import PostgresDatabase  # noqa: PLC0415 - an extra
 
-    return await PostgresDatabase.open(url, owns=owns, patience=patience)
+    return await PostgresDatabase.open(url, owns=owns, stand_by=stand_by, patience=patience)
 
 
 async def server_of(url: str) -> tuple[str, int]:
     """The name of the database at this address, and how many bytes it takes on its disk. Raises StoreError."""
-    from bot.store.postgresql.database import PostgresDatabase, Server  # noqa: PLC0415 - an extra
+    from bot.store.postgresql.database import PostgresDatabase  # noqa: PLC0415 - an extra
+    from bot.store.postgresql.server import Server  # noqa: PLC0415 - the same
 
     server = Server(url)
     database = PostgresDatabase(server)
