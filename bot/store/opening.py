@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
+import json
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bot.store.connection import Database
+from bot.store.directory import own_files_in
 from bot.store.sqlite.database import DATABASE_NAME, SQLiteDatabase
 
 if TYPE_CHECKING:
@@ -32,18 +35,24 @@ async def open_database(
         return await SQLiteDatabase.open(directory / DATABASE_NAME)
     from bot.store.postgresql.database import PostgresDatabase  # noqa: PLC0415 - an extra
 
-    return await PostgresDatabase.open(url, owns=owns, stand_by=stand_by, patience=patience)
+    files = await asyncio.to_thread(own_files_in, directory) if owns else ()
+    return await PostgresDatabase.open(url, owns=owns, files=files, stand_by=stand_by, patience=patience)
 
 
-async def server_of(url: str) -> tuple[str, int]:
-    """The name of the database at this address, and how many bytes it takes on its disk. Raises StoreError."""
+async def server_of(url: str) -> tuple[str, int, tuple[str, ...]]:
+    """The name of the database at this address, how many bytes it takes on its disk, and what the service that works
+    with it had in files when it began (`own_files_in`). Raises StoreError.
+    """
     from bot.store.postgresql.database import PostgresDatabase  # noqa: PLC0415 - an extra
     from bot.store.postgresql.server import Server  # noqa: PLC0415 - the same
 
     server = Server(url)
     database = PostgresDatabase(server)
     try:
-        return server.name, await database.size()
+        size = await database.size()
+        is_made = await database.fetch("SELECT to_regclass('opengui_schema') IS NOT NULL")
+        files = await database.fetch("SELECT files FROM opengui_schema") if is_made[0][0] else []
+        return server.name, size, tuple(name for row in files for name in json.loads(row["files"]))
     finally:
         await database.close()
 

@@ -31,10 +31,13 @@ class Valve:
         listening = await asyncio.start_server(self._accept, "127.0.0.1", 0)
         self.port = listening.sockets[0].getsockname()[1]
         async with listening:
-            yield self
-            for way in self._ways:
-                way.cancel()
-            await asyncio.gather(*self._ways, return_exceptions=True)
+            try:
+                yield self
+            finally:
+                ways = [*self._ways]
+                for way in ways:
+                    way.cancel()
+                await asyncio.gather(*ways, return_exceptions=True)
 
     def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         way = asyncio.ensure_future(self._between(reader, writer))
@@ -42,16 +45,19 @@ class Valve:
         way.add_done_callback(self._ways.discard)
 
     async def _between(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        with suppress(OSError):
-            await self._is_open.wait()
-            theirs, ours = await asyncio.open_connection("127.0.0.1", self._target)
-            try:
+        ends = [writer]
+        try:
+            with suppress(OSError):
+                await self._is_open.wait()
+                theirs, ours = await asyncio.open_connection("127.0.0.1", self._target)
+                ends.append(ours)
                 async with asyncio.TaskGroup() as both:
                     both.create_task(self._pass_on(reader, ours))
                     both.create_task(self._pass_on(theirs, writer))
-            finally:
-                ours.close()
-        writer.close()
+        finally:
+            for each in ends:
+                each.transport.abort()
+            await asyncio.gather(*(each.wait_closed() for each in ends), return_exceptions=True)
 
     async def _pass_on(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         with suppress(OSError):

@@ -59,15 +59,16 @@ class PostgresDatabase:
         known: Migrations | None = None,
         *,
         owns: bool = False,
+        files: Sequence[str] = (),
         when_lost: Callable[[], None] | None = None,
         stand_by: Callable[[str], None] | None = None,
         patience: float = 0.0,
     ) -> PostgresDatabase:
         """Connect, and bring the schema up to date by `known`, which is this program's own unless it is given. One that
-        `owns` the record is the only one that does: whoever acts on it must. `when_lost` is called when another process
-        has taken it while this one was cut off, and ends the process unless it is given. A server that is away is
-        waited for `patience` seconds; another owner too, or with `stand_by`, which is told again and again what that
-        is called, as long as there is one.
+        `owns` the record is the only one that does: whoever acts on it must. It says which `files` belong to it.
+        `when_lost` is called when another process has taken it while this one was cut off, and ends the process unless
+        it is given. A server that is away is waited for `patience` seconds; another owner too, or with `stand_by`,
+        which is told again and again what that is called, as long as there is one.
 
         Raises StoreTooOld, StoreTooNew or StoreError; the database is then as it was.
         """
@@ -82,7 +83,7 @@ class PostgresDatabase:
                         lambda connection: migrate(connection, server.name, known or migrations())
                     )
                     if owns:
-                        await database._writer.claim(database._when_lost)
+                        await database._writer.claim(files, database._when_lost)
             except StoreOwned as owned:
                 if stand_by is None:
                     raise

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import math
 import socket
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from contextvars import copy_context
@@ -21,7 +22,8 @@ from bot.domain.clock import seconds_since_boot
 from bot.store.errors import StoreError, StoreLost
 from bot.store.postgresql.server import BEAT_S, PROCESS, SURE_S, Connection, Server
 
-_CLAIM: Final = "UPDATE opengui_schema SET owner = %s, service = %s"
+_CLAIM: Final = "UPDATE opengui_schema SET owner = %s, service = %s, files = %s"
+_LEAVE: Final = "UPDATE opengui_schema SET owner = '', service = ''"
 _FORMER: Final = "SELECT owner FROM opengui_schema"
 _END: Final = """SELECT pg_terminate_backend(pid) FROM pg_stat_activity
     WHERE application_name = %s AND datname = current_database()"""
@@ -57,13 +59,15 @@ class Line:
         done.add_done_callback(lambda done: done.cancelled() or done.exception())  # also where its caller has gone
         return await asyncio.shield(done)
 
-    async def claim(self, when_lost: Callable[[], None]) -> None:
-        """Write down whose record it is from now on, once no former owner acts on it any more. `when_lost` is called
-        when it belongs to another one later. Raises psycopg.Error, and StoreError as `Server.connect`.
+    async def claim(self, files: Sequence[str], when_lost: Callable[[], None]) -> None:
+        """Write down whose record it is from now on, once no former owner acts on it any more, and which `files` belong
+        to it. `when_lost` is called when it is another one's later. Raises psycopg.Error, and StoreError as
+        `Server.connect`.
         """
         owner = f"{PROCESS} {token_hex(8)}"
-        await self.run(lambda connection: _claim(connection, owner))
+        await self.run(lambda connection: _claim(connection, owner, json.dumps([*files])))
         self._owner = owner
+        await self.run(_say_something)  # what it was asked before is long ago
         threading.Thread(target=self._beat, args=(when_lost,), name="postgresql-beat", daemon=True).start()
 
     async def close(self) -> None:
@@ -110,7 +114,7 @@ class Line:
         if self._connection is not None:
             if self._owner and not self._connection.closed:
                 with suppress(psycopg.Error):
-                    self._connection.execute(_CLAIM, ("", ""))  # nobody needs to wait
+                    self._connection.execute(_LEAVE)  # nobody needs to wait
             self._connection.close()
             self._connection = None
 
@@ -119,7 +123,7 @@ def _say_something(connection: Connection) -> None:
     connection.execute("SELECT")
 
 
-def _claim(connection: Connection, owner: str) -> None:
+def _claim(connection: Connection, owner: str, files: str) -> None:
     """All of it on one connection: where that is lost, the former owner may have been there again."""
     former = str(connection.execute(_FORMER).fetchall()[0][0])
     for _ in range(math.ceil(SURE_S / BEAT_S) if former else 0):
@@ -130,4 +134,4 @@ def _claim(connection: Connection, owner: str) -> None:
         # With its checkpoints: they are written by connections of their own.
         with suppress(errors.InsufficientPrivilege):
             connection.execute(_END, (name,))
-    connection.execute(_CLAIM, (owner, socket.gethostname()))
+    connection.execute(_CLAIM, (owner, socket.gethostname(), files))

@@ -1,7 +1,7 @@
 """Brings a database of PostgreSQL to the schema of this program.
 
-Its table `opengui_schema` tells our databases from others. Its one row has the version, who owns the record (and
-what that service is called), and the number of the owner's last transaction.
+Its table `opengui_schema` tells our databases from others. Its one row has the version, who owns the record, what
+that service is called and what of its own it has in files, and the number of the owner's last transaction.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ _TABLES: Final = """SELECT count(*), count(*) FILTER (WHERE relname = 'opengui_s
     AND relname NOT LIKE 'checkpoint%'"""
 
 _OURS: Final = """CREATE TABLE opengui_schema (
-    version integer NOT NULL, owner text NOT NULL, service text NOT NULL, written bigint NOT NULL);
-    INSERT INTO opengui_schema VALUES (0, '', '', 0)"""
+    version integer NOT NULL, owner text NOT NULL, service text NOT NULL, files text NOT NULL, written bigint NOT NULL);
+    INSERT INTO opengui_schema VALUES (0, '', '', '[]', 0)"""
 
 
 def migrations() -> Migrations:

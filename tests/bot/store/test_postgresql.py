@@ -39,6 +39,7 @@ from bot.store.store import Store
 from bot.store.tables import metadata
 from bot.wiring.core import StoppedEarly, open_core
 from tests.bot.store.conftest import ANNA, HERE, add_task
+from tests.failover.valve import Valve
 from tests.fixtures.postgresql import PostgresServer, rows_of, run_in, run_on
 
 pytestmark = pytest.mark.slow
@@ -243,6 +244,44 @@ async def test_one_that_was_cut_off_and_had_no_successor_goes_on(server: Postgre
     await database.write(add_row, patience=WAIT_S)
     assert await number_of(database, "refusals") == 1
     await database.close()
+
+
+async def test_one_that_is_cut_off_is_sure_of_nothing_before_another_one_acts(
+    server: PostgresServer, url: str, tmp_path: Path
+) -> None:
+    """Nothing ends its connection but the silence. Seen failing without `idle_session_timeout`, and the one that comes
+    next acting at once where it did not wait.
+    """
+    lost = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    async with Valve(server.port).standing() as valve:
+        theirs = url.replace(f":{server.port}", f":{valve.port}")
+        first = await PostgresDatabase.open(
+            theirs, owns=True, files=["skills/tea"], when_lost=lambda: loop.call_soon_threadsafe(lost.set)
+        )
+        told: list[str] = []
+        opening = asyncio.ensure_future(PostgresDatabase.open(url, owns=True, stand_by=told.append))
+        async with asyncio.timeout(WAIT_S):
+            while not told:
+                await asyncio.sleep(0.01)
+        assert told[0]
+        assert first.is_ours
+        lacks = [each.text for each in await findings(Settings(data_dir=tmp_path, database_url=SecretStr(url)))]
+        assert any("skills/tea" in text for text in lacks)
+        valve.shut()
+        async with asyncio.timeout(15):
+            while not opening.done():
+                was_sure = first.is_ours
+                await asyncio.sleep(0.01)
+            second = await opening
+        assert not was_sure
+        assert second.is_ours
+        valve.open()
+        async with asyncio.timeout(WAIT_S):
+            await lost.wait()
+        assert not first.is_ours
+        await second.close()
+        await first.close()
 
 
 async def cut(server: PostgresServer, *, waited_for: bool = False) -> None:
