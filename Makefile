@@ -11,7 +11,7 @@ FROM_LOCK := --no-deps --require-hashes -r
 # Most tests wait for processes: five at a time keep two cores busy.
 WORKERS ?= 5
 
-.PHONY: run upgrade $(EXTRAS:%=install-%) install-all test test-again test-postgres test-fast test-lowest test-newest test-fleet test-llm llm-tasks test-parts test-page gate attacks chaos fleet-chaos soak fuzz api-fuzz bench check format lock dist test-dist test-image site audit sbom clean
+.PHONY: run upgrade $(EXTRAS:%=install-%) install-all test test-again test-postgres failover test-fast test-lowest test-newest test-fleet test-llm llm-tasks test-parts test-page gate attacks chaos fleet-chaos soak fuzz api-fuzz bench check format lock dist test-dist test-image site audit sbom clean
 
 run: upgrade
 	@$(BIN)/opengui run
@@ -68,6 +68,11 @@ test-llm: $(VENV)/.installed-llm
 test-postgres: $(VENV)/.installed-dev
 	TEST_RECORD=postgresql STORE_CLAIMS=$(or $(STORE_CLAIMS),10000) $(BIN)/python -m pytest -m "not page and not chaos and not fleet and not llm and not sqlite" \
 		-n $(WORKERS) --dist worksteal $(ARGS)
+
+# One of two services with one record is killed, stopped or cut off 20 times (FAILOVERS) while tasks go on; says how long
+# the other one took, and looks whether anything was lost or done twice.
+failover: $(VENV)/.installed-dev
+	TEST_RECORD=postgresql FAILOVERS=$(or $(FAILOVERS),20) $(BIN)/python -m pytest -s tests/failover $(ARGS)
 
 # Fifty tasks on virtual phones by that model, within two hours; fails when anything breaks, or is called done and is not.
 # ARGS="20 30" for twenty within half an hour.

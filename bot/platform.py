@@ -118,6 +118,9 @@ class Platform(Generic[S]):
     chatty: tuple[str, ...] = ()
     """Loggers of its library that tell more than an operator wants to read, or texts of people."""
 
+    loads: tuple[str, ...] = ()
+    """The modules that `connect` loads; a service that stands by has them ready."""
+
     def __post_init__(self) -> None:
         own = set(self.settings.model_fields) - set(Settings.model_fields)
         if strange := sorted(name for name in own if not name.startswith(f"{self.name}_")):

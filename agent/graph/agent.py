@@ -133,10 +133,12 @@ class GraphAgent:
             "recursion_limit": 3 * (limits.subtasks + limits.replans) + MAX_ROUNDS,
         }
         state = await self._graph.aget_state(thread)
-        known = cast("MainState", state.values or begun(order))
+        # Before the input is taken in, some savers have a state of empty subjects, and others none.
+        has_begun = bool(state.values.get("order"))
+        known = cast("MainState", state.values) if has_begun else begun(order)
         session.begin(limits.seconds, known["progress"]["seconds"], known["progress"]["phone"])
         # `next` is empty between a node's end and the next checkpoint as well, `tasks` only at the end of all.
-        if state.values and not state.tasks:
+        if has_begun and not state.tasks:
             return known
         context = TaskContext(
             session,
@@ -157,7 +159,7 @@ class GraphAgent:
             # What was told before a crash may be lost, and whoever goes on tells it only when something changes.
             session.todos = todos
             emit(Planned(plan=known["plan"]["text"], todos=todos))
-        payload = None if state.values else known
+        payload = None if has_begun else known
         await self._graph.ainvoke(payload, thread, context=context, durability="sync", control=session.control.graph)
         return cast("MainState", (await self._graph.aget_state(thread)).values)
 

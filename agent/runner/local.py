@@ -223,7 +223,7 @@ class LocalRunner:
         """The end of the sub-task, None when it is to be continued after a shutdown."""
         config = config_of(order)
         state = await self._graph.aget_state(config)
-        payload: ExecutorState | Command[Any] | None = fresh(order, first=not state.values)
+        payload: ExecutorState | Command[Any] | None = fresh(order, first=not state.values.get("order"))
         if _is_about(order, state.values):
             if not state.tasks:
                 return ended(order, cast("ExecutorState", state.values))

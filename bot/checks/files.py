@@ -15,6 +15,7 @@ from bot.config.record import record_url
 from bot.config.settings import Settings, SettingsError
 from bot.domain.finding import Finding
 from bot.domain.retention import LITTLE_ROOM
+from bot.store.directory import own_files_in
 from bot.store.errors import StoreError
 from bot.store.housekeeping import kept_in
 from bot.store.opening import server_of
@@ -28,7 +29,7 @@ async def findings(settings: Settings) -> list[Finding]:
     if settings.policy_file is not None:
         found.append(await asyncio.to_thread(_rules, settings.policy_file))
     if settings.database_url.get_secret_value():
-        return [*found, await _record(settings)]
+        return [*found, *await _record(settings)]
     return [*found, await asyncio.to_thread(_kept, settings)] if os.access(settings.data_dir, os.R_OK) else found
 
 
@@ -104,13 +105,17 @@ def _kept(settings: Settings) -> Finding:
     return Finding("files", "good", text)
 
 
-async def _record(settings: Settings) -> Finding:
-    """Whether a record in PostgreSQL can be used, and how much it holds."""
+async def _record(settings: Settings) -> list[Finding]:
+    """Whether a record in PostgreSQL can be used, how much it holds, and which files that belong to it are not here."""
     try:
-        name, size = await server_of(record_url(settings))
+        name, size, files = await server_of(record_url(settings))
     except (StoreError, SettingsError) as error:
-        return Finding("files", "bad", said(sentence_of(error)), say("check.files.record_fix"))
-    return Finding("files", "good", say("check.files.record", name=name, database_mb=_mb(size)))
+        return [Finding("files", "bad", said(sentence_of(error)), say("check.files.record_fix"))]
+    found = [Finding("files", "good", say("check.files.record", name=name, database_mb=_mb(size)))]
+    if lacks := sorted({*files} - {*await asyncio.to_thread(own_files_in, settings.data_dir)}):
+        text = say("check.files.lacks", path=settings.data_dir, names=", ".join(lacks))
+        found.append(Finding("files", "note", text, say("check.files.lacks_fix")))
+    return found
 
 
 def _mb(size: int) -> str:

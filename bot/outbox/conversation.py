@@ -226,6 +226,9 @@ class Conversation:
         if not await self._store.outbox.sending(row.id):
             self._rows.pop(row.id, None)  # not its turn: it is offered again when it is
             return
+        if not self._store.is_ours:
+            await self._again(row, self._time.now())
+            return
         ref = await self._chat.send(place, message, nonce=f"o{row.id}")
         await self._store.outbox.sent(row.id, ref)
         self._finish(row)

@@ -115,6 +115,13 @@ class Database(Protocol):
         """Why nothing can be written now, in the engine's words; "" while it can, or nobody has tried."""
         ...
 
+    @property
+    def is_ours(self) -> bool:
+        """Whether it is certain that no other service acts on it now. What is done outside, and cannot be taken back,
+        is done only then.
+        """
+        ...
+
     async def probe(self) -> None:
         """While nothing can be written, look whether it can again: whoever waits does not write."""
         ...

@@ -34,6 +34,8 @@ HOLD_DATA = (
     "before-restore-*",
 )
 """In the directory; nothing else in it is touched, it may be a folder with other things."""
+OWN_FILES = ("skills/*/", "agents/*/", "mcp.json")
+"""What an operator puts there, and another service with the same record needs as well."""
 
 logger = logging.getLogger(__name__)
 
@@ -92,6 +94,11 @@ class DataDirectory:
             os.umask(self._umask)
             self._lock.close()
             self._lock = None
+
+
+def own_files_in(path: Path) -> tuple[str, ...]:
+    """What of OWN_FILES is there, by its name in the directory. Blocks on the disk."""
+    return tuple(sorted(str(each.relative_to(path)) for pattern in OWN_FILES for each in path.glob(pattern)))
 
 
 def service_starts(path: Path) -> bool:

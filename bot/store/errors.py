@@ -19,6 +19,14 @@ class StoreAway(StoreError):
     """For now nothing can be written: the disk is full, or another program holds the file. Later it may work."""
 
 
+class StoreOwned(StoreAway):
+    """Another service works with the record. `service` is what it is called, "" where that is not known."""
+
+    def __init__(self, sentence: str, service: str) -> None:
+        super().__init__(sentence)
+        self.service = service
+
+
 class StoreLost(StoreError):
     """Another process has taken over the record. Nothing more can be written by this one."""
 

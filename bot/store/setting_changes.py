@@ -69,7 +69,8 @@ async def changes_in(path: Path) -> Mapping[str, Change]:
 
 async def changes_at(url: str) -> Mapping[str, Change]:
     """The same from a record in PostgreSQL. Raises StoreError."""
-    from bot.store.postgresql.database import PostgresDatabase, Server  # noqa: PLC0415 - an extra
+    from bot.store.postgresql.database import PostgresDatabase  # noqa: PLC0415 - an extra
+    from bot.store.postgresql.server import Server  # noqa: PLC0415 - the same
 
     database = PostgresDatabase(Server(url))
     try:

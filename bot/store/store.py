@@ -105,15 +105,16 @@ class Store:
         clock: Callable[[], float] = time.time,
         keep_days: float = KEEP_DAYS,
         keep_bytes: float = KEEP_GIGABYTES * GIBIBYTE,
+        stand_by: Callable[[str], None] | None = None,
         patience: float = 0.0,
     ) -> Store:
         """Open what is kept in the directory, or begin it; all but files is kept in PostgreSQL where `url` is the
-        address of a database, which one that acts on it `owns`. For `patience` seconds a full disk, a server that is
-        away, or another owner is waited for.
+        address of a database, which one that acts on it `owns`. See `open_database` for `stand_by` and
+        `patience`.
 
         Raises StoreError or one of its kinds.
         """
-        database = await open_database(directory, url, owns=owns, patience=patience)
+        database = await open_database(directory, url, owns=owns, stand_by=stand_by, patience=patience)
         frames = FrameFiles(directory / FRAMES_NAME, clock, keep_days=keep_days, keep_bytes=keep_bytes)
         store = cls(database, frames, clock)
         await store.outbox.recover(clock(), patience=patience)
@@ -140,6 +141,11 @@ class Store:
     async def size(self) -> int:
         """How many bytes the database takes on the disk. Raises StoreError."""
         return await self._database.size()
+
+    @property
+    def is_ours(self) -> bool:
+        """See `Database.is_ours`."""
+        return self._database.is_ours
 
     async def trouble(self) -> str:
         """Why nothing can be written now, "" while it can."""

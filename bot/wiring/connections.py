@@ -17,9 +17,12 @@ from bot.people.access import authorize
 from bot.people.rights import Rights
 from bot.people.subjects import Audience, audiences
 from bot.platform import ChatContext, Platform
+from bot.store.errors import StoreError
 
 logger = logging.getLogger(__name__)
 
+OURS_S = 0.25
+"""Seconds between two looks at whether the record is ours."""
 CLOSE_WITHIN = 5.0
 """Seconds that a chat gets to say goodbye to its platform when the service stops."""
 
@@ -76,10 +79,14 @@ class ConnectedChats:
                 self._made[platform.name] = (chat, asyncio.create_task(keep(chat), name=platform.name))
         return tuple(platform.name for platform in others)
 
+    async def pause(self) -> None:
+        """End all connections until the next `change`, which makes them anew."""
+        self._of.clear()
+        await self.close()
+
     async def close(self) -> None:
-        """End all connections, each within CLOSE_WITHIN."""
-        for name in [*self._made]:
-            await self._remove(name)
+        """End all connections within CLOSE_WITHIN."""
+        await asyncio.gather(*map(self._remove, [*self._made]))
 
     def _add(self, platform: Platform[Any], settings: Settings) -> None:
         self._of[platform.name] = _own(platform, settings)
@@ -97,6 +104,24 @@ class ConnectedChats:
             chat, task = made
             if task is not None:
                 await end(task, chat)
+
+
+async def connect_while(
+    is_ours: Callable[[], bool], pause: Callable[[], Awaitable[None]], resume: Callable[[], Awaitable[None]]
+) -> None:
+    """Pause when the record may be another service's, and resume once it is known to be ours, until cancelled."""
+    paused = False
+    while True:
+        await asyncio.sleep(OURS_S)
+        if is_ours() is not paused:
+            continue
+        try:
+            await (resume() if paused else pause())
+        except StoreError as error:
+            logger.info("The chats stay disconnected: %s", error)
+            continue
+        paused = not paused
+        logger.info("The chats are %s.", "disconnected, as another service may have taken over" if paused else "back")
 
 
 def _own(platform: Platform[Any], settings: Settings) -> object:

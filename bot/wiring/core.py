@@ -147,10 +147,12 @@ async def open_core(
     serves: bool = False,
     way_out: Callable[[], Egress] | None = None,
     stopping: asyncio.Event | None = None,
+    stand_by: Callable[[str], None] | None = None,
 ) -> AsyncIterator[Core]:
     """Own the data directory, attach the phones and let the task service work, until the block ends. People of these
     chat platforms are let in by their lists. Pages are fetched on the way out that `way_out` gives,
-    else on that to the public internet. One that `serves` has a console, for which the command line waits.
+    else on that to the public internet. One that `serves` has a console, for which the command line waits. While
+    another service works with the record, `stand_by` is told again and again what that is called.
 
     Raises StoppedEarly when it is `stopping` while it waits for the record, SettingsError or StoreError, and what it
     is a kind of, before anything has begun.
@@ -165,6 +167,7 @@ async def open_core(
             owns=True,
             keep_days=environment.keep_days,
             keep_bytes=environment.keep_gigabytes * GIBIBYTE,
+            stand_by=stand_by,
             patience=PATIENCE_S,
         )
         store = await (opening if stopping is None else _unless(stopping, opening))
@@ -185,7 +188,11 @@ async def open_core(
             logger.info("Model: %s", terms.models.vision.name)
         machines = _machines_of(settings, store, policy)
         phones = phones_of(
-            settings, store.phone_names, mends=True, hosted=None if machines is None else machines.phones
+            settings,
+            store.phone_names,
+            mends=True,
+            hosted=None if machines is None else machines.phones,
+            may_send=lambda: store.is_ours,
         )
         stack.push_async_callback(phones.stop)
         await phones.start()
@@ -338,11 +345,13 @@ def phones_of(
     *,
     mends: bool = False,
     hosted: HostedPhones | None = None,
+    may_send: Callable[[], bool] = lambda: True,
 ) -> Pool:
     """The phones that the settings name, those of installed providers and those that are `hosted` elsewhere, not
     started yet, with the names of the `book`.
 
-    `mends`: they get back what a crashed run left changed. Raises SettingsError for a provider that cannot be loaded.
+    `mends`: they get back what a crashed run left changed. Inputs are sent only while they `may_send`. Raises
+    SettingsError for a provider that cannot be loaded.
     """
     adb = AdbPhones(
         [ServerAddress(host, port) for host, port in settings.adb_servers],
@@ -354,6 +363,7 @@ def phones_of(
         virtual_state=settings.data_dir / VIRTUAL_NAME,
         mends=mends,
         fast_lane=settings.fast_lane == "auto",
+        may_send=may_send,
     )
     providers = [adb, *(make(settings, book) for make in _installed_providers())]
     return Pool(providers) if hosted is None else Pool([*providers, hosted], hosted.owns)

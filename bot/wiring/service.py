@@ -7,9 +7,10 @@ import logging
 import os
 import signal
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
+from contextlib import AsyncExitStack, aclosing, asynccontextmanager, contextmanager
 from dataclasses import replace
 from functools import partial
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -56,12 +57,13 @@ from bot.web.log_lines import LogLines
 from bot.web.mcp.mount import McpMount
 from bot.web.people import PeopleChanges
 from bot.web.server import Console
+from bot.web.standby import Standby
 from bot.web.tokens import TokenMaking
 from bot.web.v1.chat import ApiChat
 from bot.web.v1.mount import ApiMount
 from bot.web.viewers import Viewers
 from bot.wiring.chat_moves import ChatMoves
-from bot.wiring.connections import ConnectedChats, context_of
+from bot.wiring.connections import ConnectedChats, connect_while, context_of
 from bot.wiring.core import Core, StoppedEarly, open_core
 from bot.wiring.dependencies import of_chats, of_core
 from bot.wiring.memory import settle
@@ -93,8 +95,19 @@ async def serve(settings: Settings, platforms: Sequence[Platform[Any]], *, annou
         loop.add_signal_handler(each, stopping.set)
     manager = ServiceManager.from_environment(os.environ)
     manager.status("Starting")
+    standby = Standby(settings, manager.alive, partial(_load_ahead, settings, platforms))
+
+    def stand_by(active: str) -> None:
+        standby.told(active)
+        manager.ready()
+        manager.status("Standing by")
+
     with counting_in(settings.cost_currency), _stopped_early():
-        async with open_core(settings, platforms, serves=True, stopping=stopping) as core:
+        async with (
+            aclosing(standby),
+            open_core(settings, platforms, serves=True, stopping=stopping, stand_by=stand_by) as core,
+        ):
+            await standby.aclose()  # the console has the same address
             waits = Dependencies(of_core(core))
             pulse = Pulse(core.task_service, manager, partial(status_line, core.store.tasks, core.phones, waits))
             opened: list[str] = []
@@ -109,6 +122,14 @@ async def serve(settings: Settings, platforms: Sequence[Platform[Any]], *, annou
                 manager.stopping()
                 manager.status("Stopping at the next safe point")
                 logger.info("Stopping: work stops at the next safe point and is continued after the next start.")
+
+
+def _load_ahead(settings: Settings, platforms: Sequence[Platform[Any]]) -> None:
+    """Load what is loaded only once there is a record, so that taking over takes less time."""
+    chats = [name for platform in platforms if platform.is_set(settings) for name in platform.loads]
+    for name in ("bot.store.postgresql.checkpoints", *chats):
+        import_module(name)
+    settle()
 
 
 @contextmanager
@@ -192,6 +213,9 @@ async def _chats(
         connected.start()
         stack.push_async_callback(connected.close)
         core.live.follow(reconnect)
+        if settings.database_url.get_secret_value():
+            ours = connect_while(lambda: core.store.is_ours, connected.pause, lambda: reconnect(core.live.now))
+            stack.callback(asyncio.create_task(ours, name="ours").cancel)
         stack.push_async_callback(outbox.stop)  # before the chats end: what is being sent is finished
         metrics = Metrics(
             core.store.figures, core.phones, pulse, core.task_service.still_for, waits, lambda: core.housekeeper.kept

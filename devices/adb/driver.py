@@ -57,9 +57,10 @@ class AdbPhone:
         shell: Shell | None = None,
         clock: Callable[[], float] = time.monotonic,
         first_limit: float = FIRST_LIMIT,
+        may_send: Callable[[], bool] = lambda: True,
     ) -> None:
         """`shell` is one that works without an adb server. `clock` (seconds) is for the waits for the screen,
-        `first_limit` see Trees.
+        `first_limit` see Trees, `may_send` see InputDriver.
         """
         self._info = info
         self._shell = shell or Shell(connection)
@@ -70,7 +71,7 @@ class AdbPhone:
         self._ownership = Ownership(self._shell, shared=shell is None)
         self._apps = Apps(self._shell, aliases)
         self._titles = Titles(self._apps)
-        self._inputs = InputDriver(self._shell, trees, self._lane, self._preparation, self._apps, clock)
+        self._inputs = InputDriver(self._shell, trees, self._lane, self._preparation, self._apps, clock, may_send)
         self._observer = Observer(self._shell, self._camera, trees, self._inputs, self._titles, self._learn, clock)
         self.number = ""
         """The serial number that the phone itself tells; adb may know it by another."""

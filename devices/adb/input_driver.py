@@ -56,8 +56,16 @@ _NAMED = {"input ": "-d 0 ", "am start ": "--display 0 "}
 class Act:
     """One input on its way: counts its commands and knows whether any may have arrived."""
 
-    def __init__(self, shell: Shell, receipt: str, *, other_displays: bool = False) -> None:
+    def __init__(
+        self,
+        shell: Shell,
+        receipt: str,
+        *,
+        other_displays: bool = False,
+        may_send: Callable[[], bool] = lambda: True,
+    ) -> None:
         self._shell = shell
+        self._may_send = may_send
         self.other_displays = other_displays
         """Whether commands have to say that they mean the default display."""
         self._receipt = receipt
@@ -71,6 +79,9 @@ class Act:
         return self._number == 1
 
     def _next(self) -> int:
+        """The number of the next command, which is sent at once. Raises PhoneError when that may not be."""
+        if not self._may_send():
+            raise PhoneError(words("phone.error.not_ours"), uncertain=self._number > 0)
         if self.sent is None:
             self.sent = asyncio.get_running_loop().time()
         self._number += 1
@@ -153,8 +164,11 @@ class InputDriver:
         preparation: Preparation,
         apps: Apps,
         clock: Callable[[], float] = time.monotonic,
+        may_send: Callable[[], bool] = lambda: True,
     ) -> None:
+        """`may_send` is asked right before each command that touches, types or starts something."""
         self._shell = shell
+        self._may_send = may_send
         self._trees = trees
         self._lane = lane
         self._preparation = preparation
@@ -180,7 +194,7 @@ class InputDriver:
         self._left = self._open = None
         if last.state is not None:
             self._other_displays = last.state.other_displays
-        act = Act(self._shell, receipt, other_displays=self._other_displays)
+        act = Act(self._shell, receipt, other_displays=self._other_displays, may_send=self._may_send)
         front: State | None = None
         if isinstance(what, Tap | LongPress | Swipe | TypeText) or what == PressKey(Key.ENTER):
             front = await self._check_screen(last.state, check, clock=watched)

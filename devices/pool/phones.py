@@ -69,12 +69,15 @@ class AdbPhones:
         fast_lane: bool = False,
         health_every: float = HEALTH_EVERY,
         stand_in_after: float = STAND_IN_AFTER,
+        may_send: Callable[[], bool] = lambda: True,
     ) -> None:
+        """Inputs are sent only while they `may_send`."""
         self._serials = frozenset(serials)
         self._names = PhoneNames(names or {}, book)
         self._aliases = dict(aliases or {})
         self._mends = mends
         self._fast_lane = fast_lane
+        self._may_send = may_send
         self._phones: dict[str, AdbPhone] = {}
         self._links: dict[Link, str] = {}
         """The phone's id behind every link that works now."""
@@ -282,7 +285,11 @@ class AdbPhones:
         name = self._names.name_of(phone_id, link[1], model, self._others(phone_id))
         info = PhoneInfo(phone_id, link[1], name, Health.OFFLINE, virtual=virtual)
         phone = self._phones[phone_id] = AdbPhone(
-            Connection(*link), info, self._aliases, fast_lane=self._fast_lane and not virtual
+            Connection(*link),
+            info,
+            self._aliases,
+            fast_lane=self._fast_lane and not virtual,
+            may_send=self._may_send,
         )
         return phone
 

@@ -17,7 +17,8 @@ from bot.config.settings import Settings
 from bot.domain.chat import Capabilities, Chat, Connected, Intake
 from bot.monitoring.dependencies import Dependencies
 from bot.platform import Platform
-from bot.wiring.connections import FIRST_PAUSE, LAST_PAUSE, ConnectedChats, end, keep
+from bot.store.errors import StoreAway
+from bot.wiring.connections import FIRST_PAUSE, LAST_PAUSE, ConnectedChats, connect_while, end, keep
 from bot.wiring.dependencies import of_chats
 from tests.bot.chats.discord.recording import Recording as DiscordRecording
 from tests.bot.chats.loopback import CAPABILITIES
@@ -37,6 +38,31 @@ async def kept(chat: Connected, clock: Clock) -> AsyncIterator[None]:
         yield
     finally:
         await end(task, chat)
+
+
+async def test_chats_are_connected_only_while_the_record_is_ours() -> None:
+    """A resumption that fails is tried again."""
+    ours, done, fails = [True], list[str](), [StoreAway("away")]
+    changed = asyncio.Event()
+
+    async def pause() -> None:
+        done.append("paused")
+        changed.set()
+
+    async def resume() -> None:
+        if fails:
+            raise fails.pop()
+        done.append("resumed")
+        changed.set()
+
+    work = asyncio.create_task(connect_while(lambda: ours[0], pause, resume))
+    async with asyncio.timeout(PATIENCE):
+        for now in (False, True):
+            ours[0] = now
+            await changed.wait()
+            changed.clear()
+    work.cancel()
+    assert done == ["paused", "resumed"]
 
 
 async def pausing(clock: Clock) -> float:

@@ -107,6 +107,11 @@ class Service:
         self.console = ""
 
     async def __aenter__(self) -> Self:
+        await self.begin("Ready.")
+        return self
+
+    async def begin(self, says: str) -> None:
+        """Run it from now on; returns once its log holds these words."""
         self._process = await start_opengui(
             ["run"],
             directory=self._place.directory,
@@ -114,8 +119,7 @@ class Service:
             open_files=self._place.open_files,
         )
         self._reader = asyncio.create_task(self._read(self._process))
-        await self.says("Ready.")
-        return self
+        await self.says(says)
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
@@ -139,6 +143,16 @@ class Service:
         process = self._process
         await self._end(signal.SIGTERM)
         return None if process is None else process.returncode
+
+    async def ended(self) -> int | None:
+        """Wait until it has ended by itself; its exit code."""
+        process, self._process = self._process, None
+        assert process is not None
+        assert self._reader is not None
+        async with asyncio.timeout(STOP_S):
+            await process.wait()
+        await self._reader
+        return process.returncode
 
     def send(self, which: signal.Signals) -> None:
         """Send it a signal, and go on."""

@@ -169,6 +169,7 @@ DISCORD: Final = Platform(
         admins="discord_admin_user_ids",
     ),
     connect=_connect,
+    loads=("bot.chats.discord.chat",),
     check=_check,
     asked=(
         Asked("discord_bot_token", lambda: say("setup.ask.bot_token"), secret=True),

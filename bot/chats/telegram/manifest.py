@@ -104,6 +104,7 @@ TELEGRAM: Final = Platform(
         chats="telegram_allowed_chat_ids", users="telegram_allowed_user_ids", admins="telegram_admin_user_ids"
     ),
     connect=_connect,
+    loads=("bot.chats.telegram.chat",),
     check=_check,
     asked=(
         Asked("telegram_bot_token", lambda: say("setup.ask.bot_token"), secret=True),

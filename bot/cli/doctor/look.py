@@ -26,6 +26,8 @@ async def findings(remote: Remote | None) -> list[Finding]:
     if remote is None:
         return [Finding("service", "note", say("check.service.away"))]
     health = await remote.health()
+    if (standing_by := health.get("standing_by")) is not None:
+        return [Finding("service", "good", say("standby.page", name=standing_by["active"]))]
     found = [Finding("service", "good", say("check.service.good"))]
     if "desk" in health["wrong"]:
         found = [Finding("service", "bad", say("check.service.hangs"), say("check.service.hangs_fix"))]

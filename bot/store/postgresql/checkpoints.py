@@ -14,7 +14,7 @@ from psycopg.rows import DictRow, dict_row
 from psycopg_pool import AsyncConnectionPool
 
 from bot.store.checkpoints import PRUNE_EVERY, Checkpoints, is_pending, serializer, threads_of
-from bot.store.postgresql.database import CLIENT, IS_OWN, SETTINGS, Server
+from bot.store.postgresql.server import CLIENT, IS_OWN, SETTINGS, Server
 from bot.store.waiting import PATIENCE_S, PatientWrites, patiently
 
 CONNECTIONS: Final = 4

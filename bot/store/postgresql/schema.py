@@ -1,6 +1,7 @@
 """Brings a database of PostgreSQL to the schema of this program.
 
-Its table `opengui_schema` tells our databases from others. Its one row has the version, and who owns the record.
+Its table `opengui_schema` tells our databases from others. Its one row has the version, who owns the record, what
+that service is called and what of its own it has in files, and the number of the owner's last transaction.
 """
 
 from __future__ import annotations
@@ -21,6 +22,10 @@ _LOCK: Final = 0x4F477569
 _TABLES: Final = """SELECT count(*), count(*) FILTER (WHERE relname = 'opengui_schema')
     FROM pg_class WHERE relkind IN ('r', 'p') AND relnamespace = current_schema()::regnamespace
     AND relname NOT LIKE 'checkpoint%'"""
+
+_OURS: Final = """CREATE TABLE opengui_schema (
+    version integer NOT NULL, owner text NOT NULL, service text NOT NULL, files text NOT NULL, written bigint NOT NULL);
+    INSERT INTO opengui_schema VALUES (0, '', '', '[]', 0)"""
 
 
 def migrations() -> Migrations:
@@ -58,6 +63,5 @@ def migrate(connection: psycopg.Connection[Any], name: str, known: Migrations) -
             if number > version:
                 connection.execute(script.encode())
         if not ours:
-            connection.execute("CREATE TABLE opengui_schema (version integer NOT NULL, owner text NOT NULL)")
-            connection.execute("INSERT INTO opengui_schema VALUES (0, '')")
+            connection.execute(_OURS)
         connection.execute("UPDATE opengui_schema SET version = %s", (newest,))

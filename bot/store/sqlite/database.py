@@ -145,6 +145,11 @@ class SQLiteDatabase:
         """Why nothing can be written now, in SQLite's words; "" while it can, or nobody has tried."""
         return self._writable.trouble
 
+    @property
+    def is_ours(self) -> bool:
+        """See Database. It belongs to whoever has locked its directory."""
+        return True
+
     async def probe(self) -> None:
         """While nothing can be written, look whether it can again: whoever waits does not write."""
         if self.trouble:

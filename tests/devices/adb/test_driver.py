@@ -128,6 +128,24 @@ async def test_a_secret_is_read_back_by_its_length_and_shows_nowhere(
     assert "hunter2" not in f"{what!r} {refused.value} {caplog.text}"
 
 
+async def test_nothing_is_sent_once_it_may_not_be(bench: Bench) -> None:
+    """Also in the middle of an input. Seen failing without the question before each command."""
+    may = [True, False]
+    act = Act(Shell(bench.connection), "x", may_send=lambda: may.pop(0))
+    await act.send("input keyevent KEYCODE_HOME", "a key")
+    for _ in range(2):
+        before = len(bench.virtual.journal.entries)
+        may[:] = [False]
+        with pytest.raises(PhoneError) as refused:
+            await act.send("input keyevent KEYCODE_HOME", "a key")
+        assert refused.value.uncertain
+        assert len(bench.virtual.journal.entries) == before
+    fresh = Act(Shell(bench.connection), "y", may_send=lambda: False)
+    with pytest.raises(PhoneError) as refused:
+        await fresh.send("input keyevent KEYCODE_HOME", "a key")
+    assert not refused.value.uncertain
+
+
 async def test_another_process_restores_after_a_crash(bench: Bench) -> None:
     """The value from before is kept on the phone. Seen failing with it kept in memory."""
     before = bench.virtual.state.settings["secure"]["default_input_method"]
