@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import importlib.util
 import re
+from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
 from types import ModuleType
+from zoneinfo import ZoneInfo
 
 import pytest
 
@@ -15,7 +17,11 @@ from agent.guards.policy import Policy
 from agent.guards.touch_target import TouchTarget
 from bot.chats.installed import installed, model_of
 from bot.cli.options import parser
+from bot.commands.parser import parse
 from bot.commands.spec import COMMANDS
+from bot.domain.schedule import plan_in
+from bot.domain.schedule_words import read_rule
+from bot.domain.watch_words import split_watch, watch_of
 from bot.texts import catalogue
 from devices.geometry import Bounds
 from devices.phone import Element
@@ -160,3 +166,21 @@ def test_buttons_that_are_named_as_asked_about_are(app: str, package: str) -> No
         button = Element(Bounds(0, 0, 9, 9), text=label, clickable=True, package=package)
         tap = act.Tap(target=act.PointTarget(x=1, y=1))
         assert Policy.default().gate(tap, TouchTarget(package, button)).verdict == "approve", label
+
+
+@pages
+def test_what_is_typed_in_a_chat_is_understood(page: Path) -> None:
+    known = {command.name for command in COMMANDS}
+    for line in (re.sub(r"^(?:!opengui |/)", "", line.strip()) for line in code(page).splitlines()):
+        if line.partition(" ")[0] not in known:
+            continue
+        call = parse(line)
+        if call.name not in ("schedule", "watch") or not call.rest:
+            continue
+        plan = plan_in(call.rest)
+        assert plan is not None, line
+        read_rule(plan[0], now=datetime(2026, 11, 21, 12, tzinfo=UTC).timestamp(), zone=ZoneInfo("Asia/Shanghai"))
+        if call.name == "watch" and "…" not in line:
+            watch = split_watch(plan[1])
+            assert watch is not None, line
+            assert watch_of(watch[1]).result.type == "number", line
