@@ -129,6 +129,7 @@ check: $(VENV)/.installed-dev
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-cache
+	@$(BIN)/python docs/zh_status.py  # a list only: the Chinese pages may follow later
 
 format: $(VENV)/.installed-dev
 	$(BIN)/ruff format .

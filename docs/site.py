@@ -19,13 +19,14 @@ if TYPE_CHECKING:
 REPOSITORY = Path(__file__).parents[1]
 ABOVE = {
     "README.md": "index.md",
+    "README.zh-CN.md": "index.zh-CN.md",
     "CHANGELOG.md": "changelog.md",
     "CONTRIBUTING.md": "contributing.md",
     "SECURITY.md": "security_policy.md",  # docs/security.md is the threat model
     "CODE_OF_CONDUCT.md": "code_of_conduct.md",
     "THIRD_PARTY_NOTICES.md": "third_party_notices.md",
 }
-LINK = re.compile(r"(?<!!)\[([^\]]+)\]\((\.\./|(?=LICENSE\)|\.env|systemd/|compose))([^)#\s]*)(#[^)]*)?\)")
+LINK = re.compile(r"(?<!!)\[([^\]]+)\]\(((?:\.\./)+|(?=LICENSE\)|\.env|systemd/|compose))([^)#\s]*)(#[^)]*)?\)")
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
@@ -43,9 +44,12 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
     """Lead links that leave docs/ to the page of that document, or to the repository."""
 
     def led(found: re.Match[str]) -> str:
-        words, target, place = found[1], found[3], found[4] or ""
+        words, ups, target, place = found[1], found[2], found[3], found[4] or ""
+        depth = page.file.src_uri.count("/")
+        if ups and ups.count("../") <= depth:
+            return found[0]  # from docs/zh/ to docs/
         if target in ABOVE:
-            return f"[{words}]({ABOVE[target]}{place})"
+            return f"[{words}]({'../' * depth}{ABOVE[target]}{place})"
         return f"[{words}]({config.repo_url.rstrip('/')}/blob/main/{target}{place})" if config.repo_url else words
 
     return LINK.sub(led, markdown)
