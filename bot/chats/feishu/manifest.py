@@ -171,7 +171,7 @@ FEISHU: Final = Platform(
     about=lambda: say("feishu.about"),
     naming=Naming(person=re.compile(r"ou_\w{1,64}"), mention=re.compile(r"<@(?P<id>ou_\w{1,64})>")),
     secrets=(
-        r"\b[tua]-[\w-]{20,}(?:\.[\w-]+)*",  # tokens of a tenant, a user and an app
+        r"\b[tua]-[\w.]{20,}",  # tokens of a tenant, a user and an app
         r"(?:access_key|ticket)=[\w%-]+",  # in the address of the long connection
     ),
 )
