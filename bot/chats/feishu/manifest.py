@@ -40,9 +40,13 @@ EVENT: Final = "im.message.receive_v1"
 CALLBACK: Final = "card.action.trigger"
 """What has to be subscribed: without the first nothing is heard, without the second no button works."""
 
-Id = Annotated[str, Field(pattern=r"^[\w-]{1,128}$")]
-"""An id of Feishu: what it begins with tells of what."""
-Ids = Annotated[tuple[Id, ...], NoDecode, BeforeValidator(listed)]
+Person = Annotated[str, Field(pattern=r"^ou_\w{1,64}$")]
+Group = Annotated[str, Field(pattern=r"^oc_\w{1,64}$")]
+Tenant = Annotated[str, Field(pattern=r"^\w{1,64}$")]
+People = Annotated[tuple[Person, ...], NoDecode, BeforeValidator(listed)]
+"""Open ids."""
+Groups = Annotated[tuple[Group, ...], NoDecode, BeforeValidator(listed)]
+Tenants = Annotated[tuple[Tenant, ...], NoDecode, BeforeValidator(listed)]
 Domain = Annotated[
     str, Field(pattern=r"^(feishu\.cn|larksuite\.com|https://[^\s/]+/?|http://(127\.0\.0\.1|localhost)(:\d+)?/?)$")
 ]
@@ -63,10 +67,10 @@ class FeishuSettings(Settings):
     feishu_app_secret: SecretStr = SecretStr("")
     feishu_app_id: Annotated[str, Field(pattern=r"^(cli_\w{1,64})?$")] = ""
     feishu_domain: Domain = "feishu.cn"
-    feishu_allowed_tenant_keys: Ids = ()
-    feishu_allowed_chat_ids: Ids = ()
-    feishu_allowed_user_ids: Ids = ()
-    feishu_admin_user_ids: Ids = ()
+    feishu_allowed_tenant_keys: Tenants = ()
+    feishu_allowed_chat_ids: Groups = ()
+    feishu_allowed_user_ids: People = ()
+    feishu_admin_user_ids: People = ()
 
     @property
     def feishu_root(self) -> str:
@@ -171,7 +175,7 @@ FEISHU: Final = Platform(
     about=lambda: say("feishu.about"),
     naming=Naming(person=re.compile(r"ou_\w{1,64}"), mention=re.compile(r"<@(?P<id>ou_\w{1,64})>")),
     secrets=(
-        r"\b[tua]-[\w-]{20,}(?:\.[\w-]+)*",  # tokens of a tenant, a user and an app
+        r"\b[tua]-[\w.]{20,}",  # tokens of a tenant, a user and an app
         r"(?:access_key|ticket)=[\w%-]+",  # in the address of the long connection
     ),
 )

@@ -14,6 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.chats.discord.manifest import INVITE, PERMISSIONS
+from bot.chats.feishu.manifest import FeishuSettings
 from bot.chats.installed import installed, model_of
 from bot.chats.telegram.manifest import TelegramSettings
 from bot.cli.setup.conversation import talk, with_values
@@ -21,6 +22,7 @@ from bot.config.places import places
 from bot.config.settings import Settings, load_settings
 from devices.virtual_phone.phone import VirtualPhone
 from tests.end_to_end.brain import brain
+from tests.fakes.feishu import APP, SECRET, FakeFeishu
 from tests.fakes.model_server import Answer, ModelServer
 from tests.fakes.telegram import TOKEN, FakeTelegram
 from tests.fixtures.adb import AdbServer
@@ -110,6 +112,23 @@ async def test_a_refused_token_is_asked_again(settings: Settings, tmp_path: Path
     written = load_settings(env, TelegramSettings)
     assert isinstance(written, TelegramSettings)
     assert written.telegram_bot_token.get_secret_value() == TOKEN
+
+
+async def test_a_platform_with_an_id_beside_its_secret_is_asked_for_both(settings: Settings, tmp_path: Path) -> None:
+    """Feishu: the id alone is no token, and both are tried together."""
+    env = tmp_path / ".env"
+    async with FakeFeishu() as fake:
+        answers = [APP, SECRET, fake.base_url, "Alice", "ou_1", ""]
+        typist = Typist([*MODEL, *DISCORD, *TELEGRAM, *answers, *PHONES])
+        assert await talk(typist, settings, env, tmp_path / "none") == 0
+    assert "the bot is OpenGUI" in typist.screen
+    assert "names do not work" in typist.screen
+    written = load_settings(env, FeishuSettings)
+    assert isinstance(written, FeishuSettings)
+    assert written.feishu_app_secret.get_secret_value() == SECRET
+    assert (written.feishu_app_id, written.feishu_allowed_user_ids) == (APP, ("ou_1",))
+    assert typist.secrets == [SECRET]
+    assert SECRET not in typist.screen
 
 
 async def test_nothing_is_written_when_it_is_broken_off(settings: Settings, tmp_path: Path) -> None:
