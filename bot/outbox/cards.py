@@ -62,6 +62,8 @@ class CardSlot:
         A card that somebody deleted is made anew, and so is one that stands where the task is not any more. Raises
         FloodWait, ChatGone (the place is gone) or ChatError.
         """
+        if self._chat.capabilities.counts_down and task.id in self._shown:
+            return False  # such a chat draws it by itself: that it was sent has opened its place
         message = await self._rendered(task)
         card = await self._card(task.id)
         moves = card is not None and (self._is_old(card) or card.message.address != task.place)

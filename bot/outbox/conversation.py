@@ -296,9 +296,11 @@ async def message_for(
         case FinalPayload() if task.request.watch is not None:
             return await render_watch(task, frames=frames, now=now, repeated=repeated)
         case FinalPayload(quiet):
-            # One phone after the other, not in turns.
-            steps = sorted(await task_service.steps(task.id), key=lambda step: int(step.part or 0))
-            recap = await make_recap(steps, frames, most_bytes=capabilities.file_limit)
+            recap = None
+            if not capabilities.counts_down:  # who shows steps and screen by itself has no use for it
+                # One phone after the other, not in turns.
+                steps = sorted(await task_service.steps(task.id), key=lambda step: int(step.part or 0))
+                recap = await make_recap(steps, frames, most_bytes=capabilities.file_limit)
             parts = await task_service.parts(task.id)
             final = await render_final(
                 task,

@@ -15,7 +15,7 @@ from bot.domain.task import Task, TaskState
 from bot.domain.task_request import Origin, SkillCall, TaskRequest
 from bot.domain.watch import Verdict
 from bot.store.connection import Database, Parameters, Row, Source, Transaction, Value
-from bot.store.engine import Statement, accounts_text, given, insert, is_of
+from bot.store.engine import Statement, accounts_text, given, insert, is_listed, is_of
 from bot.store.json_columns import (
     address_of,
     address_text,
@@ -104,6 +104,12 @@ _TELL: Final = update(tasks).where(_THAT).values(told=bindparam("told"))
 _IS_LIVE: Final = tasks.c.state != "ended"
 # By the sum: otherwise SQLite saves itself the sorting and reads all tasks that there ever were.
 _ACTIVE: Final = select(tasks).where(_IS_LIVE).order_by(tasks.c.id + 0)
+_THESE: Final = is_listed(tasks.c.id, "tasks")
+_AROUND: Final = (
+    select(tasks)
+    .where(or_(_THESE, is_listed(tasks.c.parent, "tasks"), tasks.c.id.in_(select(tasks.c.parent).where(_THESE))))
+    .order_by(tasks.c.id)
+)
 _WORKING_ON: Final = _ACTIVE.where(tasks.c.state != "queued", given(tasks.c.phone)).limit(1)
 _INTERRUPTED: Final = _ACTIVE.where(
     tasks.c.state == "interrupted", tasks.c.parts == 0, tasks.c.changed <= bindparam("time")
@@ -252,6 +258,10 @@ class Tasks:
             return None
         rows = await (source or self._database).fetch(_GET, {"id": number})
         return task_of(rows[0]) if rows else None
+
+    async def around(self, tasks: Collection[str]) -> tuple[Task, ...]:
+        """These tasks and parts of tasks, with the parts that they have and the tasks of which they are parts."""
+        return await self._all(_AROUND, tasks=json_text(sorted(tasks)))
 
     async def active(self) -> tuple[Task, ...]:
         """All that have not ended, in order of acceptance; parts stand behind the task that they are parts of."""

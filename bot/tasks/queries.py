@@ -100,6 +100,10 @@ class TaskQueries:
         """The latest tasks first; with `before`, those accepted earlier than that one; with `accounts`, only theirs."""
         return await self._store.tasks.recent(limit, before=before, accounts=accounts)
 
+    async def around(self, tasks: Collection[str]) -> tuple[Task, ...]:
+        """These tasks and parts of tasks, with the parts that they have and the tasks of which they are parts."""
+        return await self._store.tasks.around(tasks)
+
     async def active(self) -> tuple[Task, ...]:
         """All tasks that have not ended, in order of acceptance; parts stand behind the task that they are parts of."""
         return await self._store.tasks.active()

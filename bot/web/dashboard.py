@@ -9,12 +9,17 @@ import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import replace
+from typing import Any
 
+from agent.events import Asked, Step
 from bot.application.services import Services
+from bot.domain.task import StepRow, Task
+from bot.domain.task_events import LogEvent, QuestionClosed, StepDone
 from bot.store.errors import StoreError
 from bot.texts import spoken
 from bot.views.tasks import Json
-from bot.web.views import Standing, changes_json, standing_of, state_json, waits_of
+from bot.web.standing import Changes, Standing, standing_after, standing_of, waits_of
+from bot.web.views import changes_json, state_json
 from bot.web.wakeup import Wakeup
 
 logger = logging.getLogger(__name__)
@@ -61,6 +66,9 @@ class Dashboard:
     def __init__(self, services: Services) -> None:
         self._services = services
         self._changed = Wakeup()
+        self._changes = Changes()
+        self._whole = True
+        """Whether all is to be looked up anew."""
         self._watchers = 0
         self._keeping: asyncio.Task[None] | None = None
         self.news = Wakeup()
@@ -77,7 +85,7 @@ class Dashboard:
 
     async def now(self) -> Standing:
         """How everything stands now. Raises StoreError."""
-        return await standing_of(self._services, None if self.shown is None else self.shown.standing)
+        return await standing_of(self._services)
 
     @asynccontextmanager
     async def watched(self) -> AsyncIterator[None]:
@@ -85,11 +93,9 @@ class Dashboard:
         self._watchers += 1
         if self._keeping is None or self._keeping.done():
             self._keeping = asyncio.create_task(self._keep(), name="what the console shows")
-        forget = self._services.store.task_events.on_append(lambda *_: self.happened.beat())
         try:
             yield
         finally:
-            forget()
             self._watchers -= 1
             if not self._watchers and self._keeping is not None:
                 keeping, self._keeping = self._keeping, None
@@ -98,7 +104,11 @@ class Dashboard:
                 await asyncio.gather(keeping, return_exceptions=True)
 
     async def _keep(self) -> None:
-        forget = self._services.task_service.subscribe(lambda _: self._changed.beat())
+        self._whole = True
+        stops = (
+            self._services.store.task_events.on_append(self._hear),
+            self._services.task_service.subscribe(self._hear_of),
+        )
         phones = asyncio.create_task(self._hear_of_phones())
         try:
             while True:
@@ -110,16 +120,33 @@ class Dashboard:
                     async with asyncio.timeout(AGAIN_S):
                         await changed.wait()
                 except TimeoutError:
-                    continue
+                    self._whole = True
         finally:
-            forget()
+            for stop in stops:
+                stop()
             phones.cancel()
             await asyncio.gather(phones, return_exceptions=True)
 
+    def _hear_of(self, task: str) -> None:
+        self._changes.tasks.add(task)
+        self._changed.beat()
+
+    def _hear(self, task: Task, event: LogEvent) -> None:
+        if isinstance(event, StepDone):
+            self._changes.steps[task.parent or task.id] = _row_of(task, event)
+        self._changes.questions |= isinstance(event, Asked | QuestionClosed)
+        self.happened.beat()
+
     async def _look(self) -> None:
+        changes, whole = self._changes, self._whole
+        self._changes, self._whole = Changes(), False
         try:
-            standing = await self.now()
+            if self.shown is None or whole:
+                standing = await self.now()
+            else:
+                standing = await standing_after(self._services, self.shown.standing, changes)
         except StoreError as error:
+            self._whole = True
             logger.warning("The pages of the console are told later how tasks stand: %s", error)
             if self.shown is None:
                 return
@@ -133,3 +160,10 @@ class Dashboard:
         while True:
             await self._services.phones.wait_for_change()
             self._changed.beat()
+
+
+def _row_of(task: Task, step: StepDone) -> StepRow:
+    """The step as the table has it, as far as a card tells it."""
+    told: dict[str, Any] = {name: getattr(step, name) for name in Step.model_fields if name != "type"}
+    part, phone = (task.id, step.phone_name) if task.parent else ("", "")
+    return StepRow(task=task.parent or task.id, at=0.0, part=part, phone_name=phone, **told)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
@@ -19,8 +21,8 @@ from bot.web.http import get, refuse
 from bot.web.viewers import Viewers
 from bot.web.views import button_json
 
-LATEST = 2**53
-"""More events than a task can have; a page counts no further."""
+NUMBER = re.compile(r"[0-9]{1,18}")
+"""Fits in SQLite's 64 bits."""
 
 
 class TaskLogs:
@@ -42,7 +44,7 @@ class TaskLogs:
         task = await services.task_service.get(number)
         if task is None or not self._viewers.of(request).sees(task):
             return refuse(404, say("desk.no_task", task=number[:40]))
-        if not (after.isascii() and after.isdecimal() and int(after) < LATEST):
+        if not NUMBER.fullmatch(after):
             return refuse(400, say("refusal.before_message"))
         found = await services.store.task_events.of_task(task.parent or task.id, int(after))
         closed: dict[str, OpenQuestion] = {}

@@ -2,36 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from datetime import UTC, tzinfo
-from typing import Final, Protocol
+from collections.abc import Callable, Sequence
+from typing import Protocol
 
-from agent.events import ModelAway, Told
-from agent.models.state import ModelState
-from bot.application.services import Services
-from bot.cards.card import CardFacts, card_text
+from bot.cards.card import card_text
 from bot.cards.formatting import status_words
 from bot.cards.question import question_text
 from bot.checks.settings import Shown
 from bot.domain.address import Address
 from bot.domain.finding import Finding
 from bot.domain.outgoing import Button, Menu
-from bot.domain.task import OpenQuestion, PartNow, Task, TaskState
+from bot.domain.task import OpenQuestion, Task, TaskState
 from bot.monitoring.dependencies import Wait
-from bot.monitoring.outage_notice import STORE, standstill_words
-from bot.tasks.queries import ahead_of
+from bot.monitoring.outage_notice import standstill_words
 from bot.texts import say
 from bot.views.model import model_json
 from bot.views.tasks import Json, phone_json, task_json
 from bot.web.chat import CAPABILITIES, HOME
-from devices.phone import PhoneInfo
+from bot.web.standing import Standing
 from devices.wording import said
 
-TASKS_SHOWN = 100
-"""Tasks in the list of the page."""
-HOLDING_UP: Final = (STORE, "disk", "memory", "adb")
-"""What nothing goes on without. The model and the phones are shown by themselves, chats where they are connected."""
 HOLDS = frozenset({TaskState.WORKING, TaskState.WAITING, TaskState.PAUSED})
 """A task in one of these states has its phone, or will go on where it left it."""
 
@@ -133,70 +123,6 @@ def question_json(open_question: OpenQuestion, task: Task, *, allowed: bool = Tr
             "menu": None if shown.menu is None else menu_json(shown.menu),
         },
     }
-
-
-@dataclass(frozen=True, slots=True)
-class Standing:
-    """How tasks, phones, questions and the model stand at one moment. `places` are places in the queue by task, `waits`
-    is what holds up everything; `facts` and `statuses` are what the cards of active tasks tell, by task.
-    """
-
-    tasks: tuple[Task, ...]
-    active: tuple[Task, ...]
-    places: Mapping[str, int | None]
-    phones: tuple[PhoneInfo, ...]
-    questions: tuple[OpenQuestion, ...]
-    model: ModelState
-    waits: tuple[Wait, ...] = ()
-    facts: Mapping[str, CardFacts] = field(default_factory=dict)
-    statuses: Mapping[str, Told | ModelAway] = field(default_factory=dict)
-    zone: tzinfo = UTC
-
-    def parts(self, task: str) -> tuple[Task, ...]:
-        """The active parts of a task for several phones."""
-        return tuple(one for one in self.active if one.parent == task)
-
-
-def waits_of(services: Services) -> tuple[Wait, ...]:
-    """What holds up everything at the moment."""
-    return tuple(wait for wait in services.waits() if wait.what in HOLDING_UP)
-
-
-async def standing_of(services: Services, before: Standing | None = None) -> Standing:
-    """How everything stands now: three reads of the store, and one for each active task that is another than
-    `before`.
-    """
-    tasks = services.task_service
-    active = tuple(await tasks.active())
-    recent = tuple(await tasks.recent(TASKS_SHOWN))
-    listed = {task.id for task in recent}
-    old = [task for task in active if not task.parent and task.id not in listed]
-    places = {task.id: await tasks.place_in_queue(task.id) for task in active if not task.parts}
-    questions = await services.store.questions.open()
-    phones = services.phones.list()
-    shown = (*recent, *reversed(old))
-    statuses = {task.id: status for task in active if (status := tasks.status(task.id)) is not None}
-    now = Standing(
-        shown, active, places, phones, questions, services.model(), waits_of(services), {}, statuses, services.zone
-    )
-    known = {} if before is None else {task.id: task for task in before.active}
-    facts = {}
-    for task in active:
-        if task.parent:
-            continue
-        same = before is not None and known.get(task.id) == task and before.parts(task.id) == now.parts(task.id)
-        facts[task.id] = await _facts(task, now, services, before.facts.get(task.id) if before and same else None)
-    return replace(now, facts=facts)
-
-
-async def _facts(task: Task, now: Standing, services: Services, known: CardFacts | None) -> CardFacts:
-    """What the card of the task tells; `known` is what it told before, of the same task."""
-    tasks, place = services.task_service, now.places.get(task.id)
-    step = await tasks.last_step(task.id) if known is None else known.step
-    parts = (await tasks.parts_now(task.id) if task.parts else ()) if known is None else known.parts
-    ahead = None if place is None else ahead_of(task, place, now.active, now.tasks)
-    here = tuple(PartNow(part.task, part.step, now.places.get(part.task.id)) for part in parts)
-    return CardFacts(step, place, ahead, tasks.ending(task.id), here)
 
 
 def state_json(

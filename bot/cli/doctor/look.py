@@ -10,7 +10,7 @@ from collections.abc import AsyncGenerator
 from contextlib import aclosing
 
 from bot.chats.installed import installed
-from bot.checks import chats, extras, files, model, setting_changes
+from bot.checks import chats, files, model, setting_changes
 from bot.checks.service import MODEL, waited
 from bot.cli.doctor import phones, tools
 from bot.cli.exits import OK, UNAVAILABLE
@@ -64,7 +64,7 @@ async def _findings(settings: Settings, *, mend: bool) -> AsyncGenerator[Finding
     settings, changed = await setting_changes.in_force(settings, installed())
     for finding in changed:
         yield finding
-    for finding in extras.findings(settings):
+    for finding in tools.extras(settings):
         yield finding
     async with running_service(settings.data_dir) as remote:
         running = remote is not None

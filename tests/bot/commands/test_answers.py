@@ -42,7 +42,7 @@ async def test_a_button_answers(world: World) -> None:
     task = await world.working()
     question = await world.ask(task, choices=("red", "blue"))
     reply = await world.press(answer_data(question, "2"))
-    assert reply == Reply(toast="Answered by Anna: blue")
+    assert reply == Reply(toast="Answered by Anna: blue", told=True)
     assert (await stored(world, question)).answer == "blue"
     late = await world.press(answer_data(question, "1"), message=question.message)
     assert late.toast == "Answered by Anna: blue"

@@ -24,7 +24,7 @@ from bot.domain.finding import Finding
 from bot.domain.incoming import Incoming, Invocation, Press
 from bot.domain.outgoing import Reply
 from bot.domain.task import Answered, OpenQuestion, StepRow, Task, TaskState
-from bot.domain.task_events import Accepted, LogEvent, LoggedEvent, StepDone
+from bot.domain.task_events import Accepted, LogEvent, LoggedEvent, QuestionClosed, StepDone
 from bot.monitoring.dependencies import Listener, Wait
 from bot.store.search import Choices, TaskFilter
 from bot.store.task_events import AT_ONCE
@@ -61,6 +61,12 @@ def question(kind: QuestionKind, number: str = "1", message: MessageRef | None =
     asked = Question(id=f"q{number}", run=RunId(number), kind=kind, text="What is it?")
     now = time.time()
     return OpenQuestion(number, asked, now, now + 900, message, None, "", expired=False)
+
+
+def done(row: StepRow) -> StepDone:
+    """A step as the log has it."""
+    told = {name: getattr(row, name) for name in StepDone.model_fields if hasattr(row, name)}
+    return StepDone.model_validate(told)
 
 
 PHONE = PhoneInfo(
@@ -109,8 +115,7 @@ class Tables:
                 number = 2
             position = len(self.events) + 1
             self.events.append(LoggedEvent(task, number, time.time(), event, part, position=position))
-            for listener in tuple(self.event_listeners):
-                listener(None, event)
+            self._append(task, event)
 
     def asks(self, *questions: OpenQuestion) -> None:
         """Each is open from now on, and stands in the log of its task."""
@@ -121,13 +126,20 @@ class Tables:
     def does(self, *steps: StepRow) -> None:
         """Steps of a run, as the table and the log keep them."""
         for row in steps:
-            told = {name: getattr(row, name) for name in StepDone.model_fields if hasattr(row, name)}
-            self.happens(row.task, StepDone.model_validate(told), part=row.part)
+            self.happens(row.task, done(row), part=row.part)
         self.steps = [*self.steps, *steps]
+
+    def _append(self, number: str, event: LogEvent) -> None:
+        for listener in tuple(getattr(self, "event_listeners", ())):
+            listener(task(number), event)
 
     def __setattr__(self, name: str, value: object) -> None:
         """Whatever a test puts in is told, as the task service and the phones do."""
         object.__setattr__(self, name, value)
+        if name == "questions":
+            self._append("1", QuestionClosed(question=""))
+        if name == "steps" and self.steps:
+            self._append(self.steps[-1].task, done(self.steps[-1]))
         if name not in {"listeners", "reads", "event_reads"}:
             for listener in getattr(self, "listeners", ()):
                 listener("")
@@ -146,6 +158,12 @@ class TaskTable:
 
     async def get(self, task: str) -> Task | None:
         return next((one for one in self._tables.tasks if one.id == task), None)
+
+    async def around(self, tasks: Collection[str]) -> Sequence[Task]:
+        """All there are: the tables tell of none which has changed."""
+        assert tasks
+        self._tables.reads += 1
+        return (*self._tables.tasks, *self._tables.parts)
 
     async def active(self) -> Sequence[Task]:
         self._tables.reads += 1

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any, TypeVar
 
 import pytest
 
+from agent.events import Step
+from agent.run_id import RunId
 from bot.logs.context import ABOUT
 from bot.store.connection import Source, Transaction, Values
 from bot.store.engine import Statement
@@ -15,6 +18,7 @@ from bot.store.frames import FrameFiles
 from bot.store.sqlite.database import DATABASE_NAME, SQLiteDatabase
 from bot.store.store import Store
 from tests.bot.tasks.bench import Clock
+from tests.bot.web.test_stream import events_of
 from tests.bot.web.v1.world import open_api
 
 pytestmark = pytest.mark.slow
@@ -63,3 +67,26 @@ async def test_a_post_reads_and_writes_a_few_times(tmp_path: Path, key: str, tal
         assert answer.status == 201
         assert CountingDatabase.reads == (4 if talking else 2)
         assert CountingDatabase.writes == (3 if key else 1)
+
+
+async def test_a_step_costs_a_page_two_reads_at_any_length(tmp_path: Path) -> None:
+    """One of the logs and one of the task. Seen failing with all tasks, questions and cards looked up anew: five."""
+    clock = Clock()
+    database = await CountingDatabase.open(tmp_path / DATABASE_NAME)
+    store = Store(database, FrameFiles(tmp_path / "frames", clock), clock)
+    async with open_api(tmp_path, kept=store) as api:
+        task = await api.world.working("open settings")
+        headers = {"Authorization": f"Bearer {api.start}"}
+        async with asyncio.timeout(60), api.session.get(api.url.with_path("/api/events"), headers=headers) as response:
+            events = events_of(response)
+            await anext(events)
+            for number in range(1, 61):
+                CountingDatabase.reads = 0
+                done = Step(run=RunId(task.id), subtask=1, step=number, max_steps=60, summary=f"Tapped {number}")
+                api.world.agent.tell(task.id, done)
+                told: dict[str, Any] = {}
+                while "card" not in told or f"Tapped {number}" not in told["card"]["body"]:
+                    _, name, data = await anext(events)
+                    told = next(iter(data.get("tasks", ())), {}) if name == "state" else told
+                if number in {1, 10, 30, 60}:
+                    assert CountingDatabase.reads <= 2, number

@@ -9,7 +9,7 @@ from typing import Any, Self
 
 import pytest
 
-from agent.events import Asked, Started
+from agent.events import Asked, FileFound, Started
 from agent.questions import Question, QuestionKind
 from agent.run_id import RunId
 from bot.domain.address import Address, Person
@@ -169,7 +169,8 @@ async def test_a_picture_is_shown_to_who_may_see_its_task(api: ApiWorld) -> None
     task = await at_work(api, (await api.world.task_service.recent(1))[0])
     frames = api.world.store.frames
     step, asked, sent = [await frames.save(picture(colour), suffix="png") for colour in ("teal", "navy", "red")]
-    api.world.agent.tell(task.id, a_step_event(task, 1, frame=step))
+    found = await frames.save(b"a;b", suffix="csv")
+    api.world.agent.tell(task.id, a_step_event(task, 1, frame=step), FileFound(name="a.csv", content=found))
     question = Question(id="1.q1", run=RunId(task.id), kind=QuestionKind.ASK, text="Which?", frame=asked)
     api.world.agent.tell(task.id, Asked(question=question))
     await api.world.until(task, TaskState.WAITING)
@@ -177,7 +178,7 @@ async def test_a_picture_is_shown_to_who_may_see_its_task(api: ApiWorld) -> None
     message = Message(body="look", picture=Picture("a.png", await frames.load(sent)))
     await api.world.chats[PAGE_PLATFORM].send(place, message, nonce="n1")
     handed = (await anna.ask("POST", "/api/v1/files", {"a": "file"})).body["content"]
-    for reference in (step, asked, sent, handed):
+    for reference in (step, asked, sent, handed, found):
         await ben.say(f"see {reference}", f"event-{reference[:8]}")
         statuses = [(await one.ask("GET", f"/api/frames/{reference}")).status for one in (anna, ben, boss)]
         assert statuses == [200, 404, 200], reference
@@ -190,6 +191,37 @@ async def test_a_picture_is_shown_to_who_may_see_its_task(api: ApiWorld) -> None
         assert (refused.status, refused.body["code"]) == (404, "not_found")
     body = {"text": "/do read it", "event": "event-0010", "files": [{"name": "a", "content": handed}]}
     assert (await anna.ask("POST", "/api/console/messages", body)).status == 200
+
+
+async def test_the_log_of_a_task_and_what_is_drawn_of_it_are_for_who_may_see_it(api: ApiWorld) -> None:
+    """Seen failing without the look at whose it is, in each of the four."""
+    anna = await Browser.enter(api, await api.token("anna", owner=ANNA))
+    ben = await Browser.enter(api, await api.token("ben", owner=BEN))
+    await anna.say("/do open settings", "event-0001")
+    task = await at_work(api, (await api.world.task_service.recent(1))[0])
+    for number, colour in enumerate(("teal", "navy"), 1):
+        frame = await api.world.store.frames.save(picture(colour), suffix="png")
+        api.world.agent.tell(task.id, a_step_event(task, number, frame=frame))
+    question = Question(id="1.q1", run=RunId(task.id), kind=QuestionKind.ASK, text="Which?", frame=frame)
+    api.world.agent.tell(task.id, Asked(question=question))
+    await api.world.until(task, TaskState.WAITING)
+    recap = f"/api/console/tasks/{task.id}/recap.gif"
+    assert (await anna.ask("GET", recap)).status == 404, "it goes on"
+    assert (await anna.ask("POST", f"/api/v1/tasks/{task.id}/cancel", {})).status == 200
+    await api.world.until(task, TaskState.ENDED)
+    pictures = (recap, f"/api/console/tasks/{task.id}/screens.jpg", "/api/console/questions/1.q1/screens.jpg")
+    for path in (f"/api/console/log?task={task.id}", *pictures):
+        statuses = [(await one.ask("GET", path)).status for one in (anna, ben)]
+        assert statuses == [200, 404], path
+    events = (await anna.ask("GET", f"/api/console/log?task={task.id}")).body["events"]
+    assert [one["kind"] for one in events if one["kind"] != "state"] == [
+        "accepted",
+        "step",
+        "step",
+        "asked",
+        "question closed",
+        "final",
+    ]
 
 
 async def test_an_admin_gives_and_takes_rights_and_tokens_in_the_page(api: ApiWorld) -> None:
@@ -232,6 +264,10 @@ TAKEN: Mapping[Right, tuple[tuple[str, str], ...]] = {
         ("GET", "/api/console/messages"),
         ("POST", "/api/console/messages"),
         ("POST", "/api/console/presses"),
+        ("GET", "/api/console/log"),
+        ("GET", "/api/console/tasks/1/recap.gif"),
+        ("GET", "/api/console/tasks/1/screens.jpg"),
+        ("GET", "/api/console/questions/x/screens.jpg"),
         ("GET", "/api/frames/x.png"),
         ("GET", "/api/devices/pixel/glance"),
         ("GET", "/api/devices/pixel/glance/1"),
