@@ -109,7 +109,7 @@ class Scroll(Action):
 
 
 class Drag(Action):
-    """Press long on start, move to end, let go."""
+    """Press long, move, let go."""
 
     kind: Literal["drag"] = "drag"
     start: PointTarget
@@ -134,7 +134,7 @@ class ListApps(Action):
     """Which apps the phone has."""
 
     kind: Literal["list_apps"] = "list_apps"
-    name: str = Field(default="", max_length=200, description="Only those with this in their names.")
+    name: str = Field(default="", max_length=200, description="Part of a name.")
 
 
 class OpenUrl(Action):

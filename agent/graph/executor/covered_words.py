@@ -20,10 +20,10 @@ READABLE = "The person lets you read the words of {app} for this task. You are t
 
 
 class ReadWords(Action):
-    """Ask the person to let you read the covered words of an app."""
+    """Ask to read the covered words of an app."""
 
     kind: Literal["read_words"] = "read_words"
-    app: str = Field(min_length=1, max_length=200, description="Its package, as told on the screen.")
+    app: str = Field(min_length=1, max_length=200, description="Its package.")
 
 
 def require_covered(action: ReadWords, sight: ScreenView | None) -> None:

@@ -86,16 +86,16 @@ Pair = Annotated[tuple[str, ...], Field(min_length=2, max_length=2)]
 
 
 class ReadText(Action):
-    """Read all text of the focused field, also out of sight."""
+    """Read all text of the focused field."""
 
     kind: Literal["read_text"] = "read_text"
 
 
 class EditText(Action):
-    """Change a long text in the focused field at once. Read it first."""
+    """Change the long text of the focused field. Read it first."""
 
     kind: Literal["edit_text"] = "edit_text"
-    text: str | None = Field(default=None, description="The whole new text.")
+    text: str | None = Field(default=None, description="All new text.")
     changes: tuple[Pair, ...] = Field(default=(), description='Or pairs ["old","new"]; old occurs once.')
 
     @field_validator("changes", mode="before")
@@ -119,20 +119,20 @@ class EditText(Action):
 
 
 class CopyText(Action):
-    """Copy all text of the focused field, to paste it in any app."""
+    """Copy the focused field's text, for any app."""
 
     kind: Literal["copy_text"] = "copy_text"
-    of: str = Field(default="", description="Words of another text on the screen, to copy that.")
+    of: str = Field(default="", description="Words of another text, to copy that.")
 
 
 class CutText(Action):
-    """Copy all text of the focused field, and empty it."""
+    """Copy the focused field's text and empty it."""
 
     kind: Literal["cut_text"] = "cut_text"
 
 
 class PasteText(Action):
-    """Type what you copied into the focused field."""
+    """Type what you copied."""
 
     kind: Literal["paste_text"] = "paste_text"
     text: SkipJsonSchema[str | None] = None

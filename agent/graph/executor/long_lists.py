@@ -56,18 +56,18 @@ _TEXTS: Final = Texts(
 
 
 class ScrollTo(Action):
-    """Scroll a long list until words are there, or to its end."""
+    """Scroll until words are there, or to the end."""
 
     kind: Literal["scroll_to"] = "scroll_to"
     text: str = Field(min_length=1, max_length=200, description="The words.")
-    direction: Direction = Field(default="down", description="Where the list goes on.")
+    direction: Direction = Field(default="down", description="Where it goes on.")
 
 
 class ReadList(Action):
-    """Read all rows of a list that is longer than the screen."""
+    """Read all rows of a long list."""
 
     kind: Literal["read_list"] = "read_list"
-    direction: Direction = Field(default="down", description="Where the list goes on.")
+    direction: Direction = Field(default="down", description="Where it goes on.")
 
 
 class _Scrolling:

@@ -49,13 +49,13 @@ _TEXTS: Final = Texts(
 
 
 class Files(Action):
-    """List a folder, move or rename a file or folder, or make a folder, below /sdcard/."""
+    """List, move, rename files and folders below /sdcard/."""
 
     kind: Literal["files"] = "files"
     do: Literal["list", "move", "make_folder"] = Field(description="What.")
-    path: str = Field(min_length=1, max_length=1000, description="Its full path.")
-    to: str = Field(default="", max_length=1000, description="For move: its new path.")
-    replace: bool = Field(default=False, description="For move: delete the file that is at to.")
+    path: str = Field(min_length=1, max_length=1000, description="Full path.")
+    to: str = Field(default="", max_length=1000, description="New path.")
+    replace: bool = Field(default=False, description="Delete the file at to.")
 
     @model_validator(mode="after")
     def _has_a_place(self) -> Files:

@@ -54,13 +54,11 @@ _TEXTS: Final = Texts(
 
 
 class SetValue(Action):
-    """Set a slider, wheel, date or time picker to a value; it is read back. OK is yours to press."""
+    """Set a slider, wheel, date or time picker. Press its OK yourself."""
 
     kind: Literal["set_value"] = "set_value"
-    value: str = Field(
-        min_length=1, max_length=60, description="2026-12-24, 18:45, 70%, 20-60, or the words of a wheel."
-    )
-    target: Target | None = Field(default=None, description="Which, where there are several.")
+    value: str = Field(min_length=1, max_length=60, description="2026-12-24, 18:45, 70%, 20-60, or words.")
+    target: Target | None = Field(default=None, description="Which of several.")
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ _TEXTS: Final = Texts({"whole": "read the whole list"}, zh={"whole": "查看完�
 
 
 class ShowAll(Action):
-    """See all rows next time, where the list leaves out some ("… 12 more rows")."""
+    """See the rows that the list leaves out ("… 12 more rows")."""
 
     kind: Literal["show_all"] = "show_all"
 
