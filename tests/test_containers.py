@@ -22,7 +22,7 @@ def test_the_dockerfile_has_no_fault_that_the_linter_knows() -> None:
 
 def test_every_variant_runs_without_rights_that_it_does_not_need() -> None:
     services = yaml.safe_load((ROOT / "compose.yaml").read_text(encoding="utf-8"))["services"]
-    del services["workshop"]
+    del services["workshop"], services["postgres"]
     assert {profile for service in services.values() for profile in service["profiles"]} == {"adb-server", "usb"}
     for name, service in services.items():
         assert service["cap_drop"] == ["ALL"], name
@@ -36,10 +36,24 @@ def test_the_data_is_in_the_volume_whatever_the_file_of_settings_says() -> None:
     """Any other folder cannot be written there."""
     assert "DATA_DIR=\n" in (ROOT / ".env.example").read_text(encoding="utf-8")
     for name, service in yaml.safe_load((ROOT / "compose.yaml").read_text(encoding="utf-8"))["services"].items():
-        if name == "workshop":
+        if name in {"workshop", "postgres"}:
             continue
         assert service["environment"]["DATA_DIR"] == "/data"
         assert "data:/data" in service["volumes"]
+
+
+def test_the_database_is_on_loopback_and_waited_for_only_where_it_is_asked_for() -> None:
+    services = yaml.safe_load((ROOT / "compose.yaml").read_text(encoding="utf-8"))["services"]
+    database = services.pop("postgres")
+    assert database["profiles"] == ["postgres"]
+    assert [port.rpartition(":")[0] for port in database["ports"]] == ["127.0.0.1:5432"]
+    assert "env_file" not in database, "it needs no token"
+    assert database["cap_drop"] == ["ALL"]
+    assert database["security_opt"] == ["no-new-privileges:true"]
+    assert database["healthcheck"]["test"][1] == "pg_isready"
+    del services["workshop"]
+    for service in services.values():
+        assert service["depends_on"] == {"postgres": {"condition": "service_healthy", "required": False}}
 
 
 def test_the_workshop_has_no_secret_no_network_and_no_data() -> None:

@@ -123,6 +123,32 @@ async def test_a_next_schema_comes_whole_or_not_at_all(url: str) -> None:
     await opened.close()
 
 
+LATER = (
+    "CREATE TABLE later (id bigint PRIMARY KEY)",
+    "INSERT INTO later SELECT id FROM tasks",
+    "ALTER TABLE refusals ADD more text",
+    "UPDATE refusals SET more = kind",
+    "CREATE INDEX refusals_more ON refusals (more)",
+)
+"""A made-up next schema."""
+
+
+@pytest.mark.parametrize("killed", range(len(LATER) + 1))
+async def test_one_that_is_killed_at_a_statement_of_a_next_schema_begins_it_again(url: str, killed: int) -> None:
+    """Its connection is gone, as with its process: before the first statement, between two, or behind the last."""
+    first = await PostgresDatabase.open(url)
+    await first.write(add_row)
+    await first.close()
+    dies = [*LATER[:killed], "SELECT pg_terminate_backend(pg_backend_pid())", *LATER[killed:]]
+    with pytest.raises(StoreAway):
+        await PostgresDatabase.open(url, (*migrations(), (2, ";".join(dies))))
+    assert rows_of(url, "SELECT version, to_regclass('later') FROM opengui_schema") == [(1, None)]
+    opened = await PostgresDatabase.open(url, (*migrations(), (2, ";".join(LATER))))
+    assert [row["more"] for row in await opened.fetch("SELECT more FROM refusals")] == ["b"]
+    await opened.close()
+    assert rows_of(url, "SELECT version FROM opengui_schema") == [(2,)]
+
+
 @pytest.mark.parametrize(
     "address",
     [
