@@ -30,7 +30,7 @@ from tests.test_documents import LINK, anchors
 REPOSITORY = Path(__file__).parents[1]
 PAGES = [REPOSITORY / "README.zh-CN.md", *sorted((REPOSITORY / "docs" / "zh").glob("*.md"))]
 CODE = re.compile(r"```\w*\n(.*?)```|`([^`\n]+)`", re.DOTALL)
-OTHERS = {"YOUR_APPLICATION_ID", "UV_DEFAULT_INDEX", "ADBUTILS_ADB_PATH", "PYTHON"}
+OTHERS = {"YOUR_APPLICATION_ID", "UV_DEFAULT_INDEX", "ADBUTILS_ADB_PATH", "BASE", "PYTHON"}
 """Names in capitals that are no settings of this program."""
 AWAITED = {REPOSITORY / "docs" / "zh" / "feishu.md"}
 """Pages that a chat platform brings with it."""
