@@ -150,7 +150,7 @@ class LocalRunner:
         lease = await lender.borrow(run.id, order.phone, partial(self._give_way, run))
         if lease is not None:
             self._meet(self._dependencies.phones.get(lease.phone), run)
-            work = asyncio.create_task(self._warm_up(order, run, lease), name=f"warm-up of {run.id}")
+            work = asyncio.create_task(self._warm_up(order, run, lease, own=False), name=f"warm-up of {run.id}")
             run.warm_up = WarmUp(lease, lender, work)
 
     async def cool_down(self, run: RunId) -> Usage:
@@ -321,7 +321,9 @@ class LocalRunner:
         if warm is None:
             self._meet(phone, run)
             if begins and not order.files and not run.control.has_notes:
-                ahead = asyncio.create_task(self._warm_up(order, run, run.lease), name=f"first look of {run.id}")
+                ahead = asyncio.create_task(
+                    self._warm_up(order, run, run.lease, own=True), name=f"first look of {run.id}"
+                )
         emit(Started(run=run.id, phone=phone.info.id, phone_name=phone.info.name))
         if len(run.files) < len(order.files):
             emit(Told(text=sentence("told.files", names=", ".join(file.name for file in order.files))))
@@ -339,7 +341,7 @@ class LocalRunner:
         run.mask.on(self._typed.setdefault(phone.info.id, Typed()))
         run.memory.screen.forget()
 
-    async def _warm_up(self, order: RunOrder, run: ActiveRun, lease: Lease) -> None:
+    async def _warm_up(self, order: RunOrder, run: ActiveRun, lease: Lease, *, own: bool) -> None:
         """Look at the phone and ask the model; whatever that runs into, `start` meets again and tells of it."""
         try:
             phone = self._dependencies.phones.get(lease.phone)
@@ -350,7 +352,7 @@ class LocalRunner:
             if run.memory.recorded is None:
                 context = self._context(run, phone, lease, _unheard)
                 on: ExecutorState = {"order": {"phone": run.wish, "files": []}}
-                await look_and_ask(joined(NEW_RUN, NEW_SUBTASK, fresh(order, first=True), on), context)
+                await look_and_ask(joined(NEW_RUN, NEW_SUBTASK, fresh(order, first=True), on), context, own=own)
         except (PhoneError, Stopped) as error:
             logger.info("run %s was not begun ahead: %s", run.id, error)
         except Exception:

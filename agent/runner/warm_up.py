@@ -35,12 +35,12 @@ async def cut(work: asyncio.Task[None]) -> None:
     await asyncio.wait({work})
 
 
-async def look_and_ask(state: ExecutorState, context: RunContext) -> None:
-    """Look at the phone, and ask the model for the first action of a run with this state.
+async def look_and_ask(state: ExecutorState, context: RunContext, *, own: bool) -> None:
+    """Look at the phone, and ask the model for the first action of a run with this state. The phone may be its `own`.
 
     Raises Stopped, PhoneError and whatever rendering raises.
     """
-    view = await context.screen.look_ahead()
+    view = await context.screen.look_ahead(own=own)
     vision = context.config.models.vision
     # An endpoint that keeps the conversation would go on from an answer that nobody has read.
     if view is None or keeps_conversation(vision):

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from agent.models.base import Delta, Model, ModelReply, ModelRequest, Usage
-from agent.models.errors import ModelError
+from agent.models.errors import ModelError, ModelRefused
 from agent.models.tokens import hung_up
 from agent.scene import Scene
 
@@ -75,5 +75,7 @@ class _Begun:
             self._first.pieces.tell(on_delta)
         try:
             return await self._first.answering
+        except ModelRefused:
+            raise  # and would be refused again
         except ModelError:
             return await self._model.complete(request, on_delta=on_delta)

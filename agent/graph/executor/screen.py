@@ -231,21 +231,24 @@ class PhoneScreen:
         state.view = view
         return view
 
-    async def look_ahead(self) -> ScreenView | None:
-        """Look at a phone on which nothing was done yet; the next `look` takes this one as an early look. None where
-        that has to look for itself: the phone sleeps or is locked, its keyboard is up, or words of it are secret.
+    async def look_ahead(self, *, own: bool) -> ScreenView | None:
+        """Look at a phone on which nothing was done yet; the next `look` takes this one. None where that has to look
+        for itself: the phone sleeps or is locked, its keyboard is up, or words of it are secret.
 
-        Stores no picture. Raises Stopped and PhoneError.
+        On a phone that is not the run's `own` yet, and where the elements have not come, it is an early look, of which
+        `answer_to` finds out whether it still holds. Stores no picture. Raises Stopped and PhoneError.
         """
         state, mask = self._state, self._mask
         if self._needs_list or state.waits_for_lists or not mask.covers_nothing:
             return None
         seen = await self._control.guard(self._first_look())
-        if seen.locked or not seen.screen_on or seen.keyboard_shown or mask.observation(seen) is not seen:
+        covered = mask.observation(seen) is not seen or mask.covers_words(seen)
+        if seen.locked or not seen.screen_on or seen.keyboard_shown or covered:
             state.pending = None
             return None
         told = seen.without_picture()
-        state.fresh, state.pending = seen, EarlyLook(None, told, told, PATIENCE_S)
+        state.fresh = seen
+        state.pending = None if own and seen.complete else EarlyLook(None, told, told, PATIENCE_S)
         screen, targets = screen_of(seen, self._fit(seen.size), covered=False, tokens=self._list_tokens)
         return ScreenView(told, screen, targets, None)
 
