@@ -50,7 +50,8 @@ class Presses:
             await refuse(self._sender, url, thread, self._language)
             return
         with speaking(language_of(self._language, person.language)):
-            press = Press(person, account.place(channel, ref.address.thread), _event(payload), _data(action), ref)
+            event = str(payload.get("trigger_id") or "")
+            press = Press(person, account.place(channel, ref.address.thread), event, _data(action), ref)
             reply = await self._intake.press(press)
             if alone and reply.shown is not None:
                 await self._sender.whisper(url, reply.shown, thread, replace_original=True)
@@ -71,10 +72,6 @@ class Presses:
             logger.info("A pressed message stays as it is for now: %s", refused)
             return False
         return reply.shown is not None or reply.dead
-
-
-def _event(payload: Raw) -> str:
-    return str(payload.get("trigger_id") or "")
 
 
 def _data(action: Raw) -> str:

@@ -13,7 +13,7 @@ from bot.cli.exits import OK, UNAVAILABLE
 pytestmark = pytest.mark.slow
 
 HEAVY = {
-    *("openai", "langgraph", "langchain_core", "discord", "telegram", "telebot", "aiohttp", "httpx"),
+    *("openai", "langgraph", "langchain_core", "discord", "slack_sdk", "telegram", "telebot", "aiohttp", "httpx"),
     *("adbutils", "PIL", "numpy", "uvloop"),
 }
 ASKED = """
