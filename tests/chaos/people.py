@@ -14,7 +14,7 @@ from simcord.backend.models import User as Member
 from tests.fakes.discord import FakeDiscord
 from tests.fakes.telegram import Chat, FakeTelegram, User
 
-ANSWERS = {"Which colour": "the blue one", "A code": "246810"}
+ANSWERS = {"Which colour": "the blue one", "A code": "246810", "I am stuck": "go on"}
 BUTTONS = ("Resume", "Allow", "Done")
 """What they press when they see it; never Stop."""
 ENDINGS = ("Done", "Blocked", "Failed", "Cancelled")

@@ -1,4 +1,4 @@
-"""What is left behind, read from the files themselves."""
+"""What is left behind, read from the database itself, whatever the service says."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ import sqlite3
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
+
+from tests.fixtures.databases import ON_POSTGRESQL, database_url
 
 
 @dataclass(frozen=True)
@@ -21,11 +23,23 @@ class TaskRow:
 
 def rows(data: Path, sql: str) -> list[tuple[object, ...]]:
     """What a statement finds in the task database; nothing while there is none."""
+    if ON_POSTGRESQL:
+        from tests.fixtures.postgresql import rows_of  # noqa: PLC0415 - an extra
+
+        return rows_of(database_url(data), sql)
     path = data / "opengui.sqlite3"
     if not path.exists():
         return []
     with closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True, timeout=10)) as connection:
         return list(connection.execute(sql))
+
+
+def change(data: Path, sql: str) -> bool:
+    """Whether a statement has changed anything in the task database."""
+    if ON_POSTGRESQL:
+        return bool(rows(data, f"{sql} RETURNING 1"))
+    with closing(sqlite3.connect(data / "opengui.sqlite3", timeout=10)) as connection, connection:
+        return connection.execute(sql).rowcount > 0
 
 
 def tasks(data: Path) -> list[TaskRow]:

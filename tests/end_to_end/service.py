@@ -16,6 +16,7 @@ from typing import Any, Self
 
 import aiohttp
 
+from bot.web import handover
 from devices.virtual_phone.phone import VirtualPhone
 from tests.fixtures.adb import AdbServer
 from tests.fixtures.databases import database_url
@@ -196,7 +197,8 @@ class Service:
 
     async def health(self) -> dict[str, Any]:
         """What it tells at /healthz."""
-        origin = self.console.partition("/?")[0]
+        note = await asyncio.to_thread(handover.read, self._place.data)
+        origin = self.console.partition("/?")[0] if note is None else note.url
         async with aiohttp.ClientSession() as caller, caller.get(f"{origin}/healthz") as response:
             told: dict[str, Any] = await response.json()
             return told

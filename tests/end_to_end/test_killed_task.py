@@ -64,7 +64,7 @@ class Found:
                 await asyncio.sleep(0.1)
 
     def _open(self) -> list[tuple[str, str, str]]:
-        sql = "SELECT task, id, question FROM questions WHERE answer IS NULL AND expired = 0"
+        sql = "SELECT task, id, question FROM questions WHERE answer IS NULL AND NOT expired"
         return [(str(task), str(number), str(text)) for task, number, text in rows(self.place.data, sql)]
 
     def judge(self) -> None:

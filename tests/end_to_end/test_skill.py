@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-import sqlite3
 import time
-from contextlib import closing
 
 import aiohttp
 import httpx2
@@ -14,6 +12,7 @@ import pytest
 from mcp.client.client import Client
 from mcp.client.streamable_http import streamable_http_client
 
+from tests.chaos.records import change, rows
 from tests.end_to_end.service import Place
 
 TASK = 'Open Notes, tap New note, type "First" into Title, type "Eggs and flour" into Note, tap Save'
@@ -52,8 +51,7 @@ async def test_a_saved_skill_is_done_in_every_way(place: Place) -> None:
             plan = {"rule": "every 2h", "skill": "note", "arguments": {"title": "As planned"}}
             async with caller.post(f"{url}/api/v1/schedules", json=plan) as answer:
                 assert (await answer.json())["options"]["arguments"] == {"title": "As planned"}
-        with closing(sqlite3.connect(place.data / "opengui.sqlite3")) as database, database:
-            database.execute("UPDATE schedules SET due = ?", (time.time(),))
+        change(place.data, f"UPDATE schedules SET due = {time.time()}")
         await noted(place, "As planned")
 
         async with (
@@ -64,8 +62,7 @@ async def test_a_saved_skill_is_done_in_every_way(place: Place) -> None:
             assert not (await client.call_tool("run_skill", given)).is_error
             await noted(place, "Over MCP")
         assert "done in" in (await place.opengui("skills"))[1]
-        with closing(sqlite3.connect(place.data / "opengui.sqlite3")) as database:
-            used = database.execute("SELECT outcome FROM tasks WHERE skill = 'note' AND parts = 0").fetchall()
+        used = rows(place.data, "SELECT outcome FROM tasks WHERE skill = 'note' AND parts = 0")
         assert {row[0] for row in used} == {"succeeded"}
     (row,) = [
         row

@@ -5,10 +5,10 @@ though the service is killed between the reading and the telling.
 from __future__ import annotations
 
 import asyncio
-import sqlite3
+import json
 import time
-from contextlib import closing
 
+from tests.chaos.records import change, rows
 from tests.end_to_end.service import Place
 from tests.end_to_end.test_telegram import town
 
@@ -19,9 +19,8 @@ async def is_due(place: Place) -> None:
     """Half an hour is over, as far as the schedule knows; it is waited for until it goes on."""
     async with asyncio.timeout(60):
         while True:
-            with closing(sqlite3.connect(place.data / "opengui.sqlite3")) as database, database:
-                if database.execute("UPDATE schedules SET due = ? WHERE paused = 0", (time.time(),)).rowcount:
-                    return
+            if change(place.data, f"UPDATE schedules SET due = {time.time()} WHERE NOT paused"):
+                return
             await asyncio.sleep(0.05)
 
 
@@ -29,12 +28,9 @@ async def read(place: Place, times: int) -> list[str]:
     """What came of the readings, once there are so many."""
     async with asyncio.timeout(60):
         while True:
-            with closing(sqlite3.connect(place.data / "opengui.sqlite3")) as database:
-                found = database.execute(
-                    "SELECT json_extract(verdict, '$.finding') FROM tasks WHERE state = 'ended' ORDER BY id"
-                ).fetchall()
+            found = rows(place.data, "SELECT verdict FROM tasks WHERE state = 'ended' ORDER BY id")
             if len(found) == times:
-                return [str(row[0]) for row in found]
+                return [str(json.loads(str(row[0]))["finding"]) for row in found]
             await asyncio.sleep(0.05)
 
 

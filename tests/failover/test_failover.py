@@ -8,6 +8,7 @@ import asyncio
 import os
 import random
 import signal
+import socket
 import sys
 import time
 from collections import Counter
@@ -36,6 +37,7 @@ WAYS = ("kill", "stop", "cut")
 FAILOVERS = int(os.environ.get("FAILOVERS", str(len(WAYS))))
 SEED = int(os.environ.get("FAILOVER_SEED", "0")) or random.SystemRandom().randrange(1, 1_000_000)
 WITHIN_S = 15.0
+"""On a machine with two processes for each processor at most; in proportion on one with more."""
 LIMIT_S = 120.0
 CALM_S = 600.0
 LOST = 75
@@ -163,6 +165,7 @@ async def test_the_other_one_takes_over(adb_server: AdbServer, tmp_path: Path, d
         active, standby = all_of_it.hubs
         await active.begin("Ready.")
         await standby.begin("Standing by")
+        await says_so(standby)
         for number in range(FAILOVERS):
             way = WAYS[number % len(WAYS)]
             await all_of_it.at_work()
@@ -170,8 +173,12 @@ async def test_the_other_one_takes_over(adb_server: AdbServer, tmp_path: Path, d
             all_of_it.telegram.polling.most = 0
             await active.lose(way)
             lost = time.monotonic()
+            await standby.service.says("is this service's from now on")
+            had = time.monotonic() - lost
             await standby.service.says("Ready.")
             took[way].append(time.monotonic() - lost)
+            busy = os.getloadavg()[0] / (os.cpu_count() or 1) / 2
+            assert took[way][-1] < WITHIN_S * max(1.0, busy)
             if way == "cut":
                 assert all_of_it.telegram.polling.most <= 1, "the chat was connected twice"
             await asyncio.sleep(chance.uniform(0.0, 2.0))
@@ -179,12 +186,26 @@ async def test_the_other_one_takes_over(adb_server: AdbServer, tmp_path: Path, d
             active, standby = standby, active
             await standby.begin("Standing by")
             all_of_it.people.look_again()
-            say(f"{number + 1} {way}: taken over in {took[way][-1]:.1f} s")
+            say(f"{number + 1} {way}: record after {had:.1f} s, ready after {took[way][-1]:.1f} s, load {busy:.1f}")
         await all_of_it.in_peace()
     for way, seconds in took.items():
         if seconds:
             say(f"{way}: {len(seconds)} times, {min(seconds):.1f} to {max(seconds):.1f} s")
-    assert max(each for seconds in took.values() for each in seconds) < WITHIN_S
+
+
+async def says_so(standby: Hub) -> None:
+    """To programs, on its page, and to the doctor; it does what it is asked for by nobody."""
+    async with asyncio.timeout(LIMIT_S):
+        while not (standby.place.data / "console.json").exists():
+            await asyncio.sleep(0.1)
+    told = await standby.service.health()
+    assert told["healthy"]
+    assert told["standing_by"]["active"] == socket.gethostname()
+    _, out, _ = await standby.place.opengui("doctor")
+    assert f"the active service is {socket.gethostname()}" in out
+    code, _, why = await standby.place.opengui("do", "open the clock")
+    assert code
+    assert "stands by" in why
 
 
 def judge(made: World, receipts: list[str]) -> None:

@@ -97,6 +97,8 @@ class PostgresDatabase:
         try:
             while (owned := await patiently(prepare, seconds=patience)) is not None and stand_by is not None:
                 stand_by(owned.service)
+            if stand_by is not None:
+                logger.info("The record in %s is this service's from now on.", server.name)
         except BaseException:
             await database.close()
             raise
