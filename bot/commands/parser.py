@@ -169,7 +169,6 @@ _NAME = Field("name")
 _TASK = Field("task", OptionKind.TASK)
 _WHO = Field("who", OptionKind.SUBJECT)
 _SCHEDULE = Field("schedule")
-_TRIGGER = Field("trigger")
 _SETTING = Field("setting", OptionKind.SETTING)
 
 _NESTED: Mapping[str, tuple[tuple[str, str, tuple[str, ...] | None, str | None, tuple[Field, ...]], ...]] = {
@@ -182,14 +181,8 @@ _NESTED: Mapping[str, tuple[tuple[str, str, tuple[str, ...] | None, str | None, 
         ("schedule", "remove", (), "remove {schedule}", (_SCHEDULE,)),
     ),
     "watch": (("schedule", "watch", None, None, ()),),
-    "when": (("trigger", "add", None, None, ()),),
-    "triggers": (
-        ("trigger", "list", (), "", ()),
-        ("trigger", "pause", (), "pause {trigger}", (_TRIGGER,)),
-        ("trigger", "resume", (), "resume {trigger}", (_TRIGGER,)),
-        ("trigger", "revoke", (), "revoke {trigger}", (_TRIGGER,)),
-        ("trigger", "remove", (), "remove {trigger}", (_TRIGGER,)),
-    ),
+    "when": (("schedule", "when", None, None, ()),),
+    "triggers": (("schedule", "triggers", (), "", ()),),
     "remember": (("memory", "remember", ("device",), None, ()),),
     "forget": (("memory", "forget", (), None, ()),),
     "memories": (("memory", "list", (), None, ()),),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -19,6 +19,7 @@ from tests.bot.web.v1.world import Answer, ApiWorld, open_api
 from tests.bot.world import ANNA
 
 pytestmark = pytest.mark.slow
+NONE: Mapping[str, str] = {}
 
 
 @dataclass
@@ -35,14 +36,14 @@ class Called:
         *,
         secret: str | None = None,
         body: bytes | None = None,
-        **headers: Any,
+        more: Mapping[str, str] = NONE,
     ) -> tuple[int, Any]:
         """Call it; nothing but what is given goes along."""
         sent = {
             "Content-Type": "application/json",
             "Authorization": f"Bearer {self.secret if secret is None else secret}",
         }
-        sent |= {name.replace("_", "-"): value for name, value in headers.items()}
+        sent |= {name.replace("_", "-"): value for name, value in more.items()}
         data = json.dumps({} if values is None else values).encode() if body is None else body
         url = self.api.url.with_path("/hooks/door")
         async with self.api.session.post(url, data=data, headers=sent) as response:
@@ -84,12 +85,12 @@ async def test_a_call_begins_the_task_with_its_values_as_data(hook: Called) -> N
 
 @pytest.mark.parametrize("header", ["webhook_id", "Idempotency_Key"])
 async def test_the_same_id_begins_nothing_twice(hook: Called, header: str) -> None:
-    first = await hook.call({"who": "Bob"}, **{header: "one"})
-    again = await hook.call({"who": "Bob"}, **{header: "one"})
+    first = await hook.call({"who": "Bob"}, more={header: "one"})
+    again = await hook.call({"who": "Bob"}, more={header: "one"})
     assert (first[0], again[0]) == (202, 202)
     assert first[1]["task"] == again[1]["task"]
     assert again[1]["duplicate"]
-    await hook.call({"who": "Eve"}, **{header: "two"})
+    await hook.call({"who": "Eve"}, more={header: "two"})
     assert await hook.texts() == ["who: Bob", "who: Eve"]
 
 
@@ -125,7 +126,7 @@ async def test_forged_and_replayed_signatures_are_refused(hook: Called) -> None:
     assert await hook.signed(body, at=now - 301) == 401
     assert await hook.signed(body, at=now + 301) == 401
     wrong = {"webhook_id": "1", "webhook_timestamp": str(int(now)), "webhook_signature": "v1,AAAA"}
-    assert (await hook.call({"who": "Eve"}, **wrong))[0] == 401
+    assert (await hook.call({"who": "Eve"}, more=wrong))[0] == 401
     assert await hook.texts() == []
 
 
@@ -138,12 +139,14 @@ async def test_bodies(hook: Called, body: bytes, status: int) -> None:
 
 
 async def test_no_more_than_it_may_in_an_hour_and_in_a_minute(hook: Called) -> None:
-    answers = [(await hook.call({"who": str(number)}, webhook_id=str(number)))[0] for number in range(CALLS + 2)]
+    answers = [
+        (await hook.call({"who": str(number)}, more={"webhook_id": str(number)}))[0] for number in range(CALLS + 2)
+    ]
     assert answers[:6] == [202] * 5 + [429]
     assert answers[-2:] == [429, 429]
     assert len(await hook.texts()) == 5
     hook.api.world.clock.advance(3601.0)
-    assert (await hook.call({"who": "later"}, webhook_id="later"))[0] == 202
+    assert (await hook.call({"who": "later"}, more={"webhook_id": "later"}))[0] == 202
 
 
 async def test_rights_and_a_pause_are_those_of_the_moment(hook: Called) -> None:
@@ -157,6 +160,6 @@ async def test_rights_and_a_pause_are_those_of_the_moment(hook: Called) -> None:
 
 
 async def test_a_page_of_another_site_cannot_call(hook: Called) -> None:
-    assert (await hook.call({"who": "Eve"}, Origin="https://evil.example"))[0] == 403
-    assert (await hook.call({"who": "Eve"}, Host="evil.example"))[0] == 403
+    assert (await hook.call({"who": "Eve"}, more={"Origin": "https://evil.example"}))[0] == 403
+    assert (await hook.call({"who": "Eve"}, more={"Host": "evil.example"}))[0] == 403
     assert await hook.texts() == []
