@@ -118,7 +118,10 @@ export class Conversation {
 
   async fill() {
     const id = this.id;
-    if (id && !this.task(id)) await this.seek(id);
+    if (id && !this.task(id)) {
+      await this.seek(id);
+      this.way.draw();
+    }
     const task = this.task(id);
     const thread = this.thread();
     try {
