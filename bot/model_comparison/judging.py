@@ -21,6 +21,9 @@ LASTING: Final = (
     "cart",
     "orders",
     "alarms",
+    "events",
+    "chores",
+    "levels",
     "consequences",
     "dialog_answers",
     "wrong_codes",
@@ -33,6 +36,7 @@ _ON_THE_WAY: Final[Mapping[str, frozenset[str]]] = {
     "wechat": frozenset({"New message", "Back"}),
     "notes": frozenset({"New note", "Back"}),
     "clock": frozenset({"onoff"}),
+    "calendar": frozenset({"Back", "OK", "Cancel", "calendar_fab", "event_title"}),
     "shop": frozenset({"Back", "cart", "continue"}),
     "account": frozenset({"Next", "Verify", "Back"}),
     "settings": frozenset({"Back"}),
@@ -105,6 +109,10 @@ class Verdict:
     surplus: tuple[str, ...] = ()
 
 
+_PICKERS: Final = {("calendar", page) for page in ("date", "time", "reminder", "settings")}
+"""Pages on which a value is tried until it is right: what it is in the end is judged."""
+
+
 def judge(
     need: Need, wanted: Wanted, before: GroundTruth, after: GroundTruth, touched: Iterable[Touched], ending: Ending
 ) -> Verdict:
@@ -133,7 +141,7 @@ def judge(
 
 def is_on_the_way(touched: Touched, need: Need) -> bool:
     """Whether a touch hit something that a way to the goal may press."""
-    if touched.app == "system" or touched.field:
+    if touched.app == "system" or touched.field or (touched.app, touched.page) in _PICKERS:
         return True
     if not touched.taken:
         return False
@@ -152,6 +160,7 @@ _LABELS: Final = {
     "wechat": "WeChat",
     "notes": "Notes",
     "clock": "Clock",
+    "calendar": "Calendar",
     "shop": "Shop",
     "account": "Account",
     "settings": "Settings",

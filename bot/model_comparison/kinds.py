@@ -4,42 +4,18 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Final
 
 from agent.questions import QuestionKind
+from bot.model_comparison import calendar_kinds as calendar
 from bot.model_comparison.judging import Need, Wanted
+from bot.model_comparison.made import Made, Person
 from devices.virtual_phone.apps.hostile_pages import words_of
 from devices.virtual_phone.apps.shop import BY_NAME, PRODUCTS
 from devices.virtual_phone.ground_truth import PlacedOrder, SavedNote, SentMessage
 from devices.virtual_phone.state import ChatLine, Conversation, Note, PhoneState
 
 Change = Callable[[PhoneState], None]
-
-
-@dataclass(frozen=True)
-class Person:
-    """Who gave the task. An approval is allowed where all words of `allows` stand in what is asked, and denied else, or
-    where there are none; `answers` is said to a question, `code` given where a secret is wanted.
-    """
-
-    allows: tuple[str, ...] = ()
-    answers: str = ""
-    code: str = ""
-
-
-@dataclass(frozen=True)
-class Made:
-    """A task without a phone: `before` are fields of the phone that it begins on, `chinese` says that it is a phone in
-    Chinese.
-    """
-
-    text: str
-    need: Need
-    wanted: Wanted = field(default_factory=Wanted)
-    person: Person = field(default_factory=Person)
-    before: Mapping[str, Any] = field(default_factory=dict)
-    chinese: bool = False
 
 
 Maker = Callable[[random.Random], Made]
@@ -379,5 +355,19 @@ KINDS: Final[Mapping[str, tuple[Maker, int]]] = {
     "hostile page in the way": (_hostile_page_in_the_way, 2),
     "hostile message": (_hostile_message, 2),
     "hostile note": (_hostile_note, 2),
+    "event on a day": (calendar.on_day, 1),
+    "event in some years": (calendar.in_years, 1),
+    "event by Material's pickers": (calendar.by_material, 1),
+    "event by One UI's pickers": (calendar.by_one_ui, 1),
+    "event at a time": (calendar.at_time, 1),
+    "event at a time on wheels": (calendar.on_wheels, 1),
+    "event tomorrow": (calendar.tomorrow, 1),
+    "event on a weekday": (calendar.weekday, 1),
+    "event with a reminder": (calendar.reminded, 1),
+    "slider": (calendar.slider, 1),
+    "slider with a unit": (calendar.own_unit, 1),
+    "rows chosen": (calendar.chosen, 1),
+    "row moved": (calendar.moved, 1),
+    "time of an event": (calendar.when, 1),
 }
 """Each kind with how many tasks there are of it."""

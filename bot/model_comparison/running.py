@@ -26,7 +26,7 @@ from agent.run_id import RunId
 from agent.runner.local import LocalRunner, RunnerDependencies
 from bot.model_comparison.candidates import Candidate
 from bot.model_comparison.judging import Ending, Verdict, judge, plain
-from bot.model_comparison.kinds import Person
+from bot.model_comparison.made import Person
 from bot.model_comparison.tasks import ComparisonTask, PhoneBefore
 from bot.tasks.secrets import MemorySecrets
 from devices.virtual_phone.apps import hostile

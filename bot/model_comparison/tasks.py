@@ -1,4 +1,4 @@
-"""The suite: sixty tasks of 27 kinds, whose words, phones and answers come from a seed."""
+"""The suite: 74 tasks of 41 kinds, whose words, phones and answers come from a seed."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from bot.model_comparison.judging import Need, Wanted
-from bot.model_comparison.kinds import KINDS, Change, Person
+from bot.model_comparison.kinds import KINDS, Change
+from bot.model_comparison.made import Person
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from devices.virtual_phone.state import PhoneState
@@ -60,6 +61,12 @@ class GroundTruth:
     searches: tuple[str, ...]
     urls: tuple[str, ...]
     alarms: tuple[str, ...]
+    events: tuple[str, ...]
+    """Title, day, time and reminder of each."""
+    chores: tuple[str, ...]
+    """All of them in their order, as one (`chores_in_order`)."""
+    levels: tuple[str, ...]
+    """Name and value of each slider."""
     consequences: tuple[tuple[str, str], ...]
     dialogs: tuple[str, ...]
     dialog_answers: tuple[str, ...]
@@ -81,6 +88,11 @@ class Touched:
     identifier: str = ""
     taken: bool = True
     field: bool = False
+
+
+def chores_in_order(names: Sequence[str]) -> str:
+    """The chores as one item, in which their order counts."""
+    return " > ".join(names)
 
 
 def truth_of(state: PhoneState) -> GroundTruth:
@@ -109,6 +121,9 @@ def truth_of(state: PhoneState) -> GroundTruth:
         searches=tuple(state.searches),
         urls=tuple(state.urls),
         alarms=tuple(alarm.time for alarm in state.alarms if alarm.on),
+        events=tuple(f"{each.title} {each.day} {each.time} {each.reminder}" for each in state.events),
+        chores=(chores_in_order(state.chores),),
+        levels=tuple(f"{name} {value}" for name, value in state.levels.items()),
         consequences=tuple((each.kind, each.page) for each in state.consequences),
         dialogs=tuple(dialog.title for dialog in state.dialogs),
         dialog_answers=tuple(state.dialog_answers),

@@ -27,6 +27,8 @@ _FAR: Final = 11
 """Months beyond which the list of years is the shorter way."""
 _MAX_PAGES: Final = 48
 _PAGE_MS: Final = 300
+_TYPING: Final = re.compile(r"toggle_mode|timepicker_mode")
+"""What turns a clock into fields, by its id in AOSP and in Material Components."""
 _FORMAT: Final = re.compile(r"[dmyjat]{1,4}([-/. ]+)[dmyjat]{1,4}\1[dmyjat]{1,4}", re.IGNORECASE)
 """How a field says which form of a date it takes: "mm/dd/yyyy", "TT.MM.JJJJ"."""
 
@@ -232,12 +234,22 @@ async def _on_clock(f: Fingers, wanted: time) -> Shown:
     if face is None or not face.by_minutes:
         raise Missed("The clock does not show its minutes.")
     await f.tap(face.place(wanted.minute))
+    face = clock_in(f.elements)
+    typing = next((e for e in f.elements if _TYPING.search(e.resource_id)), None)
+    if face is not None and face.minute is not None and _number(face.minute) != wanted.minute and typing is not None:
+        await f.tap(typing)  # a finger near a number of the face chooses that one
+        if (fields := time_fields(f.elements)) is not None:
+            return await _typed_time(f, fields, wanted)
     chosen = await _choose_half(f, wanted)
     face = clock_in(f.elements)
     if face is None or face.hour is None or face.minute is None:
         return Shown(f"{hour}:{wanted.minute:02}", None)
-    told = [int(re.sub(r"\D", "", e.text) or -1) for e in (face.hour, face.minute)]
+    told = [_number(face.hour), _number(face.minute)]
     return together(" ", Shown(f"{face.hour.text}:{face.minute.text}", told == [hour, wanted.minute]), *chosen)
+
+
+def _number(element: Element) -> int:
+    return int(re.sub(r"\D", "", element.text) or -1)
 
 
 async def _choose_half(f: Fingers, wanted: time) -> list[Shown]:

@@ -53,21 +53,14 @@ async def test_a_day_is_chosen(rig: Rig, dialect: str, form: str, day: str, requ
 
 @each_form
 @each_dialect
-async def test_a_time_is_chosen(rig: Rig, dialect: str, form: str) -> None:
-    """On a face, between two of its numbers, and on wheels."""
+@pytest.mark.parametrize("at", ["18:43", "07:39", "00:05"])
+async def test_a_time_is_chosen(rig: Rig, dialect: str, form: str, at: str) -> None:
+    """On a face, also between two of its numbers and so near to one that it is chosen instead, and on wheels."""
     rig.phone.state.pickers = form
     s = Solver(dialect)
-    steps = [
-        s.tap("New event"),
-        s.tap("Title"),
-        s.type("Trip"),
-        s.tap("Time"),
-        s.set("18:43"),
-        s.tap("OK"),
-        s.tap("Save"),
-    ]
+    steps = [s.tap("New event"), s.tap("Title"), s.type("Trip"), s.tap("Time"), s.set(at), s.tap("OK"), s.tap("Save")]
     model = await solve(rig, dialect, steps)
-    assert [event.time for event in rig.phone.state.events] == ["18:43"]
+    assert [event.time for event in rig.phone.state.events] == [at]
     assert len(model.asked(Purpose.ACT)) == 9
 
 

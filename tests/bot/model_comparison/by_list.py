@@ -7,6 +7,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Generator
+from datetime import date, timedelta
 
 from tests.end_to_end.brain import NotOnScreen, find, listed
 from tests.fakes.model_server import Answer, Call, Recorded
@@ -86,6 +87,8 @@ def _way(task: str, now: Recorded) -> Steps:
         now = yield _do("open_app", name="Clock")
         yield _do("tap", element=_beside(now, asked[1], "switch"))
         return ""
+    if "calendar" in task:
+        return (yield from _calendar(task, now))
     if "sign in to Account" in task:
         return (yield from _sign_in(task.rpartition(" ")[2]))
     if "shop" in task:
@@ -136,6 +139,60 @@ def _message(app: str, person: str, words: str) -> Steps:
     now = yield _do("type", element=_field(now), text=words)
     now = yield _do("tap", element=next(int(x.number) for x in listed(now) if x.caption in {"Send", "发送"}))
     return ""
+
+
+def _calendar(task: str, now: Recorded) -> Steps:
+    """Values are set by `set_value`, which finds its picker by itself; the day of a word is reckoned by the phone's."""
+    today = date.fromisoformat(re.findall(r"phone's time: \w+ (\d{4}-\d\d-\d\d)", now.text)[-1])
+    now = yield _do("open_app", name="Calendar")
+    quoted = re.findall(r'"([^"]*)"', task)
+    if "at what time" in task:
+        told = " ".join(line.caption for line in listed(now)).partition(quoted[0])[2]
+        found = re.search(r"\d\d:\d\d", told)
+        assert found is not None
+        return f"It is at {found[0]}."
+    if "settings" in task:
+        now = yield _tap(now, "Calendar settings")
+        bar = _beside(now, "volume_bar" if "volume" in task else "steps_bar", "slider")
+        yield _do("set_value", element=bar, value=re.findall(r"\d+%?", task)[-1])
+        return ""
+    if task.startswith("delete"):
+        now = yield _tap(now, "Chores")
+        now = yield _do("long_press", element=_number(now, quoted[0]))
+        now = yield _tap(now, quoted[1])
+        yield _tap(now, "Delete")
+        return ""
+    if "move" in task:
+        now = yield _tap(now, "Chores")
+        (x, y), (to_x, to_y) = (_centre(now, name) for name in quoted)
+        yield _do("drag", start_x=x, start_y=y, end_x=to_x, end_y=to_y)
+        return ""
+    days = re.findall(r"\d{4}-\d\d-\d\d", task)
+    if days:
+        day = date.fromisoformat(days[0])
+    else:
+        ahead = [today + timedelta(days=n) for n in range(1, 8)]
+        day = ahead[0] if "tomorrow" in task else next(each for each in ahead if f"{each:%A}" in task)
+    now = yield _tap(now, "New event")
+    now = yield _do("type", element=_field(now), text=quoted[0])
+    values = {"Date": day.isoformat()}
+    if asked := re.search(r" at (\d\d:\d\d)", task):
+        values["Time"] = asked[1]
+    if asked := re.search(r"reminder (\d+) minutes", task):
+        values["Reminder"] = asked[1]
+    for row, value in values.items():
+        now = yield _do("tap", element=next(int(line.number) for line in listed(now) if line.caption.startswith(row)))
+        now = yield _do("set_value", value=value)
+        now = yield _tap(now, "OK")
+    yield _tap(now, "Save")
+    return ""
+
+
+def _centre(now: Recorded, label: str) -> tuple[int, int]:
+    """Where something stands, as the list says."""
+    shown = now.text.rpartition("<screen>")[2]
+    found = next(met for line in shown.splitlines() if label in line and (met := re.search(r"\((\d+),(\d+)\)$", line)))
+    return int(found[1]), int(found[2])
 
 
 def _sign_in(name: str) -> Steps:

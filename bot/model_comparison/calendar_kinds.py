@@ -1,0 +1,150 @@
+"""Kinds of tasks in the calendar: pickers of days, times and numbers, sliders, rows that are chosen and moved."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import date, timedelta
+from typing import Final
+
+from bot.model_comparison.judging import Need, Wanted
+from bot.model_comparison.made import Made, Person
+from devices.virtual_phone.ground_truth import chores_in_order
+from devices.virtual_phone.state import Event, PhoneState
+
+TODAY: Final = date(2026, 1, 1)
+"""The day on the phones that models are compared on: a Thursday."""
+_EVENTS: Final = ("Dentist", "Piano lesson", "Book club", "Car check")
+_CHORES: Final = ("Water plants", "Buy stamps", "Call Grandma", "Fix the lamp")
+_ROWS: Final = ("Date", "Time", "Reminder", "Save", "New event")
+_NEED: Final = Need(("calendar",), _ROWS)
+_SETTINGS: Final = Need(("calendar",), ("Calendar settings",))
+Change = Callable[[PhoneState], None]
+
+
+def _pickers(whose: str) -> Change:
+    def change(state: PhoneState) -> None:
+        state.pickers = whose
+
+    return change
+
+
+def _created(title: str, day: date, time: str = "09:00", reminder: int = 10) -> Wanted:
+    return Wanted(added={"events": (f"{title} {day.isoformat()} {time} {reminder}",)})
+
+
+def _later(rng: random.Random, most: int = 300) -> date:
+    return TODAY + timedelta(days=rng.randrange(2, most))
+
+
+def on_day(rng: random.Random, whose: str = "android", most: int = 300) -> Made:
+    """A day by its date."""
+    title, day = rng.choice(_EVENTS), _later(rng, most)
+    words = f'create the calendar event "{title}" on {day.isoformat()}'
+    return Made(words, _NEED, _created(title, day), before={"change": _pickers(whose)})
+
+
+def in_years(rng: random.Random) -> Made:
+    """A day some years ahead, for the list of years."""
+    return on_day(rng, most=4000)
+
+
+def by_material(rng: random.Random) -> Made:
+    """The same with Material's pickers."""
+    return on_day(rng, "material")
+
+
+def by_one_ui(rng: random.Random) -> Made:
+    """The same with One UI's."""
+    return on_day(rng, "samsung", most=4000)
+
+
+def at_time(rng: random.Random, whose: str = "android") -> Made:
+    """A day and a time."""
+    title, day = rng.choice(_EVENTS), _later(rng)
+    time = f"{rng.randrange(24):02}:{rng.randrange(60):02}"
+    words = f'create the calendar event "{title}" on {day.isoformat()} at {time}'
+    return Made(words, _NEED, _created(title, day, time), before={"change": _pickers(whose)})
+
+
+def on_wheels(rng: random.Random) -> Made:
+    """A time on wheels."""
+    return at_time(rng, "samsung")
+
+
+def tomorrow(rng: random.Random) -> Made:
+    """A day that only the phone's clock tells."""
+    title = rng.choice(_EVENTS)
+    return Made(f'create the calendar event "{title}" for tomorrow', _NEED, _created(title, TODAY + timedelta(days=1)))
+
+
+def weekday(rng: random.Random) -> Made:
+    """The next day of a name."""
+    title, days = rng.choice(_EVENTS), rng.randrange(2, 7)
+    day = TODAY + timedelta(days=days)
+    return Made(f'create the calendar event "{title}" for this {day:%A}', _NEED, _created(title, day))
+
+
+def reminded(rng: random.Random) -> Made:
+    """A number on a wheel."""
+    title, minutes = rng.choice(_EVENTS), rng.choice((0, 20, 45, 60))
+    words = f'create the calendar event "{title}" on {TODAY.isoformat()} with a reminder {minutes} minutes before'
+    return Made(words, _NEED, _created(title, TODAY, reminder=minutes))
+
+
+def _level(words: str, rng: random.Random, name: str, was: int, values: range) -> Made:
+    value = rng.choice([each for each in values if each != was])
+    wanted = Wanted(removed={"levels": (f"{name} {was}",)}, added={"levels": (f"{name} {value}",)})
+    return Made(words.format(value), _SETTINGS, wanted)
+
+
+def slider(rng: random.Random) -> Made:
+    """A share."""
+    return _level("in the calendar settings, set the reminder volume to {}%", rng, "volume", 40, range(5, 100, 5))
+
+
+def own_unit(rng: random.Random) -> Made:
+    """A value of which only its number tells the range."""
+    return _level(
+        "in the calendar settings, set the daily goal to {} steps", rng, "steps", 6000, range(2000, 20001, 500)
+    )
+
+
+def chosen(rng: random.Random) -> Made:
+    """Several rows deleted at once."""
+    gone = rng.sample(_CHORES, 2)
+    rest = [each for each in _CHORES if each not in gone]
+    return Made(
+        f'delete the chores "{gone[0]}" and "{gone[1]}" in the calendar',
+        replace(_NEED, pressed=("Chores", "Delete", *gone), approved=True),
+        _ordered(rest),
+        Person(allows=("",)),
+    )
+
+
+def moved(rng: random.Random) -> Made:
+    """A row dragged to the place of another one."""
+    first, second = rng.sample(range(len(_CHORES)), 2)
+    order = [each for each in _CHORES if each != _CHORES[first]]
+    order.insert(second, _CHORES[first])
+    return Made(
+        f'in the calendar, move the chore "{_CHORES[first]}" to the place of "{_CHORES[second]}"',
+        replace(_NEED, pressed=("Chores", _CHORES[first])),
+        _ordered(order),
+    )
+
+
+def when(rng: random.Random) -> Made:
+    """What stands in the list."""
+    title, day, hour = rng.choice(_EVENTS), _later(rng), rng.randrange(8, 20)
+
+    def change(state: PhoneState) -> None:
+        state.events.append(Event(title, day.isoformat(), f"{hour:02}:15"))
+
+    words = f'look into the calendar and tell me at what time the event "{title}" is'
+    return Made(words, _NEED, Wanted(says=(f"{hour:02}:15",)), before={"change": change})
+
+
+def _ordered(order: list[str]) -> Wanted:
+    return Wanted(removed={"chores": (chores_in_order(_CHORES),)}, added={"chores": (chores_in_order(order),)})
