@@ -85,7 +85,9 @@ async def test_answers_are_tried_and_written_for_this_user_alone(settings: Setti
     example.write_text("# Model\nVLM_BASE_URL=\nVLM_MODEL=\n# Service\nMAX_STEPS=60\n")
     async with FakeTelegram() as fake, ModelServer(lambda _: Answer(text="Red")) as model:
         settings = settings.model_copy(update={"telegram_base_url": fake.base_url})
-        typist = Typist([model.base_url, "a-key", "a-model", *DISCORD, *SLACK, TOKEN, "Alice", "1001", "", *FEISHU, *PHONES])
+        typist = Typist(
+            [model.base_url, "a-key", "a-model", *DISCORD, *SLACK, TOKEN, "Alice", "1001", "", *FEISHU, *PHONES]
+        )
         assert await talk(typist, settings, env, example) == 0
         assert "✓ a-model accepts pictures." in typist.screen
         assert f"the bot is @{fake.bot.username}" in typist.screen
@@ -142,7 +144,10 @@ async def test_nothing_is_written_when_it_is_broken_off(settings: Settings, tmp_
 
 async def test_enter_all_the_way_changes_nothing(settings: Settings, tmp_path: Path) -> None:
     env = tmp_path / ".env"
-    assert await talk(Typist([*MODEL, *DISCORD, *SLACK, *TELEGRAM, *FEISHU, *PHONES]), settings, env, tmp_path / "none") == 0
+    assert (
+        await talk(Typist([*MODEL, *DISCORD, *SLACK, *TELEGRAM, *FEISHU, *PHONES]), settings, env, tmp_path / "none")
+        == 0
+    )
     assert not env.exists()
 
 
