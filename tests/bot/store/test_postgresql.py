@@ -245,8 +245,9 @@ async def test_one_service_owns_a_record_until_it_ends(url: str) -> None:
 
 
 async def test_one_that_was_cut_off_writes_nothing_beside_its_successor(server: PostgresServer, url: str) -> None:
-    """Seen failing where a new connection did not ask for the record: both wrote. What it knows is old once another one
-    has had the record, so it never has it again.
+    """Seen failing where a new connection did not ask for the record: both wrote; and where the second did not wait:
+    the first was sure of the record still. What it knows is old once another one has had the record, so it never has it
+    again.
     """
     lost: list[str] = []
     first = await PostgresDatabase.open(url, owns=True, when_lost=lambda: lost.append("lost"))
@@ -255,6 +256,7 @@ async def test_one_that_was_cut_off_writes_nothing_beside_its_successor(server: 
     with pytest.raises(StoreError):
         await first.write(add_row)
     second = await opening
+    assert not first.is_ours
     await second.write(add_row)
     await second.close()
     with pytest.raises(StoreLost):
@@ -275,9 +277,7 @@ async def test_one_that_was_cut_off_and_had_no_successor_goes_on(server: Postgre
 async def test_one_that_is_cut_off_is_sure_of_nothing_before_another_one_acts(
     server: PostgresServer, url: str, tmp_path: Path
 ) -> None:
-    """Nothing ends its connection but the silence. Seen failing without `idle_session_timeout`, and the one that comes
-    next acting at once where it did not wait.
-    """
+    """Nothing ends its connection but the silence. Seen failing without `idle_session_timeout`."""
     lost = asyncio.Event()
     loop = asyncio.get_running_loop()
 
