@@ -206,10 +206,10 @@ export class Conversation {
     return (await this.way.post(`/api/v1/tasks/${asked.task}/answer`, { text, question: asked.question })) !== null;
   }
 
-  // What comes of it is seen, wherever one has scrolled to.
+  // What comes of it is seen, wherever one has scrolled to. A button that a task's log has names what it is about by itself.
   async press(button, entry = null) {
     this.talk.follow = true;
-    const body = { data: button.data, message: entry ? String(entry.id) : "", thread: this.thread() ?? "", event: uniqueId() };
+    const body = { data: button.data, message: Number.isInteger(entry?.id) ? String(entry.id) : "", thread: this.thread() ?? "", event: uniqueId() };
     const reply = await this.way.post("/api/console/presses", body);
     if (reply?.task) go("task", reply.task);
   }

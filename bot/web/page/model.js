@@ -1,4 +1,5 @@
-// What the page knows: messages by id, tasks and what has happened to them, phones, questions. The service is right; this only remembers.
+// What the page knows: messages by id, tasks and what has happened to them, phones, questions. The service is right; this
+// only remembers.
 
 import { say } from "./words.js";
 

@@ -218,7 +218,7 @@ class LogStream:
             case _ if name == "thinking_start":
                 return {}
             case other:
-                return other.model_dump(mode="json", exclude={"type"})
+                return other.model_dump(mode="json", exclude={"type", "quiet"})
 
 
 def text_of_call(state: CallState, result: Mapping[str, Any]) -> str:
