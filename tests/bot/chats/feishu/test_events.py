@@ -221,7 +221,7 @@ async def test_a_file_that_is_too_large_is_left_out_and_said(home: Home, chat: F
 
 
 async def test_a_file_of_json_is_no_answer_of_the_api(home: Home, chat: FeishuChat, intake: Recording) -> None:
-    """Seen failing when what is fetched is told from a refusal by its type."""
+    """What is fetched is told from a refusal by the status of the answer, whatever its type."""
     del chat
     file = await home.fake.send_file(home.alice, home.private, "data.json", b'{"code": 99}')
     await home.fake.say(home.alice, home.private, "/do this", reply_to=file)
