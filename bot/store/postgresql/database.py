@@ -9,7 +9,7 @@ import re
 import threading
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
-from typing import Final, Generic, TypeVar
+from typing import Any, Final, Generic, TypeVar
 
 import psycopg
 from psycopg import errors
@@ -51,6 +51,8 @@ class PostgresDatabase:
         self._writer = Line(server, "writes", owns=owns)
         self._reader = Line(server, "reads", read_only=True)
         self._writable = Writable(server.name)
+        self._unsettled: _Fate[Any] | None = None
+        """The transaction at whose COMMIT the owner's connection was lost; of the connection's thread alone."""
 
     @classmethod
     async def open(
@@ -182,15 +184,20 @@ class PostgresDatabase:
         loop: asyncio.AbstractEventLoop,
     ) -> Result:
         try:
-            if not fate.is_committed(connection):
+            if self._unsettled is not None:
+                # Before any other one takes the next number.
+                self._unsettled.settle(connection, loop)
+                self._unsettled = None
+            if fate.is_committed is None:
+                reason = "the connection was lost at a COMMIT"
+                raise StoreError(words("store.away", name=self._server.name, reason=reason))
+            if not fate.is_committed:
                 self._commit(connection, work, fate)
+                fate.ends(loop, is_committed=True)
         except BaseException:
             if left.is_set():
                 logger.exception("a transaction failed after its caller had gone")
             raise
-        for call in fate.on_commit:
-            # Before the caller goes on, and also when it has gone.
-            loop.call_soon_threadsafe(call)
         return fate.result
 
     def _commit(
@@ -211,12 +218,16 @@ class PostgresDatabase:
                 fate.begins(number, result, transaction.on_commit)
                 connection.execute("COMMIT")
             except (errors.SerializationFailure, errors.DeadlockDetected):
+                fate.is_committed = False
                 connection.rollback()
                 if not left:
                     raise
             except BaseException:
                 if not connection.closed:
+                    fate.is_committed = False
                     connection.rollback()
+                elif fate.is_committed is None and number:
+                    self._unsettled = fate
                 raise
             else:
                 return
@@ -231,9 +242,11 @@ class _Fate(Generic[Result]):
     """
 
     def __init__(self) -> None:
-        self._number: int | None = None
+        self._number = 0
         self._results: list[Result] = []
-        self.on_commit: Sequence[Callable[[], None]] = ()
+        self._on_commit: Sequence[Callable[[], None]] = ()
+        self.is_committed: bool | None = False
+        """None from its COMMIT until the answer: where that is lost, what it was is not known."""
 
     @property
     def result(self) -> Result:
@@ -241,18 +254,19 @@ class _Fate(Generic[Result]):
         return self._results[0]
 
     def begins(self, number: int, result: Result, on_commit: Sequence[Callable[[], None]]) -> None:
-        """The transaction with this number is about to be committed; 0 for one of nobody's."""
-        self._number, self._results, self.on_commit = number, [result], on_commit
+        """The transaction with this number is about to be committed; 0 for one that has none."""
+        self._number, self._results, self._on_commit, self.is_committed = number, [result], on_commit, None
 
-    def is_committed(self, connection: Connection) -> bool:
-        """Whether one was committed. Raises StoreError where nobody knows."""
-        if self._number is None:
-            return False
-        if not self._number:
-            raise StoreError(words("store.away", name="PostgreSQL", reason="the connection was lost at a COMMIT"))
-        if connection.execute("SELECT written FROM opengui_schema").fetchall()[0][0] != self._number:
-            self._number = None
-        return self._number is not None
+    def settle(self, connection: Connection, loop: asyncio.AbstractEventLoop) -> None:
+        """Look whether it was committed, on the next connection and before any other transaction there."""
+        written = connection.execute("SELECT written FROM opengui_schema").fetchall()[0][0]
+        self.ends(loop, is_committed=written == self._number)
+
+    def ends(self, loop: asyncio.AbstractEventLoop, *, is_committed: bool) -> None:
+        """It was committed or not. Who listens hears of it before its caller goes on, and also when that has gone."""
+        self.is_committed = is_committed
+        for call in self._on_commit if is_committed else ():
+            loop.call_soon_threadsafe(call)
 
 
 def run_on(connection: Connection) -> Run:
