@@ -112,6 +112,8 @@ class Messages:
         user, channel, number = (str(event.get(key) or "") for key in ("user", "channel", "ts"))
         if event.get("bot_id") or str(event.get("subtype") or "") not in _KINDS or user in {"", account.id}:
             return
+        if event.get("edited"):
+            return  # a mention is told again, as the same message, each time that its writer changes it
         if not channel or not _NUMBER.fullmatch(number):
             return
         teams = (event.get(key) for key in ("user_team", "source_team", "team"))

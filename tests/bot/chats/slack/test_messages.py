@@ -113,7 +113,7 @@ async def test_a_message_that_became_a_task_is_marked(home: Home, intake: Record
 
 async def test_what_nobody_wrote_or_wrote_twice_is_passed_over(home: Home, intake: Recording, chat: SlackChat) -> None:
     """Bots, the bot itself, edits, notices, and events that lack what a message has. Seen failing without the look at
-    `bot_id`, at the subtype, and at what Slack tells of the person.
+    `bot_id`, at the subtype, at what tells of an edit, and at what Slack tells of the person.
     """
     del chat
     fake, text = home.fake, "@opengui do it"
