@@ -105,22 +105,28 @@ class Egress:
         self._most_bytes = most_bytes
 
     async def fetch(
-        self, url: str, *, headers: Mapping[str, str] | None = None, send: Mapping[str, Any] | bytes | None = None
+        self,
+        url: str,
+        *,
+        headers: Mapping[str, str] | None = None,
+        send: Mapping[str, Any] | bytes | None = None,
+        reads: bool = True,
     ) -> Fetched:
         """What stands there; with `send` it is posted as JSON, bytes as they are. `headers` go to the first address
-        alone, and who sends something is not redirected. Raises FetchFailed.
+        alone, and who sends something is not redirected. Unless it `reads`, the body is left, whatever it is. Raises
+        FetchFailed.
         """
         try:
             async with asyncio.timeout(self._seconds):
-                return await self._follow(_parsed(url), headers or {}, send)
+                return await self._follow(_parsed(url), headers or {}, send, reads)
         except TimeoutError as error:
             raise FetchFailed(f"It took longer than {self._seconds:g} seconds.") from error
 
     async def _follow(
-        self, url: yarl.URL, headers: Mapping[str, str], send: Mapping[str, Any] | bytes | None
+        self, url: yarl.URL, headers: Mapping[str, str], send: Mapping[str, Any] | bytes | None, reads: bool
     ) -> Fetched:
         for _ in range(MAX_REDIRECTS + 1):
-            got = await self._once(url, headers, send)
+            got = await self._once(url, headers, send, reads)
             if isinstance(got, Fetched):
                 return got
             if send is not None or headers:
@@ -129,7 +135,7 @@ class Egress:
         raise FetchFailed("It leads from one address to the next without an end.")
 
     async def _once(
-        self, url: yarl.URL, headers: Mapping[str, str], send: Mapping[str, Any] | bytes | None
+        self, url: yarl.URL, headers: Mapping[str, str], send: Mapping[str, Any] | bytes | None, reads: bool
     ) -> Fetched | yarl.URL:
         """One request: what came, or the address that it leads to."""
         host, port = url.raw_host or "", url.port or 0
@@ -169,7 +175,7 @@ class Egress:
                     response.status,
                     response.content_type,
                     response.charset or "",
-                    await self._body(response.headers, response.content),
+                    await self._body(response.headers, response.content) if reads else b"",
                 )
         except (aiohttp.ClientProxyConnectionError, aiohttp.ClientHttpProxyError) as error:
             status = f" (error {error.status})" if isinstance(error, aiohttp.ClientHttpProxyError) else ""

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from abc import ABC, abstractmethod
 from collections.abc import Coroutine
 from typing import Any, Final, Generic, TypeVar
 
 from bot.domain.chat import ChatError
+
+logger = logging.getLogger(__name__)
 
 LOGIN_SECONDS: Final = 30.0
 """How long a message waits for the login before it fails; ours."""
@@ -49,8 +52,10 @@ class Connection(ABC, Generic[C]):
             await asyncio.wait({work, closing}, return_when=asyncio.FIRST_COMPLETED)
         finally:
             closing.cancel()
-            await self._end(work)
-            self._ended.set()
+            try:
+                await self._end(work)
+            finally:
+                self._ended.set()  # also when what waits for the end is cancelled itself
         if work.done() and not work.cancelled():
             work.result()
 
@@ -85,8 +90,13 @@ class Working:
         """Begin with it, in the language that is spoken here."""
         task = asyncio.create_task(work, name=name)
         self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
+        task.add_done_callback(self._done)
         return task
+
+    def _done(self, task: asyncio.Task[None]) -> None:
+        self._tasks.discard(task)
+        if not task.cancelled() and (fault := task.exception()) is not None:
+            logger.error("Work for a chat ended by a fault in the program", exc_info=fault)
 
     async def close(self) -> None:
         """End what is still being done."""

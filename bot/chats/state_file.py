@@ -43,9 +43,15 @@ class Remembered:
 def _read(file: Path) -> dict[str, str]:
     try:
         stored = json.loads(file.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
+    except (OSError, ValueError, RecursionError):
         return {}
-    return {str(key): str(value) for key, value in stored.items()} if isinstance(stored, dict) else {}
+    return texts_in(stored)
+
+
+def texts_in(stored: object) -> dict[str, str]:
+    """The texts by name of what was read from a file; what is anything else was never put there, and is left out."""
+    entries = stored.items() if isinstance(stored, dict) else ()
+    return {key: value for key, value in entries if isinstance(key, str) and isinstance(value, str)}
 
 
 def _write(file: Path, known: Mapping[str, str]) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import Final
 
-from sqlalchemy import Text, and_, bindparam, case, cast, delete, literal, or_, select, update
+from sqlalchemy import Text, and_, bindparam, case, cast, delete, exists, literal, or_, select, update
 from sqlalchemy import insert as plain_insert
 
 from bot.domain.webhook import Delivery, NewWebhook, Webhook
@@ -53,9 +53,12 @@ _QUEUE: Final = plain_insert(deliveries).from_select(
         ),
     ),
 )
-# By the sum: otherwise SQLite saves itself the sorting and reads all that wait.
-_DUE: Final = (
-    select(deliveries).where(deliveries.c.not_before <= bindparam("now")).order_by(deliveries.c.id + 0).limit(500)
+_DUE: Final = select(deliveries.c.webhook).where(deliveries.c.not_before <= bindparam("now")).distinct()
+_DUE_THERE: Final = (
+    select(deliveries)
+    .where(given(deliveries.c.webhook), deliveries.c.not_before <= bindparam("now"))
+    .order_by(deliveries.c.id)
+    .limit(bindparam("most"))
 )
 _NEXT: Final = select(deliveries.c.not_before).order_by(deliveries.c.not_before).limit(1)
 _DONE: Final = delete(deliveries).where(given(deliveries.c.id))
@@ -65,6 +68,9 @@ _LATER: Final = (
     .values(attempts=deliveries.c.attempts + 1, not_before=bindparam("later"))
 )
 _FAILING: Final = update(webhooks).where(_THAT, webhooks.c.failing.is_(None)).values(failing=bindparam("now"))
+_NOTHING_WAITS: Final = (
+    update(webhooks).where(_THAT, ~exists().where(deliveries.c.webhook == webhooks.c.id)).values(failing=None)
+)
 _ANSWERS: Final = update(webhooks).where(_THAT).values(failing=None)
 _SWITCH_OFF: Final = update(webhooks).where(_THAT).values(off=bindparam("why"))
 _SWITCH_ON: Final = update(webhooks).where(_THAT).values(off="", failing=None)
@@ -114,9 +120,14 @@ class Webhooks:
         """
         await transaction.fetch(_QUEUE, {"task": int(task), "question": question, "now": now})
 
-    async def due(self, now: float) -> tuple[Delivery, ...]:
-        """What may be sent now, the oldest first."""
-        return _DELIVERY.read_all(await self._database.fetch(_DUE, {"now": now}))
+    async def due(self, now: float) -> tuple[str, ...]:
+        """The webhooks to which something may be sent now."""
+        return tuple(str(row[0]) for row in await self._database.fetch(_DUE, {"now": now}))
+
+    async def due_there(self, webhook: str, now: float, most: int) -> tuple[Delivery, ...]:
+        """What may be sent to this one now, the oldest first."""
+        values: Parameters = {"webhook": int(webhook), "now": now, "most": most}
+        return _DELIVERY.read_all(await self._database.fetch(_DUE_THERE, values))
 
     async def next_due(self) -> float | None:
         """When the next one may be sent."""
@@ -137,16 +148,16 @@ class Webhooks:
 
         async def work(transaction: Transaction) -> None:
             if later is None:
-                await transaction.fetch(_DONE, {"id": int(delivery.id)})
+                await _go(transaction, delivery)
             else:
                 await transaction.fetch(_LATER, {"id": int(delivery.id), "later": later})
-            await transaction.fetch(_FAILING, {"id": int(delivery.webhook), "now": now})
+                await transaction.fetch(_FAILING, {"id": int(delivery.webhook), "now": now})
 
         await self._database.write(work)
 
     async def drop(self, delivery: Delivery) -> None:
         """There is nothing to tell any more."""
-        await self._database.execute(_DONE, {"id": int(delivery.id)})
+        await self._database.write(lambda transaction: _go(transaction, delivery))
 
     async def switch_off(self, webhook: str, why: str) -> None:
         """Tell it nothing more, and forget what waits for it."""
@@ -161,3 +172,9 @@ class Webhooks:
         """Tell it again, from now on."""
         await self._database.execute(_SWITCH_ON, {"id": int(webhook)})
         self.made.set()
+
+
+async def _go(transaction: Transaction, delivery: Delivery) -> None:
+    """It goes without having arrived. One to which nothing is sent any more is not failing."""
+    await transaction.fetch(_DONE, {"id": int(delivery.id)})
+    await transaction.fetch(_NOTHING_WAITS, {"id": int(delivery.webhook)})

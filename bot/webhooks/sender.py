@@ -9,8 +9,7 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
-from collections import defaultdict
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime
 from functools import partial
 from http import HTTPStatus
@@ -33,12 +32,12 @@ PAUSES: Final = (5.0, 60.0, 300.0, 1800.0, 7200.0, 18_000.0, 36_000.0, 50_400.0,
 LONG: Final = 5 * 86_400.0
 """Seconds without an answer after which a webhook is switched off."""
 TRY_S: Final = 15.0
-MOST_BYTES: Final = 65_536
-"""Of an answer, which nobody reads."""
 LOOK_AGAIN: Final = 30.0
 """Seconds between two looks at most."""
 AT_ONCE: Final = 20
-"""Webhooks that are sent to at the same time."""
+"""Messages that are sent at the same time."""
+BATCH: Final = 20
+"""Messages that one webhook is sent before the others have their turn."""
 
 logger = logging.getLogger(__name__)
 
@@ -50,7 +49,6 @@ def sender_of(services: Services) -> WebhookSender:
         named=frozenset(now.webhook_hosts),
         proxy=now.web_proxy.get_secret_value(),
         seconds=TRY_S,
-        most_bytes=MOST_BYTES,
     )
     return WebhookSender(services, egress)
 
@@ -65,7 +63,7 @@ class WebhookSender:
         self._egress = egress
         self._sleep = sleep
         self._wake = asyncio.Event()
-        self._sending: dict[str, asyncio.Task[None]] = {}
+        self._sending: dict[str, asyncio.Task[bool]] = {}
         self._at_once = asyncio.Semaphore(AT_ONCE)
 
     async def run(self) -> None:
@@ -99,12 +97,11 @@ class WebhookSender:
 
     async def look(self) -> None:
         """Begin to send what is due, to every webhook that is not being sent to."""
-        waiting: defaultdict[str, list[Delivery]] = defaultdict(list)
-        for delivery in await self._services.store.webhooks.due(self._services.clock()):
-            waiting[delivery.webhook].append(delivery)
-        for webhook, deliveries in waiting.items():
+        if not self._services.store.is_ours:
+            return
+        for webhook in await self._services.store.webhooks.due(self._services.clock()):
             if webhook not in self._sending:
-                sending = asyncio.create_task(self._send_all(webhook, deliveries), name=f"webhook {webhook}")
+                sending = asyncio.create_task(self._send_all(webhook), name=f"webhook {webhook}")
                 self._sending[webhook] = sending
                 sending.add_done_callback(partial(self._done, webhook))
 
@@ -114,51 +111,63 @@ class WebhookSender:
             await asyncio.wait([*self._sending.values()])
             await asyncio.sleep(0)
 
-    def _done(self, webhook: str, _sending: asyncio.Task[None]) -> None:
+    def _done(self, webhook: str, sending: asyncio.Task[bool]) -> None:
         del self._sending[webhook]
-        self._wake.set()
+        if not sending.cancelled() and sending.result():
+            self._wake.set()
 
-    async def _send_all(self, number: str, deliveries: Sequence[Delivery]) -> None:
+    async def _send_all(self, number: str) -> bool:
+        """Send some of what is due, which is read here: nobody else sends to this webhook meanwhile. It ends with the
+        first that gets no answer. Whether it is worth while to look again at once.
+        """
+        webhooks = self._services.store.webhooks
         try:
-            async with self._at_once:
-                for delivery in deliveries:
-                    webhook = await self._services.store.webhooks.get(number)
-                    if webhook is None or webhook.off:
-                        return
-                    await self._send(webhook, delivery)
+            for delivery in await webhooks.due_there(number, self._services.clock(), BATCH):
+                webhook = await webhooks.get(number)
+                if webhook is None or webhook.off:
+                    break
+                async with self._at_once:
+                    if not self._services.store.is_ours:
+                        return False
+                    if not await self._send(webhook, delivery):
+                        break
         except Exception:
             logger.exception("webhook %s failed and is tried again", number)
+            return False
+        return True
 
-    async def _send(self, webhook: Webhook, delivery: Delivery) -> None:
+    async def _send(self, webhook: Webhook, delivery: Delivery) -> bool:
+        """Whether the receiver answers, or was not asked."""
         wish, store = webhook.wish, self._services.store.webhooks
         right = Right.ADMIN if wish.everybody else Right.USE
         if not verdict(Caller(wish.person, wish.place, ""), self._services.policy, right).allowed:
             await self._switch_off(webhook, "not_allowed")
-            return
+            return True
         with speaking(wish.person.language):
             told = await self._told(wish, delivery)
         if told is None:
             await store.drop(delivery)
-            return
+            return True
         body = json.dumps(told, ensure_ascii=False, separators=(",", ":")).encode()
         now = self._services.clock()
         headers = headers_of(wish.secret, f"msg_{webhook.id}_{delivery.id}", now, body)
         try:
-            status = (await self._egress.fetch(wish.url, headers=headers, send=body)).status
+            status = (await self._egress.fetch(wish.url, headers=headers, send=body, reads=False)).status
             why = f"it answered {status}"
         except FetchFailed as failed:
             status, why = 0, str(failed)
         if HTTPStatus.OK <= status < HTTPStatus.MULTIPLE_CHOICES:
             await store.arrived(delivery)
-            return
+            return True
         if status == HTTPStatus.GONE:
             await self._switch_off(webhook, "gone")
-            return
+            return True
         later = now + PAUSES[delivery.attempts] if delivery.attempts < len(PAUSES) else None
         logger.info("webhook %s (%s) was not told: %s", webhook.id, host_of(wish.url), why)
         await store.failed(delivery, now=now, later=later)
         if webhook.failing is not None and now - webhook.failing >= LONG:
             await self._switch_off(webhook, "long")
+        return status != 0
 
     async def _told(self, wish: NewWebhook, delivery: Delivery) -> dict[str, Any] | None:
         """What is told, None where there is nothing to tell any more."""
@@ -195,7 +204,7 @@ class WebhookSender:
 
     async def _switch_off(self, webhook: Webhook, why: str) -> None:
         """It is told nothing more, and its owner is told so, once."""
-        wish, services = webhook.wish, self._services
+        wish, services, now = webhook.wish, self._services, self._services.clock()
         logger.warning("webhook %s (%s) is switched off: %s", webhook.id, host_of(wish.url), why)
         await services.store.webhooks.switch_off(webhook.id, why)
         await services.store.audit.note(AuditKind.WEBHOOK_OFF, wish.person, detail=f"{webhook.id}: {why}")
@@ -207,6 +216,6 @@ class WebhookSender:
                 "webhook.switched_off", webhook=webhook.id, host=host_of(wish.url), why=say(f"webhook.off.{why}")
             )
         try:
-            await chat.send(wish.place.address, Message(body=words), nonce=f"webhook-{webhook.id}-{why}")
+            await chat.send(wish.place.address, Message(body=words), nonce=f"webhook-{webhook.id}-{why}-{now:.0f}")
         except (ChatError, FloodWait) as error:
             logger.warning("that webhook %s is off could not be told: %s", webhook.id, error)

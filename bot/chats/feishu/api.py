@@ -78,8 +78,8 @@ class Api:
     async def call(
         self, method: str, path: str, body: object = None, *, form: Mapping[str, str | bytes] | None = None
     ) -> JsonObject:
-        """The answer of a call of /open-apis/. The bytes of a `form` are sent as files. Raises Refused, and Unusable,
-        ChatError when Feishu cannot be reached.
+        """The answer of a call of /open-apis/. The bytes of a `form` are sent as files. Raises Refused, and for
+        the token Unusable and FloodWait; ChatError when Feishu cannot be reached.
         """
         for known in (True, False):
             headers = {"Authorization": f"Bearer {await self._tenant_token()}"}

@@ -98,8 +98,10 @@ class FeishuChat:
         finally:
             closing.cancel()
             work.cancel()
-            await asyncio.wait({work})
-            self._ended.set()
+            try:
+                await asyncio.wait({work})
+            finally:
+                self._ended.set()  # also when what waits for the end is cancelled itself
         if not work.cancelled():
             work.result()
 

@@ -48,6 +48,8 @@ NAME_SECONDS: Final = 1.0
 """How long somebody's name is waited for; ours. A press has to be answered within three seconds."""
 NAME_AGAIN_SECONDS: Final = 600.0
 """For so long nobody's name is asked for after the bot was not allowed to read one; ours."""
+NAME_AWAY_SECONDS: Final = 30.0
+"""For so long nobody's name is asked for after one did not come in time; ours."""
 ORDER_SECONDS: Final = 0.2
 """How long the next event waits for the one before, so that they keep their order and nothing holds up a Stop; ours."""
 TOKEN_SPARE_SECONDS: Final = 300.0

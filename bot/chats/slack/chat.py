@@ -102,7 +102,7 @@ class SlackChat(Connection[AsyncWebClient]):
         self._sender = Sender(self.logged_in, hosts)
         headers = {"Authorization": f"Bearer {token}"}
         fetcher = Fetcher("Slack", welcome, hosts.own, limits.INCOMING_BYTES, headers)
-        self._messages = Messages(intake, self._sender, fetcher, people, language, clock)
+        self._messages = Messages(intake, self._sender, fetcher, people, welcome, language, clock)
         self._presses = Presses(intake, self._sender, people, language)
         self._account: Account | None = None
         """Who the bot is, once it has logged in."""

@@ -13,7 +13,7 @@ from typing import Any, Final
 from slack_sdk.web.async_client import AsyncWebClient
 
 from bot.chats.answering import answer, message_of
-from bot.chats.fetching import Fetcher
+from bot.chats.fetching import Fetcher, Welcome
 from bot.chats.slack import errors, limits
 from bot.chats.slack.places import Account, person_of
 from bot.chats.slack.sending import Sender
@@ -94,9 +94,11 @@ class Messages:
         sender: Sender,
         fetcher: Fetcher,
         people: People,
+        welcome: Welcome,
         language: str,
         clock: Callable[[], float] = time.time,
     ) -> None:
+        self._welcome = welcome
         self._intake = intake
         self._sender = sender
         self._fetcher = fetcher
@@ -112,6 +114,8 @@ class Messages:
         user, channel, number = (str(event.get(key) or "") for key in ("user", "channel", "ts"))
         if event.get("bot_id") or str(event.get("subtype") or "") not in _KINDS or user in {"", account.id}:
             return
+        if event.get("edited"):
+            return  # a mention is told again, as the same message, each time that its writer changes it
         if not channel or not _NUMBER.fullmatch(number):
             return
         teams = (event.get(key) for key in ("user_team", "source_team", "team"))
@@ -187,8 +191,10 @@ class Messages:
                     lead=f"{name} ",
                 )
             )
-            # A stranger is met with silence where others read along; here nobody does.
-            said = message_of(reply) or Message(body=f"{say('intake.refused')}\n{ids_of(person, place)}")
+            # Silence is for places where others read along, and here Slack would show nothing at all.
+            welcome = self._welcome(person, place)
+            silence = say("slack.received") if welcome else f"{say('intake.refused')}\n{ids_of(person, place)}"
+            said = message_of(reply) or Message(body=silence)
             if said.files:
                 private = await self._sender.private(place.address, person)
                 await self._sender.send(private, said, nonce=f"slash:{payload.get('trigger_id')}", turn=reply.turn)

@@ -14,7 +14,7 @@ from typing import Final
 import telegram
 from telegram.error import BadRequest, InvalidToken, TelegramError
 
-from bot.chats.connection import LOGIN_SECONDS, Connection
+from bot.chats.connection import LOGIN_SECONDS, Connection, Working
 from bot.chats.fetching import Welcome
 from bot.chats.telegram import errors, limits
 from bot.chats.telegram.editing import Editor
@@ -172,7 +172,8 @@ class TelegramChat(Connection[telegram.Bot]):
         try:
             await self._log_in(bot)
             updates = Updates(bot, self._messages, self._presses, self._language)
-            menus = asyncio.ensure_future(self._menus.keep(bot))
+            beside = Working()
+            beside.begin(self._menus.keep(bot))
             try:
                 if self._hook is not None:
                     self._source = Webhook(bot, self._hook, updates.take, KINDS, self._times)
@@ -181,7 +182,7 @@ class TelegramChat(Connection[telegram.Bot]):
                     self._source = Polling(bot.base_url, pool, updates.take, KINDS, self._times)
                 await self._source.run()
             finally:
-                menus.cancel()
+                await beside.close()
                 await updates.close()
         except InvalidToken:
             raise ChatError(_REFUSED + (_REFUSED_ELSEWHERE if self._root != API else "")) from None

@@ -13,7 +13,7 @@ from typing import Final
 
 import telegram
 
-from bot.chats.state_file import Remembered
+from bot.chats.state_file import Remembered, texts_in
 from bot.chats.telegram import errors, limits
 from bot.commands.spec import CommandSpec
 from bot.domain.chat import ChatError, FloodWait
@@ -53,7 +53,7 @@ class Menus:
     async def keep(self, bot: telegram.Bot) -> None:
         """Tell Telegram what changed, now and whenever the rights change, until cancelled."""
         account = str(bot.id)
-        self._told = json.loads(await self._remembered.get(account) or "{}")
+        self._told = _told_in(await self._remembered.get(account))
         known: Sequence[Audience] | None = None
         clock = asyncio.get_running_loop().time
         again = clock()
@@ -115,6 +115,13 @@ class Menus:
         except ChatError as gone:
             logger.info("A menu of commands could not be taken away: %s", gone)
         del self._told[key]
+
+
+def _told_in(text: str) -> dict[str, str]:
+    try:
+        return texts_in(json.loads(text))
+    except (ValueError, RecursionError):
+        return {}
 
 
 def _scope(audience: Audience) -> telegram.BotCommandScope:

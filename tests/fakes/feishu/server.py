@@ -66,6 +66,8 @@ class FakeFeishu(World):
     """All that were given out; the last one holds."""
     gaps: list[str] = field(default_factory=list)
     secret: str = SECRET
+    stuck: str = ""
+    """What the path of calls begins with that are never answered, "" for none."""
 
     def __post_init__(self) -> None:
         World.__init__(self)
@@ -284,6 +286,9 @@ class FakeFeishu(World):
                 answer = {"code": 0, "msg": "ok", "tenant_access_token": self.tokens[-1], "expire": self.token_seconds}
                 return web.json_response(answer)
             self.calls.append((request.method, path.removeprefix("open-apis/")))
+            if self.stuck and path.startswith(f"open-apis/{self.stuck}"):
+                self._news.set()
+                await asyncio.Event().wait()
             self._check_token(request)
             return await self._api(request, path.removeprefix("open-apis/"))
         except Refusal as refusal:

@@ -84,8 +84,11 @@ class People:
         return self.say(user, channel, comment, attachments=[attachment])
 
     def edit(self, message: Message, text: str) -> None:
-        """Change what one wrote."""
-        before, message.text = message.payload(self.origin), text
+        """Change what one wrote. A mention of the bot in it is told once more."""
+        before, message.text = message.payload(self.origin), escaped(text).replace("@opengui", f"<@{self.bot.id}>")
+        message.extra = message.extra | {"edited": {"user": message.user.id, "ts": self.world.ts()}}
+        if f"<@{self.bot.id}>" in message.text:
+            self.event(message.payload(self.origin) | {"type": "app_mention"})
         self.event(
             {
                 "type": "message",

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import json
+import time
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from bot.chats.feishu.chat import FeishuChat
 from bot.domain.address import MessageRef
+from bot.domain.incoming import Press
 from bot.domain.outgoing import Button, Message, Reply
-from tests.bot.chats.feishu.conftest import Home, running
+from tests.bot.chats.feishu.conftest import QUICK, Home, running
 from tests.bot.chats.telegram.recording import Recording
 from tests.fakes.feishu.gateway import SERVICE
 from tests.fakes.feishu.wire import WireFrame
@@ -262,6 +265,55 @@ async def test_a_press_is_answered_in_time_though_its_work_takes_long(
     await home.settled()
     assert home.fake.gateway.answers[event] == {"toast": {"type": "info", "content": "Stopped."}}
     assert len(home.fake.from_bot(home.private)) == 2
+
+
+async def test_a_name_that_does_not_come_costs_no_press_its_time(home: Home, intake: Recording) -> None:
+    """Seen failing with a time for the name and another one for the work. It is not waited for again for a while."""
+    home.fake.stuck = "contact/v3/users"
+    async with running(home, intake, times=replace(QUICK, answer=1.2)) as chat:
+        intake.hold = asyncio.Event()
+        message = Message(body="?", buttons=((Button("a", "1:x"),),))
+        card = home.fake.messages[(await chat.send(home.address(home.group), message, nonce="n")).message]
+        began = time.monotonic()
+        await home.fake.press(home.alice, card, "1:x")
+        await home.settled()
+        assert time.monotonic() - began < 1.8
+        await home.fake.press(home.bob, card, "1:x")
+        assert (await home.pressed(intake, 2)).person.name == ""
+        intake.hold.set()
+    assert sum(path.startswith("contact") for _, path in home.fake.calls) == 1
+
+
+async def test_too_many_tokens_keep_nobody_from_being_heard(home: Home, intake: Recording) -> None:
+    """Seen failing, with the message lost and the press unanswered, when a name is asked for with no look at it."""
+    home.fake.token_seconds = 0
+    async with running(home, intake) as chat:
+        message = Message(body="?", buttons=((Button("a", "1:x"),),))
+        card = home.fake.messages[(await chat.send(home.address(home.group), message, nonce="n")).message]
+        home.fake.flood(1, path="tenant_access_token")
+        await home.fake.say(home.alice, home.private, "/do open settings")
+        assert (await home.heard(intake)).person.name == ""
+        home.fake.faults.clear()
+    async with running(home, intake):
+        home.fake.flood(1, path="tenant_access_token")
+        await home.fake.press(home.bob, card, "1:x")
+        await home.pressed(intake)
+        await home.settled()
+
+
+async def test_what_fails_is_answered_and_in_the_log(home: Home, caplog: pytest.LogCaptureFixture) -> None:
+    """Seen failing without the look at faults: it came again for hours, and nothing told of it."""
+
+    class Broken(Recording):
+        async def press(self, press: Press) -> Reply:
+            raise ZeroDivisionError
+
+    async with running(home, Broken()) as chat:
+        message = Message(body="?", buttons=((Button("a", "1:x"),),))
+        card = home.fake.messages[(await chat.send(home.address(home.group), message, nonce="n")).message]
+        await home.fake.press(home.alice, card, "1:x")
+        await home.settled()
+    assert "ZeroDivisionError" in caplog.text
 
 
 async def test_a_pressed_card_reads_as_the_answer_says(home: Home, chat: FeishuChat, intake: Recording) -> None:

@@ -60,6 +60,10 @@ def away(fake: FakeFeishu) -> None:
     fake.hang_up("bot/v3/info", times=9)
 
 
+def too_many_tokens(fake: FakeFeishu) -> None:
+    fake.flood(7, path="tenant_access_token")
+
+
 def broken(fake: FakeFeishu) -> None:
     fake.refuse("bot/v3/info", 55, status=500, times=9)
 
@@ -74,6 +78,7 @@ def broken(fake: FakeFeishu) -> None:
         (no_buttons, CALLBACK, "bad"),
         (unseen, "application:application:self_manage", "note"),
         (too_many, "429", "bad"),
+        (too_many_tokens, "429", "bad"),
         (away, "", "bad"),
         (broken, "55", "bad"),
     ],

@@ -113,7 +113,7 @@ async def test_a_message_that_became_a_task_is_marked(home: Home, intake: Record
 
 async def test_what_nobody_wrote_or_wrote_twice_is_passed_over(home: Home, intake: Recording, chat: SlackChat) -> None:
     """Bots, the bot itself, edits, notices, and events that lack what a message has. Seen failing without the look at
-    `bot_id`, at the subtype, and at what Slack tells of the person.
+    `bot_id`, at the subtype, at what tells of an edit, and at what Slack tells of the person.
     """
     del chat
     fake, text = home.fake, "@opengui do it"
@@ -318,15 +318,17 @@ async def test_a_slash_command_is_answered_to_its_person_alone(home: Home, intak
     assert home.fake.from_bot(home.channel) == []
 
 
-async def test_a_slash_command_that_is_met_with_silence_is_refused(
-    home: Home, intake: Recording, chat: SlackChat
+@pytest.mark.parametrize("welcome", [True, False])
+async def test_silence_for_a_slash_command_is_a_refusal_of_strangers_alone(
+    home: Home, intake: Recording, welcome: bool
 ) -> None:
-    del chat
-    home.fake.slash(home.alice, home.channel, "do it")
-    told = (await home.whisper()).shown
-    assert told.startswith(say("intake.refused"))
-    assert home.alice.id in told
-    assert intake.messages
+    """Seen failing without the look at who may use the bot: `hand` and a repeat have no words for anybody."""
+    async with running(home, intake, welcome=lambda _person, _place: welcome):
+        home.fake.slash(home.alice, home.channel, "hand")
+        told = (await home.whisper()).shown
+        assert told.startswith(say("slack.received" if welcome else "intake.refused"))
+        assert (home.alice.id in told) is not welcome
+        assert intake.messages
 
 
 async def test_a_button_that_one_person_alone_sees_is_answered(home: Home, intake: Recording, chat: SlackChat) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
@@ -71,6 +72,35 @@ async def test_what_did_not_change_is_not_told_again(home: Home, tmp_path: Path)
         people.policy = Policy()
         await home.fake.wait_until(lambda: not names(home, f"chat {home.alice.id} zh"))
         assert set(home.fake.world.menus) == {"default", "default zh"}
+
+
+@pytest.mark.parametrize("told", ["[1]", "null", "7", '"x"', "{", "[" * 100_000, '{"": 1, "chat": {"a": "b"}}'])
+@pytest.mark.parametrize("inner", [False, True])
+async def test_an_odd_state_file_is_an_empty_one(home: Home, tmp_path: Path, told: str, inner: bool) -> None:
+    """Seen failing, with nothing in the log, without the look at what was read."""
+    held = json.dumps({str(home.fake.bot.id): told}) if inner else told
+    (tmp_path / "telegram_menus.json").write_text(held)
+    async with shown(home, People(str(home.alice.id)), tmp_path):
+        await home.fake.wait_until(lambda: names(home, f"chat {home.alice.id} zh"))
+
+
+async def test_an_account_that_is_no_text_in_the_state_file_is_unknown(home: Home, tmp_path: Path) -> None:
+    """Seen failing with the text of what is none: `{'default': '…'}` is no JSON, and no menu was told at all."""
+    (tmp_path / "telegram_menus.json").write_text(json.dumps({str(home.fake.bot.id): {"": "told", "1/": "told"}}))
+    async with shown(home, People(str(home.alice.id)), tmp_path):
+        await home.fake.wait_until(lambda: names(home, f"chat {home.alice.id} zh"))
+
+
+async def test_keeping_the_menus_that_ends_by_a_fault_is_in_the_log(
+    home: Home, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Seen failing with a task that nothing looks at."""
+
+    def broken() -> tuple[Audience, ...]:
+        raise ZeroDivisionError
+
+    async with running(home, Recording(), times=replace(QUICK, menus=0.02), audiences=broken, directory=tmp_path):
+        await home.fake.wait_until(lambda: "ZeroDivisionError" in caplog.text)
 
 
 async def test_a_menu_that_is_refused_keeps_nobody_from_the_others(
