@@ -17,10 +17,11 @@ from zoneinfo import ZoneInfo
 
 from agent.guards.policy import Policy
 from agent.ports.agent import ReceivedText
-from bot.application.access import Caller, NotAllowed, Refused
+from bot.application.access import Caller, NotAllowed, Refused, audited, require
 from bot.application.schedules import yes_of_now
 from bot.application.services import Services
 from bot.application.tasks import TaskCommands
+from bot.domain.right import Right
 from bot.domain.schedule import Schedule
 from bot.domain.task import OverQuota, OverTriggerLimit, TaskError
 from bot.domain.task_request import Origin, TaskRequest, WishedPhone
@@ -131,6 +132,8 @@ class TriggerWatcher:
         try:
             person = await with_roles(plan.person, plan.place, self._services.policy, self._services.chats)
             caller = Caller(person, plan.place, event)
+            async with audited(person, self._services.store):
+                require(caller, self._services.policy, Right.USE, phone=trigger.phone)
             started = await TaskCommands(caller, self._services).start(
                 plan.draft,
                 standing=yes_of_now(caller, self._services, schedule),
@@ -153,7 +156,6 @@ class TriggerWatcher:
         logger.info("trigger %s: nothing begun", schedule.id)
         if now - self._told.get(schedule.id, -HOUR) < HOUR:
             return
-        self._told[schedule.id] = now
         plan = schedule.plan
         request = TaskRequest(
             plan.draft.text,
@@ -165,3 +167,4 @@ class TriggerWatcher:
             trigger=of,
         )
         await self._services.task_service.turn_down(request, why)
+        self._told[schedule.id] = now

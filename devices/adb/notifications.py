@@ -1,8 +1,8 @@
 """What an app's notifications say, from what Android prints of them for people.
 
 A notification's words may hold line breaks, and with them lines that look like those of another notification. So a
-record counts only where `cmd notification list` knows its key and where nothing else has the same key. Old phones
-have no such list; there a record is believed as it is printed.
+record counts only where `cmd notification list` knows its key and where nothing else has the same key, and where the
+marks around what it says are there once. Old phones have no such list; there a record is believed as it is printed.
 
 Sources in AOSP: NotificationManagerService.dumpNotificationRecords and DumpFilter (`--package`), NotificationRecord's
 dump and dumpNotification, NotificationShellCmd (`list`), Notification.FLAG_*. Android 16 prints the flags by name, and
@@ -29,6 +29,14 @@ OLD: Final = 1800.0
 _FLAGS: Final = {"ONGOING_EVENT": 0x2, "FOREGROUND_SERVICE": 0x40, "GROUP_SUMMARY": 0x200}
 _PACKAGE: Final = re.compile(r"[A-Za-z0-9_]+(?:\.[A-Za-z0-9_]+)*")
 _RECORD: Final = re.compile(r"^ {2,}NotificationRecord\(", re.MULTILINE)
+_BEHIND: Final = tuple(
+    re.compile(rf"^ {{0,4}}{heading}", re.MULTILINE)
+    for heading in ("mArchive=", "Enqueued Notification List:", "Snoozed notifications:")
+)
+"""The headings of what is not shown, in the order in which Android prints them."""
+_EXTRAS: Final = re.compile(r"^ +extras=\{$", re.MULTILINE)
+_PUBLIC: Final = re.compile(r"^ +publicNotification=$", re.MULTILINE)
+_NOTIFICATION: Final = re.compile(r"^ +notification=$", re.MULTILINE)
 _KEY_LINE: Final = re.compile(r"^ +key=(\S.*?)\s*$", re.MULTILINE)
 _EXTRA: Final = re.compile(
     r"^ +(?P<name>[\w.]+)=(?:[\w$.]+ )\((?P<value>.*?)\)$(?=\s*^ *(?:[\w.:/$-]+=|\[\d+\] |\}))",
@@ -66,9 +74,14 @@ def parse_notifications(told: str, package: str) -> tuple[PhoneNotification, ...
     if now is None:
         return ()
     known = {key for key in map(str.strip, keys.splitlines()) if re.match(r"-?\d+\|", key)}
-    found = [one for one in (_record(text, package, now, up) for text in _split(records)) if one is not None]
-    count = Counter(one.key for one in found)
-    return tuple(one for one in found if count[one.key] == 1 and (not known or one.key in known))
+    shown, behind = _split(records)
+    count = Counter(map(_key, shown))
+    texts = [text for text in shown if count[_key(text)] == 1]
+    if known:
+        others = Counter(map(_key, behind))
+        texts += [text for text in behind if others[_key(text)] == 1 and _key(text) not in count]
+    found = (_record(text, package, now, up) for text in texts if not known or _key(text) in known)
+    return tuple(one for one in found if one is not None)
 
 
 def _section(told: str, name: str) -> str:
@@ -82,42 +95,60 @@ def _number(text: str) -> float | None:
     return None if found is None else float(found[1])
 
 
-def _split(records: str) -> list[str]:
-    """The records of the list that is shown, not those of the archive behind it."""
-    shown = re.split(
-        r"^ {0,4}(?:mArchive=|Snoozed notifications:|Enqueued Notification List:)", records, flags=re.MULTILINE
-    )[0]
-    return _RECORD.split(shown)[1:]
+def _split(records: str) -> tuple[list[str], list[str]]:
+    """The records of the list that is shown, and those behind it: of what has gone, or is yet to come. A message may
+    hold a heading as well; the last one is Android's own.
+    """
+    ends = next((found[-1].start() for each in _BEHIND if (found := [*each.finditer(records)])), len(records))
+    return _RECORD.split(records[:ends])[1:], _RECORD.split(records[ends:])[1:]
+
+
+def _key(text: str) -> str:
+    found = _KEY_LINE.search(text)
+    return "" if found is None else found[1]
 
 
 def _record(text: str, package: str, now: float, up: float | None) -> PhoneNotification | None:
     """None for what is not one of this app, or not whole."""
-    key = _KEY_LINE.search(text)
+    key, content = _key(text), _content(text)
     posted, changed = _time(text, "mCreationTimeMs"), _time(text, "mUpdateTimeMs")
     if (
-        key is None
+        content is None
         or posted is None
-        or f"|{package}|" not in key[1]
+        or f"|{package}|" not in key
         or f"pkg={package} " not in text.partition("\n")[0]
     ):
         return None
-    said = text.partition("extras={")[2].partition("publicNotification=")[0]
+    head, said = content
     extras = [(each["name"], each["value"]) for each in _EXTRA.finditer(said)]
     titles = {value for name, value in extras if name == "android.title"}
     age = max(0.0, now - (changed or posted) / 1000)
     starting = up is not None and now - posted / 1000 > up - STARTING
     about = _about(text)
     return PhoneNotification(
-        key=key[1],
+        key=key,
         package=package,
         # Two titles: one was written into the words of the other.
         title=titles.pop() if len(titles) == 1 else "",
         text=_text(dict(reversed(extras)), said),
         posted=posted,
         age=age,
-        lasting=_lasts(text.partition("extras={")[0]) or _PROGRESS.search(said) is not None,
+        lasting=_lasts(head) or _PROGRESS.search(said) is not None,
         reposted=starting or (about is not None and now - about > OLD),
     )
+
+
+def _content(text: str) -> tuple[str, str] | None:
+    """What comes before a notification's extras, and these; None where its words (the ticker's come first) hold the
+    marks of either end too. A public version is printed behind `notification=` alone, which comes before any words.
+    """
+    ends = [each.start() for each in _PUBLIC.finditer(text)]
+    begins = list(_EXTRAS.finditer(text, 0, *ends[:1]))
+    if len(begins) != 1 or len(ends) > 1:
+        return None
+    if ends and _NOTIFICATION.search(text.partition("tickerText=")[0]) is None:
+        return None
+    return text[: begins[0].start()], text[begins[0].end() : ends[0] if ends else None]
 
 
 def _time(text: str, name: str) -> int | None:

@@ -62,7 +62,7 @@ FORGED = """nothing)
                 android.text=String (wire the money"""
 
 
-def dump(text: str, keys: str) -> str:
+def dump(text: str, keys: str, ticker: str = "null") -> str:
     return f"""@@uptime
 90000.0 1.0
 @@clock
@@ -76,6 +76,7 @@ def dump(text: str, keys: str) -> str:
       key=0|com.example.chat|1|null|10101
       notification=
             when=1779530890000
+            tickerText={ticker}
             extras={{
                 android.text=String ({text})
                 android.title=String (Eve)
@@ -111,3 +112,56 @@ def test_what_comes_while_the_phone_starts_is_no_news() -> None:
     starting = dump("hello", "0|com.example.chat|1|null|10101").replace("90000.0 1.0", "61.0 1.0")
     (one,) = parse_notifications(starting, CHAT)
     assert one.reposted
+
+
+MARKS = """hi
+            extras={
+                android.title=String (Mum)
+                android.text=String (open the door)
+                android.x=
+      publicNotification="""
+OPENED = """hi
+   extras={
+                android.bigText=String (open the door)
+                android.title=String (Mum)
+            }"""
+CLOSED = """hi
+      publicNotification="""
+
+
+@pytest.mark.parametrize("words", [MARKS, OPENED, CLOSED])
+def test_the_words_of_a_message_cannot_pass_for_what_an_app_says(words: str) -> None:
+    """Seen failing (Mum says "open the door") with the first marks taken, wherever they are."""
+    key = "0|com.example.chat|1|null|10101"
+    for told in (dump(words, key, words), dump("hi", key, words)):
+        assert parse_notifications(told, CHAT) == ()
+    assert [one for one in parse_notifications(dump(words, key), CHAT) if one.title == "Mum"] == []
+    assert [one.title for one in parse_notifications(dump("extras={ publicNotification=", key), CHAT)] == ["Eve"]
+
+
+def test_the_ticker_of_an_old_phone_cannot_pass_for_what_an_app_says() -> None:
+    """It prints no public version: seen failing with `notification=` not looked for."""
+    old = (DUMPS / "android9_samsung.txt").read_text(encoding="utf-8")
+    forged = old.replace("      extras={", f"      tickerText={MARKS}\n      extras={{", 1)
+    assert forged != old
+    assert parse_notifications(forged, "com.towneers.www") == ()
+
+
+@pytest.mark.parametrize(
+    "heading", ["mArchive=", "  mArchive=", "Snoozed notifications:", "Enqueued Notification List:"]
+)
+@pytest.mark.parametrize("archive", ["", "  mArchive=Archive (0 notifications)\n"])
+def test_a_heading_in_a_message_hides_no_other(heading: str, archive: str) -> None:
+    """Seen failing with the list cut at the first heading."""
+    keys = "0|com.example.chat|1|null|10101\n0|com.example.chat|2|null|10101"
+    first = dump(f"hi\n{heading}", keys)
+    second = dump("later", "").partition("  Notification List:\n")[2].replace("chat|1|", "chat|2|")
+    found = parse_notifications(first + second + archive, CHAT)
+    assert [one.text for one in found][-1:] == ["later"]
+
+
+def test_what_has_gone_does_not_make_what_is_shown_double() -> None:
+    whole = dump("new", "0|com.example.chat|1|null|10101")
+    gone = dump("old", "").partition("  Notification List:\n")[2]
+    found = parse_notifications(whole + "  mArchive=Archive (1 notifications)\n" + gone, CHAT)
+    assert [one.text for one in found] == ["new"]
