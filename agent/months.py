@@ -16,10 +16,12 @@ _EASTERN: Final = re.compile(r"(\d{1,2})\s*[月월]|\b(?:tháng|thg)\s*(\d{1,2})
 _IN_NUMBERS: Final = re.compile(
     r"((?:1[6-9]|2[01])\d\d)\s*[-/.]\s*(\d{1,2})(?!\d)|(?<!\d)(\d{1,2})\s*[-/.]\s*(?=(?:1[6-9]|2[01])\d\d)"
 )
-_WORD: Final = re.compile(r"[^\W\d_]+")
+_PART: Final = re.compile(r"[^\s\d.,;:/()\[\]،、–—'’-]+")
+"""A word of a date, with the marks that letters of India have; signs of money and sums are words as well."""
 _NUMBER: Final = re.compile(r"(?<!\d)\d{1,2}(?!\d)")
-_LEAST: Final = 3
-"""Letters of a month's name that is cut short."""
+_EASTERN_PARTS: Final = re.compile(
+    r"(?<=\d)\s*[年년日일号號]|[月火水木金土日]曜日?|[월화수목금토일]요일|(?:星期|周|週|礼拜|禮拜)[一二三四五六日天]"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +34,22 @@ class ToldDate:
 
 
 def date_in(text: str) -> ToldDate:
-    """The date in a text such as "Sat, Sep 5", "September 2026" or "2026年9月5日"."""
+    """The date in a text such as "Sat, Sep 5", "September 2026" or "2026年9月5日", whatever else it says."""
+    return _read(text)[0]
+
+
+def bare_date(text: str) -> ToldDate:
+    """The date of a text that says nothing else, weekdays apart; an empty one for a text with any other word in it."""
+    told, rest = _read(_EASTERN_PARTS.sub(" ", unicodedata.normalize("NFKC", text)))
+    days = _NUMBER.findall(rest)
+    months = [word for word in _PART.findall(rest) if word not in _others()]
+    if len(days) != (told.day is not None) or len(re.findall(r"\d", rest)) != sum(map(len, days)):
+        return ToldDate()
+    return told if len(months) <= 1 and all(word in _months() for word in months) else ToldDate()
+
+
+def _read(text: str) -> tuple[ToldDate, str]:
+    """The date, and the text without its year, and without its month where that is a number."""
     rest = unicodedata.normalize("NFKC", text).casefold()
     year = month = None
     if found := _IN_NUMBERS.search(rest):
@@ -44,30 +61,36 @@ def date_in(text: str) -> ToldDate:
         month, rest = int(found[1] or found[2]), rest.replace(found[0], " ", 1)
     if month is None:
         # A weekday may look like a month ("mar" is Tuesday in Italian), and stands before it.
-        month = next(filter(None, map(_named, reversed(_WORD.findall(rest)))), None)
+        month = next((_months()[word] for word in reversed(_PART.findall(rest)) if word in _months()), None)
     if month is not None and not 1 <= month <= 12:
         month = None
     days = [int(each) for each in _NUMBER.findall(rest)]
-    return ToldDate(year, month, days[0] if len(days) == 1 and 1 <= days[0] <= 31 else None)
+    return ToldDate(year, month, days[0] if len(days) == 1 and 1 <= days[0] <= 31 else None), rest
 
 
 @cache
-def _named(word: str) -> int | None:
-    """The month of this name, which may be cut short."""
-    if len(word) < _LEAST:
-        return None
-    found = [month for name, month in _names() if name == word] or [
-        month for name, month in _names() if name.startswith(word)
-    ]
-    return found[0] if found else None
+def _table() -> dict[str, dict[str, str]]:
+    return tomllib.loads(resources.files("agent").joinpath("months.toml").read_text(encoding="utf-8"))
 
 
 @cache
-def _names() -> tuple[tuple[str, int], ...]:
-    table = tomllib.loads(resources.files("agent").joinpath("months.toml").read_text(encoding="utf-8"))
-    return tuple(
-        (unicodedata.normalize("NFKC", form.strip()).casefold(), month)
-        for names in table.values()
+def _months() -> dict[str, int]:
+    """The month of each name and each short form."""
+    return {
+        form: month
+        for names in reversed(_table()["months"].values())
         for month, forms in enumerate(names.split(","), 1)
-        for form in forms.split("/")
-    )
+        for form in map(_plain, forms.split("/"))
+    }
+
+
+@cache
+def _others() -> frozenset[str]:
+    """What a date may say beside its month: its weekday, small words, and that it is today."""
+    table = _table()
+    lists = [*table["weekdays"].values(), *table["beside"].values()]
+    return frozenset(_plain(form) for names in lists for form in re.split(r"[,/]", names))
+
+
+def _plain(form: str) -> str:
+    return unicodedata.normalize("NFKC", form.strip()).casefold()

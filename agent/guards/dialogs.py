@@ -12,7 +12,7 @@ from agent.guards.lexicon import LabelMeaning, Lexicon
 from agent.guards.rules import RuleName
 from agent.guards.structure import is_last_of_payment
 from agent.guards.touch_target import TouchTarget, is_button
-from agent.months import date_in
+from agent.months import bare_date
 from devices.geometry import Bounds
 from devices.phone import Element
 
@@ -169,7 +169,7 @@ def _foreign(said: _Said, captions: list[str], touched: Element, lexicon: Lexico
         return None
     unknown = [caption for caption in captions if not lexicon.read(caption).confirm]
     # The days of a calendar are no sentences: in English as well they have few words that any table has.
-    labels = [label for label, _, _ in said if date_in(label).month is None]
+    labels = [label for label, _, _ in said if bare_date(label).month is None]
     if is_button(touched) and lexicon.is_foreign([*labels, *unknown]):
         return Agreement("", next(iter(labels), ""), "foreign")
     return None

@@ -12,18 +12,45 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from statistics import median
 from typing import Final, Literal
 
-from agent.months import date_in
+from agent.months import bare_date, date_in
 from devices.geometry import Bounds, Point
 from devices.phone import Element, is_slider, is_wheel
 
 _WHEEL_VALUE: Final = "numberpicker_input"
 _MOST_OF_MONTH: Final = 27
 """So many days with a number are a month; no clock has so many numbers."""
-_NEXT: Final = re.compile(r"next|following|forward|下一?[个個]?月|次の月|다음")
-_BEFORE: Final = re.compile(r"prev|previous|backward|上一?[个個]?月|前の月|이전")
+_COLUMNS: Final = 7
+_FOLLOWING: Final = (
+    "next following nächster nächsten suivant prochain siguiente próximo próxima successivo prossimo seguinte volgende "
+    "nästa następny sonraki berikutnya следующий наступний التالي अगला 下一 下 次の 다음"
+)
+_PRECEDING: Final = (
+    "previous prev preceding vorheriger vorherigen voriger précédent anterior precedente vorige föregående poprzedni "
+    "önceki sebelumnya предыдущий попередній السابق पिछला 上一 上 前の 이전"
+)
+_OF_MONTH: Final = (
+    "change go to the month monat zum wechseln mois mes mese mês maand månad miesiąc ay bulan месяц місяць الشهر महीना "
+    "个 個 月 달"
+)
+_TURN_IDS: Final = {
+    "android:id/next": 1,
+    "android:id/prev": -1,
+    "month_navigation_next": 1,
+    "month_navigation_previous": -1,
+    "sesl_date_picker_calendar_header_next_button": 1,
+    "sesl_date_picker_calendar_header_prev_button": -1,
+}
+"""What AOSP, Material Components and One UI call the drawn buttons that page a calendar, in whatever language."""
+_ALIGNED: Final = 3
+"""So many below or beside each other are a column or a row."""
+_UNEVEN: Final = 1.3
+"""How many times as wide as the narrowest one the widest column may be."""
+_HEAD: Final = 6
+"""Of the height of a day: so far above the days the head of a calendar begins."""
 _YEAR: Final = re.compile(r"[12]\d{3}")
 _HOUR: Final = re.compile(r"(?:^|_)hours?(?:_|$)")
 _MINUTE: Final = re.compile(r"(?:^|_)minutes?(?:_|$)")
@@ -31,9 +58,16 @@ _PERIODS: Final = {
     "am": ("am", "a.m.", "上午", "午前", "오전", "vorm.", "a. m."),
     "pm": ("pm", "p.m.", "下午", "午後", "오후", "nachm.", "p. m."),
 }
-_PERIOD_ID: Final = re.compile(r"(?:^|_)(am|pm)(?:_|$)")
+_PERIOD_ID: Final = re.compile(r"android:id/(am|pm)_label|material_clock_period_(am|pm)_button")
+"""The choices of AOSP and Material Components, whatever language their words are in."""
 _FACE: Final = 1.3
 """How many times as far from the middle as most of them a number of a clock may be."""
+_CLOCK_NUMBER: Final = re.compile(
+    r"(\d{1,2})\s*(?:o['’]clock|hours?|minutes?|h|min|uhr|stunden?|minuten?|heures?|horas?|minutos?|ore|minuti"
+    r"|час(?:а|ов)?|минут[аы]?|点钟?|點鐘?|时|時|分钟?|分鐘?|시|분)?\.?"
+)
+_LEAN: Final = math.radians(12)
+"""How far from its place on a face a number may be."""
 _DIAL: Final = 8
 """Numbers in a circle at least."""
 
@@ -60,12 +94,14 @@ class Wheel:
     text: str
     before: Element | None = None
     after: Element | None = None
+    rows: int = 3
+    """How many values its bounds show."""
 
     @property
     def row(self) -> int:
-        """Pixels from one value to the next; a wheel shows three at least."""
+        """Pixels from one value to the next."""
         near = self.after or self.before
-        return max(1, abs(near.bounds.centre.y - self.bounds.centre.y) if near else _height(self.bounds) // 3)
+        return max(1, abs(near.bounds.centre.y - self.bounds.centre.y) if near else _height(self.bounds) // self.rows)
 
     @property
     def number(self) -> int | None:
@@ -98,10 +134,8 @@ class Calendar:
         return _around(each for _, each in self.cells)
 
     def cell(self, day: int) -> Element | None:
-        """The day of the month that is shown; days of its neighbours may stand at both ends."""
-        alike = [each for number, each in self.cells if number == day and each.enabled]
-        told = [each for each in alike if date_in(each.description).month in {None, self.month}]
-        return (told[-1] if day > 14 else told[0]) if told else None
+        """What chooses this day of the month that is shown."""
+        return next((each for number, each in self.cells if number == day and each.enabled), None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,23 +185,51 @@ def wheels_in(elements: Sequence[Element]) -> list[Wheel]:
     boxes = [each for each in elements if is_wheel(each)]
     found = [_wheel(box, [e for e in elements if e is not box and _inside(e.bounds, box.bounds)]) for box in boxes]
     bare = [e for e in elements if _id(e) == _WHEEL_VALUE and not any(b.bounds.holds(e.bounds.centre) for b in boxes)]
-    found += [_wheel(value, [e for e in elements if _in_column(e, value)]) for value in bare]
+    found += [_wheel(value, [e for e in elements if e is value or _in_column(e, value)], rows=1) for value in bare]
     return sorted((each for each in found if each.text), key=lambda each: each.bounds.left)
 
 
-def _wheel(box: Element, inside: list[Element]) -> Wheel:
-    rows = sorted((e for e in inside if e.text or e.description), key=lambda e: e.bounds.centre.y)
+def _wheel(box: Element, inside: list[Element], rows: int = 3) -> Wheel:
+    told = sorted((e for e in inside if e.text or e.description), key=lambda e: e.bounds.centre.y)
     middle = box.bounds.centre.y
-    value = min(rows, key=lambda e: abs(e.bounds.centre.y - middle), default=None)
+    value = min(told, key=lambda e: abs(e.bounds.centre.y - middle), default=None)
     if value is None:
-        return Wheel(box.bounds, _id(box), box.text or box.description)
-    at = rows.index(value)
+        return Wheel(box.bounds, _id(box), box.text or box.description, rows=rows)
+    at = told.index(value)
+    before, after = told[at - 1] if at else None, told[at + 1] if at + 1 < len(told) else None
     return Wheel(
         box.bounds,
         _id(box),
         value.text or value.description,
-        rows[at - 1] if at else None,
-        rows[at + 1] if at + 1 < len(rows) else None,
+        before if before is not None and _are_alike(before, value) else None,
+        after if after is not None and _are_alike(after, value) else None,
+        rows,
+    )
+
+
+def _are_alike(one: Element, other: Element) -> bool:
+    """Whether they are values of one wheel: as wide, at the same place from left to right, and of the same form."""
+    width = _width(other.bounds)
+    if abs(one.bounds.left - other.bounds.left) + abs(one.bounds.right - other.bounds.right) > width // 5:
+        return False
+    kind = _kind(other.text or other.description)
+    return bool(kind) and all(_kind(label) == kind for label in (one.text, one.description) if label)
+
+
+def _kind(value: str) -> str:
+    """What all values of a wheel have in common; "" where words tell nothing of it."""
+    plain = value.strip()
+    told = bare_date(plain)
+    return (
+        "number"
+        if plain.isdecimal()
+        else "half"
+        if period_of(plain)
+        else "date"
+        if told.month is not None and told.day is not None
+        else "month"
+        if told.month is not None
+        else ""
     )
 
 
@@ -180,12 +242,12 @@ def _in_column(element: Element, value: Element) -> bool:
 
 def calendar_in(elements: Sequence[Element]) -> Calendar | None:
     """The month that is shown, where one is."""
-    cells = [(day, each) for each in elements if not each.editable and (day := _day(each)) is not None]
+    cells = _grid([(day, each) for each in elements if not each.editable and (day := _day(each)) is not None])
     if len({day for day, _ in cells}) < _MOST_OF_MONTH:
         return None
     days = [each for _, each in cells]
-    grid = _around(days)
-    others = [e for e in elements if e not in days and e.label and not _inside(grid, e.bounds)]
+    grid, taken = _around(days), {id(each) for each in days}
+    others = [e for e in elements if id(e) not in taken and e.label and not _inside(grid, e.bounds)]
     told = Counter((t.year, t.month) for e in days if (t := date_in(e.description)).month is not None)
     year, month = told.most_common(1)[0][0] if told else (None, None)
     near = sorted(others, key=lambda e: abs(e.bounds.bottom - grid.top))
@@ -195,15 +257,87 @@ def calendar_in(elements: Sequence[Element]) -> Calendar | None:
     if year is None:
         years = [t.year for t in heads if t.year is not None and t.month == month]
         year = years[0] if years else next((int(e.label) for e in near if _YEAR.fullmatch(e.label)), None)
-    buttons = [e for e in others if e.clickable]
+    high = int(median(_height(e.bounds) for e in days))
+    head = [
+        e
+        for e in near
+        if grid.top - _HEAD * high <= e.bounds.top
+        and e.bounds.bottom <= grid.top + high // 4
+        and grid.left - high <= e.bounds.centre.x <= grid.right + high
+    ]
     return Calendar(
         tuple(cells),
         year,
         month,
-        next((e for e in buttons if _NEXT.search(f"{_id(e)} {e.label}".casefold())), None),
-        next((e for e in buttons if _BEFORE.search(f"{_id(e)} {e.label}".casefold())), None),
-        next((e for e in near if _opens_years(e)), None),
+        next((e for e in head if _turns(e) == 1), None),
+        next((e for e in head if _turns(e) == -1), None),
+        next((e for e in head if _opens_years(e)), None),
     )
+
+
+def _grid(cells: list[tuple[int, Element]]) -> list[tuple[int, Element]]:
+    """Those that stand where a month has them: in seven columns of one width, each day a place after the one before.
+
+    What lies anywhere else is no day of it, whatever it says.
+    """
+    if len(cells) < _MOST_OF_MONTH:
+        return []
+    width, height = (max(1, int(median(side(e.bounds) for _, e in cells))) for side in (_width, _height))
+    cells = [(day, e) for day, e in cells if _width(e.bounds) < 1.5 * width and _height(e.bounds) < 1.5 * height]
+    lefts = _steps((e.bounds.centre.x for _, e in cells), width)
+    if len(lefts) != _COLUMNS or max(gaps := _gaps(lefts)) > _UNEVEN * min(gaps):
+        return []
+    cells = [(day, e) for day, e in cells if min(abs(x - e.bounds.centre.x) for x in lefts) < width // 4]
+    tops = _steps((e.bounds.centre.y for _, e in cells), height)
+    row = median(_gaps(tops) or [height])
+    best: list[tuple[int, Element]] = []
+    for way in (1, -1):  # where one reads from the right, the first day of a week is there
+        places = [
+            round((e.bounds.centre.y - tops[0]) / row) * _COLUMNS + _nearest(lefts[::way], e.bounds.centre.x) - day
+            for day, e in cells
+        ]
+        ((first, many),) = Counter(places).most_common(1)
+        if many > len(best):
+            best = [cell for cell, place in zip(cells, places, strict=True) if place == first]
+    return best
+
+
+def _steps(places: Iterable[int], size: int) -> list[int]:
+    """The places where three or more begin a column or a row with each other."""
+    found: list[list[int]] = []
+    for place in sorted(places):
+        if found and place - found[-1][0] < size // 2:
+            found[-1].append(place)
+        else:
+            found.append([place])
+    return [round(median(group)) for group in found if len(group) >= _ALIGNED]
+
+
+def _gaps(places: list[int]) -> list[int]:
+    return [after - before for before, after in pairwise(places)]
+
+
+def _nearest(places: list[int], to: int) -> int:
+    return min(range(len(places)), key=lambda n: abs(places[n] - to))
+
+
+def _turns(element: Element) -> int:
+    """1 for what turns a calendar to the month after, -1 for the one before, 0 for what says anything else."""
+    said = {_way(label) for label in (element.text, element.description) if label}
+    name = element.resource_id if element.resource_id.startswith("android:") else _id(element)
+    return said.pop() if len(said) == 1 and said != {0} else 0 if element.text else _TURN_IDS.get(name, 0)
+
+
+def _way(label: str) -> int:
+    rest = label.casefold()
+    words = set(re.findall(r"[^\s.,]+", rest))
+    of_month = set(_OF_MONTH.split())
+    for way, forms in ((1, _FOLLOWING.split()), (-1, _PRECEDING.split())):
+        if words & set(forms) and words <= set(forms) | of_month:
+            return way
+        if re.fullmatch(rf"(?:{'|'.join(forms)})\s*[个個]?[月달]", rest):
+            return way
+    return 0
 
 
 def years_in(elements: Sequence[Element]) -> list[tuple[int, Element]]:
@@ -217,9 +351,9 @@ def clock_in(elements: Sequence[Element]) -> Clock | None:
     named = {name: _named(elements, pattern) for name, pattern in (("hour", _HOUR), ("minute", _MINUTE))}
     heads = [each for each in named.values() if each is not None]
     numbers = [
-        (int(found[0]), each)
+        (number, each)
         for each in elements
-        if each not in heads and not each.editable and (found := re.match(r"\d{1,2}(?!\d|[.:])", each.label))
+        if not any(each is head for head in heads) and not each.editable and (number := _clock_number(each)) is not None
     ]
     if len(numbers) < _DIAL:
         return None
@@ -229,7 +363,7 @@ def clock_in(elements: Sequence[Element]) -> Clock | None:
     numbers = [
         each
         for each, at in zip(numbers, _centres(numbers), strict=True)
-        if math.dist(at, (middle.x, middle.y)) < _FACE * reach
+        if math.dist(at, (middle.x, middle.y)) < _FACE * reach and _is_at(each[0], at, middle)
     ]
     face = _around(each for _, each in numbers)
     rows = len({each.bounds.centre.y for _, each in numbers})
@@ -237,6 +371,19 @@ def clock_in(elements: Sequence[Element]) -> Clock | None:
         return None
     periods = {half: each for each in elements if (half := _half(each))}
     return Clock(tuple(numbers), named["hour"], named["minute"], periods)
+
+
+def _clock_number(element: Element) -> int | None:
+    """The number that it says and nothing else but its unit, in its text and in its description; None for all else."""
+    said = [_CLOCK_NUMBER.fullmatch(label.strip().casefold()) for label in (element.text, element.description) if label]
+    numbers = {int(each[1]) if each else -1 for each in said}
+    return numbers.pop() if len(numbers) == 1 and -1 not in numbers else None
+
+
+def _is_at(number: int, at: tuple[int, int], middle: Point) -> bool:
+    """Whether this is where a face has that hour or that minute."""
+    angle = math.atan2(at[0] - middle.x, middle.y - at[1])
+    return any(abs(math.remainder(angle - math.tau * number / round_, math.tau)) < _LEAN for round_ in (12, 60))
 
 
 def _centres(numbers: Iterable[tuple[int, Element]]) -> list[tuple[int, int]]:
@@ -264,32 +411,45 @@ def periods_in(elements: Sequence[Element]) -> dict[str, Element]:
 
 
 def _half(element: Element) -> str:
-    named = _PERIOD_ID.search(_id(element).casefold())
-    return period_of(element.label) or (named[1] if named else "")
+    """Which half of the day it says and nothing else, or is by the id of its widget."""
+    said = {period_of(label) for label in (element.text, element.description) if label}
+    named = _PERIOD_ID.fullmatch(element.resource_id) or _PERIOD_ID.fullmatch(_id(element))
+    return said.pop() if len(said) == 1 and said != {""} else (named[1] or named[2]) if named else ""
 
 
 def _named(elements: Sequence[Element], pattern: re.Pattern[str]) -> Element | None:
     """What is called so and shows a number, and is no wheel."""
     return next(
-        (e for e in elements if pattern.search(_id(e).casefold()) and re.match(r"\d{1,2}", e.text) and not is_wheel(e)),
+        (
+            e
+            for e in elements
+            if pattern.search(_id(e).casefold()) and _clock_number(e) is not None and not is_wheel(e) and not e.editable
+        ),
         None,
     )
 
 
 def _day(element: Element) -> int | None:
-    if element.text.strip().isdecimal():
-        day = int(element.text)
-    else:
-        told = date_in(element.text or element.description)
-        day = told.day or 0 if told.month is not None else 0
-    return day if 1 <= day <= 31 else None
+    """The day of the month that it says and nothing else, in its text and in its description; None for all else."""
+    days = {_day_of(label) for label in (element.text, element.description) if label}
+    return days.pop() if len(days) == 1 else None
+
+
+def _day_of(label: str) -> int | None:
+    told = bare_date(label)
+    if not label.strip().isdecimal() and told.month is None:
+        return None
+    return told.day
 
 
 def _opens_years(element: Element) -> bool:
-    """Whether it opens a list of years: it names one, by itself or after a month."""
-    name, told = _id(element).casefold(), date_in(element.label)
+    """Whether it says a year and no more, or a month and its year, as what opens a list of years does."""
+    told = bare_date(element.label)
     if told.year is None or told.day is not None:
         return False
+    if any(bare_date(label) != told for label in (element.text, element.description) if label):
+        return False
+    name = _id(element).casefold()
     return "year" in name or "toggle" in name or "header" in name or (element.clickable and told.month is not None)
 
 
@@ -297,7 +457,7 @@ def is_part_of_picker(touched: Element, around: Sequence[Element]) -> bool:
     """Whether a touch of it only changes what a picker shows: a day, a number of a clock, a row of a wheel, or what
     turns a calendar's pages. The button that takes the value over is none of these.
     """
-    if any(touched.bounds in {w.before and w.before.bounds, w.after and w.after.bounds} for w in wheels_in(around)):
+    if any(touched is each for wheel in wheels_in(around) for each in (wheel.before, wheel.after)):
         return True
     shown = calendar_in(around)
     if shown is not None:

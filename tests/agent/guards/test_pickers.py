@@ -6,13 +6,15 @@ tablet, wheels of One UI, a wheel of hours of an app's own, and the pages of Mat
 
 from __future__ import annotations
 
+import math
+
 import pytest
 
 from agent.actions import PointTarget, Tap
 from agent.guards.pickers import calendar_in, clock_in, is_part_of_picker, sliders_in, time_fields, wheels_in
 from agent.guards.policy import Policy
 from agent.guards.touch_target import TouchTarget
-from agent.months import ToldDate, date_in
+from agent.months import ToldDate, bare_date, date_in
 from devices.adb.ui_tree import parse
 from devices.geometry import Bounds, Size
 from devices.phone import Element
@@ -154,3 +156,184 @@ def test_what_calls_itself_something_else_in_a_calendar_is_held(word: str) -> No
     assert is_part_of_picker(around[5], around)
     assert verdict(around[5]) == "allow"
     assert verdict(around[-1]) == "approve"
+
+
+CHARGED = ("Your card will be charged $420.00", "Ihre Karte wird mit 420,00 € belastet", "将从您的银行卡扣款 ¥420.00")
+QUESTION = "Do you want to delete this account?"
+BELOW, HEAD, TITLE = (600, 1650, 1000, 1770), (820, 760, 940, 860), (60, 200, 1000, 300)
+
+
+def verdict_of(around: tuple[Element, ...], touched: Element) -> str:
+    at = touched.bounds.centre
+    tap = Tap(target=PointTarget(x=at.x, y=at.y))
+    return Policy.default().gate(tap, TouchTarget("a.b", touched, around, at, size=SIZE)).verdict
+
+
+def dialog(said: str, *nodes: str) -> tuple[Element, ...]:
+    title = node("android.widget.TextView", TITLE, text=said, name="android:id/alertTitle")
+    return tree(title, *nodes)
+
+
+def button(
+    box: tuple[int, int, int, int], text: str = "", *, say: str = "", name: str = "", kind: str = "Button"
+) -> str:
+    return node(f"android.widget.{kind}", box, text=text, say=say, name=name, clickable="true")
+
+
+@pytest.mark.parametrize("said", CHARGED)
+@pytest.mark.parametrize(
+    "label",
+    [
+        "Confirm 24 December",
+        "Yes, 24 December",
+        "Book 24 Dec",
+        "Continue to 24 December",
+        "确认 12月24日",
+        "Set 2 alarms",
+        "Check out 1 item",
+        "24 December",
+        "Reservieren: 24. Dezember",
+        "Réserver le 24 décembre",
+        "24 de marzo, adelante",
+        "予約 12月24日",
+        "12월 24일 예약",
+        "Забронировать 24 декабря",
+        "Mar 3 of 4",
+        "24",
+    ],
+)
+@pytest.mark.parametrize("described", [False, True])
+def test_what_names_a_day_outside_of_the_grid_is_no_day_of_it(said: str, label: str, described: bool) -> None:
+    cells = days("android.view.View", say="{:02} December 2026")
+    end = button(BELOW, "" if described else label, say=label if described else "")
+    around = dialog(said, *cells, end)
+    assert not is_part_of_picker(around[-1], around)
+    assert verdict_of(around, around[-1]) == "approve"
+    assert verdict_of(around, around[5]) == "allow"
+    shown = calendar_in(around)
+    assert shown is not None
+    assert shown.cell(24) is around[24]
+
+
+def test_a_day_is_found_although_its_like_comes_first_or_last() -> None:
+    odd = button((600, 1650, 720, 1770), "24")
+    shown = calendar_in(tree(odd, *days("android.view.View"), button((600, 500, 720, 620), "24", say="24")))
+    assert shown is not None
+    found = shown.cell(24)
+    assert found is not None
+    assert found.bounds.top == 900 + 24 // 7 * 120
+
+
+@pytest.mark.parametrize("label", ["24", "24 December 2026"])
+@pytest.mark.parametrize("other", ["Confirm 24 December", "Weiter", "24 guests"])
+def test_a_cell_is_one_by_its_text_and_by_its_description(label: str, other: str) -> None:
+    cells = days("android.view.View", say="{:02} December 2026")
+    box = (100 + 24 % 7 * 120, 900 + 24 // 7 * 120, 220 + 24 % 7 * 120, 1020 + 24 // 7 * 120)
+    for text, say in ((label, other), (other, label)):
+        cells[23] = button(box, text, say=say, kind="View")
+        around = dialog(CHARGED[0], *cells)
+        assert not is_part_of_picker(around[24], around)
+
+
+@pytest.mark.parametrize(
+    "label", ["Next", "Next month", "Previous", "Nächster Monat", "下个月", "Mois suivant", "다음 달"]
+)
+@pytest.mark.parametrize("said", [CHARGED[0], QUESTION])
+def test_what_pages_a_calendar_is_in_its_head(label: str, said: str) -> None:
+    cells = days("android.view.View", say="{:02} December 2026")
+    below, head = dialog(said, *cells, button(BELOW, label)), dialog(said, *cells, button(HEAD, say=label))
+    assert not is_part_of_picker(below[-1], below)
+    assert is_part_of_picker(head[-1], head)
+    assert verdict_of(head, head[-1]) == "allow"
+
+
+@pytest.mark.parametrize(
+    "label",
+    ["Next: pay", "Weiter zum nächsten Schritt", "Next month free", "Confirm December 2026", "Yes, 2026", "下一步"],
+)
+@pytest.mark.parametrize("name", ["", "a:id/next", "a:id/month_toggle"])
+@pytest.mark.parametrize("described", [False, True])
+def test_what_says_more_in_a_head_is_no_part_of_it(label: str, name: str, described: bool) -> None:
+    cells = days("android.view.View", say="{:02} December 2026")
+    top = button(HEAD, "" if described else label, say=label if described else "", name=name)
+    around = dialog(CHARGED[0], *cells, top)
+    assert not is_part_of_picker(around[-1], around)
+
+
+@pytest.mark.parametrize("label", ["OK", "32", "Pay", "Weiter", "31 items", "May"])
+def test_beside_a_bare_wheel_only_values_as_wide_are_its_rows(label: str) -> None:
+    value = node("android.widget.EditText", (100, 1050, 500, 1250), text="31", name="a:id/numberpicker_input")
+    wide = button((150 if label == "32" else 100, 1250, 450 if label == "32" else 500, 1400), label)
+    around = dialog(CHARGED[0], value, wide)
+    (wheel,) = wheels_in(around)
+    assert (wheel.before, wheel.after) == (None, None)
+    assert verdict_of(around, around[-1]) == "approve"
+
+
+def test_no_button_is_a_row_of_the_wheel_that_holds_it() -> None:
+    inside = [button((0, 900 + 150 * n, 1000, 1050 + 150 * n), text) for n, text in enumerate(("2026", "2027", "确定"))]
+    box = node("com.bigkoo.pickerview.PickerView", (0, 900, 1000, 1350))
+    (wheel,) = wheels_in(tree(box[:-2] + f">{''.join(inside)}</node>"))
+    assert wheel.before is not None
+    assert wheel.after is None
+
+
+@pytest.mark.parametrize("label", ["5 tickets", "Pay 5", "5 €", "5 bestätigen"])
+def test_numbers_of_a_clock_say_nothing_else_and_are_at_their_place(label: str) -> None:
+    places = [
+        (n, round(500 + 300 * math.sin(n * math.pi / 6)), round(1200 - 300 * math.cos(n * math.pi / 6)))
+        for n in range(1, 13)
+    ]
+    face = [button((x - 40, y - 40, x + 40, y + 40), str(n), kind="TextView") for n, x, y in places]
+    around = dialog(CHARGED[0], *face, button((460, 1160, 540, 1240), label), button((460, 1600, 540, 1680), "5"))
+    shown = clock_in(around)
+    assert shown is not None
+    assert len(shown.numbers) == 12
+    assert is_part_of_picker(around[5], around)
+    assert not any(is_part_of_picker(each, around) for each in around[-2:])
+    for odd in ("bought", "5 for you"):
+        named = (*around[:-1], *tree(button((800, 1600, 900, 1680), odd, name="android:id/hours")))
+        assert not is_part_of_picker(named[-1], named)
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("Thursday, 24 December 2026", ToldDate(2026, 12, 24)),
+        ("quinta-feira, 24 de dezembro de 2026", ToldDate(2026, 12, 24)),
+        ("czwartek, 24 grudnia 2026", ToldDate(2026, 12, 24)),
+        ("24 दिसंबर 2026", ToldDate(2026, 12, 24)),
+        ("2026년 12월 24일 목요일", ToldDate(2026, 12, 24)),
+        ("24.12.2026", ToldDate(2026, 12, 24)),
+        ("Sept. 2026", ToldDate(2026, 9, None)),
+        ("$24 Dec", ToldDate()),
+        ("24 December, 2 guests", ToldDate()),
+        ("Out of 1", ToldDate()),
+        ("Decide 24", ToldDate()),
+        ("Mayor 3", ToldDate()),
+    ],
+)
+def test_a_bare_date_is_all_that_is_said(text: str, told: ToldDate) -> None:
+    assert bare_date(text) == told
+
+
+@pytest.mark.parametrize("word", ["Decide 24", "Mayor 3", "Junk 4", "Offset 2", "Sepal 5", "Marketplace 2"])
+def test_a_month_is_no_beginning_of_a_word(word: str) -> None:
+    assert date_in(word).month is None
+
+
+@pytest.mark.parametrize("day", ["24.12.2026", "rytoj", "24 December", "2026-12-24"])
+@pytest.mark.parametrize(
+    "said",
+    [
+        "Nuo jūsų sąskaitos bus nuskaityti pinigai {}",
+        "Tililtäsi veloitetaan rahaa {}",
+        "Fizetés történik a számlájáról {}",
+    ],
+)
+def test_a_sentence_in_a_language_without_a_table_counts_with_a_date_in_it(said: str, day: str) -> None:
+    around = tree(
+        node("android.widget.TextView", (100, 1000, 900, 1100), text=said.format(day), name="android:id/alertTitle"),
+        button((600, 1200, 900, 1300), "OK", name="android:id/button1"),
+    )
+    assert verdict_of(around, around[-1]) == "approve"
