@@ -45,6 +45,8 @@ class ActiveRun:
     answers: AnswerBox = field(default_factory=AnswerBox)
     warm_up: WarmUp | None = None
     """What was begun before it is known whether a sub-task follows."""
+    cooling: asyncio.Lock = field(default_factory=asyncio.Lock)
+    """Held while that is ended or taken over: a run that is giving way begins nothing on the phone."""
 
 
 NODES_PER_STEP = 8

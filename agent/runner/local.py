@@ -56,14 +56,16 @@ from devices.phone import WarmUp as PhoneWarmUp
 
 async def prepare(
     run: ActiveRun, phone: Phone, files: tuple[GivenFile, ...], frames: Frames, phones: Phones, grace: float
-) -> None:
+) -> bool:
     """Prepare the phone and put the files on it. A pause cuts that off, and a resume begins anew; so does a cable that
-    is back within `grace` seconds.
+    is back within `grace` seconds. False where something like that came in between.
 
     Raises Stopped, FileLost, FileRejected when the phone does not take a file, and other PhoneErrors.
     """
     lost = False
+    at_once = True
     while True:
+        at_once = not run.control.paused and at_once
         await run.control.hold()
         try:
             with run.control.moving():
@@ -75,12 +77,13 @@ async def prepare(
         except Stopped:
             if not run.control.paused:
                 raise
+            at_once = False
         except PhoneGone:
             if lost:
                 raise
-            lost = True
+            lost, at_once = True, False
         else:
-            return
+            return at_once
 
 
 async def _put(run: ActiveRun, phone: Phone, file: GivenFile, frames: Frames) -> str:
@@ -148,10 +151,17 @@ class LocalRunner:
         if not isinstance(lender, Lender) or run.phone is not None or run.warm_up is not None or order.files:
             return
         lease = await lender.borrow(run.id, order.phone, partial(self._give_way, run))
-        if lease is not None:
-            self._meet(self._dependencies.phones.get(lease.phone), run)
-            work = asyncio.create_task(self._warm_up(order, run, lease, own=False), name=f"warm-up of {run.id}")
-            run.warm_up = WarmUp(lease, lender, work)
+        if lease is None:
+            return
+        try:
+            phone = self._dependencies.phones.get(lease.phone)
+        except PhoneError as error:
+            logger.info("run %s was not begun ahead: %s", run.id, error)
+            await lender.release(run.id)
+            return
+        self._meet(phone, run)
+        work = asyncio.create_task(self._warm_up(order, run, phone, lease, own=False), name=f"warm-up of {run.id}")
+        run.warm_up = WarmUp(lease, lender, phone, work)
 
     async def cool_down(self, run: RunId) -> Usage:
         """See Runner."""
@@ -184,6 +194,7 @@ class LocalRunner:
         active = self._runs.pop(run, None)
         if active is not None:
             await self._cool_down(active)
+            await self._forget_look(active)
             await self._give_back(active)
             if active.config is not None:
                 self._dependencies.configs.give_back(active.config)
@@ -252,6 +263,8 @@ class LocalRunner:
             assert run.phone is not None
             assert run.lease is not None
             context = self._context(run, run.phone, run.lease, emit)
+            if not context.screen.by_list and not takes_pictures(context.config.models.vision):
+                context.screen.go_by_list()
             with run.control.moving(), suppress(GraphDrained):
                 await self._graph.ainvoke(
                     payload, config, context=context, durability="sync", control=run.control.graph
@@ -295,14 +308,36 @@ class LocalRunner:
         """
         while run.control.paused:
             await run.control.hold()
-        if run.phone is not None:
-            return
-        warm, run.warm_up = run.warm_up, None
-        if warm is not None and warm.lender.keep(run.id):
-            run.lease = warm.lease
-        elif warm is not None:
-            run.warm_up, warm = warm, None
-            await self._cool_down(run)
+        async with run.cooling:
+            if run.phone is not None:
+                return
+            warm = run.warm_up
+            if warm is not None and warm.lender.keep(run.id):
+                run.warm_up, run.lease = None, warm.lease
+            elif warm is not None:
+                await self._end_warm_up(run)
+                warm = None
+        ahead = None if warm is None else warm.work
+        try:
+            await self._take_phone(order, run, emit, first=first)
+            assert run.phone is not None
+            assert run.lease is not None
+            if warm is None:
+                self._meet(run.phone, run)
+            if warm is None and begins and not order.files and not run.control.has_notes:
+                looking = self._warm_up(order, run, run.phone, run.lease, own=True)
+                ahead = asyncio.create_task(looking, name=f"first look of {run.id}")
+            have = self._dependencies
+            at_once = await prepare(run, run.phone, order.files, have.frames, have.phones, have.grace)
+            if ahead is not None:
+                await run.control.guard(asyncio.wait({ahead}), pausing=False)
+        finally:
+            if ahead is not None:
+                await cut(ahead)
+        if not at_once:
+            await self._forget_look(run)
+
+    async def _take_phone(self, order: RunOrder, run: ActiveRun, emit: Emit, *, first: bool) -> None:
         queue = self._dependencies.leases.acquire(run.id, run.wish, first=first)
         try:
             while run.lease is None:
@@ -315,36 +350,19 @@ class LocalRunner:
             if isinstance(queue, AsyncGenerator):
                 await queue.aclose()
         run.wish = run.lease.phone
-        phone = self._dependencies.phones.get(run.lease.phone)
-        run.phone = phone
-        ahead = None if warm is None else warm.work
-        if warm is None:
-            self._meet(phone, run)
-            if begins and not order.files and not run.control.has_notes:
-                ahead = asyncio.create_task(
-                    self._warm_up(order, run, run.lease, own=True), name=f"first look of {run.id}"
-                )
+        run.phone = phone = self._dependencies.phones.get(run.lease.phone)
         emit(Started(run=run.id, phone=phone.info.id, phone_name=phone.info.name))
         if len(run.files) < len(order.files):
             emit(Told(text=sentence("told.files", names=", ".join(file.name for file in order.files))))
-        have = self._dependencies
-        try:
-            await prepare(run, phone, order.files, have.frames, have.phones, have.grace)
-            if ahead is not None:
-                await run.control.guard(asyncio.wait({ahead}), pausing=False)
-        finally:
-            if ahead is not None:
-                await cut(ahead)
 
     def _meet(self, phone: Phone, run: ActiveRun) -> None:
         """The run gets to know a phone: what was typed there before, and nothing of how it looked."""
         run.mask.on(self._typed.setdefault(phone.info.id, Typed()))
         run.memory.screen.forget()
 
-    async def _warm_up(self, order: RunOrder, run: ActiveRun, lease: Lease, *, own: bool) -> None:
+    async def _warm_up(self, order: RunOrder, run: ActiveRun, phone: Phone, lease: Lease, *, own: bool) -> None:
         """Look at the phone and ask the model; whatever that runs into, `start` meets again and tells of it."""
         try:
-            phone = self._dependencies.phones.get(lease.phone)
             if isinstance(phone, PhoneWarmUp):
                 await phone.warm_up()
             run.wish, run.person = lease.phone, order.person
@@ -365,16 +383,24 @@ class LocalRunner:
 
     async def _cool_down(self, run: ActiveRun) -> None:
         """Drop what was begun ahead, and give back the phone as it was."""
+        async with run.cooling:
+            await self._end_warm_up(run)
+
+    async def _end_warm_up(self, run: ActiveRun) -> None:
         warm, run.warm_up = run.warm_up, None
         if warm is not None:
+            # Before anything is waited for: a run that is cut off meanwhile gives back what it has.
+            run.lease, run.phone = warm.lease, warm.phone
             await cut(warm.work)
+            await self._forget_look(run)
+            await self._give_back(run)
+
+    async def _forget_look(self, run: ActiveRun) -> None:
+        """What was seen and asked ahead counts no more."""
+        run.memory.screen.forget()
         first, run.memory.first_answer = run.memory.first_answer, None
         if first is not None:
-            run.memory.spent_ahead += first.drop()
-        if warm is None:
-            return
-        run.lease, run.phone = warm.lease, self._dependencies.phones.get(warm.lease.phone)
-        await self._give_back(run)
+            run.memory.spent_ahead += await first.drop()
 
     async def _answer(self, run: ActiveRun, question: Question) -> Answer:
         """Wait for a person; after a while the phone is given back, so that others can use it."""
@@ -417,8 +443,6 @@ class LocalRunner:
             needs_list=run.memory.recorded is not None or run.config.models.vision.name == PILOT,
             grace=have.grace,
         )
-        if not screen.by_list and not takes_pictures(run.config.models.vision):
-            screen.go_by_list()
         actions = have.actions.plus(*have.toolbox.offered_now())
         return RunContext(
             run=run.id,

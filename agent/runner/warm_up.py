@@ -16,7 +16,9 @@ from agent.graph.executor.reader import has_reader
 from agent.graph.executor.state import ExecutorState
 from agent.models.base import ModelRequest, Purpose
 from agent.models.conversations import keeps_conversation
+from agent.models.pictures import takes_pictures
 from agent.ports.leases import Lease, Lender
+from devices.phone import Phone
 
 
 @dataclass
@@ -25,6 +27,7 @@ class WarmUp:
 
     lease: Lease
     lender: Lender
+    phone: Phone
     work: asyncio.Task[None]
     """It is over once the model has been asked."""
 
@@ -40,8 +43,10 @@ async def look_and_ask(state: ExecutorState, context: RunContext, *, own: bool) 
 
     Raises Stopped, PhoneError and whatever rendering raises.
     """
-    view = await context.screen.look_ahead(own=own)
     vision = context.config.models.vision
+    if not takes_pictures(vision):
+        return
+    view = await context.screen.look_ahead(own=own)
     # An endpoint that keeps the conversation would go on from an answer that nobody has read.
     if view is None or keeps_conversation(vision):
         return

@@ -83,8 +83,10 @@ class PhoneLeases:
         self._clock = clock
         self._held: dict[RunId, Lease] = {}
         self._waiting: dict[RunId, _Waiting] = {}
-        self._lent: dict[RunId, Callable[[], None]] = {}
-        """Of those who hold one, who may not need it, and what they are told when somebody else does."""
+        self._lent: dict[RunId, Callable[[], None] | None] = {}
+        """Of those who hold one, who may not need it, and what they are told when somebody else does; None once they
+        were told.
+        """
         self._kept: dict[str, RunId] = {}
         """Phones that runs held when the former process ended, for those that come back to them at once."""
         self._kept_until = 0.0
@@ -178,7 +180,10 @@ class PhoneLeases:
 
     def keep(self, run: RunId) -> bool:
         """See agent.ports.leases."""
-        return self._lent.pop(run, None) is not None
+        if self._lent.get(run) is None:
+            return False
+        del self._lent[run]
+        return True
 
     async def release(self, run: RunId) -> None:
         """Give the phone back, and the place in the queue. Nothing happens when the run has neither."""
@@ -194,8 +199,8 @@ class PhoneLeases:
         await self._serve()
 
     def holder(self, phone: str) -> Lease | None:
-        """Who has the phone now."""
-        return next((lease for lease in self._held.values() if lease.phone == phone), None)
+        """Who has the phone now; nobody while it is only lent."""
+        return next((held for held in self._held.values() if held.phone == phone and held.run not in self._lent), None)
 
     @property
     def held(self) -> tuple[Lease, ...]:
@@ -254,8 +259,10 @@ class PhoneLeases:
         queue = [waiting.waiter for waiting in self._waiting.values() if waiting.lease is None]
         others = (self._held_phones() | self._awaited(now)) - lent.keys()
         for _, phone in granted(queue, self._phones.list(), others):
-            if (run := lent.get(phone)) is not None:
-                self._lent.pop(run)()
+            run = lent.get(phone)
+            if run is not None and (wanted := self._lent[run]) is not None:
+                self._lent[run] = None
+                wanted()
 
     def _awaited(self, now: float) -> frozenset[str]:
         """The phones that are kept for runs which have not come back yet."""

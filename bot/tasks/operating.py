@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import logging
 from contextlib import aclosing, suppress
 from dataclasses import dataclass, field, replace
-from typing import Any, Protocol
+from typing import Any, Final, Protocol
 
 from agent import actions as act
 from agent.graph.executor.action_spec import InputAction
@@ -279,16 +280,25 @@ class Operating:
         return reason
 
 
+GIVEN_BACK_S: Final = 12.0
+"""Seconds that a lent phone is waited for; to put it back as it was may take ten (`agent.runner.local.RESTORE_S`)."""
+
+
 async def leased(leases: PhoneLeases, run: RunId, phone: str) -> int:
-    """The number of the lease of a phone that is free now; a task at work is not waited for. Raises Operated."""
+    """The number of the lease of a phone that is free now, or that is given back at once because it was only lent; a
+    task at work is not waited for. Raises Operated.
+    """
     try:
-        async with aclosing(leases.acquire(run, phone)) as waiting:
+        async with asyncio.timeout(GIVEN_BACK_S), aclosing(leases.acquire(run, phone)) as waiting:
             async for found in waiting:
                 if isinstance(found, Lease):
                     return found.fence
-                break
+                if leases.holder(phone) is not None:
+                    break
     except NoPhone as error:
         raise Operated(str(error)) from error
+    except TimeoutError:
+        pass  # it is as good as at work
     raise Operated(say("operate.busy"))
 
 

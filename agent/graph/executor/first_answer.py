@@ -48,7 +48,7 @@ class FirstAnswer:
         """The model, which has begun with its answer already."""
         return _Begun(model, self)
 
-    def drop(self) -> Usage:
+    async def drop(self) -> Usage:
         """Cut it off. What it has cost."""
         if self.answering.done() and not self.answering.cancelled():
             failed = self.answering.exception()
@@ -56,6 +56,7 @@ class FirstAnswer:
                 return self.answering.result().usage
             return failed.usage if isinstance(failed, ModelError) else Usage()
         self.answering.cancel()
+        await asyncio.wait({self.answering})
         return hung_up(self.request, self.model)
 
 
@@ -77,5 +78,6 @@ class _Begun:
             return await self._first.answering
         except ModelRefused:
             raise  # and would be refused again
-        except ModelError:
-            return await self._model.complete(request, on_delta=on_delta)
+        except ModelError as error:
+            reply = await self._model.complete(request, on_delta=on_delta)
+            return replace(reply, usage=error.usage + reply.usage)

@@ -179,7 +179,7 @@ async def vision_model(
         )
         first, context.memory.first_answer = context.memory.first_answer, None
         if first is not None and not first.fits(scene, acting):
-            context.memory.spent_ahead += first.drop()
+            context.memory.spent_ahead += await first.drop()
             first = None
         asked = vision if first is None else first.given_by(vision)
         model = following(watched(asked, state, context, view), state, context, view)
