@@ -25,7 +25,7 @@ from devices.recent import Recent
 logger = logging.getLogger(__name__)
 
 Handle = Callable[[bytes], Awaitable[dict[str, Any] | None]]
-"""Takes an event as JSON and returns its answer, None for one without words, within `Times.answer`. Raises nothing."""
+"""Takes an event as JSON and returns its answer, None for one without words, within `Times.answer`."""
 
 _OPEN_SECONDS: Final = 20.0
 _CLOSE_SECONDS: Final = 2.0
@@ -49,6 +49,7 @@ class LongConnection:
         pause = self._times.first_retry
         try:
             while True:
+                silence = 0.0
                 try:
                     if await self._once():
                         pause = self._times.first_retry
@@ -61,7 +62,8 @@ class LongConnection:
                     why = f"refused with status {refused.status}: {told[:200]!r}"
                 except (ChatError, FloodWait, aiohttp.ClientError, OSError, TimeoutError, ValueError) as away:
                     why = str(away) if isinstance(away, ChatError | FloodWait) else type(away).__name__
-                wait = pause * random.uniform(0.8, 1.2)  # noqa: S311 - spreads reconnects, guards nothing
+                    silence = away.seconds if isinstance(away, FloodWait) else 0.0
+                wait = max(silence, pause * random.uniform(0.8, 1.2))  # noqa: S311 - spreads reconnects, guards nothing
                 logger.warning("Feishu: no long connection (%s); next attempt in %.1f s.", why, wait)
                 await asyncio.sleep(wait)
                 pause = min(pause * 2, self._times.last_retry)
@@ -92,7 +94,11 @@ class LongConnection:
         logger.info("Feishu: the long connection is open.")
         try:
             while True:
-                message = await socket.receive(timeout=2 * self._ping + self._times.pong)
+                try:
+                    message = await socket.receive(timeout=2 * self._ping + self._times.pong)
+                except TimeoutError:
+                    logger.info("Feishu: the long connection was silent for too long.")
+                    return heard
                 if message.type is not aiohttp.WSMsgType.BINARY:
                     return heard
                 heard = True
@@ -130,8 +136,12 @@ class LongConnection:
         await asyncio.wait({task}, timeout=limits.ORDER_SECONDS)
 
     async def _answer(self, frame: Frame, payload: bytes, socket: aiohttp.ClientWebSocketResponse) -> None:
-        """Answered once it has begun: until then Feishu would deliver it again."""
-        found = await self._handle(payload)
+        """Answered once it has begun: until then Feishu would deliver it again, also what fails each time."""
+        found = None
+        try:
+            found = await self._handle(payload)
+        except Exception:
+            logger.exception("An event of Feishu was lost by a fault in the program")
         answer: dict[str, Any] = {"code": HTTPStatus.OK.value}
         if found is not None:
             answer["data"] = base64.b64encode(json.dumps(found).encode()).decode()

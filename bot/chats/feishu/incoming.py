@@ -324,9 +324,12 @@ class Events:
             place = Place(Address(PLATFORM, self._app.id, event.context.open_chat_id, header.tenant_key, thread))
         ref = MessageRef(place.address, event.context.open_message_id)
         stale = self._clock() - header.written > limits.STALE_SECONDS
-        person = await self._person(who.open_id)
-        press = Press(person, place, header.event_id, data, ref, stale)
-        asked = asyncio.ensure_future(self._intake.press(press))
+
+        async def ask() -> Reply:
+            person = await self._person(who.open_id)
+            return await self._intake.press(Press(person, place, header.event_id, data, ref, stale))
+
+        asked = asyncio.create_task(ask())  # the name counts as well: all of it has to be in time
         self._working.add(asked)
         asked.add_done_callback(self._working.discard)
         await asyncio.wait({asked}, timeout=self._times.answer)
@@ -387,8 +390,12 @@ class People:
                 if refused.code in NO_SCOPES:
                     self._not_before = self._clock() + limits.NAME_AGAIN_SECONDS
                     logger.info("Feishu tells no names of people; give the app contact:user.base:readonly.")
-            except (ChatError, TimeoutError, LookupError, TypeError) as error:
-                logger.info("Somebody's name was not told: %s", type(error).__name__)
+            except (ChatError, FloodWait, TimeoutError) as away:
+                pause = away.seconds if isinstance(away, FloodWait) else limits.NAME_AWAY_SECONDS
+                self._not_before = self._clock() + pause
+                logger.info("Somebody's name was not told: %s", type(away).__name__)
+            except (LookupError, TypeError) as odd:
+                logger.info("Somebody's name was not told: %s", type(odd).__name__)
         return self._names.get(person, "")
 
 
