@@ -30,7 +30,7 @@ A = TypeVar("A", bound=Action)
 class PhoneContext(ToolContext):
     """What a tool works with that needs the phone of the run. `sight` is the screen that the model decided on, None
     when it was shown to an earlier process and a person has allowed the action since. `key` is the place of the action
-    in the journal.
+    in the journal. `unknown_is_judged`: a press that no rule knows is read by a model, or a person is asked.
     """
 
     run: RunId
@@ -39,6 +39,7 @@ class PhoneContext(ToolContext):
     screen: PhoneScreen
     policy: Policy
     sight: ScreenView | None
+    unknown_is_judged: bool
 
 
 @dataclass(frozen=True, kw_only=True)

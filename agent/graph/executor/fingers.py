@@ -9,7 +9,10 @@ from typing import Final
 from agent.actions import Action, PointTarget, Swipe, Tap, Type
 from agent.graph.executor.action_spec import PhoneContext
 from agent.graph.executor.anchors import looks, nearest
-from agent.guards.touch_target import TouchTarget
+from agent.guards.pickers import is_part_of_picker
+from agent.guards.reading import is_press
+from agent.guards.reasons import UNREAD
+from agent.guards.touch_target import TouchTarget, pressed
 from agent.tools.spec import ActionError
 from devices import inputs
 from devices.geometry import Point
@@ -110,7 +113,11 @@ class Fingers:
         )
         gate = context.policy.gate(action, spot)
         if gate.verdict != "allow":
-            raise ActionError(HELD.format(reason=gate.reason), reason=gate.reason)
+            raise ActionError(HELD.format(reason=gate.reason), reason=gate.reason, uncertain=self.sent > 0)
+        touched = pressed(spot)
+        proven = touched is not None and is_part_of_picker(touched, self.elements)
+        if gate.standing == "unknown" and context.unknown_is_judged and is_press(action, spot) and not proven:
+            raise ActionError(HELD.format(reason=UNREAD), reason=UNREAD, uncertain=self.sent > 0)
         self.sent += 1
         await context.control.guard(context.phone.act(physical, receipt=f"{context.key.receipt}-{self.sent}"))
         self.seen = await context.screen.peek(keep=True, moved=True)

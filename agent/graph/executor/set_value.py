@@ -106,6 +106,9 @@ async def set_value(action: SetValue, context: PhoneContext) -> Done:
     wanted, left = _Wanted(action.value.strip()), ""
     try:
         fingers = await Fingers.on_screen(context)
+    except PhoneError as error:
+        raise ActionError(f"The value could not be set: {error}", uncertain=error.uncertain) from error
+    try:
         target = _target(action, context, fingers)
         try:
             shown, left = await _set(fingers, wanted, target, context.phone.info.locale)
@@ -114,7 +117,9 @@ async def set_value(action: SetValue, context: PhoneContext) -> Done:
                 raise ActionError(f"Not done: {missed}") from None
             shown, left = Shown(_standing(fingers.elements, target), False), str(missed)
     except PhoneError as error:
-        raise ActionError(f"The value could not be set: {error}", uncertain=error.uncertain) from error
+        raise ActionError(
+            f"The value could not be set: {error}", uncertain=fingers.sent > 0 or error.uncertain
+        ) from error
     told = left
     if shown.right is False:
         told = " ".join(filter(None, (NOT_SO.format(value=wanted.text), left)))

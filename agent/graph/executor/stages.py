@@ -35,6 +35,7 @@ from agent.graph.executor.gate import (
 )
 from agent.graph.executor.matters import MatterFate, with_fate
 from agent.graph.executor.phone_files import new_names
+from agent.graph.executor.reader import has_reader
 from agent.graph.executor.secrets import asked_for_field, asked_instead
 from agent.graph.executor.state import (
     ConversationState,
@@ -431,5 +432,12 @@ def _phone_context(step: OpenStep, sight: ScreenView | None) -> PhoneContext:
     shared: dict[str, Any] = {field.name: getattr(base, field.name) for field in fields(base)}
     told = None if sight is None else sight.told
     return PhoneContext(
-        **shared, run=have.run, key=step.key, phone=have.phone, screen=have.screen, policy=have.policy, sight=told
+        **shared,
+        run=have.run,
+        key=step.key,
+        phone=have.phone,
+        screen=have.screen,
+        policy=have.policy,
+        sight=told,
+        unknown_is_judged=has_reader(have) or have.config.guard == "strict",
     )

@@ -23,7 +23,7 @@ from bot.domain.address import MessageRef, Person, Place
 from bot.domain.finding import Finding
 from bot.domain.incoming import Incoming, Invocation, Press
 from bot.domain.outgoing import Reply
-from bot.domain.task import Answered, OpenQuestion, StepRow, Task, TaskState
+from bot.domain.task import Answered, OpenQuestion, PartNow, StepRow, Task, TaskState
 from bot.domain.task_events import Accepted, LogEvent, LoggedEvent, QuestionClosed, StepDone
 from bot.monitoring.dependencies import Listener, Wait
 from bot.store.search import Choices, TaskFilter
@@ -257,6 +257,9 @@ class ServedTasks(TaskTable):
 
     async def parts(self, task: str) -> Sequence[Task]:
         return [one for one in self._tables.parts if one.parent == task]
+
+    async def parts_now(self, task: str) -> tuple[PartNow, ...]:
+        return tuple([PartNow(part, await self.last_step(part.id), None) for part in await self.parts(task)])
 
     async def open_questions(self, *, task: str) -> Sequence[OpenQuestion]:
         return [one for one in self._tables.questions if one.task == task]

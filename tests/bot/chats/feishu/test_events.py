@@ -306,6 +306,7 @@ async def test_what_fails_is_answered_and_in_the_log(home: Home, caplog: pytest.
 
     class Broken(Recording):
         async def press(self, press: Press) -> Reply:
+            del press
             raise ZeroDivisionError
 
     async with running(home, Broken()) as chat:

@@ -121,7 +121,7 @@ async def test_a_platform_with_an_id_beside_its_secret_is_asked_for_both(setting
     env = tmp_path / ".env"
     async with FakeFeishu() as fake:
         answers = [APP, SECRET, fake.base_url, "Alice", "ou_1", ""]
-        typist = Typist([*MODEL, *DISCORD, *TELEGRAM, *answers, *PHONES])
+        typist = Typist([*MODEL, *DISCORD, *SLACK, *TELEGRAM, *answers, *PHONES])
         assert await talk(typist, settings, env, tmp_path / "none") == 0
     assert "the bot is OpenGUI" in typist.screen
     assert "names do not work" in typist.screen
