@@ -63,5 +63,6 @@ async def look_and_ask(state: ExecutorState, context: RunContext, *, own: bool) 
         rendered_for=acting,
     )
     pieces = Pieces()
-    answering = asyncio.ensure_future(vision.complete(request, on_delta=pieces if has_reader(context) else None))
+    call = vision.complete(request, on_delta=pieces if has_reader(context) else None)
+    answering = asyncio.ensure_future(context.control.guard(call))
     context.memory.first_answer = FirstAnswer(scene, request, acting, answering, pieces)

@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
+from agent.control import Stopped
 from agent.models.base import Delta, Model, ModelReply, ModelRequest, Usage
 from agent.models.errors import ModelError, ModelRefused
 from agent.models.tokens import hung_up
@@ -54,7 +55,7 @@ class FirstAnswer:
             failed = self.answering.exception()
             if failed is None:
                 return self.answering.result().usage
-            return failed.usage if isinstance(failed, ModelError) else Usage()
+            return failed.usage if isinstance(failed, ModelError) else hung_up(self.request, self.model)
         self.answering.cancel()
         await asyncio.wait({self.answering})
         return hung_up(self.request, self.model)
@@ -78,6 +79,9 @@ class _Begun:
             return await self._first.answering
         except ModelRefused:
             raise  # and would be refused again
+        except Stopped:  # by a pause, which may be over
+            reply = await self._model.complete(request, on_delta=on_delta)
+            return replace(reply, usage=hung_up(self._first.request, self._first.model) + reply.usage)
         except ModelError as error:
             reply = await self._model.complete(request, on_delta=on_delta)
             return replace(reply, usage=error.usage + reply.usage)

@@ -190,7 +190,8 @@ class PostgresDatabase:
                 self._unsettled = None
             if fate.is_committed is None:
                 reason = "the connection was lost at a COMMIT"
-                raise StoreError(words("store.away", name=self._server.name, reason=reason))  # noqa: TRY301 - the transaction around it has nothing to undo
+                away = StoreError(words("store.away", name=self._server.name, reason=reason))
+                raise away  # noqa: TRY301 - who has gone is told in the log
             if not fate.is_committed:
                 self._commit(connection, work, fate)
                 fate.ends(loop, is_committed=True)
