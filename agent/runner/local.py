@@ -319,16 +319,14 @@ class LocalRunner:
                 warm = None
         ahead = None if warm is None else warm.work
         try:
-            await self._take_phone(order, run, emit, first=first)
-            assert run.phone is not None
-            assert run.lease is not None
+            phone, lease = await self._take_phone(order, run, emit, first=first)
             if warm is None:
-                self._meet(run.phone, run)
+                self._meet(phone, run)
             if warm is None and begins and not order.files and not run.control.has_notes:
-                looking = self._warm_up(order, run, run.phone, run.lease, own=True)
+                looking = self._warm_up(order, run, phone, lease, own=True)
                 ahead = asyncio.create_task(looking, name=f"first look of {run.id}")
             have = self._dependencies
-            at_once = await prepare(run, run.phone, order.files, have.frames, have.phones, have.grace)
+            at_once = await prepare(run, phone, order.files, have.frames, have.phones, have.grace)
             if ahead is not None:
                 await run.control.guard(asyncio.wait({ahead}), pausing=False)
         finally:
@@ -337,7 +335,7 @@ class LocalRunner:
         if not at_once:
             await self._forget_look(run)
 
-    async def _take_phone(self, order: RunOrder, run: ActiveRun, emit: Emit, *, first: bool) -> None:
+    async def _take_phone(self, order: RunOrder, run: ActiveRun, emit: Emit, *, first: bool) -> tuple[Phone, Lease]:
         queue = self._dependencies.leases.acquire(run.id, run.wish, first=first)
         try:
             while run.lease is None:
@@ -354,6 +352,7 @@ class LocalRunner:
         emit(Started(run=run.id, phone=phone.info.id, phone_name=phone.info.name))
         if len(run.files) < len(order.files):
             emit(Told(text=sentence("told.files", names=", ".join(file.name for file in order.files))))
+        return phone, run.lease
 
     def _meet(self, phone: Phone, run: ActiveRun) -> None:
         """The run gets to know a phone: what was typed there before, and nothing of how it looked."""

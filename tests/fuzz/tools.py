@@ -61,8 +61,14 @@ class Says(Egress):
         self._answers = iter(answers)
 
     async def fetch(
-        self, url: str, *, headers: Mapping[str, str] | None = None, send: Mapping[str, Any] | bytes | None = None
+        self,
+        url: str,
+        *,
+        headers: Mapping[str, str] | None = None,
+        send: Mapping[str, Any] | bytes | None = None,
+        reads: bool = True,
     ) -> Fetched:
+        del reads
         del headers, send
         return Fetched(url, 200, "application/json", "", next(self._answers))
 

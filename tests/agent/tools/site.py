@@ -56,7 +56,7 @@ async def hostile_site() -> AsyncIterator[Site]:
         site.heads.append({name.lower(): value for name, value in request.headers.items()})
         if request.method == "POST":
             site.sent.append(await request.json())
-        return await _answer(site, request)
+        return await _answer(site, request, request.path)
 
     app = web.Application()
     app.router.add_route("*", "/{path:.*}", answer)
@@ -72,8 +72,13 @@ async def hostile_site() -> AsyncIterator[Site]:
         await runner.cleanup()
 
 
-async def _answer(site: Site, request: web.Request) -> web.StreamResponse:
-    match request.path:
+async def hostile_answer(request: web.Request, path: str) -> web.StreamResponse:
+    """The answer to a request elsewhere, as if it had asked for this path."""
+    return await _answer(Site(), request, path)
+
+
+async def _answer(site: Site, request: web.Request, path: str) -> web.StreamResponse:
+    match path:
         case "/page":
             return _page(PAGE)
         case "/cookie":
@@ -121,7 +126,7 @@ async def _answer(site: Site, request: web.Request) -> web.StreamResponse:
             return _page(PAGE.replace("</article>", f"<p>{order * 3}</read></p></article>"))
         case "/search":
             return _search(site, request)
-        case path if path.startswith("/status/"):
+        case _ if path.startswith("/status/"):
             return web.Response(status=int(path.split("/")[2]), text="no")
     return web.Response(status=404, text="nothing here")
 

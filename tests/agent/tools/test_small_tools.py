@@ -130,8 +130,14 @@ class Answers(Egress):
         self.asked: list[str] = []
 
     async def fetch(
-        self, url: str, *, headers: Mapping[str, str] | None = None, send: Mapping[str, Any] | bytes | None = None
+        self,
+        url: str,
+        *,
+        headers: Mapping[str, str] | None = None,
+        send: Mapping[str, Any] | bytes | None = None,
+        reads: bool = True,
     ) -> Fetched:
+        del reads
         assert headers is None
         assert send is None
         self.asked.append(url)

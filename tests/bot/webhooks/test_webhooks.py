@@ -25,9 +25,13 @@ from bot.people.access import Policy
 from bot.people.rights import Rights
 from bot.runtime.settings import RuntimeSettings
 from bot.store.audit import AuditKind
+from bot.store.connection import Transaction
+from bot.store.store import Store
+from bot.store.webhooks import Webhooks
 from bot.webhooks.making import WebhookCommands, WebhookWish
-from bot.webhooks.sender import LONG, PAUSES, WebhookSender
+from bot.webhooks.sender import AT_ONCE, LONG, PAUSES, WebhookSender
 from bot.webhooks.signing import headers_of, new_secret
+from tests.agent.tools.site import hostile_answer
 from tests.bot.world import ADA, ANNA, BEN, CHANNEL, World, a_world
 
 pytestmark = pytest.mark.slow
@@ -40,13 +44,17 @@ class Receiver:
     port: int = 0
     status: int = 200
     location: str = ""
+    answers: str = ""
+    """The path at the hostile site whose answer is given."""
     hold: asyncio.Event | None = None
     got: list[tuple[dict[str, str], bytes]] = field(default_factory=list)
 
-    async def take(self, request: web.Request) -> web.Response:
+    async def take(self, request: web.Request) -> web.StreamResponse:
         self.got.append((dict(request.headers), await request.read()))
         if self.hold is not None:
             await self.hold.wait()
+        if self.answers:
+            return await hostile_answer(request, self.answers)
         headers = {"Location": self.location} if self.location else {}
         return web.Response(status=self.status, headers=headers)
 
@@ -273,6 +281,144 @@ async def test_one_slow_receiver_holds_up_no_other(rig: Rig) -> None:
         assert first.hold is not None
         first.hold.set()
         await rig.sender.finished()
+
+
+class StoreWith:
+    """A store with something else in one place."""
+
+    def __init__(self, store: Store, **others: object) -> None:
+        self._store = store
+        vars(self).update(others)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._store, name)
+
+
+class LateReads:
+    """Webhooks whose `due` says what it has read when the test lets it."""
+
+    def __init__(self, webhooks: Webhooks) -> None:
+        self._webhooks = webhooks
+        self.waiting: list[asyncio.Event] = []
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._webhooks, name)
+
+    async def due(self, now: float) -> object:
+        found = await self._webhooks.due(now)
+        self.waiting.append(asyncio.Event())
+        await self.waiting[-1].wait()
+        return found
+
+
+def sender_with(rig: Rig, **others: object) -> WebhookSender:
+    store: Any = StoreWith(rig.world.store, **others)
+    egress = Egress(named=frozenset({("hook.test", rig.receiver.port)}), resolve=to_here, seconds=5.0)
+    return WebhookSender(replace(rig.world.services, store=store), egress)
+
+
+@pytest.mark.parametrize("answers", ["/endless", "/huge", "/bomb", "/br", "/broken"])
+async def test_an_answer_has_arrived_with_its_status(rig: Rig, answers: str) -> None:
+    """Seen failing (it is sent again) with the body read."""
+    await rig.webhook()
+    rig.receiver.answers = answers
+    await rig.world.end(await rig.world.do())
+    await rig.after()
+    assert len(rig.receiver.got) == 1
+    assert await rig.world.store.webhooks.next_due() is None
+    assert [one.failing for one in await rig.world.store.webhooks.all()] == [None]
+
+
+async def test_twenty_that_hang_hold_up_no_other(rig: Rig) -> None:
+    """Seen failing with a place held for all that one webhook is to be sent."""
+    rig.receiver.hold = asyncio.Event()
+    for number in range(AT_ONCE):
+        await rig.webhook(url=f"http://hook.test:{rig.receiver.port}/{number}")
+    async with a_receiver() as other:
+        named = frozenset({("hook.test", rig.receiver.port), ("hook.test", other.port)})
+        sender = WebhookSender(rig.world.services, Egress(named=named, resolve=to_here, seconds=1.0))
+        hanging, rig.receiver = rig.receiver, other
+        await rig.webhook(everybody=True, url=f"http://hook.test:{other.port}/other")
+        for _ in range(3):
+            await rig.world.end(await rig.world.do())
+        rig.world.clock.advance(1.0)
+        await sender.look()
+        await sender.finished()
+        assert (len(hanging.got), len(other.got)) == (AT_ONCE, 3)
+        hanging.hold.set()
+
+
+async def test_many_messages_to_one_do_not_hide_those_to_another(rig: Rig) -> None:
+    """Seen failing with the first five hundred of all looked at."""
+    await rig.webhook(everybody=True)
+    task = await rig.world.do()
+    await rig.world.end(task)
+    webhooks = rig.world.store.webhooks
+
+    async def many(transaction: Transaction) -> None:
+        for _ in range(600):
+            await webhooks.queue(transaction, task.id, now=rig.world.clock.now)
+
+    await rig.world.store.write(many)
+    async with a_receiver() as other:
+        named = frozenset({("hook.test", rig.receiver.port), ("hook.test", other.port)})
+        sender = WebhookSender(rig.world.services, Egress(named=named, resolve=to_here, seconds=1.0))
+        busy, rig.receiver = rig.receiver, other
+        busy.status = 503
+        await rig.webhook(url=f"http://hook.test:{other.port}/other")
+        await rig.world.end(await rig.world.do())
+        rig.world.clock.advance(1.0)
+        await sender.look()
+        await sender.finished()
+        assert len(other.got) == 1
+
+
+async def test_what_was_read_before_it_arrived_is_not_sent_again(rig: Rig) -> None:
+    """Seen failing (sent twice) with what a look has read handed on to what sends."""
+    await rig.webhook()
+    await rig.world.end(await rig.world.do())
+    rig.world.clock.advance(1.0)
+    late = LateReads(rig.world.store.webhooks)
+    sender = sender_with(rig, webhooks=late)
+    looks = [asyncio.create_task(sender.look()) for _ in range(2)]
+    async with asyncio.timeout(5.0):
+        while len(late.waiting) < 2:
+            await asyncio.sleep(0)
+    for goes_on in late.waiting:
+        goes_on.set()
+        await asyncio.wait(looks, return_when=asyncio.FIRST_COMPLETED)
+        await sender.finished()
+    await asyncio.gather(*looks)
+    await sender.finished()
+    assert len(rig.receiver.got) == 1
+
+
+async def test_nothing_is_sent_where_another_service_may_act_on_the_store(rig: Rig) -> None:
+    """Seen failing (it is sent) with `is_ours` not asked."""
+    await rig.webhook()
+    await rig.world.end(await rig.world.do())
+    rig.world.clock.advance(1.0)
+    sender = sender_with(rig, is_ours=False)
+    await sender.look()
+    await sender.finished()
+    assert rig.receiver.got == []
+    assert await rig.world.store.webhooks.next_due() is not None
+
+
+async def test_what_was_given_up_long_ago_does_not_switch_it_off(rig: Rig) -> None:
+    """Seen failing ("long") with `failing` kept until something arrives."""
+    await rig.webhook()
+    rig.receiver.status = 500
+    await rig.world.end(await rig.world.do())
+    await rig.after()
+    for pause in PAUSES:
+        await rig.after(pause)
+    (kept,) = await rig.world.store.webhooks.all()
+    assert (await rig.world.store.webhooks.next_due(), kept.failing) == (None, None)
+    await rig.after(LONG)
+    await rig.world.end(await rig.world.do())
+    await rig.after()
+    assert [one.off for one in await rig.world.store.webhooks.all()] == [""]
 
 
 async def test_the_secret_and_the_path_are_in_no_log(rig: Rig, caplog: pytest.LogCaptureFixture) -> None:
