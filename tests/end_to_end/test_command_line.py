@@ -450,7 +450,7 @@ async def test_a_service_that_dies_while_it_is_followed(alone: Workshop) -> None
     async with alone.place.service() as service:
         followed = alone.signalled(signal.SIGCONT, "final", "switch Bluetooth on")
         running = asyncio.create_task(followed)
-        await alone.model.arrived(3, timeout=30)
+        await alone.model.arrived(2, timeout=30)
         await service.kill()
         ran = await running
     assert ran.code == 69

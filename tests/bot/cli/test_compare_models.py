@@ -14,7 +14,7 @@ import pytest
 
 from bot.cli.main import main
 from bot.model_comparison.tasks import suite
-from tests.end_to_end.brain import FINISH, call, tap
+from tests.end_to_end.brain import FINISH, call, on, tap
 from tests.fakes.model_server import Answer, ModelServer, Recorded
 
 
@@ -68,12 +68,14 @@ def test_models_that_do_not_answer_are_told(machine: Path, capsys: pytest.Captur
 
 
 def clever_and_lazy() -> Callable[[Recorded], Answer]:
-    """Two models at one endpoint: one does what it is told in the first and the thirty-first task, one says so."""
-    switch, purchase = (suite(1)[index] for index in (0, 30))
-    product = purchase.need.pressed[0]
-    buying = (call("open_app", name="Shop"), tap(product), tap("Add to cart"), tap("Cart, 1"), tap("Checkout"))
+    """Two models at one endpoint: one does what it is told in the first task and in the middle one, one says so."""
+    tasks = suite(1)
+    switch, note = tasks[0], tasks[len(tasks) // 2]
+    more, body = note.text.split('"')[1], "Milk, bread, coffee"
+    writing = on(body, "type", text=f"{body}, {more}", clear=True)
+    editing = (call("open_app", name="Notes"), tap("Groceries"), writing, tap("Save"))
     switching = (call("open_app", name="Settings"), tap(switch.need.pressed[0]))
-    ways = {switch.text: switching, purchase.text: (*buying, tap("Place order"))}
+    ways = {switch.text: switching, note.text: editing}
     left: list[Callable[[Recorded], Answer]] = []
 
     def answer(request: Recorded) -> Answer:
@@ -108,7 +110,7 @@ async def test_it_says_which_settings_to_use(machine: Path) -> None:
     assert head.split()[:5] == ["model", "dialect", "pictures", "tasks", "right"]
     assert [row.split()[:6] for row in (pilot, lazy, clever)] == [
         ["offline", "tools", "1", "2", "1", "0"],
-        ["lazy", "tools", "1", "2", "0", "1"],  # a purchase of which nothing was done is not believed
+        ["lazy", "tools", "1", "2", "0", "1"],  # a note of which nothing was written is not believed
         ["clever", "tools", "1", "2", "2", "0"],
     ]
     assert 0 < float(clever.split()[-1]) < 1

@@ -345,6 +345,7 @@ async def test_twenty_that_hang_hold_up_no_other(rig: Rig) -> None:
         await sender.look()
         await sender.finished()
         assert (len(hanging.got), len(other.got)) == (AT_ONCE, 3)
+        assert hanging.hold is not None
         hanging.hold.set()
 
 
