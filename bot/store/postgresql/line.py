@@ -130,7 +130,7 @@ def _claim(connection: Connection, owner: str, files: str) -> None:
         time.sleep(BEAT_S)
         _say_something(connection)
     name = former.partition(" ")[0]
-    if name != PROCESS:
+    if name not in {"", PROCESS}:
         # With its checkpoints: they are written by connections of their own.
         with suppress(errors.InsufficientPrivilege):
             connection.execute(_END, (name,))
