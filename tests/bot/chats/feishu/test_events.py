@@ -268,7 +268,7 @@ async def test_a_press_is_answered_in_time_though_its_work_takes_long(
 
 
 async def test_a_name_that_does_not_come_costs_no_press_its_time(home: Home, intake: Recording) -> None:
-    """Seen failing with a time for the name and another one for the work. It is not waited for again for a while."""
+    """One time is for the name and the work together. A late name is not waited for again for a while."""
     home.fake.stuck = "contact/v3/users"
     async with running(home, intake, times=replace(QUICK, answer=1.2)) as chat:
         intake.hold = asyncio.Event()
@@ -285,7 +285,7 @@ async def test_a_name_that_does_not_come_costs_no_press_its_time(home: Home, int
 
 
 async def test_too_many_tokens_keep_nobody_from_being_heard(home: Home, intake: Recording) -> None:
-    """Seen failing, with the message lost and the press unanswered, when a name is asked for with no look at it."""
+    """Neither is the message lost nor the press left unanswered while no name can be asked for."""
     home.fake.token_seconds = 0
     async with running(home, intake) as chat:
         message = Message(body="?", buttons=((Button("a", "1:x"),),))
@@ -302,7 +302,7 @@ async def test_too_many_tokens_keep_nobody_from_being_heard(home: Home, intake: 
 
 
 async def test_what_fails_is_answered_and_in_the_log(home: Home, caplog: pytest.LogCaptureFixture) -> None:
-    """Seen failing without the look at faults: it came again for hours, and nothing told of it."""
+    """It is acknowledged, so that it does not come again for hours, and the log tells of it."""
 
     class Broken(Recording):
         async def press(self, press: Press) -> Reply:

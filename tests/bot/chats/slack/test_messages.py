@@ -322,7 +322,7 @@ async def test_a_slash_command_is_answered_to_its_person_alone(home: Home, intak
 async def test_silence_for_a_slash_command_is_a_refusal_of_strangers_alone(
     home: Home, intake: Recording, welcome: bool
 ) -> None:
-    """Seen failing without the look at who may use the bot: `hand` and a repeat have no words for anybody."""
+    """`hand` and a repeat have no words for anybody: who may use the bot reads that it was received."""
     async with running(home, intake, welcome=lambda _person, _place: welcome):
         home.fake.slash(home.alice, home.channel, "hand")
         told = (await home.whisper()).shown

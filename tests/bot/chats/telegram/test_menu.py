@@ -77,7 +77,7 @@ async def test_what_did_not_change_is_not_told_again(home: Home, tmp_path: Path)
 @pytest.mark.parametrize("told", ["[1]", "null", "7", '"x"', "{", "[" * 100_000, '{"": 1, "chat": {"a": "b"}}'])
 @pytest.mark.parametrize("inner", [False, True])
 async def test_an_odd_state_file_is_an_empty_one(home: Home, tmp_path: Path, told: str, inner: bool) -> None:
-    """Seen failing, with nothing in the log, without the look at what was read."""
+    """What is no object of texts is read as nothing."""
     held = json.dumps({str(home.fake.bot.id): told}) if inner else told
     (tmp_path / "telegram_menus.json").write_text(held)
     async with shown(home, People(str(home.alice.id)), tmp_path):
@@ -85,7 +85,7 @@ async def test_an_odd_state_file_is_an_empty_one(home: Home, tmp_path: Path, tol
 
 
 async def test_an_account_that_is_no_text_in_the_state_file_is_unknown(home: Home, tmp_path: Path) -> None:
-    """Seen failing with the text of what is none: `{'default': '…'}` is no JSON, and no menu was told at all."""
+    """Also inside its texts: `{'default': '…'}` is no JSON, and menus are told all the same."""
     (tmp_path / "telegram_menus.json").write_text(json.dumps({str(home.fake.bot.id): {"": "told", "1/": "told"}}))
     async with shown(home, People(str(home.alice.id)), tmp_path):
         await home.fake.wait_until(lambda: names(home, f"chat {home.alice.id} zh"))
@@ -94,7 +94,7 @@ async def test_an_account_that_is_no_text_in_the_state_file_is_unknown(home: Hom
 async def test_keeping_the_menus_that_ends_by_a_fault_is_in_the_log(
     home: Home, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """Seen failing with a task that nothing looks at."""
+    """The log tells of it."""
 
     def broken() -> tuple[Audience, ...]:
         raise ZeroDivisionError
