@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
+from threading import Lock
 from typing import Final, Literal
 
 Act = Literal["does", "sets", ""]
@@ -24,6 +25,8 @@ _SIGNS: Final = " \t,.!?;:…،。！？；、¿¡؟؛।"
 _NO_BLANKS: Final = r"\u0e00-\u0e7f\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af"
 """Scripts in which a word may begin or end inside a row of letters."""
 MAX_GAP: Final = 80
+_READING: Final = Lock()
+"""Held while the words are read: two threads that need them for the first time share the work."""
 
 
 @dataclass(frozen=True)
@@ -34,6 +37,11 @@ class _Language:
     does: re.Pattern[str] | None
     sets: re.Pattern[str] | None
     unsent: re.Pattern[str] | None
+
+
+def load() -> None:
+    """Read the words of all languages ahead of the first request, in half a second of processor time."""
+    _languages()
 
 
 def asks_for_act(text: str) -> Act:
@@ -82,8 +90,13 @@ def _folded(text: str) -> str:
     return " ".join(plain.split())
 
 
-@cache
 def _languages() -> tuple[_Language, ...]:
+    with _READING:
+        return _read_languages()
+
+
+@cache
+def _read_languages() -> tuple[_Language, ...]:
     table = tomllib.loads(resources.files("agent").joinpath("acts.toml").read_text(encoding="utf-8"))
     return tuple(
         _Language(

@@ -10,7 +10,7 @@ import asyncio
 import json
 import os
 import time
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import dataclass
 from statistics import median
 
@@ -21,6 +21,7 @@ from benchmarks.journey import BROWSER, on_label, streamed
 from benchmarks.row import Row
 from benchmarks.scale import Service, service_on
 from devices.virtual_phone.client import PhoneControl
+from devices.virtual_phone.ground_truth import GroundTruth
 from tests.end_to_end.brain import FINISH, Act, brain, call
 from tests.fakes.model_server import Answer, ModelServer, Recorded
 
@@ -33,11 +34,12 @@ INPUTS = frozenset({"input", "am", "monkey", "setText"})
 
 @dataclass(frozen=True)
 class Errand:
-    """A task, what its model does, and the least number of its requests."""
+    """A task, what its model does, and how the phone shows that it was really done."""
 
     name: str
     text: str
     acts: tuple[Act, ...]
+    is_done: Callable[[GroundTruth], bool]
 
     def floor(self, model_seconds: float) -> float:
         """Seconds below which nobody can be who asks the model once for each act."""
@@ -46,19 +48,22 @@ class Errand:
 
 ERRANDS = (
     Errand(
-        "dark theme",
-        "Switch the phone to the dark theme in Settings.",
-        (call("open_app", name="Settings"), on_label("Display", "tap"), on_label("Dark theme", "tap"), FINISH),
-    ),
-    Errand(
         "Bluetooth",
         "Open Settings and turn Bluetooth on.",
         (call("open_app", name="Settings"), on_label("Bluetooth", "tap"), FINISH),
+        lambda phone: phone.toggles["bluetooth"],
+    ),
+    Errand(
+        "dark theme",
+        "Switch the phone to the dark theme in Settings.",
+        (call("open_app", name="Settings"), on_label("Display", "tap"), on_label("Dark theme", "tap"), FINISH),
+        lambda phone: phone.toggles["dark"],
     ),
     Errand(
         "cart",
         "Put a Desk lamp into the cart of the Shop app.",
         (call("open_app", name="Shop"), on_label("Desk lamp", "tap"), on_label("Add to cart", "tap"), FINISH),
+        lambda phone: len(phone.cart) == 1,
     ),
     Errand(
         "message",
@@ -70,6 +75,7 @@ ERRANDS = (
             on_label("Send", "tap"),
             FINISH,
         ),
+        lambda phone: [each.text for each in phone.messages].count("On my way") == 1,
     ),
     Errand(
         "search",
@@ -80,6 +86,7 @@ ERRANDS = (
             on_label("weather - Free Encyclopedia", "tap"),
             FINISH,
         ),
+        lambda phone: phone.searches == ("weather",),
     ),
     Errand(
         "note",
@@ -92,6 +99,7 @@ ERRANDS = (
             on_label("Save", "tap"),
             FINISH,
         ),
+        lambda phone: [each.title for each in phone.notes if each.title == "Meeting"] == ["Meeting"],
     ),
 )
 
@@ -183,6 +191,8 @@ async def _done(errand: Errand, service: Service, phone: PhoneControl, model: Mo
                 outcome = event["outcome"]
                 break
     end = time.monotonic() - clock
+    if outcome == "succeeded" and not errand.is_done(await phone.truth()):
+        outcome = "false success"
     await asyncio.sleep(1.0)  # the phone is put back
     inputs = [entry.at for entry in await phone.journal(since=since) if entry.receipt and entry.name in INPUTS]
     return Whole(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from collections.abc import AsyncGenerator, Callable
 from functools import partial, reduce
@@ -13,6 +14,7 @@ from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.errors import GraphDrained
 from langgraph.types import StateSnapshot
 
+from agent import acts
 from agent.control import Cancel, Pause, Resume, Steer, Stopped
 from agent.event_stream import stream_events
 from agent.events import Planned, Source, TaskEnded, TaskEvent, Todo
@@ -111,6 +113,7 @@ class GraphAgent:
 
     async def _work(self, order: TaskOrder, emit: Callable[[TaskEvent], None]) -> None:
         config = self._configs.take()
+        loading = asyncio.ensure_future(asyncio.to_thread(acts.load))
         try:
             session = self._session(order.task)
             async with session.lock:
@@ -122,6 +125,7 @@ class GraphAgent:
             logger.info("task %s stops at a safe point", order.task)
         finally:
             self._configs.give_back(config)
+            await loading
 
     async def _run(
         self, order: TaskOrder, session: Session, config: RunConfig, emit: Callable[[TaskEvent], None]

@@ -201,7 +201,7 @@ async def test_the_end_shows_its_outcome_and_can_be_replayed(world: World, page:
     await page.get_by_role("button", name="Show the last screen").click()
     await expect(play).to_be_visible()
     await page.get_by_role("button", name="Run daily").click()
-    await expect(page.get_by_label("What to do")).to_have_value("send it")
+    await expect(page.get_by_label("What to do", exact=True)).to_have_value("send it")
     await expect(page.get_by_label("When", exact=True)).to_have_value("day")
     await open_task(page, "5")
     await page.locator(".film .shot").first.click()

@@ -172,15 +172,17 @@ async def vision_model(
 
     try:
         scene = await scene_of(state, context, view)
+        first, context.memory.first_answer = context.memory.first_answer, None
+        if first is not None and not first.fits(scene, acting):
+            context.memory.spent_ahead += await first.drop()
+            first = None
+        if first is not None:
+            scene = first.scene  # what is said again later is what was said, with the time of day that it said
         messages, tools = context.profile.dialect.render(scene)
         remember_shown(state, context, messages)
         request = ModelRequest(
             Purpose.ACT, messages, tools, scene=scene, conversation=run, task=context.run.task, rendered_for=acting
         )
-        first, context.memory.first_answer = context.memory.first_answer, None
-        if first is not None and not first.fits(scene, acting):
-            context.memory.spent_ahead += await first.drop()
-            first = None
         asked = vision if first is None else first.given_by(vision)
         model = following(watched(asked, state, context, view), state, context, view)
         reply = await context.screen.answer_to(model, request, still=still)

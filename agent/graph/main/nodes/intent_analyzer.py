@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import re
 from collections.abc import Sequence
@@ -117,7 +118,7 @@ async def _route(state: MainState, context: TaskContext) -> Route:
         # Its length is not limited: a reply that is cut off could not be read.
         temperature=context.guidance.temperature,
     )
-    acts = bool(asks_for_act(order.text) or skill)
+    acts = bool(skill or await asyncio.to_thread(asks_for_act, order.text))
     stream = Thoughts("intent_analyzer", context.emit, is_answer=True)
     words = FieldOnly(stream, "answer", lambda said: not acts and said.get("kind") == "chat")
     try:
