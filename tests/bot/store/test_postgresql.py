@@ -34,6 +34,7 @@ from bot.store.postgresql.checkpoints import open_checkpoints as open_in_server
 from bot.store.postgresql.copying import THREADS, copy_in, copy_out
 from bot.store.postgresql.database import PostgresDatabase
 from bot.store.postgresql.schema import migrations
+from bot.store.postgresql.server import STATEMENT_S
 from bot.store.sqlite.database import DATABASE_NAME
 from bot.store.store import Store
 from bot.store.tables import metadata
@@ -312,6 +313,37 @@ async def test_one_that_is_cut_off_is_sure_of_nothing_before_another_one_acts(
             await lost.wait()
         assert not is_ours(first)
         await second.close()
+        await first.close()
+
+
+async def test_a_long_statement_of_one_that_is_cut_off_does_not_hold_the_record(
+    server: PostgresServer, url: str
+) -> None:
+    """The server works at it, and notices nothing meanwhile. Seen failing with half a minute for each statement; one
+    that makes the schema may take as long as it needs.
+    """
+
+    async def long_one(transaction: Transaction) -> None:
+        await transaction.fetch("SELECT pg_sleep(60)")
+
+    slow = (2, f"SELECT pg_sleep({STATEMENT_S + 1}); {NEXT}")
+    async with Valve(server.port).standing() as valve:
+        theirs = url.replace(f":{server.port}", f":{valve.port}")
+        first = await PostgresDatabase.open(theirs, (*migrations(), slow), owns=True, when_lost=lambda: None)
+        writing = asyncio.ensure_future(first.write(long_one))
+        async with asyncio.timeout(WAIT_S):
+            while not rows_of(url, "SELECT 1 FROM pg_stat_activity WHERE state = 'active' AND query ~ '^SELECT pg_sl'"):
+                await asyncio.sleep(0.01)
+        valve.shut()
+        async with asyncio.timeout(14):
+            second = await PostgresDatabase.open(
+                url, (*migrations(), slow), owns=True, stand_by=lambda _: None, patience=WAIT_S
+            )
+        await second.write(add_row)
+        await second.close()
+        valve.open()
+        with pytest.raises(StoreError):
+            await writing
         await first.close()
 
 
