@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import json
-import os
 import sqlite3
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
-from contextlib import AsyncExitStack, asynccontextmanager, closing, suppress
-from functools import partial
+from contextlib import asynccontextmanager, closing, suppress
 from itertools import count
 from pathlib import Path
 
@@ -46,9 +44,6 @@ from tests.fixtures.postgresql import PostgresServer, rows_of, run_in, run_on
 pytestmark = pytest.mark.slow
 
 WAIT_S = 30.0
-CLAIMS = int(os.environ.get("STORE_CLAIMS", "300"))
-"""Of eight workers together; `make test-postgres` has 10,000."""
-WORKERS = 8
 NEXT = "ALTER TABLE refusals ADD more text"
 
 
@@ -660,38 +655,6 @@ async def test_a_commit_that_the_server_refused_is_not_taken_for_that_of_another
     assert await number_of(database, "refusals") == 2
     assert done == ["comes first", "waits"]
     await database.close()
-
-
-async def test_eight_workers_claim_everything_once(url: str) -> None:
-    """Each is a process's own connection; all want the same leases, keys and numbers at the same time."""
-    async with AsyncExitStack() as stack:
-        databases = [await PostgresDatabase.open(url) for _ in range(WORKERS)]
-        for each in databases:
-            stack.push_async_callback(each.close)
-        claimed: list[int] = []
-
-        async def claim(transaction: Transaction, number: int) -> bool:
-            found = await transaction.fetch(
-                "SELECT 1 FROM refusals WHERE platform = 'key' AND kind = %(kind)s", {"kind": str(number)}
-            )
-            if found:
-                return False
-            next_one = await transaction.fetch("SELECT coalesce(max(count), 0) + 1 FROM refusals")
-            await transaction.fetch(
-                "INSERT INTO refusals (platform, kind, day, count) VALUES ('key', %(kind)s, '', %(count)s)",
-                {"kind": str(number), "count": next_one[0][0]},
-            )
-            return True
-
-        async def works(database: PostgresDatabase) -> None:
-            for number in range(CLAIMS // WORKERS):
-                is_mine = await database.write(partial(claim, number=number), patience=WAIT_S)
-                claimed.extend([number] * is_mine)
-
-        await asyncio.gather(*map(works, databases))
-        assert sorted(claimed) == list(range(CLAIMS // WORKERS))
-        numbers = await databases[0].fetch("SELECT count FROM refusals ORDER BY count")
-        assert [row[0] for row in numbers] == list(range(1, CLAIMS // WORKERS + 1))
 
 
 async def test_a_record_goes_there_and_back_whole(tmp_path: Path, url: str) -> None:
