@@ -71,7 +71,9 @@ class Line:
         threading.Thread(target=self._beat, args=(when_lost,), name="postgresql-beat", daemon=True).start()
 
     async def close(self) -> None:
-        """Close it once all that it was given is done."""
+        """Close it once all that it was given is done. Safe to call twice."""
+        if self._ending.is_set():
+            return
         self._ending.set()
         await asyncio.get_running_loop().run_in_executor(self._thread, self._drop)
         self._thread.shutdown(wait=False)
