@@ -64,7 +64,7 @@ test-llm: $(VENV)/.installed-llm
 	$(BIN)/python -m pytest -m llm tests/llm $(ARGS)
 
 # The tests with a record in a real PostgreSQL (Debian's package of that name) instead of SQLite, in a folder of its own; they
-# take a while. ARGS="tests/bot/store" for some of them, STORE_CLAIMS for how much eight workers claim at once (10,000).
+# take a while. ARGS="tests/bot/store" for some of them, STORE_CLAIMS for how much eight workers claim of each kind (10,000).
 test-postgres: $(VENV)/.installed-dev
 	TEST_RECORD=postgresql STORE_CLAIMS=$(or $(STORE_CLAIMS),10000) $(BIN)/python -m pytest -m "not page and not chaos and not fleet and not llm and not sqlite" \
 		-n $(WORKERS) --dist worksteal $(ARGS)

@@ -14,6 +14,7 @@ from benchmarks import (
     fleet_hosts,
     foreign,
     members,
+    record,
     scale,
     settling,
     single,
@@ -81,6 +82,10 @@ async def _skills(_options: Options) -> list[Row]:
     return await skills.measured()
 
 
+async def _record(options: Options) -> list[Row]:
+    return await record.measured(options.runs)
+
+
 async def _fleet(options: Options) -> list[Row]:
     return [*await fleet.measured(options.runs_at_once), *await fleet_hosts.measured(options.runs)]
 
@@ -96,6 +101,7 @@ PARTS: Mapping[str, Callable[[Options], Awaitable[list[Row]] | AsyncIterator[Row
     "workshop": _workshop,
     "members": _members,
     "skills": _skills,
+    "record": _record,
     "fleet": _fleet,
     "scale": _scale,
 }

@@ -24,8 +24,8 @@ from tests.fakes.scripted_model import call, models
 STEPS = 30
 
 
-async def step_seconds(directory: Path, task: int) -> float:
-    """The median of a task's steps, in seconds, with checkpoints in a file in `directory`."""
+async def step_seconds(directory: Path, task: int, url: str = "") -> float:
+    """The median of a task's steps, in seconds, with checkpoints in a file in `directory` or in PostgreSQL."""
     phone = InstantPhone()
 
     def tap(_: ModelRequest) -> ModelReply:
@@ -43,7 +43,7 @@ async def step_seconds(directory: Path, task: int) -> float:
         secrets=MemorySecrets(),
     )
     told: list[float] = []
-    async with open_checkpoints(directory) as saver:
+    async with open_checkpoints(directory, url, owns=True) as saver:
         agent = GraphAgent(config, LocalRunner(dependencies, saver), saver)
         async for event in agent.work(
             TaskOrder(task=str(task), text="Turn the pages", quick=True, max_steps=STEPS + 1)

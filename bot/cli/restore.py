@@ -64,7 +64,9 @@ async def _restore_to(url: str, folder: Path, directory: Path) -> Path:
     the record is then as it was.
     """
     from bot.store.postgresql.copying import copy_in, copy_out  # noqa: PLC0415 - an extra
+    from bot.store.postgresql.database import PostgresDatabase  # noqa: PLC0415 - the same
 
+    await (await PostgresDatabase.open(url)).close()  # the tables of an empty database
     former = directory / f"{ASIDE}{datetime.now(UTC):%Y%m%d-%H%M%S-%f}-postgresql"
     former.mkdir(mode=0o700)
     await copy_out(url, former)

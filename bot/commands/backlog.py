@@ -21,6 +21,7 @@ from bot.domain.incoming import Attachment, CommandCall
 from bot.domain.outgoing import Message
 from bot.domain.right import Right
 from bot.domain.task_request import Origin
+from bot.store.errors import StoreAway
 from bot.tasks.files import keep
 from bot.texts import say, speaking
 
@@ -118,6 +119,9 @@ class MissedLists:
             await self._gathered()
             try:
                 done = await self.list_all()
+            except StoreAway as away:
+                logger.debug("what was missed is listed later: %s", away)
+                done = False
             except Exception:
                 logger.exception("what was missed could not be listed and is tried again")
                 done = False

@@ -18,6 +18,7 @@ from bot.domain.task import Task, TaskError, TaskState
 from bot.domain.task_request import Origin, TaskRequest, WishedPhone
 from bot.domain.watch import TaskWatch
 from bot.people.roles import RolesUnknown, with_roles
+from bot.store.errors import StoreAway
 from bot.texts import say, speaking
 
 LATE = 120.0
@@ -60,6 +61,8 @@ class Scheduler:
                 if first is not None:
                     # What failed stays due: it is tried again, but not without a breath.
                     wait = min(LOOK_AGAIN, max(BREATH, first - self._services.clock()))
+            except StoreAway as away:
+                logger.debug("the schedules are looked at again: %s", away)
             except Exception:
                 logger.exception("the schedules could not be looked through and are looked at again")
             await self._sleep(wait)
@@ -70,6 +73,8 @@ class Scheduler:
             try:
                 with speaking(schedule.plan.person.language):
                     await self._deal(schedule)
+            except StoreAway as away:
+                logger.debug("schedule %s is tried again: %s", schedule.id, away)
             except Exception:
                 logger.exception("schedule %s failed and is tried again", schedule.id)
 

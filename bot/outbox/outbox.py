@@ -18,6 +18,7 @@ from bot.outbox.low_priority import Streaming
 from bot.outbox.places import conversation_of, is_group
 from bot.outbox.rate_limit import ChatRateLimits
 from bot.store.connection import Source
+from bot.store.errors import StoreAway
 from bot.store.outbox import OutboxRow
 from bot.store.store import Store
 from bot.tasks.service import TaskService
@@ -189,10 +190,12 @@ class Outbox:
         return conversation
 
     async def _forever(self, work: Callable[[], Awaitable[None]]) -> None:
-        """A fault that nobody foresaw (a full disk, say) is logged and does not end the sending."""
+        """A fault that nobody foresaw is logged and does not end the sending, and neither does a store that is away."""
         while True:
             try:
                 return await work()
+            except StoreAway as away:
+                logger.debug("the outbox waits for the store: %s", away)
             except Exception:
                 logger.exception("the outbox stumbled and goes on")
-                await self._time.sleep(AFTER_FAULT)
+            await self._time.sleep(AFTER_FAULT)

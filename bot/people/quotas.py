@@ -26,6 +26,7 @@ from bot.store.audit import AuditKind
 from bot.store.connection import Source, Transaction
 from bot.store.store import Store
 from bot.store.usage import UsageTotals
+from bot.store.waiting import PATIENCE_S, patiently
 from bot.texts import say, speaking
 
 
@@ -141,8 +142,12 @@ class Quotas:
             await self._store.tiers.now_with(task.id, self.tier_of(person, task.origin))
 
     async def reached(self, task: str, steps: int, usage: Usage) -> Fault | None:
-        """See Allowance. What the person's other tasks use meanwhile counts too."""
+        """See Allowance. What the person's other tasks use meanwhile counts too. A store that is away is waited for:
+        the task stands still meanwhile.
+        """
+        return await patiently(lambda: self._reached(task, steps, usage), seconds=PATIENCE_S)
 
+    async def _reached(self, task: str, steps: int, usage: Usage) -> Fault | None:
         async def work(source: Source) -> tuple[Task | None, str]:
             return await self._store.tasks.get(task, source), await self._store.tiers.of_task(task, source)
 
@@ -203,9 +208,9 @@ class Quotas:
     async def _told(self, task: Task, fault: Fault, detail: str) -> Fault:
         """The fault, once in the audit: it is found again at every look until the task has ended."""
         if task.id not in self._audited:
-            self._audited.add(task.id)
             whole = task.parent or task.id
             await self._store.audit.note(AuditKind.OVER_QUOTA, task.person, task=whole, detail=detail)
+            self._audited.add(task.id)
         return fault
 
 

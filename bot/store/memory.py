@@ -111,7 +111,7 @@ class MemoryTable:
         found = _together(rankings)[:limit]
         if found:
             ids = json_text([fact.id for fact in found])
-            await self._database.execute(_USED, {"used": self._clock(), "facts": ids})
+            await self._database.execute(_USED, {"used": self._clock(), "facts": ids}, patience=PATIENCE_S)
         return tuple(found)
 
     async def all(self, person: str) -> tuple[Fact, ...]:
@@ -176,7 +176,7 @@ class MemoryTable:
                 values: Parameters = {"id": fact, "embedder": embedder, "vector": _blob(vector)}
                 await transaction.fetch(_KEEP, values)
 
-        await self._database.write(work)
+        await self._database.write(work, patience=PATIENCE_S)
 
 
 def _together(rankings: Sequence[Sequence[Fact]]) -> list[Fact]:

@@ -19,6 +19,7 @@ from bot.store.connection import Database, Parameters, Transaction
 from bot.store.engine import JsonField, JsonPart, given, insert, upsert
 from bot.store.json_columns import json_text, usage_of
 from bot.store.tables.tasks import saved_skills, schedules, skill_drafts, skill_names, tasks
+from bot.store.waiting import PATIENCE_S
 
 KEEP_SECONDS: Final = 86_400.0
 """How long a draft can be confirmed; ours."""
@@ -156,13 +157,13 @@ class SkillTable:
 
     async def names(self, skill: str, locale: str) -> dict[str, str]:
         """See agent.ports.skill_names.SkillNames."""
-        rows = await self._database.fetch(_NAMES, {"skill": skill, "locale": locale})
+        rows = await self._database.fetch(_NAMES, {"skill": skill, "locale": locale}, patience=PATIENCE_S)
         return NAMES.validate_json(rows[0]["names"]) if rows else {}
 
     async def keep_names(self, skill: str, locale: str, names: Mapping[str, str]) -> None:
         """See agent.ports.skill_names.SkillNames."""
         values: Parameters = {"skill": skill, "locale": locale, "names": NAMES.dump_json(dict(names)).decode()}
-        await self._database.execute(_KEEP_NAMES if names else _FORGET_NAMES, values)
+        await self._database.execute(_KEEP_NAMES if names else _FORGET_NAMES, values, patience=PATIENCE_S)
 
     async def renamed(self, old: str, new: str) -> None:
         """It is called otherwise from now on: its runs of before count for it, and what is planned with it goes on.

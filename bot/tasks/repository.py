@@ -32,7 +32,7 @@ from bot.store.audit import AuditKind, YesDetail
 from bot.store.connection import Transaction
 from bot.store.outbox import FilePayload, Notice, NoticePayload, QuestionPayload
 from bot.store.store import Store
-from bot.store.waiting import PATIENCE_S
+from bot.store.waiting import PATIENCE_S, patiently
 from bot.tasks.limits import AdmissionCheck, ServiceLimits
 from bot.tasks.transitions import Ending, Transitions
 
@@ -135,13 +135,16 @@ class TaskRepository:
         return await self._store.journal.in_flight(runs, since=since)
 
     async def known(self, task: str) -> Task:
-        """The task as it stands. Raises UnknownTask."""
-        return await self._store.write(lambda transaction: self._keeping.known(transaction, task))
+        """The task as it stands: a store that is away is waited for. Raises UnknownTask."""
+        return await self._store.write(lambda transaction: self._keeping.known(transaction, task), patience=PATIENCE_S)
 
     async def followed(self, task: Task, most: int) -> tuple[Task, ...]:
         """What it follows up, and what that followed up, the oldest first, as far as it is kept. Tasks of which a
-        message was deleted are left out.
+        message was deleted are left out. A store that is away is waited for.
         """
+        return await patiently(lambda: self._followed(task, most), seconds=PATIENCE_S)
+
+    async def _followed(self, task: Task, most: int) -> tuple[Task, ...]:
         found: list[Task] = []
         number = task.request.follows
         while number and len(found) < most and (before := await self._store.tasks.get(number)) is not None:

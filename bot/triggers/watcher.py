@@ -27,6 +27,7 @@ from bot.domain.task import OverQuota, OverTriggerLimit, TaskError
 from bot.domain.task_request import Origin, TaskRequest, WishedPhone
 from bot.domain.trigger import TaskTrigger, mark_of
 from bot.people.roles import RolesUnknown, with_roles
+from bot.store.errors import StoreAway
 from bot.store.schedules import HOUR
 from bot.texts import say, speaking
 from bot.triggers.codes import tells_code
@@ -65,6 +66,8 @@ class TriggerWatcher:
                 schedules.trigger_begun.clear()
                 if not await self.look():
                     await schedules.trigger_begun.wait()
+            except StoreAway as away:
+                logger.debug("the triggers are looked through again: %s", away)
             except Exception:
                 logger.exception("the triggers could not be looked through and are looked at again")
             await self._sleep(PAUSE)
@@ -114,6 +117,8 @@ class TriggerWatcher:
                 with speaking(schedule.plan.person.language):
                     await self._deal(schedule, mark, one, now)
             self._dealt[schedule.id, mark] = None
+        except StoreAway as away:
+            logger.debug("trigger %s is tried again: %s", schedule.id, away)
         except Exception:
             logger.exception("trigger %s failed and is tried again", schedule.id)
 

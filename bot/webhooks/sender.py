@@ -23,6 +23,7 @@ from bot.domain.outgoing import Message
 from bot.domain.right import Right
 from bot.domain.webhook import Delivery, NewWebhook, Webhook, WebhookEvent
 from bot.store.audit import AuditKind
+from bot.store.errors import StoreAway
 from bot.texts import say, speaking
 from bot.webhooks.making import host_of
 from bot.webhooks.signing import headers_of
@@ -78,6 +79,8 @@ class WebhookSender:
                     due = await self._services.store.webhooks.next_due()
                     if due is not None:
                         wait = min(wait, max(1.0, due - self._services.clock()))
+                except StoreAway as away:
+                    logger.debug("the webhooks are looked through again: %s", away)
                 except Exception:
                     logger.exception("the webhooks could not be looked through and are looked at again")
                 await self._woken(wait)
@@ -131,6 +134,9 @@ class WebhookSender:
                         return False
                     if not await self._send(webhook, delivery):
                         break
+        except StoreAway as away:
+            logger.debug("webhook %s is tried again: %s", number, away)
+            return False
         except Exception:
             logger.exception("webhook %s failed and is tried again", number)
             return False

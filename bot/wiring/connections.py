@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import logging
 import time
 from collections.abc import Awaitable, Callable, Sequence
@@ -33,7 +32,7 @@ LAST_PAUSE = 300.0
 
 class ConnectedChats:
     """The chats that the settings name. `make` makes one, not connected yet; `chats` has them all by platform, and is
-    what the rest of the service asks.
+    what the rest of the service asks. `changed` hears of each platform whose chat has become another one, or has gone.
     """
 
     def __init__(
@@ -41,13 +40,19 @@ class ConnectedChats:
         platforms: Sequence[Platform[Any]],
         make: Callable[[Platform[Any], Settings], Connected],
         chats: dict[str, Chat],
+        changed: Callable[[str], Awaitable[None]],
     ) -> None:
         self._platforms = platforms
         self._make = make
         self._chats = chats
+        self._changed = changed
         self._made: dict[str, tuple[Connected, asyncio.Task[None] | None]] = {}
         self._of: dict[str, object] = {}
         """By platform what its chat was made with."""
+        self._is_closed = False
+        self._turn = asyncio.Lock()
+        self._untold: set[str] = set()
+        """The platforms that `changed` has yet to hear of."""
 
     def make(self, settings: Settings) -> None:
         """Make the chats that are configured. What is missing is one line in the log."""
@@ -56,8 +61,8 @@ class ConnectedChats:
 
     def start(self) -> None:
         """Connect those that were made, and keep them connected until `close`."""
-        for name, (chat, _) in self._made.items():
-            self._made[name] = (chat, asyncio.create_task(keep(chat), name=name))
+        for name in self._made:
+            self._keep(name)
 
     def of(self, *platforms: str) -> list[Connected]:
         """The chats of these platforms, as far as there are any."""
@@ -67,29 +72,43 @@ class ConnectedChats:
         """Whether this chat answers at the moment, None where there is none."""
         return next((chat.online for chat in self.of(platform)), None)
 
-    async def change(self, settings: Settings) -> tuple[str, ...]:
-        """Connect, disconnect and connect anew what these settings make another. Returns which platforms that were."""
-        others = [one for one in self._platforms if self._of.get(one.name) != _own(one, settings)]
-        for platform in others:
-            # The old connection ends first: a platform has one reader for each token.
-            await self._remove(platform.name)
-            self._add(platform, settings)
-            if (made := self._made.get(platform.name)) is not None:
-                chat = made[0]
-                self._made[platform.name] = (chat, asyncio.create_task(keep(chat), name=platform.name))
-        return tuple(platform.name for platform in others)
+    async def change(self, settings: Settings) -> None:
+        """Connect, disconnect and connect anew what these settings make another; after `close` do nothing. Where
+        `changed` fails, its error is raised, and it hears the same at the next call.
+        """
+        async with self._turn:
+            if self._is_closed:
+                return
+            others = [one for one in self._platforms if self._of.get(one.name) != _own(one, settings)]
+            for platform in others:
+                self._untold.add(platform.name)
+                # The old connection ends first: a platform has one reader for each token.
+                await self._remove(platform.name)
+                if self._is_closed:
+                    return
+                self._add(platform, settings)
+                self._keep(platform.name)
+            for name in sorted(self._untold):
+                await self._changed(name)
+                self._untold.remove(name)
 
-    async def pause(self) -> None:
-        """End all connections until the next `change`, which makes them anew."""
-        self._of.clear()
-        await self.close()
+    async def resume(self, settings: Settings) -> None:
+        """Connect all anew after `close`. Raises as `change`."""
+        async with self._turn:
+            self._is_closed = False
+        await self.change(settings)
 
     async def close(self) -> None:
-        """End all connections within CLOSE_WITHIN."""
+        """End all connections within CLOSE_WITHIN, and make none until `resume`."""
+        self._is_closed = True  # for a change that is under way, too
+        self._of.clear()
         await asyncio.gather(*map(self._remove, [*self._made]))
 
+    def _keep(self, name: str) -> None:
+        if (made := self._made.get(name)) is not None:
+            self._made[name] = (made[0], asyncio.create_task(keep(made[0]), name=name))
+
     def _add(self, platform: Platform[Any], settings: Settings) -> None:
-        self._of[platform.name] = _own(platform, settings)
         if refusal := platform.refusal(settings):
             logger.warning("%s", refusal)
         elif platform.is_set(settings):
@@ -97,6 +116,7 @@ class ConnectedChats:
             self._made[platform.name] = (chat, None)
         else:
             logger.info("%s is skipped: %s is not set.", platform.title, platform.token.upper())
+        self._of[platform.name] = _own(platform, settings)
 
     async def _remove(self, name: str) -> None:
         if (made := self._made.pop(name, None)) is not None:
@@ -119,6 +139,11 @@ async def connect_while(
             await (resume() if paused else pause())
         except StoreError as error:
             logger.info("The chats stay disconnected: %s", error)
+            continue
+        except Exception:
+            logger.exception(
+                "the chats could not be %s; that is tried again", "connected" if paused else "disconnected"
+            )
             continue
         paused = not paused
         logger.info("The chats are %s.", "disconnected, as another service may have taken over" if paused else "back")
@@ -168,7 +193,9 @@ async def keep(
             return await chat.run()
         except ChatError as error:
             why, fault = str(error), None
-        except Exception as error:  # noqa: BLE001 - of a library's faults nobody has a list; each is logged below
+        except Exception as error:
+            if (own := asyncio.current_task()) is not None and own.cancelling():
+                raise  # a library's fault at its end takes the place of the cancellation
             why, fault = "There was a fault in the program.", error
         if clock() - began >= LAST_PAUSE:
             pause = FIRST_PAUSE
@@ -178,12 +205,15 @@ async def keep(
 
 
 async def end(task: asyncio.Task[None], chat: Connected) -> None:
-    """Close a connection, and its task with it, within CLOSE_WITHIN."""
+    """Close a connection, and its task with it, within CLOSE_WITHIN. Whatever goes wrong, it is over then."""
     try:
         async with asyncio.timeout(CLOSE_WITHIN):
             await chat.close()
     except TimeoutError:
         logger.warning("%s did not close in time and is cut off", chat.platform)
+    except Exception:
+        logger.exception("%s could not be closed and is cut off", chat.platform)
     task.cancel()
-    with contextlib.suppress(asyncio.CancelledError):
-        await task
+    await asyncio.wait({task})
+    if not task.cancelled() and (fault := task.exception()) is not None:
+        logger.error("%s was cut off with a fault", chat.platform, exc_info=fault)

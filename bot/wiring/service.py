@@ -192,14 +192,13 @@ async def _chats(
         def make(platform: Platform[Any], now: Settings) -> Connected:
             return platform.connect(now, context_of(platform, commands, core.rights, moved=moves, lost=outbox.leave))
 
-        connected = ConnectedChats(platforms, make, chats)
-        connected.make(core.live.now)
+        async def changed(platform: str) -> None:
+            waits.drop(platform)
+            waits.add(of_chats(connected.of(platform)))
+            await outbox.reconnect(platform)
 
-        async def reconnect(now: Settings) -> None:
-            for platform in await connected.change(now):
-                waits.drop(platform)
-                waits.add(of_chats(connected.of(platform)))
-                await outbox.reconnect(platform)
+        connected = ConnectedChats(platforms, make, chats, changed)
+        connected.make(core.live.now)
 
         core.admission.ask_with(asker(lambda: services.policy, chats), core.task_service.note, core.quotas.heard)
         waits.add(of_chats(connected.of(*named)))
@@ -212,9 +211,9 @@ async def _chats(
         await stack.enter_async_context(parts_at_work(services))
         connected.start()
         stack.push_async_callback(connected.close)
-        core.live.follow(reconnect)
+        core.live.follow(connected.change)
         if settings.database_url.get_secret_value():
-            ours = connect_while(lambda: core.store.is_ours, connected.pause, lambda: reconnect(core.live.now))
+            ours = connect_while(lambda: core.store.is_ours, connected.close, lambda: connected.resume(core.live.now))
             stack.callback(asyncio.create_task(ours, name="ours").cancel)
         stack.push_async_callback(outbox.stop)  # before the chats end: what is being sent is finished
         metrics = Metrics(

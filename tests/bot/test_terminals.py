@@ -15,6 +15,7 @@ import pytest
 
 from bot.logs.terminals import sanitize_stream
 from tests.bot.world import ANNA, Clock, a_world
+from tests.fixtures.databases import database_url
 
 ORDERS = "\x1b]0;owned\x07\x9b31m\x08 open\tsettings"
 
@@ -50,7 +51,12 @@ async def test_the_command_line_sanitizes_its_terminal(tmp_path: Path, ends: tup
     async with a_world(tmp_path, clock=Clock(time.time())) as world:
         await world.end(await world.working(person=replace(ANNA, name=ORDERS)))
     master, slave = ends
-    environment = {"PATH": os.environ["PATH"], "DATA_DIR": str(tmp_path), "LANGUAGE": "en"}
+    environment = {
+        "PATH": os.environ["PATH"],
+        "DATA_DIR": str(tmp_path),
+        "DATABASE_URL": database_url(tmp_path),
+        "LANGUAGE": "en",
+    }
     line = [sys.executable, "-m", "bot.cli", "usage", "--by", "person"]
     try:
         run = await asyncio.create_subprocess_exec(*line, stdout=slave, stderr=slave, env=environment)
@@ -69,7 +75,13 @@ async def test_what_is_printed_in_colours_gives_no_other_orders(tmp_path: Path, 
     async with a_world(tmp_path, clock=Clock(time.time())) as world:
         await world.end(await world.working(text=f"first{ORDERS}\n  1/30 sent it\u202e"))
     master, slave = ends
-    environment = {"PATH": os.environ["PATH"], "DATA_DIR": str(tmp_path), "LANGUAGE": "en", "TERM": "xterm"}
+    environment = {
+        "PATH": os.environ["PATH"],
+        "DATA_DIR": str(tmp_path),
+        "DATABASE_URL": database_url(tmp_path),
+        "LANGUAGE": "en",
+        "TERM": "xterm",
+    }
     try:
         run = await asyncio.create_subprocess_exec(
             sys.executable, "-m", "bot.cli", "show", stdout=slave, stderr=slave, env=environment

@@ -5,8 +5,10 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
+import random
 import re
 import threading
+import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any, Final, Generic, TypeVar
@@ -31,6 +33,8 @@ LOST: Final = 75
 """EX_TEMPFAIL of sysexits.h: the exit code of a process that has lost its record. It may be started again."""
 AGAIN: Final = 20
 """How often a transaction is begun again that another one came in the way of."""
+LONGEST_BREATH_S: Final = 0.25
+"""Between two of these attempts at most: those that met go different ways, each by chance."""
 
 _BEGIN: Final = "BEGIN ISOLATION LEVEL SERIALIZABLE"
 _NUMBER: Final = "UPDATE opengui_schema SET written = written + 1 RETURNING written"
@@ -205,7 +209,7 @@ class PostgresDatabase:
         self, connection: Connection, work: Callable[[Transaction], Awaitable[Result]], fate: _Fate[Result]
     ) -> None:
         """Do the work, again and again while others come in its way."""
-        for left in reversed(range(AGAIN)):
+        for attempt in range(1, AGAIN + 1):
             transaction = Transaction(run_on(connection))
             number = 0
             try:
@@ -221,8 +225,9 @@ class PostgresDatabase:
             except (errors.SerializationFailure, errors.DeadlockDetected):
                 fate.is_committed = False
                 connection.rollback()
-                if not left:
+                if attempt == AGAIN:
                     raise
+                time.sleep(random.uniform(0.0, min(LONGEST_BREATH_S, 0.001 * 2**attempt)))  # noqa: S311 - no secret
             except BaseException:
                 if not connection.closed:
                     fate.is_committed = False

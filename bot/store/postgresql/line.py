@@ -25,7 +25,7 @@ from bot.store.postgresql.server import BEAT_S, PROCESS, SURE_S, Connection, Ser
 _CLAIM: Final = "UPDATE opengui_schema SET owner = %s, service = %s, files = %s"
 _LEAVE: Final = "UPDATE opengui_schema SET owner = '', service = ''"
 _FORMER: Final = "SELECT owner FROM opengui_schema"
-_END: Final = """SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+_END: Final = """SELECT pg_terminate_backend(pid, 500) FROM pg_stat_activity
     WHERE application_name = %s AND datname = current_database()"""
 
 Result = TypeVar("Result")
@@ -71,7 +71,9 @@ class Line:
         threading.Thread(target=self._beat, args=(when_lost,), name="postgresql-beat", daemon=True).start()
 
     async def close(self) -> None:
-        """Close it once all that it was given is done."""
+        """Close it once all that it was given is done. Safe to call twice."""
+        if self._ending.is_set():
+            return
         self._ending.set()
         await asyncio.get_running_loop().run_in_executor(self._thread, self._drop)
         self._thread.shutdown(wait=False)
@@ -131,7 +133,7 @@ def _claim(connection: Connection, owner: str, files: str) -> None:
         _say_something(connection)
     name = former.partition(" ")[0]
     if name not in {"", PROCESS}:
-        # With its checkpoints: they are written by connections of their own.
+        # With its checkpoints: they are written by connections of their own. Each is waited for until it has gone.
         with suppress(errors.InsufficientPrivilege):
             connection.execute(_END, (name,))
     connection.execute(_CLAIM, (owner, socket.gethostname(), files))

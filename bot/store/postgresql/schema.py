@@ -48,6 +48,7 @@ def migrate(connection: psycopg.Connection[Any], name: str, known: Migrations) -
     """
     newest = known[-1][0]
     with connection.transaction():
+        connection.execute("SET LOCAL statement_timeout = 0")  # a table of millions of rows may be rewritten
         connection.execute("SELECT pg_advisory_xact_lock(%s)", (_LOCK,))
         tables, ours = connection.execute(_TABLES).fetchall()[0]
         if tables and not ours:

@@ -4,7 +4,7 @@ The record is one service's at a time, and a service acts only while it is sure 
 
 1. The owner holds an advisory lock, which belongs to its connection. Each second it says something on that connection;
    where it says nothing for SILENT_S, because it stands still or was cut off, the server ends the connection by itself
-   (`idle_session_timeout`), and with it the lock.
+   (`idle_session_timeout`), and with it the lock. A statement that it was at ends within STATEMENT_S.
 2. After an answer of the server the owner counts on the record for SURE_S, by its own clock, from the moment at which
    it had asked. Who gets the lock waits that long before it does anything: what the former owner was sure of is over
    then, however its connection ended. An owner that has ended properly says so, and is not waited for.
@@ -58,7 +58,10 @@ SILENT_S: Final = 3
 """How long it may say nothing."""
 SURE_S: Final = 3.0
 """How long after an answer nobody else begins to act."""
+STATEMENT_S: Final = 5
+"""How long one of its statements may take: the server does not notice meanwhile that nobody waits for it any more."""
 OWNER_SETTINGS: Final = {
+    "statement_timeout": f"{STATEMENT_S}s",
     "idle_session_timeout": f"{SILENT_S}s",
     "idle_in_transaction_session_timeout": f"{SILENT_S}s",
     # An answer that is not taken: what is idle is counted from its end on.

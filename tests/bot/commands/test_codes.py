@@ -8,6 +8,7 @@ import pytest
 
 from agent.questions import QuestionKind
 from bot.store.connection import Transaction
+from bot.store.tables import metadata
 from tests.bot.commands.test_answers import PRIVATE_OF_ADA, stored, words
 from tests.bot.world import ADA, BEN, PRIVATE, World
 
@@ -18,9 +19,8 @@ async def everything_kept(world: World) -> str:
     """All text in the database, but for the question's own."""
 
     async def read(transaction: Transaction) -> str:
-        tables = await transaction.fetch("SELECT name FROM sqlite_schema WHERE type = 'table'")
-        names = [row["name"] for row in tables if not row["name"].startswith("sqlite_")]
-        rows = [row for name in names for row in await transaction.fetch(f'SELECT * FROM "{name}"')]
+        tables = [table.name for table in metadata.sorted_tables]
+        rows = [row for name in tables for row in await transaction.fetch(f'SELECT * FROM "{name}"')]
         return "\n".join(str(tuple(row)) for row in rows)
 
     return await world.store.write(read)

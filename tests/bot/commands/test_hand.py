@@ -22,8 +22,10 @@ from bot.tasks.hands import UNTOUCHED_S
 from devices.geometry import Bounds, Size
 from devices.inputs import Tap, TypeText
 from devices.phone import Element, Observation
+from tests.bot.commands.test_codes import everything_kept
 from tests.bot.world import ADA, ANNA, BEN, CHANNEL, PRIVATE, World, a_phone, a_world
 from tests.fakes.instant_phone import SIZE, InstantPhone
+from tests.fixtures.databases import ON_POSTGRESQL
 
 SECRET = "hunter2 hunter2"
 
@@ -166,6 +168,13 @@ async def test_without_the_right_nothing_is_shown_or_touched_also_once_it_is_tak
     assert phone.sent == []
 
 
+async def kept_of(world: World, directory: Path) -> bytes:
+    """All that is in the record; of SQLite's files each byte."""
+    if not ON_POSTGRESQL:
+        return b"".join(file.read_bytes() for file in directory.glob("opengui.sqlite3*"))  # noqa: ASYNC240 - small
+    return (await everything_kept(world)).encode()
+
+
 async def test_a_reply_types_and_only_its_length_is_kept(world: World, tmp_path: Path) -> None:
     """Seen failing with the text written to the journal, and with a reply to what is over taken for a task."""
     phone = held(world)
@@ -186,7 +195,7 @@ async def test_a_reply_types_and_only_its_length_is_kept(world: World, tmp_path:
     assert "no longer in your hands" in over.message.body
     assert len(phone.sent) == 1
     await world.type(f'hand --type "{SECRET}"', ANNA, stale=True, written=1.0)
-    kept = b"".join(file.read_bytes() for file in tmp_path.glob("opengui.sqlite3*"))  # noqa: ASYNC240 - small
+    kept = await kept_of(world, tmp_path)
     assert b"hunter2" not in kept
     assert b"pixel type (15)" in kept
 
@@ -266,7 +275,7 @@ async def test_a_reply_to_a_picture_of_before_a_restart_is_no_task(tmp_path: Pat
         reply = await world.say(SECRET, ANNA, PRIVATE, reply_to=ref)
         assert reply.message is not None
         assert "no longer in your hands" in reply.message.body
-    kept = b"".join(file.read_bytes() for file in tmp_path.glob("opengui.sqlite3*"))  # noqa: ASYNC240 - small
+        kept = await kept_of(world, tmp_path)
     assert b"hunter2" not in kept
 
 

@@ -139,6 +139,7 @@ async def test_what_cannot_be_used_any_more_is_left_out_and_told(
         assert set(world.services.live.changes) == {"max_steps"}
 
 
+@pytest.mark.sqlite
 async def test_doctor_looks_at_what_holds_also_beside_a_running_service(tmp_path: Path) -> None:
     settings = Settings.model_validate({**dict(BASE), "data_dir": tmp_path})
     assert await in_force(settings) == (settings, [])

@@ -60,6 +60,7 @@ async def test_what_the_environment_says_cannot_be_written(tmp_path: Path) -> No
         assert await audited(world) == []
 
 
+@pytest.mark.sqlite
 async def test_what_is_not_in_the_audit_is_not_in_the_file(tmp_path: Path) -> None:
     """Seen failing without the way back: the next start would have used what nobody is told of."""
     async with a_world(tmp_path, settings=base(tmp_path)) as world:

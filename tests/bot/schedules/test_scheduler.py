@@ -182,7 +182,7 @@ async def test_a_process_that_died_after_telling_a_miss_tells_it_once(tmp_path: 
         one = await rig.plan("every 1h do look at the weather")
         await rig.after(3 * HOUR + LATE + 1.0)
         await rig.world.store.write(
-            lambda transaction: transaction.fetch("UPDATE schedules SET due = ? WHERE id = ?", (one.due, int(one.id)))
+            lambda transaction: transaction.fetch(f"UPDATE schedules SET due = {one.due} WHERE id = {one.id}")
         )
         tasks = await rig.after(2 * HOUR)
         assert len(tasks) == 1

@@ -264,3 +264,41 @@ async def test_another_process_that_comes_and_goes_takes_nothing_along(database:
     assert await other("SELECT COUNT(*) FROM refusals") == "0"
     await database.write(write)
     assert await other("SELECT COUNT(*) FROM refusals") == "1"
+
+
+LATER = (
+    "CREATE TABLE later (id integer PRIMARY KEY)",
+    "INSERT INTO later SELECT id FROM tasks",
+    "ALTER TABLE refusals ADD more text",
+    "UPDATE refusals SET more = kind",
+    "CREATE INDEX refusals_more ON refusals (more)",
+)
+"""A made-up next schema."""
+MIGRATING = """
+import os, sqlite3, sys
+from pathlib import Path
+from bot.store.sqlite.schema import migrate, migrations
+connection = sqlite3.connect(sys.argv[1], isolation_level=None)
+connection.create_function("die", 0, lambda: os._exit(9))
+migrate(connection, Path(sys.argv[1]), (*migrations(), (2, sys.argv[2])))
+os._exit(9)
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("killed", range(len(LATER) + 1))
+async def test_one_that_is_killed_at_a_statement_of_a_next_schema_begins_it_again(path: Path, killed: int) -> None:
+    """Before the first statement, between two, or behind the last: the file has the former schema or the next one."""
+    first = await SQLiteDatabase.open(path)
+    await first.execute("INSERT INTO refusals (platform, kind, day, count) VALUES ('a', 'b', 'c', 1)")
+    await first.close()
+    dies = [*LATER[:killed], "SELECT die()", *LATER[killed:]]
+    script = "".join(f"{each};\n" for each in dies)
+    process = await asyncio.create_subprocess_exec(sys.executable, "-c", MIGRATING, path, script)
+    assert await process.wait() == 9
+    with closing(sqlite3.connect(path)) as left:
+        assert left.execute("PRAGMA user_version").fetchone() == (1,)
+        assert left.execute("SELECT name FROM sqlite_schema WHERE name = 'later'").fetchall() == []
+    again = await SQLiteDatabase.open(path, (*migrations(), (2, "".join(f"{each};\n" for each in LATER))))
+    assert [row["more"] for row in await again.fetch("SELECT more FROM refusals")] == ["b"]
+    await again.close()
