@@ -161,7 +161,9 @@ async def create_hook(wish: NewHook, calls: Caller) -> HookInfo:
     """Have a task begin whenever a program calls. The answer has the secret, which is not told again."""
     calls.require(Right.USE)
     hook = Hook(name=wish.name, secret=new_secret(), values=tuple(wish.values), per_hour=wish.per_hour)
-    return _hook(await calls.schedules().add_hook(hook, wish.draft(wish.text)), secret=hook.secret)
+    made = await calls.schedules().add_hook(hook, wish.draft(wish.text))
+    assert made.plan.hook is not None
+    return _hook(made, secret=made.plan.hook.secret)
 
 
 @router.post("/hooks/{hook}/{verb}")

@@ -45,7 +45,9 @@ class WebhookCommands:
         async with audited(caller.person, services.store):
             require(caller, services.policy, Right.ADMIN if wish.everybody else Right.USE)
         _check_address(wish.url, services)
-        if len([one for one in await services.store.webhooks.all() if self._is_own(one)]) >= MOST:
+        own = [one for one in await services.store.webhooks.all() if self._is_own(one)]
+        made_before = any((one.wish.place.address, one.wish.event) == (caller.address, caller.event) for one in own)
+        if len(own) >= MOST and not made_before:
             raise Refused(say("webhook.full", number=MOST))
         new = NewWebhook(
             caller.person,
@@ -103,9 +105,13 @@ def host_of(url: str) -> str:
 
 def _check_address(url: str, services: Services) -> None:
     """Raise Refused for what can never be sent to; where a name leads is looked at when it is connected to."""
-    parts = urlsplit(url)
-    named = (parts.hostname, parts.port or (443 if parts.scheme == "https" else 80)) in services.live.now.webhook_hosts
-    if parts.username is not None or parts.password is not None or not parts.hostname:
+    try:
+        parts = urlsplit(url)
+        port = parts.port
+    except ValueError:
+        raise Refused(say("webhook.bad_address")) from None
+    named = (parts.hostname, port or (443 if parts.scheme == "https" else 80)) in services.live.now.webhook_hosts
+    if port == 0 or parts.username is not None or parts.password is not None or not parts.hostname:
         raise Refused(say("webhook.bad_address"))
     if parts.scheme != "https" and not (parts.scheme == "http" and named):
         raise Refused(say("webhook.bad_address"))

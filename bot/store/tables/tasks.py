@@ -132,6 +132,8 @@ schedules = table(
     UniqueConstraint("place_address", "event"),
 )
 index("schedules_due", schedules.c.due, where=~schedules.c.paused)
+# An address that is called belongs to one hook.
+index("schedules_hooks", schedules.c.words, where=schedules.c.hook.is_not(None), unique=True)
 
 # Notifications that a trigger has dealt with, so that none begins anything twice.
 trigger_marks = table(
