@@ -51,9 +51,11 @@ def _api() -> APIRouter:
 
 
 async def _work(services: Services) -> None:
-    while not await services.store.webhooks.any_on():
-        services.store.webhooks.made.clear()
-        await services.store.webhooks.made.wait()
+    webhooks = services.store.webhooks
+    webhooks.made.clear()
+    while not await webhooks.any_on():
+        await webhooks.made.wait()
+        webhooks.made.clear()
     from bot.webhooks.sender import sender_of  # noqa: PLC0415 - for a service with a webhook alone
 
     await sender_of(services).run()
