@@ -206,6 +206,9 @@ index(
     where=task_events.c.conversation.is_not(None),
 )
 
+# One word at most, made anew for a record that comes from a backup: what was read of another one is not gone on from.
+epochs = table("epochs", Column("word", Text, primary_key=True))
+
 # The journal of inputs: each is written here before it is sent to the phone.
 actions = table(
     "actions",
