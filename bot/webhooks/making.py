@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final
+from http import HTTPStatus
+from typing import TYPE_CHECKING, Final
 from urllib.parse import urlsplit
 
 from agent.guards.web_address import is_public_host, read_host
@@ -14,6 +15,9 @@ from bot.domain.webhook import NewWebhook, Webhook
 from bot.store.audit import AuditKind
 from bot.texts import say
 from bot.webhooks.signing import new_secret
+
+if TYPE_CHECKING:
+    from agent.tools.egress import Egress
 
 MOST: Final = 20
 """Webhooks of one person."""
@@ -78,6 +82,19 @@ class WebhookCommands:
         await self._services.store.webhooks.switch_on(found.id)
         return await self._known(number)
 
+    async def switch_off(self, number: str) -> Webhook:
+        """Tell one nothing more until it is switched on again, and forget what waits for it."""
+        found = await self._known(number)
+        await self._services.store.webhooks.switch_off(found.id, "by_hand")
+        return await self._known(number)
+
+    async def test(self, number: str, egress: Egress | None = None) -> int:
+        """Send one a test, by the way out that is set or another one. The status of the answer, 0 where none came."""
+        from bot.webhooks.sender import egress_of, send_test  # noqa: PLC0415 - aiohttp, and the sender needs `host_of`
+
+        found = await self._known(number)
+        return await send_test(found, self._services, egress or egress_of(self._services))
+
     async def remove(self, number: str) -> Webhook:
         """End one, with what waits for it."""
         found = await self._known(number)
@@ -96,6 +113,20 @@ class WebhookCommands:
 
     async def _note(self, kind: AuditKind, one: Webhook) -> None:
         await self._services.store.audit.note(kind, self._caller.person, detail=f"{one.id}: {host_of(one.wish.url)}")
+
+
+def is_arrival(status: int) -> bool:
+    """Whether an answer with this status says that a message has arrived."""
+    return HTTPStatus.OK <= status < HTTPStatus.MULTIPLE_CHOICES
+
+
+def test_words(webhook: str, status: int) -> str:
+    """What is told of a test."""
+    if is_arrival(status):
+        return say("webhook.tested", webhook=webhook, status=status)
+    return (
+        say("webhook.not_tested", webhook=webhook, status=status) if status else say("webhook.silent", webhook=webhook)
+    )
 
 
 def host_of(url: str) -> str:

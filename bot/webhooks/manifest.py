@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 def _options(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
-    deeds = ("list", "add", "on", "remove")
+    deeds = ("list", "add", "test", "off", "on", "remove")
     add("what", choices=deeds, nargs="?", default="list", help=say("cli.option.webhooks_what"))
     add("webhook", nargs="?", default="", metavar="URL|NUMBER", help=say("cli.option.webhooks_which"))
     add("--everybody", action="store_true", help=say("cli.option.webhooks_everybody"))

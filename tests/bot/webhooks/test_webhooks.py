@@ -19,7 +19,8 @@ from standardwebhooks.webhooks import WebhookVerificationError
 
 from agent.questions import QuestionKind
 from agent.tools.egress import Egress
-from bot.application.access import Caller, NotAllowed, Refused
+from bot.application.access import Caller, NotAllowed, Refused, Unknown
+from bot.domain.address import Person, Place
 from bot.domain.webhook import Webhook
 from bot.people.access import Policy
 from bot.people.rights import Rights
@@ -461,3 +462,69 @@ async def test_the_secret_and_the_path_are_in_no_log(rig: Rig, caplog: pytest.Lo
     assert made.wish.secret not in caplog.text
     assert "/in" not in "".join(record.getMessage() for record in caplog.records if record.name.startswith("bot."))
     assert made.wish.secret not in repr(made)
+
+
+async def test_a_test_is_sent_signed_at_once(rig: Rig) -> None:
+    made = await rig.webhook()
+    commands = WebhookCommands(Caller(ANNA, CHANNEL, ""), rig.world.services)
+    egress = Egress(named=frozenset({("hook.test", rig.receiver.port)}), resolve=to_here, seconds=5.0)
+    assert await commands.test(made.id, egress) == 200
+    ((headers, body),) = rig.receiver.got
+    now = datetime.fromtimestamp(int(rig.world.clock.now), UTC)
+    assert headers["webhook-timestamp"] == str(int(now.timestamp()))
+    assert headers["webhook-signature"] == Verifier(made.wish.secret).sign(headers["webhook-id"], now, body.decode())
+    assert json.loads(body)["type"] == "webhook.test"
+    rig.receiver.status = 302
+    rig.receiver.location = "https://example.com/"
+    assert await commands.test(made.id, egress) == 0
+    assert await commands.test(made.id, Egress(resolve=to_here, seconds=5.0)) == 0
+    assert len(rig.receiver.got) == 2
+    with pytest.raises(Unknown):
+        await WebhookCommands(Caller(BEN, CHANNEL, ""), rig.world.services).test(made.id, egress)
+
+
+async def test_one_that_was_switched_off_by_hand_is_told_nothing(rig: Rig) -> None:
+    made = await rig.webhook()
+    commands = WebhookCommands(Caller(ANNA, CHANNEL, ""), rig.world.services)
+    await rig.world.end(await rig.world.do())
+    assert (await commands.switch_off(made.id)).off == "by_hand"
+    await rig.after()
+    await rig.world.end(await rig.world.do())
+    await rig.after()
+    assert rig.receiver.got == []
+    assert (await commands.switch_on(made.id)).off == ""
+    await rig.world.end(await rig.world.do())
+    await rig.after()
+    assert len(rig.receiver.got) == 1
+
+
+async def test_in_chats_they_are_made_listed_switched_and_removed(rig: Rig) -> None:
+    async def told(line: str, person: Person = ANNA, place: Place = PRIVATE) -> str:
+        reply = await rig.world.type(line, person, place)
+        assert reply.message is not None
+        return reply.message.body
+
+    async def kept() -> list[str]:
+        return [one.off for one in await rig.world.store.webhooks.all()]
+
+    add = "webhooks add https://example.com/in"
+    assert "whsec_" not in await told(add, place=CHANNEL)
+    assert await kept() == []
+    assert "whsec_" in await told(add)
+    (made,) = await rig.world.store.webhooks.all()
+    assert "example.com/in" in await told("webhooks")
+    assert "/in" not in await told("webhooks", place=CHANNEL)
+    assert "example.com/in" not in await told("webhooks", BEN)
+    for deed in ("off", "on", "remove", "test"):
+        await told(f"webhooks {deed} {made.id}", BEN)
+        assert await kept() == [""], deed
+    await told(f"webhooks off {made.id}")
+    assert await kept() == ["by_hand"]
+    await told(f"webhooks on {made.id}")
+    assert await kept() == [""]
+    await told("webhooks --everybody add https://example.com/all")
+    await told("webhooks add http://10.0.0.1/")
+    await told("webhooks dance")
+    assert await kept() == [""]
+    await told(f"webhooks remove {made.id}")
+    assert await kept() == []
