@@ -20,6 +20,7 @@ from bot.domain.trigger import Trigger
 from bot.domain.zones import zone_named
 from bot.people.roles import can_be_asked
 from bot.store.audit import AuditKind, YesDetail
+from bot.store.errors import StoreConflict
 from bot.tasks.input import clean
 from bot.texts import say
 
@@ -59,13 +60,11 @@ class ScheduleCommands:
 
     async def add_hook(self, hook: Hook, draft: TaskDraft) -> Schedule:
         """Keep a task that begins whenever a program calls its address. As `plan`; Refused for a name that is taken."""
-        if any(one.plan.hook is not None and one.plan.hook.name == hook.name for one in await self._all()):
-            raise Refused(say("hook.taken", name=hook.name))
         plan = await self._plan(Rule(RuleKind.CALL, "", "UTC"), f"/hooks/{hook.name}", draft, None)
-        return await self.add(replace(plan, hook=hook), math.inf)
-
-    async def _all(self) -> tuple[Schedule, ...]:
-        return await self._services.store.schedules.all()
+        try:
+            return await self.add(replace(plan, hook=hook), math.inf)
+        except StoreConflict:
+            raise Refused(say("hook.taken", name=hook.name)) from None
 
     async def _plan(self, rule: Rule, words: str, draft: TaskDraft, yes: StandingYes | None) -> Plan:
         caller, services = self._caller, self._services
@@ -100,7 +99,7 @@ class ScheduleCommands:
         return [one for one in await self._all_visible() if one.plan.hook is not None]
 
     async def _all_visible(self) -> list[Schedule]:
-        found = await self._all()
+        found = await self._services.store.schedules.all()
         return [one for one in found if may_see_schedule(self._caller, self._services, one)]
 
     async def pause(self, number: str) -> Schedule:

@@ -84,6 +84,7 @@ HANDLERS: Mapping[str, Handler] = {
     "watch": watching.watch,
     "when": _of_part("bot.triggers", "when"),
     "triggers": _of_part("bot.triggers", "triggers"),
+    "webhooks": _of_part("bot.webhooks", "webhooks"),
     "answer": answers.answer,
     "screen": phones.screen,
     "hand": hand.hand,

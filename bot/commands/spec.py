@@ -165,6 +165,7 @@ COMMANDS: tuple[CommandSpec, ...] = (
         text_required=True,
     ),
     _command("triggers", text="change"),
+    _command("webhooks", ("everybody", OptionKind.FLAG), text="change"),
     _command("answer", ("task", OptionKind.TASK), text="text", text_required=True),
     _command("screen", ("device", OptionKind.PHONE), ("full", OptionKind.FLAG), argument="device"),
     _command("hand", ("device", OptionKind.PHONE), ("type", OptionKind.TEXT), argument="device"),

@@ -115,7 +115,7 @@ def _looked_through(directory: Path, folder: Path, file: Path, settings: str, wr
         pictures, made = _unpack(archive, file, folder, settings, written)
     version = looked_through(folder)
     store = folder / DATABASE_NAME
-    for table in _DOORS:
+    for table in (*_DOORS, "epochs"):
         empty(store, table)
     with explained(store):
         there = settings if (folder / settings).is_file() else ""

@@ -16,6 +16,7 @@ from bot.domain.watch import WatchState
 from bot.store.codec import Codec
 from bot.store.connection import Database, Parameters, Row, Transaction, Value
 from bot.store.engine import given, insert
+from bot.store.errors import StoreConflict
 from bot.store.json_columns import row_number
 from bot.store.tables.tasks import schedules, trigger_marks
 
@@ -57,7 +58,11 @@ KEPT: Final = 7 * 86_400.0
 _MARKED: Final = select(trigger_marks.c.mark).where(given(trigger_marks.c.schedule), given(trigger_marks.c.mark))
 _MARK: Final = insert(trigger_marks, trigger_marks.c.keys())
 _BEGUN_SINCE: Final = select(func.count()).where(
-    given(trigger_marks.c.schedule), trigger_marks.c.begins, trigger_marks.c.at > bindparam("since")
+    given(trigger_marks.c.schedule),
+    trigger_marks.c.begins,
+    trigger_marks.c.at > bindparam("since"),
+    # What was begun at a time that is yet to come, by a clock that was set back since, is not of this hour.
+    trigger_marks.c.at <= bindparam("now"),
 )
 _FORGET_MARKS: Final = delete(trigger_marks).where(
     given(trigger_marks.c.schedule), trigger_marks.c.at < bindparam("before")
@@ -75,13 +80,15 @@ class Schedules:
 
     async def add(self, plan: Plan, *, now: float, due: float) -> Schedule:
         """Keep a plan; the same event gives the schedule that it gave before. A watch is paused until its person has
-        seen what was understood and resumes it.
+        seen what was understood and resumes it. Raises StoreConflict where another hook has the address.
         """
         values: Parameters = {**_PLAN.values(plan), "paused": plan.watch is not None, "created": now, "due": due}
 
         async def work(transaction: Transaction) -> Schedule:
-            rows = await transaction.fetch(_ADD, values)
-            return _schedule((rows or await transaction.fetch(_OF_EVENT, values))[0])
+            rows = await transaction.fetch(_ADD, values) or await transaction.fetch(_OF_EVENT, values)
+            if not rows:
+                raise StoreConflict(f"{plan.words} is taken")
+            return _schedule(rows[0])
 
         made = await self._database.write(work)
         self.trigger_begun.set()
@@ -131,7 +138,7 @@ class Schedules:
         OverTriggerLimit where it may begin no more within the hour.
         """
         schedule = int(trigger.schedule)
-        rows = await transaction.fetch(_BEGUN_SINCE, {"schedule": schedule, "since": now - HOUR})
+        rows = await transaction.fetch(_BEGUN_SINCE, {"schedule": schedule, "since": now - HOUR, "now": now})
         if begins and rows[0][0] >= trigger.per_hour:
             raise OverTriggerLimit(trigger.per_hour)
         await transaction.fetch(_FORGET_MARKS, {"schedule": schedule, "before": now - KEPT})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Callable
 from typing import Final
 
@@ -15,7 +16,7 @@ from bot.store.conversations import Conversations
 from bot.store.engine import given, insert
 from bot.store.tables.metadata import Number
 from bot.store.tables.people import conversation_messages
-from bot.store.tables.tasks import task_events
+from bot.store.tables.tasks import epochs, task_events
 
 AT_ONCE = 100
 """Events read in one go."""
@@ -39,6 +40,8 @@ _OF_TASK: Final = _ALL.where(given(task_events.c.task), task_events.c.number > b
 )
 _BEHIND: Final = task_events.c.position > bindparam("after")
 _SINCE: Final = _ALL.where(_BEHIND).order_by(task_events.c.position)
+_EPOCH: Final = select(epochs)
+_BEGIN_EPOCH: Final = insert(epochs, epochs.c.keys()).returning(epochs)
 _MISSED: Final = select(func.count().label("count")).select_from(task_events).where(_BEHIND)
 _OF_CONVERSATION: Final = (
     _ALL.add_columns(conversation_messages.c.deleted)
@@ -103,6 +106,18 @@ class TaskEvents:
     async def latest(self) -> int:
         """The position of the last event; 0 while there is none."""
         return int((await self._database.fetch(_LATEST))[0]["position"])
+
+    async def epoch(self) -> str:
+        """The word of this record: positions of another one say nothing here."""
+
+        async def work(transaction: Transaction) -> str:
+            rows = await transaction.fetch(_EPOCH)
+            if not rows:
+                rows = await transaction.fetch(_BEGIN_EPOCH, {"word": secrets.token_hex(4)})
+            return str(rows[0]["word"])
+
+        rows = await self._database.fetch(_EPOCH)
+        return str(rows[0]["word"]) if rows else await self._database.write(work)
 
     async def missed(self, position: int) -> int:
         """How many events there are behind it."""

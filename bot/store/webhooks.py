@@ -23,7 +23,7 @@ _WEBHOOK: Final = Codec(Webhook, webhooks)
 _DELIVERY: Final = Codec(Delivery, deliveries)
 _THAT: Final = given(webhooks.c.id)
 _ADD: Final = insert(webhooks, (*_WISH.columns, "created")).on_conflict_do_nothing().returning(webhooks)
-_OF_EVENT: Final = select(webhooks).where(given(webhooks.c.event))
+_OF_EVENT: Final = select(webhooks).where(given(webhooks.c.place_address), given(webhooks.c.event))
 _ALL: Final = select(webhooks).order_by(webhooks.c.id)
 _GET: Final = select(webhooks).where(_THAT)
 _ANY: Final = select(webhooks.c.id).where(webhooks.c.off == "").limit(1)
@@ -53,19 +53,25 @@ _QUEUE: Final = plain_insert(deliveries).from_select(
         ),
     ),
 )
-_DUE: Final = select(deliveries.c.webhook).where(deliveries.c.not_before <= bindparam("now")).distinct()
+_MAY_GO: Final = or_(
+    deliveries.c.not_before <= bindparam("now"),
+    # By a clock that was set back since; a failed try makes it one of now.
+    deliveries.c.created > bindparam("now"),
+)
+_DUE: Final = select(deliveries.c.webhook).where(_MAY_GO).distinct()
 _DUE_THERE: Final = (
-    select(deliveries)
-    .where(given(deliveries.c.webhook), deliveries.c.not_before <= bindparam("now"))
-    .order_by(deliveries.c.id)
-    .limit(bindparam("most"))
+    select(deliveries).where(given(deliveries.c.webhook), _MAY_GO).order_by(deliveries.c.id).limit(bindparam("most"))
 )
 _NEXT: Final = select(deliveries.c.not_before).order_by(deliveries.c.not_before).limit(1)
 _DONE: Final = delete(deliveries).where(given(deliveries.c.id))
 _LATER: Final = (
     update(deliveries)
     .where(given(deliveries.c.id))
-    .values(attempts=deliveries.c.attempts + 1, not_before=bindparam("later"))
+    .values(
+        attempts=deliveries.c.attempts + 1,
+        not_before=bindparam("later"),
+        created=case((deliveries.c.created > _NOW, _NOW), else_=deliveries.c.created),
+    )
 )
 _FAILING: Final = update(webhooks).where(_THAT, webhooks.c.failing.is_(None)).values(failing=bindparam("now"))
 _NOTHING_WAITS: Final = (
@@ -91,7 +97,7 @@ class Webhooks:
 
         async def work(transaction: Transaction) -> Webhook:
             rows = await transaction.fetch(_ADD, values)
-            return _WEBHOOK.read((rows or await transaction.fetch(_OF_EVENT, {"event": wish.event}))[0])
+            return _WEBHOOK.read((rows or await transaction.fetch(_OF_EVENT, values))[0])
 
         added = await self._database.write(work)
         self.made.set()
@@ -150,7 +156,7 @@ class Webhooks:
             if later is None:
                 await _go(transaction, delivery)
             else:
-                await transaction.fetch(_LATER, {"id": int(delivery.id), "later": later})
+                await transaction.fetch(_LATER, {"id": int(delivery.id), "later": later, "now": now})
                 await transaction.fetch(_FAILING, {"id": int(delivery.webhook), "now": now})
 
         await self._database.write(work)

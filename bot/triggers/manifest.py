@@ -34,9 +34,11 @@ def _api() -> APIRouter:
 
 
 async def _work(services: Services) -> None:
-    while not await services.store.schedules.triggers():
-        services.store.schedules.trigger_begun.clear()
-        await services.store.schedules.trigger_begun.wait()
+    schedules = services.store.schedules
+    schedules.trigger_begun.clear()
+    while not await schedules.triggers():
+        await schedules.trigger_begun.wait()
+        schedules.trigger_begun.clear()
     from bot.triggers.watcher import TriggerWatcher  # noqa: PLC0415 - for a service with a trigger alone
 
     await TriggerWatcher(services).run()

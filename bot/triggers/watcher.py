@@ -1,17 +1,20 @@
 """Reads the notifications of phones that have a trigger, and gives the tasks that they begin: once each, with the
 rights of that moment.
 
-A look reads only; it needs no lease and disturbs no task. What a look shows that the one before has shown is not
-considered again. The mark of what began a task is written with the task.
+A look reads only; it needs no lease and disturbs no task, and a phone, an app or a chat that hangs holds up no other.
+What a look shows that the one before has shown is not considered again. The mark of what began a task is written with
+the task.
 """
 
 from __future__ import annotations
 
 import asyncio
 import logging
+import time
 from collections import defaultdict
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Sequence
 from datetime import datetime
+from functools import partial
 from typing import Final
 from zoneinfo import ZoneInfo
 
@@ -39,7 +42,9 @@ from devices.recent import Recent
 PAUSE: Final = 5.0
 """Seconds between two looks."""
 LOOK: Final = 10.0
-"""Seconds that a look at one phone may take: a slow one holds up the others no longer."""
+"""Seconds that a look at one app of a phone may take."""
+DEAL: Final = 30.0
+"""Seconds in which one notification is dealt with; after that it is tried again with the next look."""
 KEPT: Final = 4096
 """Notifications that are remembered as dealt with in this process, beside the marks."""
 
@@ -47,13 +52,26 @@ logger = logging.getLogger(__name__)
 
 
 class TriggerWatcher:
-    """The time is that of `services.clock`; `sleep` lets it pass."""
+    """The time is that of `services.clock`; `sleep` lets it pass, and `ticks` are seconds that no setting of the clock
+    changes.
+    """
 
-    def __init__(self, services: Services, *, sleep: Callable[[float], Awaitable[None]] = asyncio.sleep) -> None:
+    def __init__(
+        self,
+        services: Services,
+        *,
+        sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+        ticks: Callable[[], float] = time.monotonic,
+    ) -> None:
         self._services = services
         self._sleep = sleep
-        self._begun: dict[str, float] | None = None
-        """Since when each trigger has been looked for; None before the first look."""
+        self._ticks = ticks
+        self._begun: dict[str, float] = {}
+        """Since when each trigger has been looked for, in `ticks`."""
+        self._looked: float | None = None
+        """When it was looked last, by the clock; None before the first look."""
+        self._looking: dict[tuple[str, str], asyncio.Task[None]] = {}
+        """The looks under way, by phone and app."""
         self._dealt: Recent[tuple[str, str], None] = Recent(KEPT)
         self._told: dict[str, float] = {}
         """When each trigger has last told why it began nothing."""
@@ -61,57 +79,82 @@ class TriggerWatcher:
     async def run(self) -> None:
         """Until cancelled. A fault is logged, and looked for again. Costs nothing while there is no trigger."""
         schedules = self._services.store.schedules
-        while True:
-            try:
-                schedules.trigger_begun.clear()
-                if not await self.look():
-                    await schedules.trigger_begun.wait()
-            except StoreAway as away:
-                logger.debug("the triggers are looked through again: %s", away)
-            except Exception:
-                logger.exception("the triggers could not be looked through and are looked at again")
-            await self._sleep(PAUSE)
+        try:
+            while True:
+                try:
+                    schedules.trigger_begun.clear()
+                    if not await self.look():
+                        await schedules.trigger_begun.wait()
+                except StoreAway as away:
+                    logger.debug("the triggers are looked through again: %s", away)
+                except Exception:
+                    logger.exception("the triggers could not be looked through and are looked at again")
+                await self._sleep(PAUSE)
+        finally:
+            for task in self._looking.values():
+                task.cancel()
+            await asyncio.gather(*self._looking.values(), return_exceptions=True)
 
     async def look(self) -> bool:
-        """Look once at every phone that a trigger names; whether there is any."""
+        """Begin to look at every app that a trigger names and that is not being looked at; whether there is any."""
         triggers = await self._services.store.schedules.triggers()
-        now = self._services.clock()
-        # One that was made, or goes on, while this process works takes no notification from before.
-        begun = {} if self._begun is None else self._begun
-        self._begun = {one.id: begun.get(one.id, one.created if self._begun is None else now) for one in triggers}
-        phones: defaultdict[str, list[Schedule]] = defaultdict(list)
+        now, ticks = self._services.clock(), self._ticks()
+        apps: defaultdict[tuple[str, str], list[Schedule]] = defaultdict(list)
+        begun = {}
         for one in triggers:
             if one.plan.trigger is not None:
-                phones[one.plan.trigger.phone].append(one)
-        await asyncio.gather(*(self._look_at(phone, found) for phone, found in phones.items()))
+                apps[one.plan.trigger.phone, one.plan.trigger.package].append(one)
+            # One that goes on after a pause takes no notification from before.
+            is_new = self._looked is None or one.created > self._looked
+            begun[one.id] = self._begun.get(one.id, ticks - max(0.0, now - one.created) if is_new else ticks)
+        self._begun, self._looked = begun, now
+        for app, found in apps.items():
+            if app not in self._looking:
+                self._looking[app] = asyncio.create_task(self._look_at(*app, found), name=f"trigger {' '.join(app)}")
+                self._looking[app].add_done_callback(partial(self._done, app))
         return bool(triggers)
 
-    async def _look_at(self, phone_id: str, triggers: Iterable[Schedule]) -> None:
-        packages: defaultdict[str, list[Schedule]] = defaultdict(list)
-        for one in triggers:
-            if one.plan.trigger is not None:
-                packages[one.plan.trigger.package].append(one)
+    async def finished(self) -> None:
+        """Returns when nothing is being looked at."""
+        while self._looking:
+            await asyncio.wait([*self._looking.values()])
+            await asyncio.sleep(0)
+
+    def _done(self, app: tuple[str, str], _look: asyncio.Task[None]) -> None:
+        del self._looking[app]
+
+    async def _look_at(self, phone_id: str, package: str, triggers: Sequence[Schedule]) -> None:
         try:
             async with asyncio.timeout(LOOK):
                 phone = self._services.phones.get(phone_id)
                 if not isinstance(phone, NotificationSource):
                     return
-                shown = [(one, await phone.notifications(package)) for package, one in packages.items()]
+                shown = await phone.notifications(package)
         except (PhoneError, TimeoutError) as away:
             logger.debug("the notifications of %s cannot be read now: %s", phone_id, away)
             return
-        for found, notifications in shown:
-            for schedule in found:
-                for notification in notifications:
-                    await self._consider(schedule, phone_id, notification)
+        await asyncio.gather(*(self._consider_all(one, phone_id, shown) for one in triggers))
+
+    async def _consider_all(self, schedule: Schedule, phone_id: str, shown: Sequence[PhoneNotification]) -> None:
+        for one in shown:
+            try:
+                async with asyncio.timeout(DEAL):
+                    await self._consider(schedule, phone_id, one)
+            except TimeoutError:
+                logger.warning("trigger %s took longer than %g s and is tried again", schedule.id, DEAL)
+                return
+            except Exception:
+                logger.exception("trigger %s failed and is tried again", schedule.id)
 
     async def _consider(self, schedule: Schedule, phone_id: str, one: PhoneNotification) -> None:
-        trigger, now = schedule.plan.trigger, self._services.clock()
+        trigger = schedule.plan.trigger
         assert trigger is not None
-        assert self._begun is not None
         mark = mark_of(phone_id, one)
-        if (schedule.id, mark) in self._dealt or not trigger.takes(one) or one.age >= now - self._begun[schedule.id]:
+        begun = self._begun.get(schedule.id)
+        is_before = begun is None or one.age >= self._ticks() - begun
+        if (schedule.id, mark) in self._dealt or not trigger.takes(one) or is_before:
             return
+<<<<<<< HEAD
         try:
             if not await self._services.store.schedules.is_marked(schedule.id, mark):
                 with speaking(schedule.plan.person.language):
@@ -121,6 +164,12 @@ class TriggerWatcher:
             logger.debug("trigger %s is tried again: %s", schedule.id, away)
         except Exception:
             logger.exception("trigger %s failed and is tried again", schedule.id)
+=======
+        if not await self._services.store.schedules.is_marked(schedule.id, mark):
+            with speaking(schedule.plan.person.language):
+                await self._deal(schedule, mark, one, self._services.clock())
+        self._dealt[schedule.id, mark] = None
+>>>>>>> fixhooks2
 
     async def _deal(self, schedule: Schedule, mark: str, one: PhoneNotification, now: float) -> None:
         trigger, plan = schedule.plan.trigger, schedule.plan

@@ -35,34 +35,37 @@ AT_ONCE = 100
 """Changes read in one go."""
 MOST_BEHIND = 1000
 """Changes that a page is told one by one. One that missed more is told to load everything anew: that is less."""
-_CURSOR = re.compile(r"([0-9]{1,18})-([0-9]{1,18})")
+_CURSOR = re.compile(r"([0-9]{1,18})-([0-9]{1,18})(?:-([0-9a-f]{1,32}))?")
 """Each number fits in SQLite's 64 bits."""
 
 
 @dataclass(frozen=True, slots=True)
 class Cursor:
-    """How far a page has been told: the revision of the console's messages, and the position of the tasks' events."""
+    """How far a page has been told: the revision of the console's messages, the position of the tasks' events, and the
+    word of the record that it has read.
+    """
 
     revision: int
     position: int
+    epoch: str = ""
 
     def __str__(self) -> str:
-        return f"{self.revision}-{self.position}"
+        return "-".join(filter(None, (str(self.revision), str(self.position), self.epoch)))
 
     @classmethod
     def parse(cls, text: str) -> Cursor | None:
         """The cursor that was written so, None for anything else."""
         found = _CURSOR.fullmatch(text)
-        return None if found is None else cls(int(found[1]), int(found[2]))
+        return None if found is None else cls(int(found[1]), int(found[2]), found[3] or "")
 
     @classmethod
     async def now(cls, log: ConsoleLog, events: TaskEvents) -> Cursor:
         """The end of both."""
-        return cls(await log.revision(), await events.latest())
+        return cls(await log.revision(), await events.latest(), await events.epoch())
 
 
 class Events:
-    """The page's live side. `stopping` ends every stream, and one ends when the gate says that its reader has left."""
+    """The page's live side. `stopping` ends every stream, and one ends when its reader has left or lost the right."""
 
     def __init__(self, board: Dashboard, stopping: asyncio.Event, gate: ConsoleGate, viewers: Viewers) -> None:
         self._services = viewers.services
@@ -78,7 +81,8 @@ class Events:
     async def events(self, request: Request) -> Response:
         """Changes since `Last-Event-ID`, else since `?since=`, else from now on; then whatever comes.
 
-        A page that is too far behind, or ahead (a backup was put back), is sent `reset`, and what comes after it.
+        A page that is too far behind, or has read another record (a backup was put back), is sent `reset`, and what
+        comes after it.
         """
         wanted = request.headers.get("Last-Event-ID") or request.query_params.get("since", "")
         since = Cursor.parse(wanted)
@@ -87,7 +91,8 @@ class Events:
         viewer, log = self._viewers.of(request), self._services.store.task_events
         now = await Cursor.now(viewer.log, log)
         lost = since is not None and (
-            since.revision > now.revision
+            since.epoch != now.epoch
+            or since.revision > now.revision
             or since.position > now.position
             or await viewer.log.missed(since.revision) + await log.missed(since.position) > MOST_BEHIND
         )
@@ -110,7 +115,7 @@ class Events:
         happened: asyncio.Event | None = None
         reader = _Reader(viewer, self._services, since)
         await write(b"retry: 1000\n\n")
-        while not self._stopping.is_set() and self._gate.still(request):
+        while not self._stopping.is_set() and self._may_read(request):
             events: list[bytes] = []
             moved, gone = self._board.news.next(), self._gate.sessions.gone.next()
             if changed is None or changed.is_set():
@@ -133,6 +138,10 @@ class Events:
                 await any_of(gone, self._stopping, seconds=APART_S)
             await any_of(changed, happened, moved, gone, self._stopping, seconds=HEARTBEAT_EVERY)
 
+    def _may_read(self, request: Request) -> bool:
+        """Whether who opened the stream is still there, and may still use the page."""
+        return self._gate.still(request) and request.state.verdict(Right.USE).allowed
+
     async def _own(self, viewer: Viewer, shown: Shown) -> Shown:
         """What of it is shown to them: for operators the same for all, made once."""
         if viewer.services is None:
@@ -147,8 +156,6 @@ class _Reader:
         self._viewer = viewer
         self._services = services
         self._since = since
-        self._sees: dict[str, bool] = {}
-        """Whether a task may be shown to them."""
 
     async def messages(self) -> list[bytes]:
         """What was said, changed and taken back in the console."""
@@ -181,9 +188,8 @@ class _Reader:
         return event_json(one, closed)
 
     async def _is_shown(self, number: str) -> bool:
+        """Asked for each event: a right may be taken while it is read."""
         if self._viewer.services is None:
             return True
-        if number not in self._sees:
-            task = await self._services.task_service.get(number)
-            self._sees[number] = task is not None and self._viewer.sees(task)
-        return self._sees[number]
+        task = await self._services.task_service.get(number)
+        return task is not None and self._viewer.sees(task)

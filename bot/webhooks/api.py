@@ -19,7 +19,7 @@ from bot.web.v1.asking import Caller, Id, Limit, NumberCursor, page
 from bot.web.v1.calls import Calls
 from bot.web.v1.models.base import TEXT_LIMIT, Got, Listed, Name, Sent
 from bot.web.v1.models.tasks import HowTo
-from bot.webhooks.making import WebhookCommands, WebhookWish
+from bot.webhooks.making import WebhookCommands, WebhookWish, is_arrival
 from bot.webhooks.signing import new_secret
 
 router = APIRouter(tags=["webhooks"])
@@ -47,7 +47,7 @@ class WebhookInfo(Got):
     watched: bool
     created: float
     failing: float | None = Field(description="Since when nothing has arrived; null while it answers.")
-    off: str = Field(description="Why it is switched off: `long`, `gone`, `not_allowed`; empty while it is not.")
+    off: str = Field(description="Why it is off: `long`, `gone`, `not_allowed`, `by_hand`; empty while it is not.")
     secret: str = Field(default="", description="Told once, when it is made: `whsec_` and the key in base64.")
 
 
@@ -89,6 +89,26 @@ async def create_webhook(wish: NewWebhookInfo, calls: Caller) -> WebhookInfo:
 async def switch_webhook_on(webhook: Id, calls: Caller) -> WebhookInfo:
     """Tell one that was switched off again, from now on."""
     return _info(await WebhookCommands(calls.asking(), calls.services).switch_on(webhook))
+
+
+@router.post("/webhooks/{webhook}/off")
+async def switch_webhook_off(webhook: Id, calls: Caller) -> WebhookInfo:
+    """Tell one nothing more; what waits for it is forgotten."""
+    return _info(await WebhookCommands(calls.asking(), calls.services).switch_off(webhook))
+
+
+class WebhookTest(Got):
+    """What came of a test."""
+
+    status: int = Field(description="Of the answer; 0 where none came.")
+    arrived: bool
+
+
+@router.post("/webhooks/{webhook}/test")
+async def test_webhook(webhook: Id, calls: Caller) -> WebhookTest:
+    """Send `webhook.test` once, at once, signed as every message; one that is switched off gets it too."""
+    status = await WebhookCommands(calls.asking(), calls.services).test(webhook)
+    return WebhookTest(status=status, arrived=is_arrival(status))
 
 
 @router.delete("/webhooks/{webhook}", status_code=204)
@@ -161,7 +181,9 @@ async def create_hook(wish: NewHook, calls: Caller) -> HookInfo:
     """Have a task begin whenever a program calls. The answer has the secret, which is not told again."""
     calls.require(Right.USE)
     hook = Hook(name=wish.name, secret=new_secret(), values=tuple(wish.values), per_hour=wish.per_hour)
-    return _hook(await calls.schedules().add_hook(hook, wish.draft(wish.text)), secret=hook.secret)
+    made = await calls.schedules().add_hook(hook, wish.draft(wish.text))
+    assert made.plan.hook is not None
+    return _hook(made, secret=made.plan.hook.secret)
 
 
 @router.post("/hooks/{hook}/{verb}")

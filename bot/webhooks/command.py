@@ -10,12 +10,13 @@ from bot.cli.control import service_of
 from bot.cli.exits import OK, Refused
 from bot.config.settings import Settings
 from bot.texts import say
+from bot.webhooks.making import test_words
 
 _ALL = "/api/v1/webhooks"
 
 
 async def webhooks(options: argparse.Namespace, settings: Settings) -> int:
-    """List them, make one, switch one on again or remove it. Raises Refused and ServiceGone."""
+    """List them, make one, test one, switch one off or on, or remove it. Raises Refused and ServiceGone."""
     if options.what != "list" and not options.webhook:
         raise Refused(say("webhook.usage"))
     path = f"{_ALL}/{quote(options.webhook, safe='')}"
@@ -27,6 +28,12 @@ async def webhooks(options: argparse.Namespace, settings: Settings) -> int:
             case "on":
                 await remote.send(f"{path}/on")
                 print(say("webhook.on", webhook=options.webhook))
+            case "off":
+                await remote.send(f"{path}/off")
+                print(say("webhook.switched_by_hand", webhook=options.webhook))
+            case "test":
+                tested = await remote.send(f"{path}/test")
+                print(test_words(options.webhook, tested["status"]))
             case "remove":
                 await remote.send(path, "DELETE")
                 print(say("webhook.removed", webhook=options.webhook))

@@ -11,8 +11,9 @@ import hmac
 import json
 import logging
 import secrets
+import time
 from collections import defaultdict, deque
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from starlette.requests import Request
@@ -30,41 +31,44 @@ from bot.people.roles import RolesUnknown, with_roles
 from bot.store.errors import StoreAway, StoreConflict
 from bot.texts import say, speaking
 from bot.web.http import read_body, refuse
+from bot.web.sign_in import caller_address
 from bot.webhooks.signing import is_signed, new_secret
 
 BODY: Final = 65_536
 """Bytes of a call."""
 CALLS: Final = 60
-"""Calls of one name in a minute, whoever calls and whatever comes of it."""
+"""Calls of one hook in a minute with its secret, and calls of one address without."""
 MINUTE: Final = 60.0
 KEY_LIMIT: Final = 200
 VALUE: Final = 500
 """Letters of a value that are handed on."""
-NAMES_KEPT: Final = 1000
+CALLERS_KEPT: Final = 1000
 
 logger = logging.getLogger(__name__)
 
 
 class Inbound:
-    """What the console serves below /hooks."""
+    """What the console serves below /hooks. `ticks` gives seconds that no setting of the clock changes."""
 
-    def __init__(self, services: Services) -> None:
+    def __init__(self, services: Services, *, ticks: Callable[[], float] = time.monotonic) -> None:
         self._services = services
-        self._calls: defaultdict[str, deque[float]] = defaultdict(deque)
+        self._ticks = ticks
+        self._calls: defaultdict[tuple[str, str], deque[float]] = defaultdict(deque)
         self._nobody = new_secret()
         """In place of the secret of a hook that is not there, so that asking for one takes as long."""
 
     async def call(self, request: Request) -> Response:
-        """Begin the task of this name, once for each id."""
+        """Begin the task of this name, once for each id. Who calls with a wrong secret uses up nothing of a hook's."""
         name, now = request.path_params["name"][:60], self._services.clock()
-        if not self._let_in(name, now):
-            answer = refuse(429, say("hook.too_many"))
-            answer.headers["Retry-After"] = "60"
-            return answer
         body = await read_body(request, BODY)
         hook = next((one for one in await self._services.store.schedules.hooks() if _name(one) == name), None)
         secret = self._nobody if hook is None or hook.plan.hook is None else hook.plan.hook.secret
-        if not _knows(secret, request, body, now) or hook is None:
+        knows = _knows(secret, request, body, now) and hook is not None
+        if not self._let_in(("hook", name) if knows else ("address", caller_address(request))):
+            answer = refuse(429, say("hook.too_many"))
+            answer.headers["Retry-After"] = "60"
+            return answer
+        if not knows or hook is None:
             return refuse(401, say("hook.unknown"))
         if hook.paused:
             return refuse(409, say("hook.paused"))
@@ -80,11 +84,14 @@ class Inbound:
         with speaking(hook.plan.person.language):
             return await self._begin(hook, values, hashlib.sha256(key.encode("utf-8", "replace")).hexdigest()[:32])
 
-    def _let_in(self, name: str, now: float) -> bool:
-        """Whether the name was called less often than it may be in a minute."""
-        if len(self._calls) > NAMES_KEPT:
-            self._calls.clear()
-        calls = self._calls[name]
+    def _let_in(self, caller: tuple[str, str]) -> bool:
+        """Whether these calls came less often than they may in a minute."""
+        now = self._ticks()
+        if len(self._calls) > CALLERS_KEPT:
+            self._calls = defaultdict(
+                deque, {one: calls for one, calls in self._calls.items() if calls and calls[-1] > now - MINUTE}
+            )
+        calls = self._calls[caller]
         while calls and calls[0] <= now - MINUTE:
             calls.popleft()
         if len(calls) >= CALLS:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final
+from http import HTTPStatus
+from typing import TYPE_CHECKING, Final
 from urllib.parse import urlsplit
 
 from agent.guards.web_address import is_public_host, read_host
@@ -14,6 +15,9 @@ from bot.domain.webhook import NewWebhook, Webhook
 from bot.store.audit import AuditKind
 from bot.texts import say
 from bot.webhooks.signing import new_secret
+
+if TYPE_CHECKING:
+    from agent.tools.egress import Egress
 
 MOST: Final = 20
 """Webhooks of one person."""
@@ -45,7 +49,9 @@ class WebhookCommands:
         async with audited(caller.person, services.store):
             require(caller, services.policy, Right.ADMIN if wish.everybody else Right.USE)
         _check_address(wish.url, services)
-        if len([one for one in await services.store.webhooks.all() if self._is_own(one)]) >= MOST:
+        own = [one for one in await services.store.webhooks.all() if self._is_own(one)]
+        made_before = any((one.wish.place.address, one.wish.event) == (caller.address, caller.event) for one in own)
+        if len(own) >= MOST and not made_before:
             raise Refused(say("webhook.full", number=MOST))
         new = NewWebhook(
             caller.person,
@@ -76,6 +82,19 @@ class WebhookCommands:
         await self._services.store.webhooks.switch_on(found.id)
         return await self._known(number)
 
+    async def switch_off(self, number: str) -> Webhook:
+        """Tell one nothing more until it is switched on again, and forget what waits for it."""
+        found = await self._known(number)
+        await self._services.store.webhooks.switch_off(found.id, "by_hand")
+        return await self._known(number)
+
+    async def test(self, number: str, egress: Egress | None = None) -> int:
+        """Send one a test, by the way out that is set or another one. The status of the answer, 0 where none came."""
+        from bot.webhooks.sender import egress_of, send_test  # noqa: PLC0415 - aiohttp, and the sender needs `host_of`
+
+        found = await self._known(number)
+        return await send_test(found, self._services, egress or egress_of(self._services))
+
     async def remove(self, number: str) -> Webhook:
         """End one, with what waits for it."""
         found = await self._known(number)
@@ -96,6 +115,20 @@ class WebhookCommands:
         await self._services.store.audit.note(kind, self._caller.person, detail=f"{one.id}: {host_of(one.wish.url)}")
 
 
+def is_arrival(status: int) -> bool:
+    """Whether an answer with this status says that a message has arrived."""
+    return HTTPStatus.OK <= status < HTTPStatus.MULTIPLE_CHOICES
+
+
+def test_words(webhook: str, status: int) -> str:
+    """What is told of a test."""
+    if is_arrival(status):
+        return say("webhook.tested", webhook=webhook, status=status)
+    return (
+        say("webhook.not_tested", webhook=webhook, status=status) if status else say("webhook.silent", webhook=webhook)
+    )
+
+
 def host_of(url: str) -> str:
     """The host alone: the rest of an address may hold what lets somebody in."""
     return urlsplit(url).hostname or ""
@@ -103,9 +136,13 @@ def host_of(url: str) -> str:
 
 def _check_address(url: str, services: Services) -> None:
     """Raise Refused for what can never be sent to; where a name leads is looked at when it is connected to."""
-    parts = urlsplit(url)
-    named = (parts.hostname, parts.port or (443 if parts.scheme == "https" else 80)) in services.live.now.webhook_hosts
-    if parts.username is not None or parts.password is not None or not parts.hostname:
+    try:
+        parts = urlsplit(url)
+        port = parts.port
+    except ValueError:
+        raise Refused(say("webhook.bad_address")) from None
+    named = (parts.hostname, port or (443 if parts.scheme == "https" else 80)) in services.live.now.webhook_hosts
+    if port == 0 or parts.username is not None or parts.password is not None or not parts.hostname:
         raise Refused(say("webhook.bad_address"))
     if parts.scheme != "https" and not (parts.scheme == "http" and named):
         raise Refused(say("webhook.bad_address"))

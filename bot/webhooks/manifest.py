@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 def _options(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
-    deeds = ("list", "add", "on", "remove")
+    deeds = ("list", "add", "test", "off", "on", "remove")
     add("what", choices=deeds, nargs="?", default="list", help=say("cli.option.webhooks_what"))
     add("webhook", nargs="?", default="", metavar="URL|NUMBER", help=say("cli.option.webhooks_which"))
     add("--everybody", action="store_true", help=say("cli.option.webhooks_everybody"))
@@ -51,9 +51,11 @@ def _api() -> APIRouter:
 
 
 async def _work(services: Services) -> None:
-    while not await services.store.webhooks.any_on():
-        services.store.webhooks.made.clear()
-        await services.store.webhooks.made.wait()
+    webhooks = services.store.webhooks
+    webhooks.made.clear()
+    while not await webhooks.any_on():
+        await webhooks.made.wait()
+        webhooks.made.clear()
     from bot.webhooks.sender import sender_of  # noqa: PLC0415 - for a service with a webhook alone
 
     await sender_of(services).run()

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator, Awaitable, Callable, Collection, Mapping
 from contextlib import asynccontextmanager
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from bot.config.places import MCP_NAME
 from bot.part import ForeignTools, Part, ToolServers
-from bot.texts import say
+from bot.texts import say, words
 from devices.parts import load_part
 
 if TYPE_CHECKING:
@@ -20,9 +20,12 @@ if TYPE_CHECKING:
     from starlette.routing import BaseRoute
 
     from bot.application.services import Services
+    from bot.monitoring.dependencies import Dependencies
 
 logger = logging.getLogger(__name__)
 
+AGAIN_S: Final = 10.0
+"""Seconds before work that has failed is begun again."""
 MANIFESTS: Final = (
     "bot.fleet",
     "bot.workshop",
@@ -89,10 +92,39 @@ def part_routes(services: Services) -> list[BaseRoute]:
 
 
 @asynccontextmanager
-async def parts_at_work(services: Services) -> AsyncGenerator[None]:
-    """What the parts do beside everything else, until the block ends."""
-    works = [part.work(services) for part in installed_parts() if part.work is not None]
-    tasks = [asyncio.ensure_future(work) for work in works]
+async def parts_at_work(
+    services: Services,
+    waits: Dependencies,
+    parts: Collection[Part] | None = None,
+    sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+) -> AsyncGenerator[None]:
+    """What the parts do beside everything else, those installed or others, until the block ends. Work that fails is
+    begun again, and is waited for until it has gone on for AGAIN_S.
+    """
+    failed: dict[str, bool] = {}
+
+    async def carry_on(name: str, work: Callable[[Services], Awaitable[None]]) -> None:
+        while True:
+            healthy = asyncio.get_running_loop().call_later(AGAIN_S, failed.pop, name, None)
+            try:
+                return await work(services)
+            except Exception:
+                logger.exception("%s has failed and is begun again", name)
+            finally:
+                healthy.cancel()
+            failed[name] = True
+            await sleep(AGAIN_S)
+
+    async def state(name: str) -> str:
+        return words("waits.part", part=name) if name in failed else ""
+
+    works = {
+        part.work.__module__.removesuffix(".manifest"): part.work
+        for part in (installed_parts() if parts is None else parts)
+        if part.work is not None
+    }
+    waits.add({name: partial(state, name) for name in works})
+    tasks = [asyncio.create_task(carry_on(name, work), name=name) for name, work in works.items()]
     try:
         yield
     finally:

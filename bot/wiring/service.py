@@ -208,7 +208,7 @@ async def _chats(
         scheduler = Scheduler(services)
         scheduler.start()
         stack.push_async_callback(scheduler.stop)
-        await stack.enter_async_context(parts_at_work(services))
+        await stack.enter_async_context(parts_at_work(services, waits))
         connected.start()
         stack.push_async_callback(connected.close)
         core.live.follow(connected.change)

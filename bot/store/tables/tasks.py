@@ -132,6 +132,8 @@ schedules = table(
     UniqueConstraint("place_address", "event"),
 )
 index("schedules_due", schedules.c.due, where=~schedules.c.paused)
+# An address that is called belongs to one hook.
+index("schedules_hooks", schedules.c.words, where=schedules.c.hook.is_not(None), unique=True)
 
 # Notifications that a trigger has dealt with, so that none begins anything twice.
 trigger_marks = table(
@@ -203,6 +205,9 @@ index(
     task_events.c.told,
     where=task_events.c.conversation.is_not(None),
 )
+
+# One word at most, made anew for a record that comes from a backup: what was read of another one is not gone on from.
+epochs = table("epochs", Column("word", Text, primary_key=True))
 
 # The journal of inputs: each is written here before it is sent to the phone.
 actions = table(

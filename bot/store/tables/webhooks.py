@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sqlalchemy import Column, ForeignKey, Text, false, text
+from sqlalchemy import Column, ForeignKey, Text, UniqueConstraint, false, text
 
 from bot.store.tables.metadata import Flag, Number, Time, account, index, one_of, optional, required, table
 
@@ -14,7 +14,7 @@ webhooks = table(
     required("place_address", Text),
     required("place_private", Flag),
     # The command that made it: the same one makes no second.
-    required("event", Text, unique=True),
+    required("event", Text),
     required("url", Text),
     required("secret", Text),
     # 1 for the tasks of everybody, 0 for those of its person.
@@ -27,6 +27,7 @@ webhooks = table(
     # Since when nothing has arrived; NULL while it answers. Why it is switched off, '' while it is not.
     optional("failing", Time),
     required("off", Text, server_default=""),
+    UniqueConstraint("place_address", "event"),
 )
 
 # Messages to them, written together with what causes them. A row goes when it has arrived, or was given up.

@@ -21,6 +21,7 @@ export class Conversation {
     this.way = way;
     this.loaded = new Set();
     this.single = new Map();
+    this.reading = new Map();
     const act = {
       press: (...what) => this.press(...what),
       answer: (...what) => this.answer(...what),
@@ -141,9 +142,11 @@ export class Conversation {
   // What has happened to a task so far; what comes is told by the stream.
   async log({ task }) {
     if (this.model.whole.has(task)) return;
-    this.reading ??= new Map();
-    if (!this.reading.has(task)) this.reading.set(task, loadLog(task).finally(() => this.reading.delete(task)));
-    this.model.keepLog(task, await this.reading.get(task));
+    const reading = this.reading;
+    if (!reading.has(task)) reading.set(task, loadLog(task).finally(() => reading.delete(task)));
+    const log = await reading.get(task);
+    // What was read before everything was forgotten may be of another record.
+    if (reading === this.reading) this.model.keepLog(task, log);
   }
 
   async seek(id) {
@@ -176,6 +179,7 @@ export class Conversation {
   forget() {
     this.loaded.clear();
     this.single.clear();
+    this.reading = new Map();
     this.fill();
   }
 

@@ -8,6 +8,7 @@ import { href, settle } from "./route.js";
 import { RuleFields } from "./rule_fields.js";
 import { loadAll, remove, send } from "./service.js";
 import { TriggerPanel } from "./triggers.js";
+import { WebhookPanel } from "./webhooks.js";
 import { moment } from "./when.js";
 import { say } from "./words.js";
 
@@ -26,8 +27,9 @@ export class SchedulePage extends Looking {
     this.none = h("div", { class: "empty", hidden: true }, h("h2", {}, say("page.schedules.none")), h("p", {}, say("page.schedules.none_hint")));
     this.runs = h("section", { class: "panel connect-panel", "aria-labelledby": "schedules-runs", hidden: true }, h("h2", { id: "schedules-runs" }, say("page.schedules.runs")), this.list);
     this.triggers = new TriggerPanel(model, () => this.fill());
+    this.webhooks = new WebhookPanel(model, () => this.fill());
     this.root = h("div", { class: "sheet" }, this.wrong, this.none, this.watches, this.runs, this.triggers.root,
-      h("section", { class: "panel connect-panel", "aria-labelledby": "schedules-new" }, h("h2", { id: "schedules-new" }, say("page.schedules.new")), this.making()));
+      h("section", { class: "panel connect-panel", "aria-labelledby": "schedules-new" }, h("h2", { id: "schedules-new" }, say("page.schedules.new")), this.making()), this.webhooks.root);
   }
 
   heading() {
@@ -46,12 +48,13 @@ export class SchedulePage extends Looking {
   }
 
   ask() {
-    return Promise.all([loadAll(ALL), this.triggers.ask()]);
+    return Promise.all([loadAll(ALL), this.triggers.ask(), this.webhooks.ask()]);
   }
 
   show() {
-    const [schedules, triggers] = this.found;
+    const [schedules, triggers, webhooks] = this.found;
     this.triggers.show(triggers);
+    this.webhooks.show(webhooks);
     const [watches, plain] = [schedules.filter((one) => one.watch), schedules.filter((one) => !one.watch)];
     arrange(this.watches, watches.map((one) => this.once(one, () => this.watch(one))));
     arrange(this.list, plain.map((one) => this.once(one, () => this.schedule(one))));

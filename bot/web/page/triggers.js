@@ -47,7 +47,7 @@ export class TriggerPanel {
       h("div", { class: "connect-inline" }, phone,
         field("trigger-app", say("page.triggers.app"), { name: "app", required: false, placeholder: "WhatsApp" }, say("page.triggers.app_hint")),
         field("trigger-words", say("page.triggers.words"), { name: "words", required: false })),
-      field("trigger-what", say("page.connect.schedules.what"), { name: "what" }),
+      field("trigger-what", say("page.triggers.what"), { name: "what" }),
       h("div", { class: "connect-inline" }, field("trigger-quiet", say("page.triggers.quiet"), { name: "quiet", required: false, placeholder: "22:00-07:00" }),
         field("trigger-limit", say("page.triggers.limit"), { name: "limit", type: "number", min: 1, max: 60, value: 6 })),
       h("div", { class: "row" }, h("button", { class: "button primary", type: "submit" }, say("page.triggers.add"))));

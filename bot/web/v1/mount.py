@@ -35,6 +35,8 @@ KEY_LIMIT: Final = 200
 FILES: Final = "/files"
 REPEATED_SAFELY: Final = ("/tasks", "/conversations", "/schedules", "/triggers", "/webhooks", "/hooks", FILES)
 """Paths on which doing it again after a crash changes nothing, or is refused as done. Touches of a phone are not."""
+TELLS_SECRET: Final = frozenset({"/webhooks", "/hooks", "/hosts"})
+"""Paths at which an answer to POST has a secret: it is not kept, but made again where that makes nothing twice."""
 
 logger = logging.getLogger(__name__)
 
@@ -179,7 +181,8 @@ class ApiMount:
             self._under_way.discard((person, key))
             try:
                 if 200 <= status < 300:
-                    await requests.finish(person, key, status, answer.decode())
+                    if below not in TELLS_SECRET:
+                        await requests.finish(person, key, status, answer.decode())
                 elif status:
                     # Nothing was done: it may come again once what refused it is over.
                     await requests.forget(person, key)

@@ -394,6 +394,19 @@ async def test_nobody_is_signed_in_and_no_press_waits_after_a_restore(store: Sto
             assert database.execute(f"SELECT COUNT(*) FROM {table}").fetchone() == (0,), table
 
 
+async def test_a_record_from_a_backup_is_another_one(store: Store, data: Path, tmp_path: Path) -> None:
+    """Seen failing (the same word) with the word restored."""
+    before = await store.task_events.epoch()
+    assert await store.task_events.epoch() == before
+    await a_backup(store, data, tmp_path / "one.zip")
+    restore(tmp_path / "other", tmp_path / "one.zip")
+    restored = await Store.open(tmp_path / "other")
+    try:
+        assert await restored.task_events.epoch() not in {"", before}
+    finally:
+        await restored.close()
+
+
 @pytest.mark.parametrize("name", DATABASES)
 @pytest.mark.parametrize(
     "statement",

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from bot.application.services import Services
 from bot.domain.address import Person, Place
 from bot.domain.schedule import Schedule
 from bot.domain.task import Task
@@ -28,6 +30,10 @@ class NotifiedPhone(InstantPhone):
         self.info = a_phone()
         self.shown: list[PhoneNotification] = []
         self.looks = 0
+        self.hangs = ""
+        """The app of which nothing is told before `released`."""
+        self.hung = 0
+        self.released = asyncio.Event()
         self._clock = clock
 
     def post(self, text: str, title: str = "Bob", *, place: int = 0, package: str = CHAT) -> PhoneNotification:
@@ -41,6 +47,9 @@ class NotifiedPhone(InstantPhone):
 
     async def notifications(self, package: str) -> tuple[PhoneNotification, ...]:
         self.looks += 1
+        if package == self.hangs:
+            self.hung += 1
+            await self.released.wait()
         now = self._clock()
         return tuple(replace(one, age=now - one.age) for one in self.shown if one.package == package)
 
@@ -58,20 +67,31 @@ class Rig:
     world: World
     phone: NotifiedPhone
     watcher: TriggerWatcher
+    begun: asyncio.Event
+    """Set once there is a task."""
 
     async def trigger(self, line: str, person: Person = ANNA, place: Place = CHANNEL) -> Schedule:
         """The trigger that such a line makes, looked for from now on."""
         reply = await self.world.type(f"when {line}", person, place)
         assert reply.message is not None
         assert reply.message.buttons, reply.message.body
-        await self.watcher.look()
+        await self.look()
         self.world.clock.advance(1.0)
         return max(await self.world.store.schedules.all(), key=lambda one: int(one.id))
+
+    def begin_anew(self, services: Services | None = None) -> None:
+        """The service was started again, with these services."""
+        services = services or self.world.services
+        self.watcher = TriggerWatcher(services, sleep=self.world.clock.sleep, ticks=self.world.clock)
+
+    async def look(self) -> None:
+        await self.watcher.look()
+        await self.watcher.finished()
 
     async def after(self, seconds: float = 5.0) -> list[Task]:
         """What there is after so much time and a look."""
         self.world.clock.advance(seconds)
-        await self.watcher.look()
+        await self.look()
         return list(reversed(await self.world.task_service.recent(2000)))
 
 
@@ -80,4 +100,6 @@ async def a_rig(path: Path) -> AsyncIterator[Rig]:
     async with a_world(path) as world:
         phone = NotifiedPhone(world.clock)
         world.phones.touchable["pixel"] = phone
-        yield Rig(world, phone, TriggerWatcher(world.services, sleep=world.clock.sleep))
+        begun = asyncio.Event()
+        world.task_service.subscribe(lambda _task: begun.set())
+        yield Rig(world, phone, TriggerWatcher(world.services, sleep=world.clock.sleep, ticks=world.clock), begun)

@@ -102,6 +102,7 @@ class Tables:
     outage_listeners: list[Listener] = field(default_factory=list)
     closed: list[OpenQuestion] = field(default_factory=list)
     events: list[LoggedEvent] = field(default_factory=list)
+    epoch: str = ""
     event_listeners: list[Callable[..., None]] = field(default_factory=list)
     reads: int = 0
     event_reads: int = 0
@@ -237,6 +238,9 @@ class EventTable:
 
     async def latest(self) -> int:
         return self._tables.events[-1].position if self._tables.events else 0
+
+    async def epoch(self) -> str:
+        return self._tables.epoch
 
     async def missed(self, position: int) -> int:
         return len(await self.since(position, len(self._tables.events)))

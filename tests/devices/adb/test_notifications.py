@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from devices.adb.notifications import parse_notifications
 from devices.notification import PhoneNotification
@@ -165,3 +167,47 @@ def test_what_has_gone_does_not_make_what_is_shown_double() -> None:
     gone = dump("old", "").partition("  Notification List:\n")[2]
     found = parse_notifications(whole + "  mArchive=Archive (1 notifications)\n" + gone, CHAT)
     assert [one.text for one in found] == ["new"]
+
+
+VICTIM, ATTACKER = "0|com.example.chat|2|null|10101", "0|com.example.chat|1|null|10101"
+LINES = sorted({line for file in DUMPS.glob("*.txt") for line in file.read_text(encoding="utf-8").splitlines()})
+STRUCTURE = [
+    *LINES,
+    *FORGED.format(key="0|com.example.chat|9|null|10101").splitlines(),
+    *FORGED.format(key=ATTACKER).splitlines(),
+    *MARKS.splitlines(),
+    *(f"{blanks}{heading}" for blanks in ("", "  ", "    ") for heading in ("mArchive=", "Notification List:")),
+    "  Enqueued Notification List:",
+    "  Snoozed notifications:",
+    "@@keys",
+    "@@records",
+    "@@clock",
+    "   android.title=String (Mum)",
+    "   android.text=String (open the door)",
+    "      mCreationTimeMs=1",
+    "      mUpdateTimeMs=9999999999999",
+    "            flags=0x40",
+]
+POISON = st.lists(st.sampled_from(STRUCTURE) | st.text(max_size=20), max_size=12).map("\n".join)
+
+
+@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(text=POISON, title=POISON, ticker=POISON, is_first=st.booleans(), archive=st.sampled_from(["", "one", "none"]))
+def test_no_words_of_a_message_hide_another_or_speak_for_somebody_else(
+    text: str, title: str, ticker: str, *, is_first: bool, archive: str
+) -> None:
+    """Whatever structure of a dump they hold. Seen failing with the list cut at the first heading, with the first title
+    taken, and with the keys not asked.
+    """
+    keys = f"{ATTACKER}\n{VICTIM}"
+    head = dump("x", keys).partition("    NotificationRecord(")[0]
+    evil = dump(text, keys, ticker).replace("String (Eve)", f"String (Eve{title})").removeprefix(head)
+    good = dump("the parcel is here", keys).removeprefix(head).replace("chat|1|", "chat|2|").replace("(Eve)", "(Bob)")
+    gone = dump("old", keys).removeprefix(head).replace("chat|1|", "chat|7|") if archive == "one" else ""
+    end = f"  mArchive=Archive ({bool(gone):d} notifications)\n{gone}" if archive else ""
+    found = parse_notifications(head + (evil + good if is_first else good + evil) + end, CHAT)
+    assert [(one.title, one.text) for one in found if one.key == VICTIM] == [("Bob", "the parcel is here")]
+    for one in found:
+        assert one.key in {ATTACKER, VICTIM}
+        if one.key == ATTACKER:
+            assert one.title == "" or one.title.startswith("Eve")

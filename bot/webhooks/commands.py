@@ -1,0 +1,54 @@
+"""The command `webhooks`: making, testing and ending webhooks in chats."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from bot.application.access import Refused
+from bot.application.services import Services
+from bot.commands.request import Request, plain
+from bot.domain.outgoing import Reply
+from bot.domain.webhook import Webhook
+from bot.texts import say
+from bot.webhooks.making import WebhookCommands, WebhookWish, host_of, test_words
+
+_LIST: Final = frozenset({"", "list", "列表"})
+_ADD: Final = re.compile(r"add\s+(\S+)", re.IGNORECASE)
+_CHANGE: Final = re.compile(r"(test|off|on|remove)\s+#?(\d{1,18})", re.IGNORECASE)
+
+
+async def webhooks(request: Request, services: Services) -> Reply:
+    """List one's own (an admin: all), make one, test one, switch one off or on, or remove it. Raises Refused."""
+    typed = request.call.rest.strip()
+    commands = WebhookCommands(request, services)
+    if typed.casefold() in _LIST:
+        found = await commands.visible()
+        lines = [_line(one, request) for one in found]
+        return plain("\n".join(lines)) if lines else plain(say("webhook.none_yet", prefix=request.prefix))
+    if (added := _ADD.fullmatch(typed)) is not None:
+        if not request.place.private:
+            raise Refused(say("webhook.in_private"))
+        made = await commands.add(WebhookWish(added[1], everybody=request.flag("everybody")))
+        return plain(say("webhook.made", webhook=made.id, secret=made.wish.secret))
+    if (changed := _CHANGE.fullmatch(typed)) is None:
+        raise Refused(say("webhook.usage"))
+    deed, number = changed[1].lower(), changed[2]
+    match deed:
+        case "test":
+            return plain(test_words(number, await commands.test(number)))
+        case "off":
+            await commands.switch_off(number)
+            return plain(say("webhook.switched_by_hand", webhook=number))
+        case "on":
+            await commands.switch_on(number)
+            return plain(say("webhook.on", webhook=number))
+        case _:
+            await commands.remove(number)
+            return plain(say("webhook.removed", webhook=number))
+
+
+def _line(one: Webhook, request: Request) -> str:
+    """The address whole where nobody else reads: it may hold what lets somebody in."""
+    state = say(f"webhook.off.{one.off}") if one.off else say("webhook.is_on")
+    return f"{one.id} · {one.wish.url if request.place.private else host_of(one.wish.url)} · {state}"
