@@ -23,7 +23,7 @@ from bot.chats.connection import LOGIN_SECONDS, Connection, Working
 from bot.chats.fetching import Fetcher, Welcome
 from bot.chats.slack import errors, limits
 from bot.chats.slack.incoming import Messages, People
-from bot.chats.slack.places import API, PLATFORM, Account, Hosts
+from bot.chats.slack.places import API, PLATFORM, Account, Hosts, refusing_redirects
 from bot.chats.slack.presses import Presses
 from bot.chats.slack.sending import Sender
 from bot.domain.address import Address, MessageRef, Person
@@ -142,11 +142,9 @@ class SlackChat(Connection[AsyncWebClient]):
         raise ChatError("Slack lets no bot delete what people write.")
 
     async def _stay(self) -> None:
-        tracing = aiohttp.TraceConfig()
-        tracing.on_request_redirect.append(_refuse_redirect)
         clock, pause = asyncio.get_running_loop().time, self._first_retry
         try:
-            async with aiohttp.ClientSession(trace_configs=[tracing]) as session:
+            async with aiohttp.ClientSession(trace_configs=[refusing_redirects()]) as session:
                 client = AsyncWebClient(self._token, self._base_url, session=session, retry_handlers=[])
                 while True:
                     wait, began, steady = pause, clock(), False
@@ -243,8 +241,3 @@ async def _accepted(call: Awaitable[AsyncSlackResponse], token: str, page: str) 
         raise
     assert isinstance(told, dict)
     return told
-
-
-async def _refuse_redirect(*_: object) -> None:
-    """Slack's API leads nowhere else; what does is not followed, as the token goes with each request."""
-    raise aiohttp.ClientError("a redirect was not followed")
