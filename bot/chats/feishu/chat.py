@@ -124,8 +124,8 @@ class FeishuChat:
         return replace(origin, thread=anchor)
 
     async def private_place(self, origin: Address, person: Person) -> Address:
-        """See `Chat.private_place`: it has the person's own id."""
-        return Address(PLATFORM, origin.account, person.id)
+        """See `Chat.private_place`."""
+        return await self._sender.private(origin, person)
 
     async def close_place(self, place: Address) -> None:
         """Threads of Feishu stay open."""

@@ -15,7 +15,7 @@ import yarl
 from slack_sdk.errors import SlackApiError
 from slack_sdk.web.async_client import AsyncWebClient
 
-from bot.chats.answering import below, patiently
+from bot.chats.answering import patiently
 from bot.chats.slack import errors, limits
 from bot.chats.slack.formatting import Block, Draft, card_of, drafts_of, without_buttons
 from bot.chats.slack.places import PLATFORM, Hosts
@@ -105,10 +105,6 @@ class Sender:
                 await client.reactions_add(channel=ref.address.chat, timestamp=ref.message, name=_EYES)
         except (ChatError, FloodWait) as refused:
             logger.info("A message keeps without a reaction: %s", refused)
-
-    async def tell(self, own: MessageRef, message: Message, nonce: str, turn: Turn) -> None:
-        """See `Answering.tell`."""
-        await patiently(lambda: self.send(own.address, below(own, message), nonce=nonce, turn=turn))
 
     async def whisper(self, url: str, message: Message, thread: str, *, replace_original: bool = False) -> None:
         """Answer a press or a slash command so that its person alone sees it, at the address that came with it; or
