@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Final, Protocol
 
-from bot.domain.address import MessageRef
-from bot.domain.chat import FloodWait
+from bot.domain.address import Address, MessageRef, Person
+from bot.domain.chat import ChatGone, FloodWait
 from bot.domain.outgoing import Message, Reply, Turn
 
 WAIT_SECONDS: Final = 60.0
@@ -25,6 +25,45 @@ class Answering(Protocol):
     async def tell(self, own: MessageRef, message: Message, nonce: str, turn: Turn) -> None:
         """Send the message in answer to the one it stands below."""
         ...
+
+
+class Sending(Protocol):
+    """What can send to a place, and privately to a person."""
+
+    async def react(self, ref: MessageRef) -> None:
+        """See `Answering.react`."""
+        ...
+
+    async def send(self, place: Address, message: Message, *, nonce: str, turn: Turn) -> MessageRef:
+        """See `Chat.send`."""
+        ...
+
+    async def private(self, place: Address, person: Person) -> Address:
+        """See `Chat.private_place`."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Below:
+    """Answers a person below their message, or privately where the bot may read but not write."""
+
+    sender: Sending
+    person: Person
+
+    async def react(self, ref: MessageRef) -> None:
+        """See `Answering.react`."""
+        await self.sender.react(ref)
+
+    async def tell(self, own: MessageRef, message: Message, nonce: str, turn: Turn) -> None:
+        """See `Answering.tell`."""
+        reply = below(own, message)
+        try:
+            await patiently(lambda: self.sender.send(own.address, reply, nonce=nonce, turn=turn))
+        except ChatGone:
+            if not own.address.guild:
+                raise
+            private = await self.sender.private(own.address, self.person)
+            await self.sender.send(private, reply, nonce=nonce, turn=turn)
 
 
 def message_of(reply: Reply) -> Message | None:

@@ -1,17 +1,20 @@
-"""Files that people attach, fetched from their platform's own servers within limits of size, number and time."""
+"""Files that people attach, and what they say aloud, fetched within limits of size, number and time."""
 
 from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from http import HTTPStatus
 from typing import Final, Protocol
 
 import aiohttp
 import yarl
 
 from bot.domain.address import Person, Place
-from bot.domain.chat import ChatError
+from bot.domain.chat import ChatError, FloodWait
 from bot.domain.incoming import Attachment
 from bot.texts import say
 
@@ -21,7 +24,7 @@ FETCH_SECONDS: Final = 60.0
 """Time limit of one download; ours."""
 
 FETCHES: Final = 2
-"""Messages whose files are fetched at the same time, so that files cannot fill the memory; ours."""
+"""Messages of one platform whose files or voice are fetched at the same time, which bounds the memory; ours."""
 
 _PATIENCE: Final = aiohttp.ClientTimeout(FETCH_SECONDS)
 _CHUNK_BYTES: Final = 64 * 1024
@@ -50,16 +53,66 @@ class Attached(Protocol):
         ...
 
 
-class _TooLarge(Exception):
+class TooLarge(Exception):
     """The file is larger than what is left for it."""
 
 
-class _NotTaken(Exception):
-    """The file was not fetched; the text says why, for the log."""
+@dataclass(frozen=True, slots=True)
+class Download:
+    """One file that is wanted, of so many bytes as the platform tells, 0 where it does not."""
+
+    name: str
+    size: int
+    read: Callable[[int], Awaitable[bytes]] = field(repr=False)
+    """Gets its bytes, at most so many. Raises TooLarge, ChatError and FloodWait."""
+
+
+class Downloads:
+    """The downloads of one platform, a few at a time: nothing is fetched past them."""
+
+    def __init__(self, title: str, most: int) -> None:
+        """`most` is how many bytes may be fetched at once: all files of a message, or what somebody said."""
+        self._title = title
+        self._most = most
+        self._free = asyncio.Semaphore(FETCHES)
+
+    async def fetch(self, wanted: Sequence[Download]) -> tuple[tuple[Attachment, ...], str]:
+        """The files, and a sentence for each one that was left behind."""
+        files: list[Attachment] = []
+        lost: list[str] = []
+        room = self._most
+        async with self._free:
+            for item in wanted:
+                try:
+                    data = await _read(item, room)
+                except TooLarge:
+                    lost.append(say("chats.file_large", name=item.name, megabytes=self._most // _MEGABYTE))
+                except (ChatError, FloodWait) as error:
+                    logger.warning("An attached file could not be fetched from %s: %s", self._title, error)
+                    lost.append(say("chats.file_lost", name=item.name, platform=self._title))
+                else:
+                    room -= len(data)
+                    files.append(Attachment(item.name, data))
+        return tuple(files), "\n".join(lost)
+
+    async def recording(self, spoken: Download) -> bytes:
+        """What somebody said. Raises ChatError."""
+        try:
+            async with self._free:
+                return await _read(spoken, self._most)
+        except (TooLarge, FloodWait) as error:
+            raise ChatError(f"A voice message could not be fetched from {self._title}: {error!r}") from error
+
+
+async def _read(item: Download, room: int) -> bytes:
+    """The bytes of a file. What the platform says of its size is believed only when that is too much."""
+    if item.size > room:
+        raise TooLarge
+    return await item.read(room)
 
 
 class Fetcher:
-    """Downloads the attachments of people who may use the bot, a few at a time."""
+    """Downloads the attachments of people who may use the bot from the platform's own servers."""
 
     def __init__(
         self,
@@ -75,9 +128,8 @@ class Fetcher:
         self._title = title
         self._welcome = welcome
         self._trusted = trusted
-        self._most = most
         self._headers = headers
-        self._free = asyncio.Semaphore(FETCHES)
+        self._downloads = Downloads(title, most)
 
     async def fetch(
         self, person: Person, place: Place, attached: Sequence[Attached]
@@ -85,44 +137,31 @@ class Fetcher:
         """The files, and a sentence for each one that was left behind. Nothing of strangers is touched."""
         if not attached or not self._welcome(person, place):
             return (), ""
-        files: list[Attachment] = []
-        lost: list[str] = []
-        room = self._most
-        async with self._free, aiohttp.ClientSession(timeout=_PATIENCE) as session:
-            for item in attached:
-                try:
-                    data = await self._read(session, item, room)
-                except _TooLarge:
-                    lost.append(say("chats.file_large", name=item.filename, megabytes=self._most // _MEGABYTE))
-                except (_NotTaken, aiohttp.ClientError, OSError, TimeoutError, ValueError) as error:
-                    logger.warning("An attached file could not be fetched from %s: %s", self._title, error)
-                    lost.append(say("chats.file_lost", name=item.filename, platform=self._title))
-                else:
-                    room -= len(data)
-                    files.append(Attachment(item.filename, data))
-        return tuple(files), "\n".join(lost)
+        return await self._downloads.fetch([self._download(item) for item in attached])
 
     async def recording(self, spoken: Attached) -> bytes:
         """What somebody said. Raises ChatError."""
-        try:
-            async with self._free, aiohttp.ClientSession(timeout=_PATIENCE) as session:
-                return await self._read(session, spoken, self._most)
-        except (_TooLarge, _NotTaken, aiohttp.ClientError, OSError, ValueError) as error:
-            raise ChatError(f"A voice message could not be fetched from {self._title}: {error}") from error
+        return await self._downloads.recording(self._download(spoken))
 
-    async def _read(self, session: aiohttp.ClientSession, item: Attached, room: int) -> bytes:
-        """The bytes of a file, at most `room`. What it says of its size is believed only when that is too much."""
-        url = yarl.URL(item.url)
-        if not url.is_absolute() or not self._trusted(url):
-            raise _NotTaken(f"{url.host} is not one of {self._title}'s file servers")
-        if item.size > room:
-            raise _TooLarge
-        async with session.get(url, headers=self._headers, allow_redirects=False) as response:
-            if response.status != 200:
-                raise _NotTaken(f"the file server answered with status {response.status}")
-            data = bytearray()
-            async for chunk in response.content.iter_chunked(_CHUNK_BYTES):
-                data += chunk
-                if len(data) > room:
-                    raise _TooLarge
-            return bytes(data)
+    def _download(self, item: Attached) -> Download:
+        return Download(item.filename, item.size, partial(self._read, item))
+
+    async def _read(self, item: Attached, room: int) -> bytes:
+        try:
+            url = yarl.URL(item.url)
+            if not url.is_absolute() or not self._trusted(url):
+                raise ChatError(f"{url.host} is not one of {self._title}'s file servers.")
+            async with (
+                aiohttp.ClientSession(timeout=_PATIENCE) as session,
+                session.get(url, headers=self._headers, allow_redirects=False) as response,
+            ):
+                if response.status != HTTPStatus.OK:
+                    raise ChatError(f"{self._title}'s file server answered with status {response.status}.")
+                data = bytearray()
+                async for chunk in response.content.iter_chunked(_CHUNK_BYTES):
+                    data += chunk
+                    if len(data) > room:
+                        raise TooLarge
+                return bytes(data)
+        except (aiohttp.ClientError, OSError, TimeoutError, ValueError) as error:
+            raise ChatError(f"{self._title}'s file server could not be reached: {error}") from error

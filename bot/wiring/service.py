@@ -126,7 +126,8 @@ async def serve(settings: Settings, platforms: Sequence[Platform[Any]], *, annou
 
 def _load_ahead(settings: Settings, platforms: Sequence[Platform[Any]]) -> None:
     """Load what is loaded only once there is a record, so that taking over takes less time."""
-    chats = [name for platform in platforms if platform.is_set(settings) for name in platform.loads]
+    wanted = (one for one in platforms if one.is_set(settings) and not one.refusal(settings))
+    chats = [name for platform in wanted for name in platform.loads]
     for name in ("bot.store.postgresql.checkpoints", *chats):
         import_module(name)
     settle()

@@ -171,11 +171,13 @@ async def test_a_service_without_extras_does_a_task_and_tells_what_is_missing(ba
     servers = base.data / MCP_NAME
     servers.write_text(json.dumps({"mcpServers": {"home": {"command": "true"}}}), encoding="utf-8")
     servers.chmod(0o600)
-    slack = {"SLACK_BOT_TOKEN": "xoxb-1", "SLACK_ALLOWED_USER_IDS": "U1"}
-    async with base.serving(OTLP_ENDPOINT="http://127.0.0.1:9", **slack) as (log, console):
+    chats = {"SLACK_BOT_TOKEN": "xoxb-1", "SLACK_ALLOWED_USER_IDS": "U1"}
+    chats |= {"FEISHU_APP_ID": "cli_1", "FEISHU_APP_SECRET": "s", "FEISHU_ALLOWED_USER_IDS": "ou_1"}
+    async with base.serving(OTLP_ENDPOINT="http://127.0.0.1:9", **chats) as (log, console):
         assert said(lack_of(Extra.OTEL)) in log
         assert said(lack_of(Extra.MCP)) in log
         assert said(lack_of(Extra.SLACK)) in log
+        assert said(lack_of(Extra.FEISHU)) in log
         code, _, err = await base.run("do", "open settings")
         assert code == OK, err
         origin, _, own = console.partition("/?token=")

@@ -10,10 +10,10 @@ from typing import Final
 import discord
 
 from bot.chats.answering import answer, below
-from bot.chats.discord import limits
 from bot.chats.discord.fetching import Fetcher
 from bot.chats.discord.places import Channel, person_of, place_of
 from bot.chats.discord.sending import Sender
+from bot.chats.lateness import Lateness
 from bot.domain.address import MessageRef, Person
 from bot.domain.chat import ChatGone, Intake
 from bot.domain.incoming import ForeignText, Incoming, orders_work
@@ -80,6 +80,8 @@ class Messages:
         self._sender = sender
         self._seen: Recent[int, None] = Recent(_REMEMBERED)
         self._fetcher = fetcher
+        # Discord tells a new process nothing of what the one before was told.
+        self._lateness = Lateness()
 
     async def handle(self, message: discord.Message, channel: Channel, locale: discord.Locale | None, bot: int) -> None:
         """Pass a person's message on. Bots, our own messages, notices and replays are ignored."""
@@ -126,7 +128,7 @@ class Messages:
                 to_bot=to_bot,
                 message=own,
                 attachments=files,
-                stale=(discord.utils.utcnow() - message.created_at).total_seconds() > limits.STALE_SECONDS,
+                stale=self._lateness.is_late(message.created_at.timestamp()),
                 written=message.created_at.timestamp(),
                 voice=spoken,
                 lead=f"{self._prefix} ",

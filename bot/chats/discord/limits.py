@@ -68,9 +68,6 @@ RATE_LIMIT_SECONDS: Final = 30.0
 REQUEST_SECONDS: Final = 120.0
 """A request with all its repetitions is given up after this; ours."""
 
-STALE_SECONDS: Final = 300.0
-"""A message that arrives so late (the connection was away) is not executed any more; ours."""
-
 CHANNEL: Final = Budget(5, 5.0)
 """Messages of one channel, as Discord's X-RateLimit headers tell them (developer docs, Rate Limits, name no number);
 discord.py waits for what is left.

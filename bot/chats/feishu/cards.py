@@ -50,7 +50,7 @@ def cards_of(message: Message) -> tuple[list[Message], tuple[Picture, ...]]:
     parts = _pieces(_plain(message.body + told))
     if len(parts) > limits.PARTS:
         kept = (*kept, Picture(WHOLE_TEXT, message.body.encode(errors="replace")))
-        parts = [f"{parts[0]}\n{say('feishu.whole_text', name=WHOLE_TEXT)}"]
+        parts = [f"{parts[0]}\n{say('chats.whole_text', name=WHOLE_TEXT)}"]
     first, *others = parts
     cards = [replace(message, body=first), *(Message(body=part) for part in others)]
     if others:
@@ -71,7 +71,7 @@ def card_of(message: Message, place: Address, image: str) -> str:
         elements.append({"tag": "div", "text": {"tag": "lark_md", "content": f"<at id={who.id}></at>"}})
     body = _plain(message.body)
     if len(body) > limits.TEXT + 200:
-        body = f"{body[: limits.TEXT]}\n{say('feishu.cut')}"
+        body = f"{body[: limits.TEXT]}\n{say('chats.cut')}"
     if body.strip():
         elements.append(text_of(body))
     if image:

@@ -18,12 +18,10 @@ from bot.chats.feishu.incoming import App, Events
 from bot.chats.feishu.limits import Times
 from bot.chats.feishu.sending import Sender, refusals
 from bot.commands.spec import COMMANDS, CommandSpec
-from bot.config.extras import lack_of
 from bot.domain.address import Address, MessageRef, Person, Place, on_one_line
 from bot.domain.chat import Capabilities, ChatError, FloodWait, Intake
 from bot.domain.outgoing import Message, Turn, at_once
 from bot.texts import words
-from devices.extras import Extra, is_installed
 
 logger = logging.getLogger(__name__)
 
@@ -126,8 +124,8 @@ class FeishuChat:
         return replace(origin, thread=anchor)
 
     async def private_place(self, origin: Address, person: Person) -> Address:
-        """See `Chat.private_place`: it has the person's own id."""
-        return Address(PLATFORM, origin.account, person.id)
+        """See `Chat.private_place`."""
+        return await self._sender.private(origin, person)
 
     async def close_place(self, place: Address) -> None:
         """Threads of Feishu stay open."""
@@ -147,8 +145,6 @@ class FeishuChat:
     async def _stay(self) -> None:
         if not self._app.id:
             raise Unusable(words("feishu.app_id"))
-        if not is_installed(Extra.FEISHU):
-            raise Unusable(lack_of(Extra.FEISHU))
         from bot.chats.feishu.connection import LongConnection  # noqa: PLC0415 - loads what only the extra brings
 
         async with aiohttp.ClientSession() as session:

@@ -8,10 +8,12 @@ import re
 import time
 from collections.abc import Awaitable, Callable, Collection, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Final
 
 from pydantic import ValidationError
 
+from bot.chats.answering import Below, answer, message_of
 from bot.chats.feishu import limits
 from bot.chats.feishu.api import NO_SCOPES, Api, Refused
 from bot.chats.feishu.cards import MESSAGE, PLATFORM
@@ -28,11 +30,13 @@ from bot.chats.feishu.events import (
 )
 from bot.chats.feishu.limits import Times
 from bot.chats.feishu.sending import Sender, refusals
+from bot.chats.fetching import Download, Downloads, TooLarge
+from bot.chats.lateness import Lateness
 from bot.domain.address import Address, MessageRef, Person, Place, on_one_line
 from bot.domain.chat import ChatError, FloodWait, Intake
 from bot.domain.incoming import Attachment, ForeignText, Incoming, Press, Voice, orders_work
-from bot.domain.outgoing import Message, Reply
-from bot.texts import language_of, say, speaking, words
+from bot.domain.outgoing import Reply
+from bot.texts import language_of, speaking
 from devices.recent import Recent
 
 logger = logging.getLogger(__name__)
@@ -84,8 +88,9 @@ class Events:
         self._api, self._app, self._intake, self._sender = api, app, intake, sender
         self._names = frozenset(names)
         self._language = language_of(language, app.locale)
-        self._welcome, self._lost, self._times, self._clock = welcome, lost, times, clock
+        self._welcome, self._lost, self._times, self._lateness = welcome, lost, times, Lateness(clock)
         self._people = People(api)
+        self._downloads = Downloads("Feishu", limits.INCOMING_BYTES)
         self._seen: Recent[str, None] = Recent(_REMEMBERED)
         self._theirs: Recent[str, None] = Recent(_REMEMBERED)
         """Messages that the bot has not sent."""
@@ -170,7 +175,8 @@ class Events:
         files: tuple[Attachment, ...] = ()
         lost = ""
         if welcome and (command is not None or private) and not wordless and spoken is None:
-            files, lost = await self._fetch(above, [(said.message_id, one) for one in content.files])
+            meant = [*above, *((said.message_id, one) for one in content.files)]
+            files, lost = await self._downloads.fetch([self._download(*one) for one in meant])
         written = said.create_time / 1000
         reply = await self._intake.message(
             Incoming(
@@ -183,7 +189,7 @@ class Events:
                 to_bot=reply_to is not None and reply_to.message in self._sender.own,
                 message=own,
                 attachments=files,
-                stale=self._clock() - written > limits.STALE_SECONDS,
+                stale=self._lateness.is_stale(written, command),
                 written=written,
                 voice=spoken,
                 lead="/" if private else f"@{self._app.name} /",
@@ -192,17 +198,7 @@ class Events:
                 wordless="/do" if wordless else "",
             )
         )
-        await self._answer(own, reply, lost)
-
-    async def _answer(self, own: MessageRef, reply: Reply, lost: str) -> None:
-        if reply.task or reply.mark_suffices:
-            await self._sender.react(own)
-        answer = reply.message or (Message(body=reply.toast) if reply.toast else None)
-        if answer is not None and not reply.task and not reply.mark_suffices:
-            await self._sender.tell(own, answer, f"reply:{own.message}", reply.turn)
-        # Said only to people who are answered at all: strangers must not learn that a bot listens here.
-        if lost and (reply.task or answer is not None):
-            await self._sender.tell(own, Message(body=lost), f"lost:{own.message}", reply.turn)
+        await answer(Below(self._sender, person), own, reply, lost)
 
     def _command(self, text: str, event: MessageEvent, *, private: bool) -> tuple[str | None, str]:
         """The command, None where there is none, and the text without the mention of the bot at its beginning.
@@ -279,34 +275,18 @@ class Events:
     def _voice(self, message: str, content: Content) -> Voice | None:
         if not content.spoken or not content.files:
             return None
-        file = content.files[0]
+        spoken = self._download(message, content.files[0])
+        return Voice("voice.ogg", content.spoken, 0, partial(self._downloads.recording, spoken))
 
-        async def fetch() -> bytes:
+    def _download(self, message: str, file: FileKey) -> Download:
+        async def read(room: int) -> bytes:
             async with refusals("read"):
-                data = await self._api.download(_resource(message, file), limits.INCOMING_BYTES)
+                data = await self._api.download(_resource(message, file), room)
             if data is None:
-                raise ChatError(words("feishu.file_large", name=file.name, limit=limits.INCOMING_BYTES >> 20))
+                raise TooLarge
             return data
 
-        return Voice("voice.ogg", content.spoken, 0, fetch)
-
-    async def _fetch(self, *groups: list[tuple[str, FileKey]]) -> tuple[tuple[Attachment, ...], str]:
-        """The files, and a sentence for each that was left behind."""
-        files, lost, room = list[Attachment](), list[str](), limits.INCOMING_BYTES
-        for message, file in [one for group in groups for one in group]:
-            try:
-                async with refusals("read"):
-                    data = await self._api.download(_resource(message, file), room)
-            except (ChatError, FloodWait) as error:
-                logger.warning("An attached file could not be fetched from Feishu: %s", error)
-                lost.append(say("feishu.file_lost", name=file.name))
-                continue
-            if data is None:
-                lost.append(say("feishu.file_large", name=file.name, limit=limits.INCOMING_BYTES >> 20))
-            else:
-                room -= len(data)
-                files.append(Attachment(file.name, data))
-        return tuple(files), "\n".join(lost)
+        return Download(file.name, 0, read)
 
     async def _press(self, event: CardEvent, header: Header) -> dict[str, Any] | None:
         """Ask the intake; without words when that takes long. The result is told below the message then, unless the
@@ -323,7 +303,7 @@ class Events:
             thread = at if MESSAGE.fullmatch(at) else ""
             place = Place(Address(PLATFORM, self._app.id, event.context.open_chat_id, header.tenant_key, thread))
         ref = MessageRef(place.address, event.context.open_message_id)
-        stale = self._clock() - header.written > limits.STALE_SECONDS
+        stale = self._lateness.is_late(header.written)
 
         async def ask() -> Reply:
             person = await self._person(who.open_id)
@@ -334,19 +314,20 @@ class Events:
         asked.add_done_callback(self._working.discard)
         await asyncio.wait({asked}, timeout=self._times.answer)
         in_time = asked.done()
-        self._begin(self._finish(asked, ref, header.event_id, in_time=in_time))
+        self._begin(self._finish(asked, ref, header.event_id, Person(PLATFORM, who.open_id), in_time=in_time))
         if in_time and (toast := asked.result().toast):
             return {"toast": {"type": "info", "content": toast[: limits.TOAST]}}
         return None
 
-    async def _finish(self, asked: asyncio.Future[Reply], ref: MessageRef, event: str, *, in_time: bool) -> None:
+    async def _finish(
+        self, asked: asyncio.Future[Reply], ref: MessageRef, event: str, person: Person, *, in_time: bool
+    ) -> None:
         reply = await asked
         changed = await self._change(ref, reply)
-        answer = reply.message
-        if answer is None and reply.toast and not in_time and (reply.dead or not changed):
-            answer = Message(body=reply.toast)
-        if answer is not None and not reply.task:
-            await self._sender.tell(ref, answer, f"press:{event}", reply.turn)
+        late = not in_time and (reply.dead or not changed)
+        said = message_of(reply) if late else reply.message
+        if said is not None and not reply.task:
+            await Below(self._sender, person).tell(ref, said, f"press:{event}", reply.turn)
 
     async def _change(self, ref: MessageRef, reply: Reply) -> bool:
         """Let the pressed message read as the reply says. False when it stays as it is."""

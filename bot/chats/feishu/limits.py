@@ -60,12 +60,6 @@ FLOOD_SECONDS: Final = 2.0
 """The pause after a refusal for too many calls that names none; ours."""
 FLOOD_MOST_SECONDS: Final = 3600.0
 """The longest pause that is believed; ours."""
-REPLY_WAIT_SECONDS: Final = 60.0
-"""A reply to a person waits through a flood limit that is not longer than this; ours."""
-STALE_SECONDS: Final = 300.0
-"""What comes so late is listed and not done; the same as on the other platforms. Feishu delivers an event again after
-15 s, 5 min, 1 h and 6 h (Handle events).
-"""
 
 CAPABILITIES: Final = Capabilities(
     threads=True,

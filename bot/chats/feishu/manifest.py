@@ -11,7 +11,6 @@ from pydantic import BeforeValidator, Field, SecretStr
 from pydantic_settings import NoDecode
 
 from bot.checks.chats import accepted, refused
-from bot.config.extras import lack_of
 from bot.config.forms import listed
 from bot.config.settings import Settings
 from bot.domain.chat import ChatError, Connected, FloodWait
@@ -20,7 +19,7 @@ from bot.people.subjects import Naming
 from bot.platform import Asked, ChatContext, ListFields, Platform
 from bot.texts import listed as names_listed
 from bot.texts import say
-from devices.extras import Extra, is_installed
+from devices.extras import Extra
 from devices.wording import said, sentence_of
 
 if TYPE_CHECKING:
@@ -102,8 +101,6 @@ async def _check(settings: FeishuSettings) -> list[Finding]:
 
     if not settings.feishu_app_id:
         return [Finding("chat", "bad", say("feishu.app_id"), say("feishu.app_id_fix"))]
-    if not is_installed(Extra.FEISHU):
-        return [Finding("chat", "bad", said(lack_of(Extra.FEISHU)))]
     async with aiohttp.ClientSession() as session:
         api = Api(session, settings.feishu_root, settings.feishu_app_id, settings.feishu_app_secret.get_secret_value())
         try:
@@ -180,4 +177,6 @@ FEISHU: Final = Platform(
         r"\b[tua]-[\w.]{20,}",  # tokens of a tenant, a user and an app
         r"(?:access_key|ticket)=[\w%-]+",  # in the address of the long connection
     ),
+    extra=Extra.FEISHU,
+    loads=("bot.chats.feishu.chat", "bot.chats.feishu.connection"),
 )

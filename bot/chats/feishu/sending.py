@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -13,8 +12,8 @@ from typing import Any, Final
 
 from bot.chats.feishu import limits
 from bot.chats.feishu.api import RECALLED, Api, Refused, meaning
-from bot.chats.feishu.cards import NOTHING, PERSON, card_of, cards_of, text_of
-from bot.domain.address import Address, MessageRef
+from bot.chats.feishu.cards import NOTHING, PERSON, PLATFORM, card_of, cards_of, text_of
+from bot.domain.address import Address, MessageRef, Person
 from bot.domain.chat import ChatError, FloodWait
 from bot.domain.outgoing import Message, Picture, Turn, at_once
 from bot.texts import words
@@ -127,16 +126,9 @@ class Sender:
         except (ChatError, FloodWait) as refused:
             logger.info("A message keeps without a reaction: %s", refused)
 
-    async def tell(self, below: MessageRef, message: Message, nonce: str, turn: Turn) -> None:
-        """Send a reply to `below`. A short flood limit is waited out: nobody else would send it later."""
-        reply = replace(message, reply_to=below, notify=False, mention=None)
-        try:
-            await self.send(below.address, reply, nonce=nonce, turn=turn)
-        except FloodWait as flood:
-            if flood.seconds > limits.REPLY_WAIT_SECONDS:
-                raise
-            await asyncio.sleep(flood.seconds)
-            await self.send(below.address, reply, nonce=nonce, turn=turn)
+    async def private(self, place: Address, person: Person) -> Address:
+        """The private chat with a person, which has their own id."""
+        return Address(PLATFORM, place.account, person.id)
 
     async def _post(self, api: Api, place: Address, kind: str, content: str, uuid: str, reply_to: str) -> str:
         """One message, as a reply to `reply_to` or in its thread. What is said in a thread never goes to the whole chat

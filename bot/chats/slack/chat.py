@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
 import secrets
 import time
@@ -23,7 +24,7 @@ from bot.chats.connection import LOGIN_SECONDS, Connection, Working
 from bot.chats.fetching import Fetcher, Welcome
 from bot.chats.slack import errors, limits
 from bot.chats.slack.incoming import Messages, People
-from bot.chats.slack.places import API, PLATFORM, Account, Hosts
+from bot.chats.slack.places import API, PLATFORM, Account, Hosts, refusing_redirects
 from bot.chats.slack.presses import Presses
 from bot.chats.slack.sending import Sender
 from bot.domain.address import Address, MessageRef, Person
@@ -57,15 +58,49 @@ class _TokenRefused(ChatError):
     """A token is not accepted, and will not be later."""
 
 
+_RENEWALS: Final = frozenset({"warning", "refresh_requested"})
+"""Reasons for which Slack will close a connection that works for some more seconds (Socket Mode, disconnect)."""
+
+_LEAVE_SECONDS: Final = 30.0
+"""For how long a replaced connection is listened to when Slack does not close it; ours."""
+
+
 class _Socket(SocketModeClient):
-    """A connection that ends when Slack wants another one, and is not made anew by the library, which would try the
-    same address for ever.
-    """
+    """A connection that the library does not make anew: it would try the same address for ever."""
+
+    leaving = False
+    """Whether Slack wants another one in its place."""
+
+    @property
+    def is_closed(self) -> bool:
+        """Whether nothing comes and goes over it."""
+        return self.current_session is None or self.current_session.closed
+
+    async def run_message_listeners(self, message: dict[str, Any], raw_message: str) -> None:
+        """Handle what Slack tells. A connection that still works is not closed before the next one is open."""
+        if message.get("type") == "disconnect" and message.get("reason") in _RENEWALS:
+            self.leaving = True
+        else:
+            await super().run_message_listeners(message, raw_message)
 
     async def connect_to_new_endpoint(self, force: bool = False) -> None:
-        """Slack wants the connection renewed, or has switched it off: it ends, and the chat makes the next one."""
+        """Slack has too many connections, or has switched this one off: it ends, and the chat makes the next one."""
         del force
         await self.disconnect()  # type: ignore[no-untyped-call] # as the library has it
+
+    async def leave(self) -> None:
+        """Listen until Slack closes it, and end it once work has begun on all that it has brought: to close it from
+        here would drop what is on the way.
+        """
+        try:
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(_LEAVE_SECONDS):
+                    while not self.is_closed:  # noqa: ASYNC110 - there is no event for it
+                        await asyncio.sleep(_LOOK_SECONDS)
+            while not self.message_queue.empty():  # noqa: ASYNC110 - as above
+                await asyncio.sleep(0)
+        finally:
+            await self.close()  # type: ignore[no-untyped-call] # as above
 
 
 class SlackChat(Connection[AsyncWebClient]):
@@ -110,7 +145,7 @@ class SlackChat(Connection[AsyncWebClient]):
     @property
     def online(self) -> bool:
         """Whether Slack can tell what people do. Messages go out without that connection, too."""
-        return self._socket is not None and not _is_closed(self._socket)
+        return self._socket is not None and not self._socket.is_closed
 
     async def open_place(self, origin: Address, anchor: str | None, title: str) -> Address:
         """A thread below `anchor`, or below a new message with the title; `origin` in private and in threads."""
@@ -142,20 +177,23 @@ class SlackChat(Connection[AsyncWebClient]):
         raise ChatError("Slack lets no bot delete what people write.")
 
     async def _stay(self) -> None:
-        tracing = aiohttp.TraceConfig()
-        tracing.on_request_redirect.append(_refuse_redirect)
         clock, pause = asyncio.get_running_loop().time, self._first_retry
+        socket: _Socket | None = None
         try:
-            async with aiohttp.ClientSession(trace_configs=[tracing]) as session:
+            async with aiohttp.ClientSession(trace_configs=[refusing_redirects()]) as session:
                 client = AsyncWebClient(self._token, self._base_url, session=session, retry_handlers=[])
                 while True:
                     wait, began, steady = pause, clock(), False
                     try:
                         async with errors.translated("the connection"):
-                            socket = await self._opened(client)
-                        await self._until_closed(socket)
+                            opened = await self._opened(client)
+                        if socket is not None:
+                            self._working.begin(socket.leave())
+                        socket = opened
+                        while not socket.is_closed and not socket.leaving:  # noqa: ASYNC110 - there is no event for it
+                            await asyncio.sleep(_LOOK_SECONDS)
                         steady = clock() - began > LAST_RETRY_SECONDS
-                        logger.info("The connection to Slack ended; the next one is made.")
+                        logger.info("The connection to Slack ends; the next one is made.")
                     except _TokenRefused:
                         raise
                     except (ChatError, FloodWait) as away:
@@ -168,8 +206,12 @@ class SlackChat(Connection[AsyncWebClient]):
                     pause = min(pause * 2, LAST_RETRY_SECONDS)
         finally:
             self._online.clear()
-            self._client = None
-            await self._working.close()
+            self._client = self._socket = None
+            try:
+                if socket is not None:
+                    await socket.close()  # type: ignore[no-untyped-call] # as above
+            finally:
+                await self._working.close()
 
     async def _opened(self, client: AsyncWebClient) -> _Socket:
         """Log in and connect. Raises _TokenRefused."""
@@ -191,22 +233,18 @@ class SlackChat(Connection[AsyncWebClient]):
         logger.info("Slack: connected as %s.", self._account.name)
         return socket
 
-    async def _until_closed(self, socket: _Socket) -> None:
-        try:
-            while not _is_closed(socket):  # noqa: ASYNC110 - the library has no event for it
-                await asyncio.sleep(_LOOK_SECONDS)
-        finally:
-            self._socket = None
-            await socket.close()  # type: ignore[no-untyped-call] # as above
-
     async def _received(self, socket: AsyncBaseSocketModeClient, request: SocketModeRequest) -> None:
-        """Handle an envelope, and acknowledge it when that is done, or in time: what the process did not survive is
-        delivered again.
+        """Handle an envelope, and acknowledge it when that is done, or after two seconds: Slack delivers again what is
+        not acknowledged in three, and counts that as a failure of the app. What the process does not survive within
+        those two seconds is delivered again; of what takes longer, such as a large file, nothing is.
         """
         work = self._working.begin(self._handle(request))
         await asyncio.wait({work}, timeout=limits.ACKNOWLEDGE_SECONDS)
         try:
-            await (self._socket or socket).send_socket_mode_response(SocketModeResponse(request.envelope_id))
+            # Over the connection that brought it, while there is one.
+            assert isinstance(socket, _Socket)
+            over = self._socket if socket.is_closed and self._socket is not None else socket
+            await over.send_socket_mode_response(SocketModeResponse(request.envelope_id))
         except (OSError, aiohttp.ClientError) as away:
             logger.info("An envelope of Slack was not acknowledged, so it comes again: %s", type(away).__name__)
 
@@ -217,8 +255,7 @@ class SlackChat(Connection[AsyncWebClient]):
         try:
             match request.type:
                 case "events_api" if (event := payload.get("event") or {}).get("type") in _EVENTS:
-                    again = bool(request.retry_attempt)
-                    await self._messages.handle(event, client, account, again=again)
+                    await self._messages.handle(event, client, account)
                 case "slash_commands":
                     await self._messages.slash(payload, client, account)
                 case "interactive":
@@ -227,10 +264,6 @@ class SlackChat(Connection[AsyncWebClient]):
             logger.warning("The answer to somebody on Slack was not delivered: %s", refused)
         except Exception:
             logger.exception("An event of Slack was lost by a fault in the program")
-
-
-def _is_closed(socket: _Socket) -> bool:
-    return socket.current_session is None or socket.current_session.closed
 
 
 async def _accepted(call: Awaitable[AsyncSlackResponse], token: str, page: str) -> Mapping[str, Any]:
@@ -243,8 +276,3 @@ async def _accepted(call: Awaitable[AsyncSlackResponse], token: str, page: str) 
         raise
     assert isinstance(told, dict)
     return told
-
-
-async def _refuse_redirect(*_: object) -> None:
-    """Slack's API leads nowhere else; what does is not followed, as the token goes with each request."""
-    raise aiohttp.ClientError("a redirect was not followed")

@@ -11,7 +11,7 @@ from slack_sdk.web.async_client import AsyncWebClient
 from slack_sdk.web.async_slack_response import AsyncSlackResponse
 
 from bot.chats.slack import errors
-from bot.chats.slack.places import API
+from bot.chats.slack.places import API, refusing_redirects
 from bot.checks.chats import PATIENCE_S, accepted, refused
 from bot.domain.finding import Finding
 from bot.texts import listed, say
@@ -34,7 +34,8 @@ SCOPES: Final = (
 
 async def findings(token: str, app_token: str, base_url: str, channels: Sequence[str]) -> list[Finding]:
     """Whether both tokens are accepted, with all scopes, and the bot is in the channels of the list."""
-    async with aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(PATIENCE_S)) as session:
+    patience, tracing = aiohttp.ClientTimeout(PATIENCE_S), refusing_redirects()
+    async with aiohttp.ClientSession(timeout=patience, trace_configs=[tracing]) as session:
         client = AsyncWebClient(token, base_url or API, session=session, retry_handlers=[])
         me = await _asked(client.auth_test())
         if isinstance(me, str):

@@ -57,17 +57,23 @@ _AS_IT_IS: Final = {
 """Error codes and what they mean (Web API, errors of chat.postMessage, chat.update, conversations.open and files)."""
 
 
-def code_of(refused: SlackApiError) -> str:
+Refusal = SlackApiError | aiohttp.ClientResponseError
+"""Of a method of the Web API, or of an address that Slack named: those take uploads and answers to presses."""
+
+
+def code_of(refused: Refusal) -> str:
     """Slack's name of what is wrong; the status where the answer is none of Slack's."""
+    if isinstance(refused, aiohttp.ClientResponseError):
+        return f"status_{refused.status}"
     data = getattr(refused.response, "data", None)
     if isinstance(data, Mapping) and data.get("error"):
         return str(data["error"])
     return f"status_{_status(refused)}"
 
 
-def is_flood(refused: SlackApiError) -> bool:
+def is_flood(refused: Refusal) -> bool:
     """Whether Slack asks for silence."""
-    return _status(refused) == HTTPStatus.TOO_MANY_REQUESTS or code_of(refused) == "ratelimited"
+    return code_of(refused) in {"ratelimited", f"status_{HTTPStatus.TOO_MANY_REQUESTS}"}
 
 
 def _status(refused: SlackApiError) -> int:
@@ -82,6 +88,10 @@ async def translated(doing: str) -> AsyncIterator[None]:
             yield
     except SlackApiError as refused:
         raise _meaning(refused, doing) from None
+    except aiohttp.ClientResponseError as refused:
+        if is_flood(refused):
+            raise FloodWait(_seconds((refused.headers or {}).get("Retry-After", ""))) from None
+        raise ChatError(f"Slack refused {doing} (status {refused.status}).") from None
     except (TimeoutError, OSError, aiohttp.ClientError) as away:
         raise ChatError(f"Slack could not be reached for {doing}; it may or may not have arrived.") from away
     except SlackClientError as odd:

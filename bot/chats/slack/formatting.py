@@ -71,14 +71,15 @@ def without_buttons(blocks: Sequence[Block]) -> list[Block]:
     """The blocks of a message that is there, without those that can be pressed, as they may be sent again: Slack adds
     to them what it does not take.
     """
-    return [_as_sent(block) for block in blocks if block.get("type") != "actions"]
+    return [one for block in blocks if block.get("type") != "actions" for one in _as_sent(block)]
 
 
-def _as_sent(block: Block) -> Block:
-    if block.get("type") == "image":
-        file = (block.get("slack_file") or {}).get("id")
-        return {"type": "image", "slack_file": {"id": file}, "alt_text": block.get("alt_text") or NOTHING}
-    return {key: value for key, value in block.items() if key != "block_id"}
+def _as_sent(block: Block) -> list[Block]:
+    """The block; nothing of a picture of which Slack does not tell which file it is."""
+    if block.get("type") != "image":
+        return [{key: value for key, value in block.items() if key != "block_id"}]
+    file = (block.get("slack_file") or {}).get("id")
+    return [{"type": "image", "slack_file": {"id": file}, "alt_text": block.get("alt_text") or NOTHING}] if file else []
 
 
 def _parts(message: Message) -> list[list[Line]]:

@@ -12,9 +12,10 @@ from typing import Any, Final
 
 from slack_sdk.web.async_client import AsyncWebClient
 
-from bot.chats.answering import answer, message_of
+from bot.chats.answering import Below, answer, message_of
 from bot.chats.fetching import Fetcher, Welcome
-from bot.chats.slack import errors, limits
+from bot.chats.lateness import Lateness
+from bot.chats.slack import errors
 from bot.chats.slack.places import Account, person_of
 from bot.chats.slack.sending import Sender
 from bot.commands.people import ids_of
@@ -105,12 +106,10 @@ class Messages:
         self._people = people
         self._language = language
         self._clock = clock
+        self._lateness = Lateness(clock)
 
-    async def handle(self, event: Raw, client: AsyncWebClient, account: Account, *, again: bool = False) -> None:
-        """Pass a person's message on. Bots, notices, edits and people of other workspaces are ignored.
-
-        `again` says that Slack has tried to deliver it before.
-        """
+    async def handle(self, event: Raw, client: AsyncWebClient, account: Account) -> None:
+        """Pass a person's message on. Bots, notices, edits and people of other workspaces are ignored."""
         user, channel, number = (str(event.get(key) or "") for key in ("user", "channel", "ts"))
         if event.get("bot_id") or str(event.get("subtype") or "") not in _KINDS or user in {"", account.id}:
             return
@@ -122,11 +121,9 @@ class Messages:
         person = await self._people.known(client, account, user, *teams)
         if person is not None:
             with speaking(language_of(self._language, person.language)):
-                await self._heard(event, client, account, person, again=again)
+                await self._heard(event, client, account, person)
 
-    async def _heard(
-        self, event: Raw, client: AsyncWebClient, account: Account, person: Person, *, again: bool
-    ) -> None:
+    async def _heard(self, event: Raw, client: AsyncWebClient, account: Account, person: Person) -> None:
         channel, thread = str(event["channel"]), str(event.get("thread_ts") or "")
         own = account.ref(channel, event)
         place = account.place(channel, own.address.thread)
@@ -147,7 +144,6 @@ class Messages:
             meant += await _files_above(client, channel, thread)
         files, lost = await self._fetcher.fetch(person, place, [_File.of(one) for one in meant])
         written = float(own.message)
-        late = self._clock() - written > limits.STALE_SECONDS
         incoming = Incoming(
             person=person,
             place=place,
@@ -158,9 +154,7 @@ class Messages:
             to_bot=place.private and event.get("parent_user_id") == account.id,
             message=own,
             attachments=files,
-            # What was delivered before may have been done just before this process was killed. A task that was
-            # accepted is known by its event; of all else a person decides.
-            stale=late or (again and not orders_work(command)),
+            stale=self._lateness.is_stale(written, command),
             written=written,
             voice=spoken,
             lead=f"@{account.name} ",
@@ -168,7 +162,7 @@ class Messages:
             foreign=foreign,
             wordless=f"@{account.name} do" if wordless else "",
         )
-        await answer(self._sender, own, await self._intake.message(incoming), lost)
+        await answer(Below(self._sender, person), own, await self._intake.message(incoming), lost)
 
     async def slash(self, payload: Raw, client: AsyncWebClient, account: Account) -> None:
         """Pass a slash command on, and answer it so that its person alone sees it."""

@@ -43,9 +43,6 @@ REQUEST_SECONDS: Final = 120.0
 SILENCE_SECONDS: Final = 30.0
 """How long to be silent after a 429 that does not say how long; ours."""
 
-STALE_SECONDS: Final = 300.0
-"""A message that arrives so late (the connection was away) is not executed any more; ours."""
-
 PICTURE_PAUSES: Final = (0.1, 0.3, 0.6, 1.0, 2.0)
 """Seconds between looks at an uploaded picture: Slack reads it after it has taken it, and refuses messages that show it
 until then; ours.

@@ -94,9 +94,10 @@ SLACK: Final = Platform(
         r"xox[a-z]-[\w-]{10,}",
         r"xapp-[\w-]{10,}",
         r"(?<=ticket=)[\w%.-]{10,}",  # opens a connection, once
-        r"(?<=hooks\.slack\.com/)\S{10,}",  # answers a press
+        r"(?<=hooks\.slack\.com/)\S{10,}|(?<=hooks\.slack-gov\.com/)\S{10,}",  # answers a press
     ),
     extra=Extra.SLACK,
     # slack_sdk tells every message with its text, which may be a secret.
     chatty=("slack_sdk",),
+    loads=("bot.chats.slack.chat",),
 )

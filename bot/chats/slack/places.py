@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import Any, Final
 
+import aiohttp
 import yarl
 
 from bot.domain.address import Address, MessageRef, Person, Place, on_one_line
@@ -84,3 +85,14 @@ class Hosts:
         host, own = url.host or "", self._base.host or ""
         same = host == own or host.endswith(f".{own}")
         return same and (url.scheme, url.port) == (self._base.scheme, self._base.port)
+
+
+def refusing_redirects() -> aiohttp.TraceConfig:
+    """For a session with a token: Slack's API leads nowhere else, and the token would go along."""
+    tracing = aiohttp.TraceConfig()
+    tracing.on_request_redirect.append(_refuse_redirect)
+    return tracing
+
+
+async def _refuse_redirect(*_: object) -> None:
+    raise aiohttp.ClientError("a redirect was not followed")

@@ -6,6 +6,7 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
+from functools import partial
 from hashlib import blake2s
 from typing import Any, Final, TypeVar
 
@@ -14,7 +15,7 @@ import yarl
 from slack_sdk.errors import SlackApiError
 from slack_sdk.web.async_client import AsyncWebClient
 
-from bot.chats.answering import below, patiently
+from bot.chats.answering import patiently
 from bot.chats.slack import errors, limits
 from bot.chats.slack.formatting import Block, Draft, card_of, drafts_of, without_buttons
 from bot.chats.slack.places import PLATFORM, Hosts
@@ -105,10 +106,6 @@ class Sender:
         except (ChatError, FloodWait) as refused:
             logger.info("A message keeps without a reaction: %s", refused)
 
-    async def tell(self, own: MessageRef, message: Message, nonce: str, turn: Turn) -> None:
-        """See `Answering.tell`."""
-        await patiently(lambda: self.send(own.address, below(own, message), nonce=nonce, turn=turn))
-
     async def whisper(self, url: str, message: Message, thread: str, *, replace_original: bool = False) -> None:
         """Answer a press or a slash command so that its person alone sees it, at the address that came with it; or
         replace what they alone saw and pressed.
@@ -123,7 +120,7 @@ class Sender:
             async def show(blocks: list[Block], body: dict[str, Any] = body) -> None:
                 await self._posted(client, url, json=body | {"blocks": blocks})
 
-            await self._shown(client, draft, "the answer", show)
+            await patiently(partial(self._shown, client, draft, "the answer", show))
 
     async def _post(self, client: AsyncWebClient, place: Address, draft: Draft, answered: str, turn: Turn) -> str:
         """Send one piece; without the reply where what it answers is gone. Returns its id."""
@@ -152,7 +149,9 @@ class Sender:
                 try:
                     return await show(draft.with_picture(file))
                 except (SlackApiError, aiohttp.ClientResponseError) as refused:
-                    if isinstance(refused, SlackApiError) and errors.code_of(refused) != errors.NO_BLOCKS:
+                    # An address that answers a press does not tell why it refuses.
+                    named = isinstance(refused, SlackApiError) and errors.code_of(refused) != errors.NO_BLOCKS
+                    if named or errors.is_flood(refused):
                         raise
             return await show(draft.with_picture(""))
 
@@ -168,7 +167,7 @@ class Sender:
                 if (await client.files_info(file=made))["file"].get("mimetype"):
                     break
                 await asyncio.sleep(pause)
-        except SlackApiError as refused:
+        except (SlackApiError, aiohttp.ClientResponseError) as refused:
             if errors.is_flood(refused):
                 raise
             logger.warning("A message goes without its picture: Slack refused it (%s).", errors.code_of(refused))
@@ -188,4 +187,6 @@ class Sender:
             raise ChatError("Slack named an address that is not its own, so nothing was sent there.")
         async with client.session.post(url, allow_redirects=False, **body) as answer:  # type: ignore[arg-type] # one of two
             if answer.status != 200:
-                raise aiohttp.ClientResponseError(answer.request_info, answer.history, status=answer.status)
+                raise aiohttp.ClientResponseError(
+                    answer.request_info, answer.history, status=answer.status, headers=answer.headers
+                )

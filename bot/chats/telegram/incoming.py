@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import asyncio
-import logging
 import re
 import time
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Final
 
 import telegram
 from telegram import Audio, Document, PhotoSize, Video
-from telegram.error import TelegramError
 
 from bot.chats.answering import answer
-from bot.chats.fetching import FETCH_SECONDS, FETCHES, Welcome
+from bot.chats.fetching import FETCH_SECONDS, Download, Downloads, Welcome
+from bot.chats.lateness import Lateness
 from bot.chats.telegram import errors, limits
 from bot.chats.telegram.flood_control import Moved
 from bot.chats.telegram.places import PLATFORM, answered, is_answer_to, person_of, place_of, ref_of
@@ -35,8 +35,6 @@ ROOT: Final = "opengui"
 """`/opengui do …` says the same as `/do …`."""
 
 _COMMAND = re.compile(r"\s*/(?P<name>\w+)(?:@(?P<bot>\w+))?(?:\s+(?P<rest>.*))?$", re.DOTALL)
-
-logger = logging.getLogger(__name__)
 
 Attached = Document | PhotoSize | Video | Audio
 
@@ -159,7 +157,7 @@ class Messages:
         self._moved = moved
         self._albums = albums
         self._ours = ours
-        self._clock = clock
+        self._lateness = Lateness(clock)
         self._fetcher = Fetcher()
 
     async def handle(self, message: telegram.Message, bot: telegram.Bot) -> None:
@@ -175,7 +173,7 @@ class Messages:
             return
         message = parts[0]
         text = message.text or message.caption or ""
-        spoken = None if text else voice_of(message)
+        spoken = None if text else self._fetcher.voice_of(message)
         place = place_of(bot.id, message)
         if message.from_user is None or message.from_user.is_bot or message.sender_chat is not None:
             await self._tell_nobody(message, place, text, bot)
@@ -209,7 +207,7 @@ class Messages:
                 to_bot=is_answer_to(bot.id, message),
                 message=own,
                 attachments=files,
-                stale=self._clock() - message.date.timestamp() > limits.STALE_SECONDS,
+                stale=self._lateness.is_stale(message.date.timestamp(), command),
                 written=message.date.timestamp(),
                 voice=spoken,
                 lead="/",
@@ -225,7 +223,7 @@ class Messages:
         as_group = message.sender_chat is not None and message.sender_chat.id == message.chat.id
         if not as_group or message.forward_origin is not None or not self._ours(place.address.chat):
             return
-        late = self._clock() - message.date.timestamp() > limits.STALE_SECONDS
+        late = self._lateness.is_late(message.date.timestamp())
         if late or command_in(text, username=bot.username, private=False, names=self._names) is None:
             return
         own = ref_of(place, message)
@@ -252,10 +250,10 @@ class Messages:
 
 
 class Fetcher:
-    """Downloads attachments, a few at a time."""
+    """Downloads attachments and voice notes."""
 
     def __init__(self) -> None:
-        self._free = asyncio.Semaphore(FETCHES)
+        self._downloads = Downloads("Telegram", limits.INCOMING_BYTES)
 
     async def fetch(self, messages: Sequence[telegram.Message]) -> tuple[tuple[Attachment, ...], str]:
         """The files of the messages (Telegram allows one in each), in order, and a sentence for each left behind."""
@@ -264,23 +262,29 @@ class Fetcher:
         for message in sorted(messages, key=lambda one: one.message_id):
             found = attached(message)
             if found is not None:
-                fetched, why = await self._fetch(*found)
+                fetched, why = await self._downloads.fetch([_download(*found)])
                 files += fetched
                 lost += [why] if why else []
         return tuple(files), "\n".join(lost)
 
-    async def _fetch(self, found: Attached, name: str) -> tuple[tuple[Attachment, ...], str]:
-        if (found.file_size or 0) > limits.INCOMING_BYTES:
-            return (), say("chats.file_large", name=name, megabytes=limits.INCOMING_BYTES // (1024 * 1024))
-        async with self._free:
-            try:
-                async with asyncio.timeout(FETCH_SECONDS):
-                    file = await found.get_file()
-                    data = await file.download_as_bytearray()
-            except (TelegramError, OSError, TimeoutError) as error:
-                logger.warning("An attached file could not be fetched from Telegram: %s", errors.reason(error))
-                return (), say("chats.file_lost", name=name, platform="Telegram")
-        return (Attachment(name, bytes(data)),), ""
+    def voice_of(self, message: telegram.Message) -> Voice | None:
+        """What the message says aloud: a voice note, or the sound of a round video."""
+        spoken = message.voice or message.video_note
+        if spoken is None:
+            return None
+        name = "voice.ogg" if message.voice is not None else "voice.mp4"
+        seconds = float(spoken.to_dict()["duration"])  # the attribute warns each time that it will be something else
+        fetch = partial(self._downloads.recording, _download(spoken, name))
+        return Voice(name, seconds, spoken.file_size or 0, fetch)
+
+
+def _download(found: Attached | telegram.Voice | telegram.VideoNote, name: str) -> Download:
+    async def read(_room: int) -> bytes:
+        async with errors.translated("the download of a file"), asyncio.timeout(FETCH_SECONDS):
+            file = await found.get_file()
+            return bytes(await file.download_as_bytearray())
+
+    return Download(name, found.file_size or 0, read)
 
 
 def attached(message: telegram.Message) -> tuple[Attached, str] | None:
@@ -294,19 +298,3 @@ def attached(message: telegram.Message) -> tuple[Attached, str] | None:
     if message.photo:
         return max(message.photo, key=lambda size: size.width * size.height), "photo.jpg"
     return None
-
-
-def voice_of(message: telegram.Message) -> Voice | None:
-    """What the message says aloud: a voice note, or the sound of a round video."""
-    spoken = message.voice or message.video_note
-    if spoken is None:
-        return None
-
-    async def fetch() -> bytes:
-        async with errors.translated("the download of a voice note"):
-            file = await spoken.get_file()
-            return bytes(await file.download_as_bytearray())
-
-    name = "voice.ogg" if message.voice is not None else "voice.mp4"
-    seconds = float(spoken.to_dict()["duration"])  # the attribute warns each time that it will be something else
-    return Voice(name, seconds, spoken.file_size or 0, fetch)

@@ -102,11 +102,6 @@ PRESS_SECONDS: Final = 4.0
 REQUEST_SECONDS: Final = 120.0
 """A request is given up after this; ours, long enough for the largest upload."""
 
-STALE_SECONDS: Final = 300.0
-"""A message that arrives so late (the service or the connection was away) is not executed any more, but listed; ours.
-Longer than a restart, an update or a poll that had to be made anew takes (two minutes and a half), so that whoever
-writes during one need not write again; shorter than people wait for a phone before they take it up themselves."""
-
 A_SECOND: Final = Budget(1, 1.0)
 """One message a second and chat; short bursts are let through, but not to be counted on (Bots FAQ)."""
 

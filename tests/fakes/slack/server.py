@@ -21,7 +21,7 @@ SCOPES = (
     "reactions:write,users:read"
 )
 WAIT_SECONDS = 60.0
-QUIET = frozenset({"auth.test", "apps.connections.open", "users.info"})
+QUIET = frozenset({"auth.test", "apps.connections.open", "users.info", "upload", "respond"})
 """Methods that "*" does not mean: they come at any time."""
 
 Form = dict[str, Any]
@@ -144,10 +144,8 @@ class FakeSlack(People):
         return {"x-oauth-scopes": self.scopes}
 
     async def _result(self, request: web.Request, method: str, form: Form) -> Mapping[str, Any]:
-        fault = next((one for one in self.faults if one.meets(method)), None)
-        if fault is not None:
-            fault.times -= 1
-            raise fault.refusal
+        if (refused := self._fault(method)) is not None:
+            raise refused
         wanted = self.app_token if method == "apps.connections.open" else self.bot_token
         if request.headers.get("Authorization") != f"Bearer {wanted}":
             raise Refused("invalid_auth")
@@ -169,6 +167,14 @@ class FakeSlack(People):
             self.gaps.append(method)
             raise Refused("unknown_method")
         return await known[method](form)
+
+    def _fault(self, method: str) -> Refused | None:
+        """What the next call of a method, an "upload" or a "respond" to a press is refused with."""
+        fault = next((one for one in self.faults if one.meets(method)), None)
+        if fault is None:
+            return None
+        fault.times -= 1
+        return fault.refusal
 
     async def _auth_test(self, _: Form) -> Mapping[str, Any]:
         return {"user_id": self.bot.id, "user": self.bot.name, "team_id": self.world.team, "bot_id": "B0BOT"}
@@ -269,6 +275,8 @@ class FakeSlack(People):
 
     async def _uploaded(self, request: web.Request) -> web.Response:
         assert "Authorization" not in request.headers, "a token went with an upload"
+        if (refused := self._fault("upload")) is not None:
+            return web.Response(status=refused.status, headers=refused.headers)
         self.world.files[request.match_info["file"]].data = await request.read()
         return web.Response(text="OK")
 
@@ -283,6 +291,8 @@ class FakeSlack(People):
 
     async def _responded(self, request: web.Request) -> web.Response:
         assert "Authorization" not in request.headers, "a token went with an answer"
+        if (refused := self._fault("respond")) is not None:
+            return web.Response(status=refused.status, headers=refused.headers)
         form = await request.json()
         assert form["response_type"] == "ephemeral"
         message = Message(self.world.ts(), Channel("whispered"), self.bot)

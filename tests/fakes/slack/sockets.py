@@ -22,6 +22,9 @@ class Sockets:
         self._numbers = itertools.count(1)
         self._sending: set[asyncio.Task[None]] = set()
         self.connections = 0
+        self.most_at_once = 0
+        self.by_oldest = False
+        """Whether envelopes go over the oldest connection, as those may that were on the way there."""
         self.waiting: dict[str, Envelope] = {}
         """Envelopes that were not acknowledged yet."""
         self.told: list[Envelope] = []
@@ -30,6 +33,16 @@ class Sockets:
     @property
     def connected(self) -> bool:
         return any(not socket.closed for socket in self._open)
+
+    @property
+    def open(self) -> int:
+        return len(self._open)
+
+    async def close_oldest(self) -> None:
+        """Close the connection that another one has replaced, as Slack does some seconds after it has said so."""
+        self.by_oldest = False
+        await asyncio.gather(*self._sending)
+        await self._open[0].close()
 
     def put(self, kind: str, payload: dict[str, Any]) -> Envelope:
         """Tell the app."""
@@ -44,7 +57,7 @@ class Sockets:
 
     def send(self, what: Envelope) -> None:
         """Send this over one connection, whatever it is."""
-        for socket in self._open[-1:]:
+        for socket in self._open[:1] if self.by_oldest else self._open[-1:]:
             task = asyncio.create_task(socket.send_str(json.dumps(what)))
             self._sending.add(task)
             task.add_done_callback(self._sending.discard)
@@ -60,6 +73,7 @@ class Sockets:
         socket = web.WebSocketResponse()
         await socket.prepare(request)
         self._open.append(socket)
+        self.most_at_once = max(self.most_at_once, len(self._open))
         self.connections += 1
         await socket.send_str(json.dumps({"type": "hello", "num_connections": 1}))
         for envelope in [*self.waiting.values()]:

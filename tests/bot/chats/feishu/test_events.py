@@ -250,6 +250,17 @@ async def test_what_comes_late_is_stale(home: Home, chat: FeishuChat, intake: Re
     assert (await home.pressed(intake)).stale
 
 
+async def test_what_an_earlier_process_may_have_done_is_decided_by_a_person(
+    home: Home, chat: FeishuChat, intake: Recording
+) -> None:
+    """Feishu delivers again what was not answered. Seen failing without a look at when this process began."""
+    del chat
+    for text, age in (("the blue one", 60), ("/status", 60), ("/do open settings", 60), ("the red one", 0)):
+        await home.fake.say(home.alice, home.private, text, age=age)
+    await home.heard(intake, 4)
+    assert [one.stale for one in intake.messages] == [True, True, False, False]
+
+
 async def test_a_press_is_answered_in_time_though_its_work_takes_long(
     home: Home, chat: FeishuChat, intake: Recording
 ) -> None:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import replace
 
 import pytest
 
 from bot.chats.slack import limits
 from bot.chats.slack.chat import SlackChat
-from bot.chats.slack.formatting import drafts_of
+from bot.chats.slack.formatting import drafts_of, without_buttons
 from bot.domain.chat import ChatError, ChatGone, ChatRefused, FloodWait
 from bot.domain.outgoing import Button, Menu, Message, Picture, Reply
 from tests.bot.chats.contract import HOSTILE, card, screenshot
@@ -193,3 +194,58 @@ async def test_a_code_that_a_person_typed_stays_and_that_is_said(home: Home, cha
     with pytest.raises(ChatError, match="no bot delete"):
         await chat.delete(await chat.send(home.address(), Message(body="x"), nonce="o1"))
     assert said.ts in home.fake.world.messages[home.channel.id]
+
+
+async def test_a_flood_on_the_way_of_an_upload_is_one(home: Home, chat: SlackChat) -> None:
+    """Seen failing with every refusal of the upload host taken for an outage."""
+    home.fake.flood(7, "upload")
+    with pytest.raises(FloodWait) as caught:
+        await chat.send(home.address(), Message(body="x", files=(Picture("a.csv", b"a"),)), nonce="o1")
+    assert caught.value.seconds == 7
+    home.fake.flood(8, "upload")
+    with pytest.raises(FloodWait) as caught:
+        await chat.send(home.address(), card("Step 1"), nonce="c1")
+    assert caught.value.seconds == 8
+    assert [one.shown for one in home.fake.from_bot(home.channel)] == ["x"]
+
+
+async def test_an_upload_that_is_refused_leaves_the_rest(home: Home, chat: SlackChat) -> None:
+    home.fake.fail("upload", "no", status=500)
+    await chat.send(home.address(), card("Step 1"), nonce="c1")
+    (message,) = home.fake.from_bot(home.channel)
+    assert message.pictures == []
+
+
+async def test_a_whisper_waits_through_a_short_flood(home: Home, intake: Recording, chat: SlackChat) -> None:
+    """Seen failing with the flood taken for blocks that Slack does not take: it was asked again at once."""
+    del chat
+    intake.replies = lambda _: Reply(Message(body="pong", picture=screenshot()))
+    home.fake.flood(1, "respond")
+    began = time.monotonic()
+    home.fake.slash(home.alice, home.channel, "ping")
+    assert (await home.whisper()).pictures
+    assert time.monotonic() - began >= 1.0
+
+
+@pytest.mark.parametrize("told", [None, {}, {"url": "https://files.slack.com/x"}])
+def test_a_picture_that_slack_does_not_name_is_left_out(told: dict[str, str] | None) -> None:
+    """Seen failing with the picture sent without its file: Slack refuses the whole message then."""
+    kept = {"type": "image", "slack_file": {"id": "F1", "url": "https://files.slack.com/x"}, "image_width": 90}
+    text = {"type": "rich_text", "elements": [], "block_id": "b0"}
+    image = {"type": "image", "alt_text": "a", "image_url": "https://x.example"}
+    shown = without_buttons([text, image if told is None else image | {"slack_file": told}, kept, {"type": "actions"}])
+    assert [one["type"] for one in shown] == ["rich_text", "image"]
+    assert shown[1]["slack_file"] == {"id": "F1"}
+
+
+@pytest.mark.parametrize("code", ["not_in_channel", "restricted_action_read_only_channel", "is_archived"])
+async def test_who_writes_where_the_bot_may_not_is_answered_privately(
+    home: Home, intake: Recording, chat: SlackChat, code: str
+) -> None:
+    """Seen failing without the private answer."""
+    del chat
+    intake.replies = lambda _: Reply(Message(body="pong"))
+    home.fake.fail("chat.postMessage", code)
+    home.fake.say(home.alice, home.channel, "@opengui ping")
+    assert (await home.answer(home.private)).shown == "pong"
+    assert home.fake.from_bot(home.channel) == []
