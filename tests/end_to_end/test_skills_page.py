@@ -67,7 +67,7 @@ async def test_a_value_is_watched_once_a_person_has_seen_what_is_read(place: Pla
         await expect(watch.locator(".badge")).to_have_text("paused")
         await page.get_by_role("button", name="Watch it").click()
         await expect(watch.locator(".badge")).to_have_text("watching")
-        await expect(watch).to_contain_text("You are told when it is below 5.")
+        await expect(watch).to_contain_text("You get a message when it is below 5.")
         await is_due(place)
         await expect(watch.locator(".watch-value")).to_have_text("9.50 $", timeout=LIMIT_MS)
         await expect(watch).to_contain_text(re.compile(r"Read \w+ \w+, \d\d:\d\d"))

@@ -419,7 +419,7 @@ def test_a_receipt_names_roles_where_their_models_differ() -> None:
     member = Usage(700, calls=1, cost=0.25).booked_on("researcher", "small")
     assert by_role(acting + replace(acting, booked=()).booked_on("basic", "big")) == ""
     assert by_role(acting + reading + member) == (
-        "big (acting): 12.3k, cost 0.5000 · small (researcher): 700, cost 0.2500 · small (reading and summing up): 310"
+        "big (acting): 12.3k, cost 0.5000 · small (researcher): 700, cost 0.2500 · small (reading and summarizing): 310"
     )
     with speaking("zh"):
         assert by_role(acting + reading) == "big（操作）：12.3k，费用 0.5000 · small（阅读与总结）：310"

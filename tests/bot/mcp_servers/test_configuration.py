@@ -88,5 +88,5 @@ async def test_the_doctor_tells_of_each_server(tmp_path: Path) -> None:
     file.chmod(0o600)
     told = {finding.verdict: finding.text for finding in await findings(settings)}
     assert told["good"] == "The MCP server notes answers. Tools: 1."
-    assert "gone is not there: its command is not installed." in told["note"]
+    assert "gone is unavailable: its command is not installed." in told["note"]
     assert "bad name" in told["bad"]

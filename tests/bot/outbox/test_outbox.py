@@ -374,7 +374,7 @@ async def test_plans_and_waits_are_on_the_card(post: Post) -> None:
 @pytest.mark.parametrize(
     ("language", "cause", "words"),
     [
-        ("en", Cause.BUSY, "The model is busy and takes no requests right now. Retrying until 15:20."),
+        ("en", Cause.BUSY, "The model is busy and accepts no requests right now. Retrying until 15:20."),
         ("en", Cause.NO_CONNECTION, "The model cannot be reached. Retrying until 15:20."),
         ("zh", Cause.BUSY, "模型太忙，暂时不接受请求。会一直重试到 15:20。"),
     ],

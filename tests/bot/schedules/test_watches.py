@@ -82,7 +82,7 @@ async def test_nothing_is_watched_before_its_person_has_seen_it(rig: Rig) -> Non
     assert made.message is not None
     assert made.message.heading == "Watch 1: is this right?"
     assert "Each time, it reads price, one number in $." in words(made)
-    assert "when it is below 50 $, and otherwise nothing" in words(made)
+    assert "when it is below 50 $, and only then" in words(made)
     assert labels(made) == ["Watch it", "Remove 1"]
     assert await rig.after(5 * HOUR) == []
     assert "no schedule" in (await rig.world.press(data(made, "Watch it"), BEN)).toast
@@ -105,7 +105,7 @@ async def test_it_is_told_once_below_the_limit_and_silent_otherwise(rig: Rig) ->
         True,
     ]
     assert "last read: 49.99 $" in words(await rig.world.type("schedules"))
-    assert "price: told when it is below 50 $" in words(await rig.world.type("schedules"))
+    assert "price: message when it is below 50 $" in words(await rig.world.type("schedules"))
 
 
 async def test_a_first_reading_that_meets_it_is_told(rig: Rig) -> None:
@@ -271,7 +271,7 @@ async def test_a_model_says_the_form_once_and_the_person_sees_it(rig: Rig) -> No
     model = of_model(rig, form)
     told = await shown(rig, line)
     assert "Each time, it reads temperature in Leeds, one number in °C." in told
-    assert "You are told when it is above 30 °C" in told
+    assert "You get a message when it is above 30 °C" in told
     assert len(model.asked(Purpose.PLAN)) == 1
     (kept,) = await rig.schedules()
     assert kept.paused
@@ -282,7 +282,7 @@ async def test_a_model_says_the_form_once_and_the_person_sees_it(rig: Rig) -> No
 async def test_a_model_may_say_that_the_limit_itself_counts(rig: Rig) -> None:
     line = "every 1h do open Shop, read the price and tell me when the price reaches $50 on its way down"
     of_model(rig, {"name": "price", "type": "number", "unit": "$", "compare": "at-most", "limit": "$50"})
-    assert "You are told when it is 50 $ or less" in await shown(rig, line)
+    assert "You get a message when it is 50 $ or less" in await shown(rig, line)
     kept = (await rig.schedules())[0].plan.watch
     assert kept is not None
     assert kept.condition == Condition(compare=Compare.BELOW, limit=Decimal(50), inclusive=True)
@@ -290,7 +290,7 @@ async def test_a_model_may_say_that_the_limit_itself_counts(rig: Rig) -> None:
 
 async def test_without_a_model_a_question_is_said_to_find_little(rig: Rig) -> None:
     line = "every 1h do look and tell me when the shop is open"
-    assert "Without a model that is found only where" in words(await rig.world.type(f"watch {line}"))
+    assert "Without a model, this works only where" in words(await rig.world.type(f"watch {line}"))
     assert "Without a model" not in words(await rig.world.type(f"watch {PRICE}"))
     of_model(rig, {"name": "shop is open", "type": "yes-no", "compare": "becomes", "limit": "yes"})
     assert "Without a model" not in await shown(rig, line)

@@ -79,7 +79,7 @@ async def test_one_that_nobody_will_answer(world: World) -> None:
     await world.task_service.give_up(asked.question.id)
     found, footer = await shown(world, task, asked.question.id)
     assert found.closing is Closing.GIVEN_UP
-    assert footer.startswith("Nobody was available to answer.\nClosed 0 s after it was asked.\n")
+    assert footer.startswith("No one was available to answer.\nClosed 0 s after it was asked.\n")
     assert ("unanswered", task.person.id, "given_up") in await audited(world)
 
 
