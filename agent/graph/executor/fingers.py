@@ -76,6 +76,11 @@ class Fingers:
         """Those of the newest look."""
         return self.seen.elements or ()
 
+    @property
+    def locale(self) -> str:
+        """The language that the phone speaks."""
+        return self._context.phone.info.locale
+
     def now(self, element: Element) -> Element | None:
         """The element of an older look, as it is now."""
         return nearest(looks(element), element.bounds, self.seen)
