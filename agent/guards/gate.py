@@ -26,5 +26,7 @@ class Gate:
 
 ALLOWED: Final = Gate("allow", standing="unknown")
 """No rule knows it, and it was met where nothing is paid or agreed to."""
+SLID: Final = Gate("allow", standing="unknown", how="slide")
+"""The same of a control whose words say that it is slid for something: it counts as a press, however it is moved."""
 HARMLESS: Final = Gate("allow", standing="harmless")
 """Known to have no consequence: a field, a button that closes or only shows something, a movement over a page."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 
 from agent import actions as act
@@ -15,10 +14,6 @@ SLOP = 32
 """Pixels that a finger may stray from a button and press it all the same: Android's touch slop of 8 dp
 (`ViewConfiguration.TOUCH_SLOP`) at 640 dpi, the most that phones have.
 """
-_SLIDERS = ("SeekBar", "Slider", "SlideToActView", "SwipeButton")
-_CONFIRMING = re.compile(r"(?:slide|swipe|drag)(?:to|button|confirm|unlock|pay|view\Z)", re.IGNORECASE)
-"""Classes of controls that are slid to agree to something; a SeekBar sets a value as well."""
-_CALL = re.compile(r"answer_?(?:call|button|slider|handle|icon)|incoming_call_puck|slide_to_answer|swipe_to_answer")
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,37 +60,6 @@ def stays_on_button(spot: TouchTarget) -> bool:
         return False
     buttons = [e for e in spot.around if is_button(e) and not e.editable and _is_small(e, spot)]
     return any(e.bounds.holds(start) and _wider(e.bounds).holds(end) for e in buttons)
-
-
-def words_in_row(spot: TouchTarget) -> list[tuple[Element, str]]:
-    """The words at the height where a finger that moves comes down: a slider's stand on it or beside it."""
-    start = spot.point
-    if start is None:
-        return []
-    row = [e for e in spot.around if e.bounds.top <= start.y < e.bounds.bottom and _is_small(e, spot)]
-    return [(e, label) for e in row for label in (e.text, e.description, e.hint) if label]
-
-
-def on_slider(spot: TouchTarget) -> bool:
-    """Whether the finger comes down on what Android calls a slider."""
-    start = spot.point
-    return start is not None and any(e.bounds.holds(start) and e.class_name.endswith(_SLIDERS) for e in spot.around)
-
-
-def is_confirming_slider(spot: TouchTarget) -> bool:
-    """Whether the finger comes down on a control that is made to be slid for a consent."""
-    start = spot.point
-    return start is not None and any(
-        e.bounds.holds(start) and _CONFIRMING.search(e.class_name.rsplit(".", 1)[-1]) for e in spot.around
-    )
-
-
-def takes_call(spot: TouchTarget) -> bool:
-    """Whether the finger comes down on what is moved to take a call, by its id: it has no words in most dialers."""
-    start = spot.point
-    return start is not None and any(
-        e.bounds.holds(start) and _CALL.search(e.resource_id.rsplit("/", 1)[-1]) for e in spot.around
-    )
 
 
 def focused_button(spot: TouchTarget) -> Element | None:

@@ -105,10 +105,12 @@ class Wheel:
 
     @property
     def number(self) -> int | None:
-        """The value, where it is a number or the name of a month."""
-        if found := re.search(r"\d+", self.text):
-            return int(found[0])
-        return date_in(self.text).month
+        """The value, where it is one whole number or a month and nothing else of a date."""
+        told = bare_date(self.text)
+        if told.month is not None:
+            return told.month if told.day is None and told.year is None else None
+        found = re.fullmatch(r"[^\d.,/:-]*(\d+)[^\d.,/:]*", self.text)
+        return int(found[1]) if found else None
 
     @property
     def period(self) -> Literal["am", "pm", ""]:

@@ -21,16 +21,12 @@ from agent.guards.dialogs import Agreement, agreed
 from agent.guards.egress import address_reason
 from agent.guards.file_egress import asked_for
 from agent.guards.forms import answers, goes_on, switched, waits
-from agent.guards.gate import ALLOWED, HARMLESS, Gate
+from agent.guards.gate import ALLOWED, HARMLESS, SLID, Gate
 from agent.guards.key_effects import (
     focused_button,
-    is_confirming_slider,
     keys_of,
-    on_slider,
     stays,
     stays_on_button,
-    takes_call,
-    words_in_row,
 )
 from agent.guards.keyboards import presses_enter
 from agent.guards.lexicon import Lexicon
@@ -42,6 +38,15 @@ from agent.guards.reasons import LEAVES, NAMELESS, answering, closed_app, of_rul
 from agent.guards.reversible import is_reversible
 from agent.guards.rules import App, RuleName, Rules, fits, shipped
 from agent.guards.secret_words import SecretWords
+from agent.guards.slides import (
+    is_confirming_slider,
+    is_made_to_slide,
+    on_slider,
+    takes_call,
+    words_around,
+    words_by_end,
+    words_in_row,
+)
 from agent.guards.structure import (
     answers_call,
     by_id,
@@ -215,6 +220,10 @@ class Policy:
             if gate.verdict != "allow":
                 return gate
         gate = self._gate_of_touched(spot, said)
+        ordered = any(each.button and self._lexicon.read(each.label).slide for each in said)
+        if gate.verdict == "allow" and (ordered or is_made_to_slide(spot)):
+            slid = self._slid(spot)
+            gate = slid if slid is not ALLOWED else gate
         return self._blind(spot) if gate is ALLOWED and is_nameless(spot, said) else gate
 
     def _gate_of_touched(self, spot: TouchTarget, said: tuple[Words, ...] | None = None) -> Gate:
@@ -317,7 +326,8 @@ class Policy:
                 return gate
         if isinstance(action, act.Drag) and spot.end is not None:
             onto = replace(spot, target=None, point=spot.end, end=None)
-            gate = self._captions(onto, words_under(onto))
+            by = tuple(Words(e, label, True) for e, label in words_by_end(spot) if not is_button(e))
+            gate = self._captions(onto, words_under(onto) or by)
             if gate is not ALLOWED:
                 return gate
         gate = self._slid(spot)
@@ -328,23 +338,27 @@ class Policy:
         return gate
 
     def _slid(self, spot: TouchTarget) -> Gate:
-        """The gate of a control that is slid, by the words in its row."""
+        """The gate of a control that is slid, by the words in its row and around it."""
         row = words_in_row(spot)
-        readings = [self._lexicon.read(label) for _, label in row]
-        if any(read.slide for read in readings):
+        around = [(e, label) for e, label in words_around(spot) if not is_button(e) or self._lexicon.read(label).slide]
+        labels = [label for _, label in (*row, *around)]
+        readings = [self._lexicon.read(label) for label in (*labels, " ".join(label for _, label in around))]
+        slides = any(read.slide for read in readings)
+        if slides:
             meant = {rule for read in readings for rule in read.mentions}
-            meant |= {RuleName.SEND for _, label in row if answers(label)}
+            meant |= {RuleName.SEND for label in labels if answers(label)}
             rule = next((name for name in self._rules.approve if name in meant), "")
             if not rule and any(has_amount(e.label) for e in spot.around):
                 rule = RuleName.PAY
             if rule:
-                return self.hold(rule, "slide", next((label for _, label in row), ""))
+                return self.hold(rule, "slide", next((each for each in labels if self._lexicon.read(each).slide), ""))
         if takes_call(spot):
             return self.hold(RuleName.SEND, "call")
         if is_confirming_slider(spot):
-            return self.hold(RuleName.PAY, "slide", next((label for _, label in row), ""))
-        said = [Words(element, label, True) for element, label in row]
-        return self._first(said, spot.package, (RuleName.PAY,)) if on_slider(spot) else ALLOWED
+            return self.hold(RuleName.PAY, "slide", next(iter(labels), ""))
+        said = [Words(element, label, True) for element, label in (*row, *around)]
+        gate = self._first(said, spot.package, (RuleName.PAY,)) if on_slider(spot) else ALLOWED
+        return SLID if gate is ALLOWED and slides and is_made_to_slide(spot) else gate
 
     def _keys(self, action: act.Action, spot: TouchTarget) -> Gate:
         """The gate of the keys that come with an action: Enter and space press the button that has the focus."""

@@ -10,9 +10,12 @@ import time
 import tomllib
 import urllib.request
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
+from http import HTTPStatus
 from pathlib import Path
 from typing import Any, Final, Protocol
+from urllib.error import HTTPError
 
 POLICY: Final = Path(__file__).with_name("policy.toml")
 POLL_S: Final = 1.0
@@ -82,6 +85,8 @@ class OpenGuiAgent:
     name: str = "opengui"
     transition_pause: float | None = None
     max_steps: int | None = None
+    poll: float = POLL_S
+    """Seconds between two looks at the task."""
 
     def set_max_steps(self, max_steps: int) -> None:
         """How many steps AndroidWorld grants: those of the run, not calls of `step`."""
@@ -96,18 +101,42 @@ class OpenGuiAgent:
         began = time.monotonic()
         asked = {"text": goal, "phone": self.service.phone, "max_steps": self.max_steps}
         task = self.service.call("/tasks", asked)
-        questions: list[dict[str, str | None]] = []
-        while task["outcome"] is None:
-            if time.monotonic() - began > MOST_S:
-                self.service.call(f"/tasks/{task['id']}/cancel", {})
-                raise TimeoutError(f"task {task['id']} did not end in {MOST_S:g} s")
-            for question in task["questions"]:
-                answer = self.policy.answer(question)
-                questions.append({"kind": question["kind"], "text": question["text"], "answer": answer})
-                self.service.call(f"/tasks/{task['id']}/answer", {"question": question["id"], "text": answer})
-            time.sleep(POLL_S)
-            task = self.service.call(f"/tasks/{task['id']}")
+        questions: list[dict[str, Any]] = []
+        tried: dict[str, bool] = {}
+        try:
+            while task["outcome"] is None:
+                if time.monotonic() - began > MOST_S:
+                    raise TimeoutError(f"task {task['id']} did not end in {MOST_S:g} s")
+                for question in task["questions"]:
+                    if question["id"] in tried:
+                        if tried[question["id"]]:  # what was refused would be refused again
+                            self._cancel(task["id"])
+                        continue
+                    answer = self.policy.answer(question)
+                    refused = self._answer(task["id"], question["id"], answer)
+                    tried[question["id"]] = bool(refused)
+                    questions.append({each: question[each] for each in ("kind", "text")} | {"answer": answer} | refused)
+                time.sleep(self.poll)
+                task = self.service.call(f"/tasks/{task['id']}")
+        finally:
+            if task["outcome"] is None:
+                self._cancel(task["id"])
         if task["outcome"] in {"succeeded", "answered", "unverified"}:
             self.env.execute_action(self.answered(task["data"] or task["summary"]))
         told = {each: task[each] for each in ("id", "outcome", "summary", "data", "steps", "tokens")}
         return self.result(True, told | {"seconds": time.monotonic() - began, "questions": questions})
+
+    def _answer(self, task: str, question: str, text: str | None) -> dict[str, int]:
+        """Answer it. What the service refuses, as when the question is over by now, is told and ends no episode."""
+        try:
+            self.service.call(f"/tasks/{task}/answer", {"question": question, "text": text})
+        except HTTPError as error:
+            if error.code >= HTTPStatus.INTERNAL_SERVER_ERROR:
+                raise
+            return {"refused": error.code}
+        return {}
+
+    def _cancel(self, task: str) -> None:
+        """Let no task go on that nobody follows any more."""
+        with suppress(OSError):
+            self.service.call(f"/tasks/{task}/cancel", {})

@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from email.message import Message
 from pathlib import Path
 from typing import Any
+from urllib.error import HTTPError, URLError
+
+import pytest
 
 from benchmarks.androidworld.agent import OpenGuiAgent, Policy, Service
 from benchmarks.androidworld.report import report
@@ -86,3 +91,52 @@ def test_what_its_person_says(tmp_path: Path) -> None:
     own.write_text('[ask]\nanswer = "blue"\n', encoding="utf-8")
     assert Policy(own).answer({"kind": "ask", **ask}) == "blue"
     assert Policy(own).answer({"kind": "approve", **ask}) is None
+
+
+QUESTION = {"id": "q1", "kind": "approve", "text": "May it?", "detail": ""}
+
+
+@dataclass(frozen=True)
+class Refusing(Service):
+    """A service of which each look at the task is scripted, and which refuses answers with `code`."""
+
+    looks: list[dict[str, Any]] = field(default_factory=list)
+    code: int = 409
+    called: list[str] = field(default_factory=list)
+
+    def call(self, path: str, body: Mapping[str, Any] | None = None) -> dict[str, Any]:
+        self.called.append(path)
+        assert body is None or "/" in path
+        if path.endswith("/answer"):
+            raise HTTPError(self.url, self.code, "refused", Message(), None)
+        if path.endswith("/cancel"):
+            return {}
+        if not self.looks:
+            raise URLError("gone")
+        said = {"summary": "", "data": None, "steps": 0, "tokens": 0, "questions": []}
+        return {"id": "t1", "outcome": None} | said | self.looks.pop(0)
+
+
+def agent_of(service: Refusing) -> OpenGuiAgent:
+    return OpenGuiAgent(StandIn(), service, lambda text: text, Result, poll=0)
+
+
+def test_an_answer_that_is_refused_ends_no_episode() -> None:
+    """Seen failing before: the refusal was raised, and the task went on with nobody."""
+    over = Refusing("http://bot", "t", looks=[{"questions": [QUESTION]}, {"outcome": "succeeded"}])
+    assert episode(agent_of(over), "do it")["questions"] == [
+        [{"kind": "approve", "text": "May it?", "answer": "allow", "refused": 409}]
+    ]
+    assert not any(path.endswith("/cancel") for path in over.called)
+    still = Refusing("http://bot", "t", looks=[{"questions": [QUESTION]}] * 2 + [{"outcome": "cancelled"}])
+    assert episode(agent_of(still), "do it")["outcome"] == ["cancelled"]
+    assert still.called.count("/tasks/t1/answer") == 1
+    assert "/tasks/t1/cancel" in still.called
+
+
+@pytest.mark.parametrize("code", [500, 409])
+def test_a_task_is_cancelled_whatever_ends_the_episode(code: int) -> None:
+    service = Refusing("http://bot", "t", looks=[{"questions": [QUESTION]}], code=code)
+    with pytest.raises(OSError, match="refused" if code == 500 else "gone"):
+        episode(agent_of(service), "do it")
+    assert service.called[-1] == "/tasks/t1/cancel"

@@ -9,12 +9,16 @@ from typing import Final
 from agent.actions import Action, PointTarget, Swipe, Tap, Type
 from agent.graph.executor.action_spec import PhoneContext
 from agent.graph.executor.anchors import looks, nearest
+from agent.graph.executor.still_there import StillThere
+from agent.graph.executor.targets import ResolvedTarget
+from agent.guards.gate import SLID
 from agent.guards.pickers import is_part_of_picker
 from agent.guards.reading import is_press
 from agent.guards.reasons import UNREAD
 from agent.guards.touch_target import TouchTarget, pressed
 from agent.tools.spec import ActionError
 from devices import inputs
+from devices.errors import InputRejected
 from devices.geometry import Point
 from devices.phone import Element, Observation
 
@@ -72,6 +76,11 @@ class Fingers:
         """Those of the newest look."""
         return self.seen.elements or ()
 
+    @property
+    def locale(self) -> str:
+        """The language that the phone speaks."""
+        return self._context.phone.info.locale
+
     def now(self, element: Element) -> Element | None:
         """The element of an older look, as it is now."""
         return nearest(looks(element), element.bounds, self.seen)
@@ -116,10 +125,17 @@ class Fingers:
             raise ActionError(HELD.format(reason=gate.reason), reason=gate.reason, uncertain=self.sent > 0)
         touched = pressed(spot)
         proven = touched is not None and is_part_of_picker(touched, self.elements)
-        if gate.standing == "unknown" and context.unknown_is_judged and is_press(action, spot) and not proven:
+        unread = gate is SLID or (gate.standing == "unknown" and is_press(action, spot) and not proven)
+        if unread and context.unknown_is_judged:
             raise ActionError(HELD.format(reason=UNREAD), reason=UNREAD, uncertain=self.sent > 0)
         self.sent += 1
-        await context.control.guard(context.phone.act(physical, receipt=f"{context.key.receipt}-{self.sent}"))
+        receipt, cover = f"{context.key.receipt}-{self.sent}", context.mask.observation
+        judged = StillThere(action, ResolvedTarget(target, at, end), seen, spot, context.policy, cover, read=False)
+        try:
+            await context.control.guard(context.phone.act(physical, receipt=receipt, judged=judged))
+        except InputRejected:
+            self.sent -= 1  # nothing of it has reached the phone
+            raise
         self.seen = await context.screen.peek(keep=True, moved=True)
         self._require_words()
         if self.seen.package != self._app:

@@ -17,7 +17,7 @@ from agent.graph.executor.reader import has_reader, read_press
 from agent.graph.executor.state import ExecutorState
 from agent.graph.executor.targets import ResolvedTarget, resolve_target, scroll_of, spoken_as
 from agent.guards.blind import tells_nothing
-from agent.guards.gate import Gate
+from agent.guards.gate import SLID, Gate
 from agent.guards.reading import UNKNOWN, PressReading, is_press
 from agent.guards.reasons import UNREAD
 from agent.guards.touch_target import TouchTarget
@@ -73,7 +73,7 @@ async def _read(
     action, where, sight = it.action, it.where, it.sight
     if not is_its_input(action, where, it.physical, sight):
         action, where = spoken_as(it.physical, sight)
-    if not is_press(action, spot_of(sight, where, action)):
+    if gate is not SLID and not is_press(action, spot_of(sight, where, action)):
         return gate
     reading = UNKNOWN
     if has_reader(context):
@@ -104,7 +104,7 @@ def would_be_read(state: ExecutorState, context: RunContext, sight: ScreenView, 
         return False
     spot = spot_of(sight, where, action)
     gate = context.policy.gate(action, spot)
-    if gate.verdict != "allow" or gate.standing != "unknown" or not is_press(action, spot):
+    if gate.verdict != "allow" or gate.standing != "unknown" or not (gate is SLID or is_press(action, spot)):
         return False
     return spec.gate(action, _situation(state, context, spot)).verdict == "allow"
 

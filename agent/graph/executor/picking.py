@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
+from dataclasses import replace
 from datetime import date, time
 from typing import Final
 
 from agent.graph.executor.fingers import Fingers, Missed, Shown, together
-from agent.graph.executor.turning import turn
+from agent.graph.executor.turning import turn, wheel_at
 from agent.guards.pickers import (
     Calendar,
     Wheel,
@@ -58,14 +59,14 @@ async def set_time(f: Fingers, wanted: time) -> Shown | None:
     if not columns:
         return None
     halves = "half" in columns
-    turned = [
-        await _to_number(f, columns["hour"], _hour(wanted, halves=halves)),
-        await _to_number(f, columns["minute"], wanted.minute),
-    ]
+    values = {"hour": _hour(wanted, halves=halves), "minute": wanted.minute}
+    for name, value in values.items():
+        await _to_number(f, columns[name], value)
+    half = "pm" if wanted.hour >= 12 else "am"
     if halves:
-        half = "pm" if wanted.hour >= 12 else "am"
-        turned.append((await turn(f, columns["half"], lambda wheel: 0 if wheel.period == half else None)).text)
-    return Shown(" ".join(turned), True)
+        await turn(f, columns["half"], lambda wheel: 0 if wheel.period == half else None)
+    shown = _standing(f, columns, values)
+    return together(" ", shown, _half_shown(f, columns["half"], half)) if halves else shown
 
 
 # Wheels
@@ -73,13 +74,27 @@ async def set_time(f: Fingers, wanted: time) -> Shown | None:
 
 async def _on_wheels(f: Fingers, columns: Mapping[str, Wheel], wanted: date) -> Shown:
     values = {"year": wanted.year, "month": wanted.month, "day": wanted.day}
-    return Shown(" ".join([await _to_number(f, columns[n], values[n]) for n in values if n in columns]), True)
+    for name, value in values.items():
+        if name in columns:
+            await _to_number(f, columns[name], value)
+    shown = _standing(f, columns, values)
+    return replace(shown, right=shown.right and (True if len(columns) == len(values) else None))
 
 
-async def _to_number(f: Fingers, wheel: Wheel, number: int) -> str:
-    """What the wheel shows once it has this number, or the month of this number."""
-    done = await turn(f, wheel, lambda now: None if now.number is None else number - now.number)
-    return done.text
+def _standing(f: Fingers, columns: Mapping[str, Wheel], values: Mapping[str, int]) -> Shown:
+    """What the wheels show when all are turned: one may take others with it."""
+    now = {name: wheel_at(f, columns[name]) for name in values if name in columns}
+    return Shown(" ".join(each.text for each in now.values()), all(now[n].number == values[n] for n in now))
+
+
+def _half_shown(f: Fingers, wheel: Wheel, half: str) -> Shown:
+    now = wheel_at(f, wheel)
+    return Shown(now.text, now.period == half)
+
+
+async def _to_number(f: Fingers, wheel: Wheel, number: int) -> None:
+    """Turn it until it has this number, or the month of this number."""
+    await turn(f, wheel, lambda now: None if now.number is None else number - now.number)
 
 
 def _date_columns(wheels: Sequence[Wheel], locale: str) -> Mapping[str, Wheel]:
@@ -138,8 +153,9 @@ async def _on_calendar(f: Fingers, wanted: date, locale: str) -> Shown:
     cell = _calendar(f).cell(wanted.day)
     if cell is None:
         raise Missed("That day cannot be chosen there.")
+    before = {(each.resource_id, each.label) for each in f.elements}
     await f.tap(cell)
-    return _day_shown(f, wanted)
+    return _day_shown(f, wanted, before)
 
 
 def _calendar(f: Fingers) -> Calendar:
@@ -179,16 +195,20 @@ async def _choose_year(f: Fingers, year: int) -> None:
     raise Missed("There is no list of years.")
 
 
-def _day_shown(f: Fingers, wanted: date) -> Shown:
-    """What names the chosen day now: its head, the mark on it, or the page that the calendar was opened from."""
+def _day_shown(f: Fingers, wanted: date, before: Container[tuple[str, str]]) -> Shown:
+    """What names the chosen day now: the mark on it, or words that were not there `before`: its head, or those of the
+    page that the calendar was opened from.
+    """
     now = calendar_in(f.elements)
+    if now is not None and (cell := now.cell(wanted.day)) is not None and (cell.selected or cell.checked):
+        return Shown(f"{now.year}-{now.month:02}-{wanted.day:02}", (now.year, now.month) == (wanted.year, wanted.month))
     cells = [each for _, each in now.cells] if now is not None else []
     for element in f.elements:
         told = date_in(element.label)
-        if element not in cells and (told.month, told.day) == (wanted.month, wanted.day):
+        if element in cells or (element.resource_id, element.label) in before:
+            continue
+        if (told.month, told.day) == (wanted.month, wanted.day):
             return Shown(element.label, told.year in {None, wanted.year})
-    if now is not None and (cell := now.cell(wanted.day)) is not None and (cell.selected or cell.checked):
-        return Shown(f"{now.year}-{now.month:02}-{wanted.day:02}", True)
     return Shown(wanted.isoformat(), None)
 
 

@@ -20,6 +20,7 @@ from agent.graph.executor.turning import turn
 from agent.guards.pickers import Wheel, sliders_in, wheels_in
 from agent.listing import id_name, words_of
 from agent.observing import ScreenView
+from agent.told_numbers import ToldNumber, number_in
 from agent.tools.spec import ActionError, Done, ungated
 from agent.wording import Texts, shortened
 from devices.errors import PhoneError
@@ -33,8 +34,7 @@ NOT_ALL: Final = "Only the {part} was set: nothing here takes the rest. Go on fr
 _SHOWN: Final = 40
 _DATE: Final = re.compile(r"(\d{4})-(\d{1,2})-(\d{1,2})")
 _TIME: Final = re.compile(r"(\d{1,2}):(\d{2})(?::\d{2})?\s*([ap])?", re.IGNORECASE)
-_NUMBER: Final = re.compile(r"(?<![\w.])-?\d+(?:[.,]\d+)?")
-_RANGE: Final = re.compile(r"\s*(-?\d+(?:\.\d+)?)\s*(?:-|–|\.\.|to)\s*(-?\d+(?:\.\d+)?)\s*%?\s*")
+_RANGE: Final = re.compile(r"(-?\d[\d.,]*?)\s*(?:-|–|\.\.|to)\s*(-?\d[\d.,]*)\s*(%?)")
 _TEXTS: Final = Texts(
     {
         "set": "set {value}",
@@ -91,12 +91,13 @@ class _Wanted:
             raise ActionError(f"Not done: {self.text!r} is no time: {error}.") from None
 
     @property
-    def numbers(self) -> tuple[float, ...]:
-        """One, or the two ends of a range."""
+    def numbers(self) -> tuple[ToldNumber, ...]:
+        """One, or the two ends of a range; none where the words say anything else."""
         if found := _RANGE.fullmatch(self.text):
-            return float(found[1]), float(found[2])
-        found = _NUMBER.search(self.text)
-        return (float(found[0].replace(",", ".")),) if found else ()
+            ends = [number_in(found[n] + found[3]) for n in (1, 2)]
+            return tuple(each for each in ends if each is not None) if None not in ends else ()
+        found_one = number_in(self.text)
+        return () if found_one is None else (found_one,)
 
 
 async def set_value(action: SetValue, context: PhoneContext) -> Done:
@@ -174,16 +175,21 @@ async def _set_one(f: Fingers, wanted: _Wanted, target: Element | None) -> Shown
         return await _set_wheel(f, wheels[0], wanted)
     if not sliders or not wanted.numbers:
         raise ActionError(NO_PICKER.format(value=wanted.text))
-    return await set_slider(f, sliders[0], wanted.numbers, target, percent="%" in wanted.text)
+    return await set_slider(f, sliders[0], wanted.numbers, target)
 
 
 async def _set_wheel(f: Fingers, wheel: Wheel, wanted: _Wanted) -> Shown:
-    number, plain = int(wanted.numbers[0]) if wanted.numbers else None, wanted.text.casefold()
+    number = wanted.numbers[0] if len(wanted.numbers) == 1 else None
+    plain = wanted.text.casefold()
 
     def away(now: Wheel) -> int | None:
-        if now.text.strip().casefold() == plain:
+        shown = number_in(now.text, f.locale)
+        if now.text.strip().casefold() == plain or (number is not None and shown == number):
             return 0
-        return None if number is None or now.number is None else number - now.number
+        if number is None or shown is None or number.percent != shown.percent:
+            return None
+        steps = number.value - shown.value
+        return int(steps) if steps.is_integer() and shown.value.is_integer() else None
 
     return Shown((await turn(f, wheel, away)).text, True)
 

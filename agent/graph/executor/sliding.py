@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from typing import Final
 
 from agent.graph.executor.fingers import Fingers, Missed, Shown, together
 from agent.guards.pickers import Slider, sliders_in
+from agent.told_numbers import ToldNumber, number_in, numbers_in
 from devices.geometry import Point
-from devices.phone import Element, Observation
+from devices.phone import Element
 
 WHICH: Final = "There are several of them. Name one as the target."
 NO_RANGE: Final = "Its range is not told. Give the value as a percentage."
@@ -16,62 +16,60 @@ _MOST_MOVES: Final = 8
 _SLIDE_MS: Final = 600
 _NEAR: Final = 3
 """How many times the height of a slider its words may be away."""
-_NUMBER: Final = re.compile(r"(?<![\w.])-?\d+(?:[.,]\d+)?")
 
 
-async def set_slider(
-    f: Fingers, slider: Slider, values: tuple[float, ...], target: Element | None, *, percent: bool
-) -> Shown:
+async def set_slider(f: Fingers, slider: Slider, values: tuple[ToldNumber, ...], target: Element | None) -> Shown:
     """Move it to a value, or both of its thumbs to the ends of a range. Raises Missed and what fingers raise."""
     thumbs = slider.thumbs
     if len(values) == 1:
         ends = [n for n, thumb in enumerate(thumbs) if target is not None and thumb.bounds == target.bounds]
         if len(thumbs) > 1 and not ends:
             raise Missed(WHICH)
-        return await _slide(f, slider, ends[0] if ends else 0, values[0], percent=percent)
+        return await _slide(f, slider, ends[0] if ends else 0, values[0])
     if len(thumbs) != len(values):
         raise Missed("It has one value, not two.")
-    low, high = sorted(values)
-    now = _reading(f.seen, slider, 1)
+    low, high = sorted(values, key=lambda each: each.value)
+    now = _reading(f, slider, 1)
     # The end that moves away from the other one goes first, so that neither is in the other's way.
-    order = ((1, high), (0, low)) if now is None or high >= now else ((0, low), (1, high))
-    shown = {n: await _slide(f, slider, n, value, percent=percent) for n, value in order}
+    order = ((1, high), (0, low)) if now is None or high.value >= now.value else ((0, low), (1, high))
+    shown = {n: await _slide(f, slider, n, value) for n, value in order}
     return together("-", shown[0], shown[1])
 
 
-async def _slide(f: Fingers, slider: Slider, thumb: int, value: float, *, percent: bool) -> Shown:
+async def _slide(f: Fingers, slider: Slider, thumb: int, wanted: ToldNumber) -> Shown:
     """Move the thumb, read, and move it again by what was read, until the value is there."""
-    here = _again(f, slider)
+    here, value = _again(f, slider), wanted.value
     known: dict[int, float] = {}
     for n, each in enumerate(here.thumbs):
-        if (read := _reading(f.seen, here, n)) is not None:
-            known[_along(here, each.bounds.centre)] = read
-    read, at = _reading(f.seen, here, thumb), None
+        if (told := _reading(f, here, n)) is not None and told.percent >= wanted.percent:
+            known[_along(here, each.bounds.centre)] = told.value
+    told, at = _reading(f, here, thumb), None
     if here.thumbs:
         at = _along(here, here.thumbs[thumb].bounds.centre)
-    if read is None and not percent and not 0 <= value <= 100:
+    if told is None and not wanted.percent and not 0 <= value <= 100:
         raise Missed(NO_RANGE)
     low, high = _ends(here)
     for _ in range(_MOST_MOVES):
-        if read is not None and abs(read - value) < 0.5 * (not value % 1) + 0.01:
-            return Shown(f"{read:g}", True)
+        read = told.value if told is not None and told.percent >= wanted.percent else None
+        if told is not None and read is not None and abs(read - value) < 0.5 * (not value % 1) + 0.01:
+            return Shown(str(told), read == value)
         goal = _goal(here, known, value)
         rising = 1 if value > (value if read is None else read) else -1
         while goal in known and low < goal + rising < high:
             goal += rising  # the next pixel: what was reckoned is where it has been
         start = at if at is not None else _away(here, goal)
         await f.swipe(_point(here, start), _point(here, goal), _SLIDE_MS)
-        here, before = _again(f, slider), read
-        read = _reading(f.seen, here, thumb)
-        if read is not None and read == before and at is None:  # it does not follow a finger from anywhere
+        here, before = _again(f, slider), told
+        told = _reading(f, here, thumb)
+        if told is not None and told == before and at is None:  # it does not follow a finger from anywhere
             await f.tap(_point(here, goal))
             here = _again(f, slider)
-            read = _reading(f.seen, here, thumb)
+            told = _reading(f, here, thumb)
         at = _along(here, here.thumbs[thumb].bounds.centre) if here.thumbs else goal
-        if read is None:
-            return Shown(f"{value:g}", None)
-        known[goal] = read
-    return Shown(f"{read:g}", False)
+        if told is None or told.percent < wanted.percent:  # a number that is no share tells nothing of one
+            return Shown(str(told or wanted), None)
+        known[goal] = told.value
+    return Shown(str(told), False)
 
 
 def _again(f: Fingers, slider: Slider) -> Slider:
@@ -126,24 +124,21 @@ def _away(slider: Slider, goal: int) -> int:
     return goal - way if goal - way >= low else goal + way
 
 
-def _reading(seen: Observation, slider: Slider, thumb: int) -> float | None:
-    """The value that is told: by the thumb, the track, or the words nearest to it. None where none is."""
+def _reading(f: Fingers, slider: Slider, thumb: int) -> ToldNumber | None:
+    """The value that is told: by the thumb, the track, or the words nearest to it. None where none is, or more."""
     own = slider.thumbs[thumb : thumb + 1] if slider.thumbs else ()
     for each in own:
-        if numbers := _NUMBER.findall(each.label):
-            return float(numbers[-1].replace(",", "."))
-    if numbers := _NUMBER.findall(slider.track.label):
-        return float(numbers[min(thumb, len(numbers) - 1)].replace(",", "."))
+        if each.label:
+            return number_in(each.label, f.locale)
+    if numbers := numbers_in(slider.track.label, f.locale):
+        return numbers[thumb] if len(numbers) == max(1, len(slider.thumbs)) else None
     box = slider.track.bounds
     reach = _NEAR * min(box.bottom - box.top, box.right - box.left)
     near = [
-        (
-            abs(e.bounds.centre.y - box.centre.y) + max(0, e.bounds.left - box.right, box.left - e.bounds.right),
-            number[0],
-        )
-        for e in seen.elements or ()
-        if len(number := _NUMBER.findall(e.text)) == 1
+        (abs(e.bounds.centre.y - box.centre.y) + max(0, e.bounds.left - box.right, box.left - e.bounds.right), n)
+        for n, e in enumerate(f.elements)
+        if any(map(str.isdecimal, e.text))
         and not e.editable
         and box.top - reach < e.bounds.centre.y < box.bottom + reach
     ]
-    return float(min(near)[1].replace(",", ".")) if near else None
+    return number_in(f.elements[min(near)[1]].text, f.locale) if near else None

@@ -21,6 +21,7 @@ from agent.guards.binding import approval_context, picture_of, pictured, same_pi
 from agent.guards.dialogs import is_dialog
 from agent.guards.policy import Policy
 from agent.guards.reading import is_press
+from agent.guards.slides import is_made_to_slide, words_around
 from agent.guards.touch_target import TouchTarget, is_row, pressed, words_under
 from devices.geometry import Bounds
 from devices.phone import Element, Observation
@@ -31,7 +32,7 @@ _NUMBER: Final = re.compile(r"\d+")
 
 @dataclass(frozen=True)
 class StillThere:
-    """Implements devices.phone.Judged for a press: what it met when the rules let it pass.
+    """Implements devices.phone.Judged for a press or a slide: what it met when the rules let it pass.
 
     `cover` takes the secrets out of a look, as they were out of `seen`. `read` says that a reader was asked as well:
     its answer holds for the words of just that dialog or row.
@@ -67,12 +68,13 @@ class StillThere:
         now = self.cover(Observation(self.seen.size, None, elements, self.seen.package, activity=self.seen.activity))
         told = now.elements or ()
         target = None if self.spot.target is None else self._found(self.spot.target, told)
-        if self.spot.target is not None and target is None:
+        presses = is_press(self.action, self.spot)
+        if presses and self.spot.target is not None and target is None:
             return False
         spot = replace(self.spot, target=target, around=told)
         if self.policy.press_gate(self.action, spot).verdict != "allow":
             return False
-        if (target is None or not target.editable) and _words(self.spot) != _words(spot):
+        if presses and (target is None or not target.editable) and _words(self.spot) != _words(spot):
             return False
         return not self.read or _near(self.seen, self.where) == _near(now, ResolvedTarget(target, self.where.point))
 
@@ -100,8 +102,10 @@ def still_there(
     *,
     read: bool,
 ) -> StillThere | None:
-    """What this press has to meet; None for what presses nothing, and where no elements have told what is there."""
-    if seen.elements is None or not is_press(action, spot):
+    """What this press or slide has to meet; None for what does nothing but scroll, and where no elements have told what
+    is there.
+    """
+    if seen.elements is None or not (is_press(action, spot) or is_made_to_slide(spot) or words_around(spot)):
         return None
     return StillThere(action, where, seen, spot, policy, cover, read)
 

@@ -16,7 +16,7 @@ from agent.graph.executor.targets import ResolvedTarget
 from agent.guards.policy import Policy
 from agent.guards.touch_target import TouchTarget
 from agent.models.base import ModelReply, ModelRequest
-from devices.geometry import Bounds
+from devices.geometry import Bounds, Point
 from devices.phone import Element, Observation
 from tests.agent.graph.rig import Rig, Work, order
 from tests.agent.guards.screens import HERE, SIZE
@@ -98,6 +98,19 @@ def test_what_presses_nothing_or_was_judged_without_elements_has_nothing_to_meet
     spot = TouchTarget("com.example", point=where.point, size=SIZE)
     tapped = act.Tap(target=HERE)
     assert still_there(tapped, where, blind, spot, Policy.default(), lambda look: look, read=False) is None
+
+
+def test_what_is_slid_has_to_say_the_same_around_it() -> None:
+    """A scroll over words is none. Seen failing with presses alone."""
+    bar = Element(Bounds(60, 1300, 1020, 1420), class_name="android.widget.SeekBar")
+    where = ResolvedTarget(None, Point(200, 1360), Point(900, 1360))
+    seen = Observation(SIZE, None, (TITLE, SAID, bar), "com.example")
+    spot = TouchTarget("com.example", None, seen.elements or (), where.point, where.end, size=SIZE)
+    swipe = act.Swipe(start=HERE, end=HERE)
+    known = still_there(swipe, where, seen, spot, Policy.default(), lambda look: look, read=False)
+    assert known is not None
+    assert known.tells_same((TITLE, replace(SAID, text="A free trial of 2 days"), bar))
+    assert not known.tells_same((TITLE, replace(SAID, text="Slide to pay"), bar))
 
 
 @pytest.mark.parametrize("target", [FIELD, ROWS[1]], ids=["field", "row"])

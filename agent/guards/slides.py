@@ -1,0 +1,163 @@
+"""What is slid: the control under a finger that holds a value or a knob, and the words on it, above, below and beside.
+
+Apps draw "Slide to pay" on a track, or as a text of its own around it. Trees leave out what has no words and takes no
+touch, so of a drawn track there may be nothing but these words.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import Final
+
+from agent.guards.touch_target import LARGE_SHARE, TouchTarget, is_button, is_row
+from devices.geometry import Bounds, Point
+from devices.phone import Element, is_slider
+
+REACH: Final = 0.04
+"""Of the screen's height: so near to a control words are its own, or as near as the control is high."""
+LONG: Final = 3
+"""How many times as long as it is thick a track is at least."""
+_AGREEING: Final = ("SlideToActView", "SwipeButton")
+_CONFIRMING: Final = re.compile(r"(?:slide|swipe|drag)(?:to|button|confirm|unlock|pay|view\Z)", re.IGNORECASE)
+"""Classes of controls that are slid to agree to something; a SeekBar sets a value as well."""
+_CALL: Final = re.compile(
+    r"answer_?(?:call|button|slider|handle|icon)|incoming_call_puck|slide_to_answer|swipe_to_answer"
+)
+
+_Said = list[tuple[Element, str]]
+
+
+def on_slider(spot: TouchTarget) -> bool:
+    """Whether the finger comes down on what Android calls a slider."""
+    return any(map(_is_slider, _held(spot)))
+
+
+def is_confirming_slider(spot: TouchTarget) -> bool:
+    """Whether the finger comes down on a control that is made to be slid for a consent."""
+    return any(_CONFIRMING.search(e.class_name.rsplit(".", 1)[-1]) for e in _held(spot))
+
+
+def takes_call(spot: TouchTarget) -> bool:
+    """Whether the finger comes down on what is moved to take a call, by its id: it has no words in most dialers."""
+    return any(_CALL.search(e.resource_id.rsplit("/", 1)[-1]) for e in _held(spot))
+
+
+def is_made_to_slide(spot: TouchTarget) -> bool:
+    """Whether the finger comes down on a slider, or on a track or a knob without words of its own."""
+    return on_slider(spot) or is_confirming_slider(spot) or _drawn(spot) is not None
+
+
+def words_in_row(spot: TouchTarget) -> _Said:
+    """The words at the height where a finger comes down: a slider's may stand on it or beside it."""
+    start = _finger(spot)
+    if start is None:
+        return []
+    return _said(e for e in spot.around if e.bounds.top <= start.y < e.bounds.bottom and _is_small(e, spot))
+
+
+def words_around(spot: TouchTarget) -> _Said:
+    """The words on and right above and below what is slid there, from above; none where nothing is.
+
+    A finger that goes to the side may slide whatever it begins on, any other one what is made for it.
+    """
+    box = _slid(spot)
+    return [] if box is None else _near(box, spot)
+
+
+def words_by_end(spot: TouchTarget) -> _Said:
+    """The words right above and below the place where a finger drops what it drags."""
+    end = spot.end
+    if end is None:
+        return []
+    here = Bounds(end.x, end.y, end.x + 1, end.y + 1)
+    under = [e.bounds for e in spot.around if e.bounds.holds(end) and _is_small(e, spot)]
+    return _near(min(under, key=lambda box: box.area, default=here), spot)
+
+
+def _near(box: Bounds, spot: TouchTarget) -> _Said:
+    height = spot.size.height if spot.size is not None else max((e.bounds.bottom for e in spot.around), default=0)
+    reach = max(min(_sides(box)), round(REACH * height))
+    near = (
+        e
+        for e in spot.around
+        if not e.editable
+        and e.bounds.left < box.right
+        and box.left < e.bounds.right
+        and box.top - reach <= e.bounds.bottom
+        and e.bounds.top <= box.bottom + reach
+        and _is_small(e, spot)
+    )
+    return _said(sorted(near, key=lambda e: (e.bounds.top, e.bounds.left)))
+
+
+def _slid(spot: TouchTarget) -> Bounds | None:
+    """The bounds of what is slid there, with its track where one is told."""
+    under, start, end = _under(spot), _finger(spot), spot.end
+    sliders = [e for e in under if _is_slider(e)]
+    if sliders:
+        return max(sliders, key=lambda e: e.bounds.area).bounds
+    if (drawn := _drawn(spot)) is not None:
+        return drawn
+    if start is None or end is None or abs(end.x - start.x) <= abs(end.y - start.y):
+        return None
+    here = Bounds(start.x, start.y, start.x + 1, start.y + 1)
+    box = min((e.bounds for e in under), key=lambda b: b.area, default=here)
+    return Bounds(min(box.left, end.x), box.top, max(box.right, end.x), box.bottom)
+
+
+def _drawn(spot: TouchTarget) -> Bounds | None:
+    """The bounds of the drawn track under the finger: it says nothing itself, and nor does the knob on it."""
+    under = _under(spot)
+    knob = min(under, key=lambda e: e.bounds.area, default=None)
+    if knob is None or _speaks(knob) or knob.editable or knob.checkable or is_row(knob, spot.around):
+        return None
+    wide, high = _sides(knob.bounds)
+    tracks = [
+        e.bounds
+        for e in under
+        if e is not knob
+        and not is_row(e, spot.around)
+        and max(_sides(e.bounds)) >= LONG * max(wide, high)
+        and min(_sides(e.bounds)) <= 2 * min(wide, high)
+    ]
+    if tracks:
+        return min(tracks, key=lambda b: b.area)
+    holds = any(_speaks(e) and knob.bounds.holds(e.bounds.centre) for e in spot.around)
+    return knob.bounds if is_button(knob) and max(wide, high) >= LONG * min(wide, high) and not holds else None
+
+
+def _speaks(element: Element) -> bool:
+    """Whether it has words: arrows and other signs are none."""
+    return any(map(str.isalnum, element.label + element.hint))
+
+
+def _said(elements: Iterable[Element]) -> _Said:
+    return [(e, label) for e in elements for label in (e.text, e.description, e.hint) if label]
+
+
+def _is_slider(element: Element) -> bool:
+    return is_slider(element) or element.class_name.endswith(_AGREEING)
+
+
+def _finger(spot: TouchTarget) -> Point | None:
+    return spot.point or (spot.target.bounds.centre if spot.target is not None else None)
+
+
+def _held(spot: TouchTarget) -> list[Element]:
+    """Whatever the finger comes down on, pages as well."""
+    start = _finger(spot)
+    return [] if start is None else [e for e in spot.around if e.bounds.holds(start)]
+
+
+def _under(spot: TouchTarget) -> list[Element]:
+    return [e for e in _held(spot) if _is_small(e, spot)]
+
+
+def _is_small(element: Element, spot: TouchTarget) -> bool:
+    """Whether it is no page."""
+    return element.bounds.area <= LARGE_SHARE * spot.area
+
+
+def _sides(box: Bounds) -> tuple[int, int]:
+    return box.right - box.left, box.bottom - box.top
