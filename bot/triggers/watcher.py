@@ -143,6 +143,8 @@ class TriggerWatcher:
             except TimeoutError:
                 logger.warning("trigger %s took longer than %g s and is tried again", schedule.id, DEAL)
                 return
+            except StoreAway as away:
+                logger.debug("trigger %s is tried again: %s", schedule.id, away)
             except Exception:
                 logger.exception("trigger %s failed and is tried again", schedule.id)
 
@@ -154,22 +156,10 @@ class TriggerWatcher:
         is_before = begun is None or one.age >= self._ticks() - begun
         if (schedule.id, mark) in self._dealt or not trigger.takes(one) or is_before:
             return
-<<<<<<< HEAD
-        try:
-            if not await self._services.store.schedules.is_marked(schedule.id, mark):
-                with speaking(schedule.plan.person.language):
-                    await self._deal(schedule, mark, one, now)
-            self._dealt[schedule.id, mark] = None
-        except StoreAway as away:
-            logger.debug("trigger %s is tried again: %s", schedule.id, away)
-        except Exception:
-            logger.exception("trigger %s failed and is tried again", schedule.id)
-=======
         if not await self._services.store.schedules.is_marked(schedule.id, mark):
             with speaking(schedule.plan.person.language):
                 await self._deal(schedule, mark, one, self._services.clock())
         self._dealt[schedule.id, mark] = None
->>>>>>> fixhooks2
 
     async def _deal(self, schedule: Schedule, mark: str, one: PhoneNotification, now: float) -> None:
         trigger, plan = schedule.plan.trigger, schedule.plan
