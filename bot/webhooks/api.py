@@ -19,7 +19,8 @@ from bot.web.v1.asking import Caller, Id, Limit, NumberCursor, page
 from bot.web.v1.calls import Calls
 from bot.web.v1.models.base import TEXT_LIMIT, Got, Listed, Name, Sent
 from bot.web.v1.models.tasks import HowTo
-from bot.webhooks.making import WebhookCommands, WebhookWish, is_arrival
+from bot.webhooks.delivery import is_arrival
+from bot.webhooks.making import WebhookCommands, WebhookWish
 from bot.webhooks.signing import new_secret
 
 router = APIRouter(tags=["webhooks"])

@@ -10,7 +10,7 @@ from bot.cli.control import service_of
 from bot.cli.exits import OK, Refused
 from bot.config.settings import Settings
 from bot.texts import say
-from bot.webhooks.making import test_words
+from bot.webhooks.delivery import test_words
 
 _ALL = "/api/v1/webhooks"
 

@@ -11,7 +11,8 @@ from bot.commands.request import Request, plain
 from bot.domain.outgoing import Reply
 from bot.domain.webhook import Webhook
 from bot.texts import say
-from bot.webhooks.making import WebhookCommands, WebhookWish, host_of, test_words
+from bot.webhooks.delivery import host_of, test_words
+from bot.webhooks.making import WebhookCommands, WebhookWish
 
 _LIST: Final = frozenset({"", "list", "列表"})
 _ADD: Final = re.compile(r"add\s+(\S+)", re.IGNORECASE)

@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from http import HTTPStatus
-from typing import TYPE_CHECKING, Final
+from typing import Final
 from urllib.parse import urlsplit
 
 from agent.guards.web_address import is_public_host, read_host
+from agent.tools.egress import Egress
 from bot.application.access import Caller, Refused, Unknown, audited, require, verdict
 from bot.application.services import Services
 from bot.domain.right import Right
 from bot.domain.webhook import NewWebhook, Webhook
 from bot.store.audit import AuditKind
 from bot.texts import say
+from bot.webhooks.delivery import egress_of, host_of, send_test
 from bot.webhooks.signing import new_secret
-
-if TYPE_CHECKING:
-    from agent.tools.egress import Egress
 
 MOST: Final = 20
 """Webhooks of one person."""
@@ -90,8 +88,6 @@ class WebhookCommands:
 
     async def test(self, number: str, egress: Egress | None = None) -> int:
         """Send one a test, by the way out that is set or another one. The status of the answer, 0 where none came."""
-        from bot.webhooks.sender import egress_of, send_test  # noqa: PLC0415 - aiohttp, and the sender needs `host_of`
-
         found = await self._known(number)
         return await send_test(found, self._services, egress or egress_of(self._services))
 
@@ -113,25 +109,6 @@ class WebhookCommands:
 
     async def _note(self, kind: AuditKind, one: Webhook) -> None:
         await self._services.store.audit.note(kind, self._caller.person, detail=f"{one.id}: {host_of(one.wish.url)}")
-
-
-def is_arrival(status: int) -> bool:
-    """Whether an answer with this status says that a message has arrived."""
-    return HTTPStatus.OK <= status < HTTPStatus.MULTIPLE_CHOICES
-
-
-def test_words(webhook: str, status: int) -> str:
-    """What is told of a test."""
-    if is_arrival(status):
-        return say("webhook.tested", webhook=webhook, status=status)
-    return (
-        say("webhook.not_tested", webhook=webhook, status=status) if status else say("webhook.silent", webhook=webhook)
-    )
-
-
-def host_of(url: str) -> str:
-    """The host alone: the rest of an address may hold what lets somebody in."""
-    return urlsplit(url).hostname or ""
 
 
 def _check_address(url: str, services: Services) -> None:

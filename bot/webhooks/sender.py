@@ -9,9 +9,7 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
-import secrets
 from collections.abc import Awaitable, Callable
-from datetime import UTC, datetime
 from functools import partial
 from http import HTTPStatus
 from typing import Any, Final
@@ -26,14 +24,13 @@ from bot.domain.webhook import Delivery, NewWebhook, Webhook, WebhookEvent
 from bot.store.audit import AuditKind
 from bot.store.errors import StoreAway
 from bot.texts import say, speaking
-from bot.webhooks.making import host_of, is_arrival
+from bot.webhooks.delivery import egress_of, host_of, is_arrival, moment
 from bot.webhooks.signing import headers_of
 
 PAUSES: Final = (5.0, 60.0, 300.0, 1800.0, 7200.0, 18_000.0, 36_000.0, 50_400.0, 72_000.0, 86_400.0)
 """Seconds before each further try, as Standard Webhooks advises; after the last the message is given up."""
 LONG: Final = 5 * 86_400.0
 """Seconds without an answer after which a webhook is switched off."""
-TRY_S: Final = 15.0
 LOOK_AGAIN: Final = 30.0
 """Seconds between two looks at most."""
 AT_ONCE: Final = 20
@@ -44,28 +41,9 @@ BATCH: Final = 20
 logger = logging.getLogger(__name__)
 
 
-def egress_of(services: Services) -> Egress:
-    """The way out, with the hosts and the proxy that are set."""
-    now = services.live.now
-    return Egress(named=frozenset(now.webhook_hosts), proxy=now.web_proxy.get_secret_value(), seconds=TRY_S)
-
-
 def sender_of(services: Services) -> WebhookSender:
     """With the hosts and the proxy that are set."""
     return WebhookSender(services, egress_of(services))
-
-
-async def send_test(webhook: Webhook, services: Services, egress: Egress) -> int:
-    """Send `webhook.test` once, signed as every message. The status of the answer, 0 where none came."""
-    now = services.clock()
-    told = {"type": "webhook.test", "timestamp": _moment(now), "data": {"webhook": webhook.id}}
-    body = json.dumps(told).encode()
-    headers = headers_of(webhook.wish.secret, f"msg_{webhook.id}_test_{secrets.token_hex(8)}", now, body)
-    try:
-        return (await egress.fetch(webhook.wish.url, headers=headers, send=body, reads=False)).status
-    except FetchFailed as failed:
-        logger.info("webhook %s (%s) did not get its test: %s", webhook.id, host_of(webhook.wish.url), failed)
-        return 0
 
 
 class WebhookSender:
@@ -219,7 +197,7 @@ class WebhookSender:
         if task.request.watch is not None:
             data["schedule"] = task.request.watch.schedule
         kind = "watch.told" if delivery.kind is WebhookEvent.WATCHED else f"task.{delivery.kind.value}"
-        return {"type": kind, "timestamp": _moment(delivery.created), "data": data}
+        return {"type": kind, "timestamp": moment(delivery.created), "data": data}
 
     async def _switch_off(self, webhook: Webhook, why: str) -> None:
         """It is told nothing more, and its owner is told so, once."""
@@ -238,7 +216,3 @@ class WebhookSender:
             await chat.send(wish.place.address, Message(body=words), nonce=f"webhook-{webhook.id}-{why}-{now:.0f}")
         except (ChatError, FloodWait) as error:
             logger.warning("that webhook %s is off could not be told: %s", webhook.id, error)
-
-
-def _moment(at: float) -> str:
-    return datetime.fromtimestamp(at, UTC).isoformat().replace("+00:00", "Z")

@@ -52,7 +52,8 @@ class Browser:
 
     async def beginning(self) -> str:
         """The cursor from which all of the stream is told."""
-        return "0-0-" + (await self.ask("GET", "/api/state")).body["cursor"].rpartition("-")[2]
+        cursor: str = (await self.ask("GET", "/api/state")).body["cursor"]
+        return f"0-0-{cursor.rpartition('-')[2]}"
 
     async def say(self, text: str, event: str) -> Answer:
         return await self.ask("POST", "/api/console/messages", {"text": text, "event": event})

@@ -1,0 +1,64 @@
+"""One message to a webhook: the way out, what counts as an arrival, and a test."""
+
+from __future__ import annotations
+
+import json
+import logging
+import secrets
+from datetime import UTC, datetime
+from http import HTTPStatus
+from typing import Final
+from urllib.parse import urlsplit
+
+from agent.tools.egress import Egress, FetchFailed
+from bot.application.services import Services
+from bot.domain.webhook import Webhook
+from bot.texts import say
+from bot.webhooks.signing import headers_of
+
+TRY_S: Final = 15.0
+
+logger = logging.getLogger(__name__)
+
+
+def egress_of(services: Services) -> Egress:
+    """The way out, with the hosts and the proxy that are set."""
+    now = services.live.now
+    return Egress(named=frozenset(now.webhook_hosts), proxy=now.web_proxy.get_secret_value(), seconds=TRY_S)
+
+
+async def send_test(webhook: Webhook, services: Services, egress: Egress) -> int:
+    """Send `webhook.test` once, signed as every message. The status of the answer, 0 where none came."""
+    now = services.clock()
+    told = {"type": "webhook.test", "timestamp": moment(now), "data": {"webhook": webhook.id}}
+    body = json.dumps(told).encode()
+    headers = headers_of(webhook.wish.secret, f"msg_{webhook.id}_test_{secrets.token_hex(8)}", now, body)
+    try:
+        return (await egress.fetch(webhook.wish.url, headers=headers, send=body, reads=False)).status
+    except FetchFailed as failed:
+        logger.info("webhook %s (%s) did not get its test: %s", webhook.id, host_of(webhook.wish.url), failed)
+        return 0
+
+
+def is_arrival(status: int) -> bool:
+    """Whether an answer with this status says that a message has arrived."""
+    return HTTPStatus.OK <= status < HTTPStatus.MULTIPLE_CHOICES
+
+
+def test_words(webhook: str, status: int) -> str:
+    """What is told of a test."""
+    if is_arrival(status):
+        return say("webhook.tested", webhook=webhook, status=status)
+    return (
+        say("webhook.not_tested", webhook=webhook, status=status) if status else say("webhook.silent", webhook=webhook)
+    )
+
+
+def host_of(url: str) -> str:
+    """The host alone: the rest of an address may hold what lets somebody in."""
+    return urlsplit(url).hostname or ""
+
+
+def moment(at: float) -> str:
+    """A moment as messages tell it."""
+    return datetime.fromtimestamp(at, UTC).isoformat().replace("+00:00", "Z")
