@@ -61,7 +61,7 @@ class Scheduler:
                     # What failed stays due: it is tried again, but not without a breath.
                     wait = min(LOOK_AGAIN, max(BREATH, first - self._services.clock()))
             except Exception:
-                logger.exception("the schedules could not be looked through and are looked at again")
+                logger.exception("the check of the schedules failed and is tried again")
             await self._sleep(wait)
 
     async def look(self) -> None:

@@ -66,7 +66,7 @@ class TriggerWatcher:
                 if not await self.look():
                     await schedules.trigger_begun.wait()
             except Exception:
-                logger.exception("the triggers could not be looked through and are looked at again")
+                logger.exception("the check of the triggers failed and is tried again")
             await self._sleep(PAUSE)
 
     async def look(self) -> bool:

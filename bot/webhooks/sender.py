@@ -79,7 +79,7 @@ class WebhookSender:
                     if due is not None:
                         wait = min(wait, max(1.0, due - self._services.clock()))
                 except Exception:
-                    logger.exception("the webhooks could not be looked through and are looked at again")
+                    logger.exception("the check of the webhooks failed and is tried again")
                 await self._woken(wait)
         finally:
             forget()
@@ -218,4 +218,4 @@ class WebhookSender:
         try:
             await chat.send(wish.place.address, Message(body=words), nonce=f"webhook-{webhook.id}-{why}-{now:.0f}")
         except (ChatError, FloodWait) as error:
-            logger.warning("that webhook %s is off could not be told: %s", webhook.id, error)
+            logger.warning("the owner could not be notified that webhook %s is off: %s", webhook.id, error)
