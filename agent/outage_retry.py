@@ -148,7 +148,7 @@ class PatientModel:
                     if streamed is not None and streamed.heard:
                         streamed = None  # what was streamed before a break is not streamed a second time
                     if told is None or told.cause is not error.cause:
-                        logger.warning("%s The work waits for it.", error)
+                        logger.warning("%s The work is on hold until then.", error)
                         told = ModelAway(cause=error.cause, until=self._wall() + end - self._clock())
                         self._tell(request, told)
                 else:

@@ -96,7 +96,7 @@ class Working:
     def _done(self, task: asyncio.Task[None]) -> None:
         self._tasks.discard(task)
         if not task.cancelled() and (fault := task.exception()) is not None:
-            logger.error("Work for a chat ended by a fault in the program", exc_info=fault)
+            logger.error("Work for a chat ended because of a fault in the program", exc_info=fault)
 
     async def close(self) -> None:
         """End what is still being done."""

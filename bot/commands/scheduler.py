@@ -64,7 +64,7 @@ class Scheduler:
             except StoreAway as away:
                 logger.debug("the schedules are looked at again: %s", away)
             except Exception:
-                logger.exception("the schedules could not be looked through and are looked at again")
+                logger.exception("the check of the schedules failed and is tried again")
             await self._sleep(wait)
 
     async def look(self) -> None:

@@ -61,7 +61,7 @@ class Ears:
                     audio = await voice.fetch()
                 said = await transcriber.transcribe(audio, voice.name, voice.seconds)
             except (ChatError, TimeoutError, TranscriptionFailed) as error:
-                logger.warning("A voice note was not written down: %s", str(error) or "its download took too long")
+                logger.warning("A voice note was not transcribed: %s", str(error) or "its download took too long")
                 raise Refused(say("voice.failed")) from None
             await self._services.store.usage.heard(request.person, said)  # before the next one asks what is left
         if not said.text:

@@ -142,7 +142,7 @@ async def keep_connected(connect: Connect, address: Address, work: Callable[[Lin
             async with connect(address) as link:
                 await work(link)
                 if told:
-                    logger.warning("The engine is there again.")
+                    logger.warning("The engine can be reached again.")
                 told = ""
                 await link.ended()
             logger.info("The link to the engine has ended.")

@@ -117,7 +117,7 @@ class HostRuns:
         for run in self._runs.values():
             if run.alive and not run.held and not run.stopping.locked() and self.runner is not None:
                 run.held = True
-                logger.warning("The hub is not heard: run %s stands still at the next safe point.", run.id)
+                logger.warning("No word from the hub: run %s stands still at the next safe point.", run.id)
                 self._later(self._stand_still(run))
 
     async def _stand_still(self, run: _Run) -> None:

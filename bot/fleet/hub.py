@@ -370,7 +370,7 @@ class Hub:
                 await self.owners.keep()
                 await self.incoming.drop_what_is_in_record()
             except OSError as error:
-                logger.warning("What hosts have told is kept twice for now: %s", error)
+                logger.warning("Reports from hosts are stored twice for now: %s", error)
 
     async def _beat_all(self) -> None:
         async with self._beating:

@@ -77,7 +77,7 @@ class Outgoing:
         try:
             await self._table.drop_events({run: number})
         except OSError as error:
-            logger.warning("What run %s has told is kept for longer: %s", run, error)
+            logger.warning("Reports of run %s are kept for longer: %s", run, error)
         else:
             self._arrived[run] = number
 

@@ -117,7 +117,7 @@ class SignIn:
             user, server = str(asked["user_nkey"]), str(asked["server_id"]["id"])
             options, client = asked.get("connect_opts", {}), asked.get("client_info", {})
         except (ValueError, KeyError, TypeError) as error:
-            logger.warning("The engine asked about somebody in a way that is not understood: %s", error)
+            logger.warning("The engine sent a sign-in request that could not be understood: %s", error)
             return
         let_in = await self._let_in(options, client)
         answer: dict[str, Any] = {"type": "authorization_response", "version": 2}
@@ -142,7 +142,7 @@ class SignIn:
         nonce = str(client.get("nonce", ""))
         known = next((host for host in await self._table.hosts() if host.nkey == key), None)
         if known is None or known.revoked is not None or not nonce or not is_signed(key, nonce, signature):
-            logger.warning("Somebody who is no host of this fleet was not let in to the engine.")
+            logger.warning("A client that is not a host of this fleet was not let in to the engine.")
             return None
         if known.blocked is not None:
             logger.warning("The host %s is not let in: two machines have used its key.", known.name)
@@ -163,7 +163,7 @@ async def disconnect(connect: Connect, system: Address, host: str) -> None:
                 body = json.dumps({"cid": connection["cid"]}).encode()
                 await link.request(f"$SYS.REQ.SERVER.{told['server_id']}.KICK", body)
     except EngineAway as away:
-        logger.warning("The connections of the host %s were not closed, but nothing it says counts: %s", host, away)
+        logger.warning("The connections of the host %s were not closed, but its messages are ignored: %s", host, away)
 
 
 def server_configuration(

@@ -101,7 +101,7 @@ class Dependencies:
             try:
                 await self.look()
             except Exception:
-                logger.exception("it could not be looked at what is waited for; that is tried again")
+                logger.exception("the check of what the service waits for failed and is tried again")
             await asyncio.sleep(LOOK_S)
 
     def _take(self, what: str, why: str) -> bool:

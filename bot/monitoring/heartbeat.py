@@ -62,7 +62,9 @@ class Pulse:
                 complained = False
             elif not complained:
                 complained = True
-                logger.error("The task service has not come round for %.0f s: the watchdog is not fed.", DESK_STILL_S)
+                logger.error(
+                    "The task service has been stuck for %.0f s, so the watchdog gets no signal.", DESK_STILL_S
+                )
             if self._manager.listens and beats % STATUS_EVERY == 0:
                 await self._tell_status()
             beats += 1
@@ -75,4 +77,4 @@ class Pulse:
             async with asyncio.timeout(BEAT_S):
                 self._manager.status(await self._status())
         except (OSError, TimeoutError) as error:
-            logger.warning("The status could not be told: %s", str(error) or "the store did not answer in time")
+            logger.warning("The status could not be reported: %s", str(error) or "the store did not answer in time")

@@ -107,7 +107,7 @@ class Spans:
             async with asyncio.timeout(FLUSH_S):
                 await asyncio.to_thread(self._provider.shutdown)
         except TimeoutError:
-            logger.warning("The last spans were not taken within %.0f s and are lost.", FLUSH_S)
+            logger.warning("The collector did not accept the last spans within %.0f s; they are lost.", FLUSH_S)
 
     def _task(self, task: str) -> _Open:
         if task not in self._open:

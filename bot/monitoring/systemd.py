@@ -34,7 +34,9 @@ class ServiceManager:
         """The manager that the environment names. A watchdog that is meant for another process does not count."""
         address = environment.get("NOTIFY_SOCKET", "")
         if address and address[0] not in "/@":
-            logger.warning("NOTIFY_SOCKET is neither a path nor an abstract name: no manager is told anything.")
+            logger.warning(
+                "NOTIFY_SOCKET is neither a path nor an abstract name, so the service manager gets no messages."
+            )
             address = ""
         limit, process = environment.get("WATCHDOG_USEC", ""), environment.get("WATCHDOG_PID", "")
         meant = not process or process == str(os.getpid())
@@ -74,7 +76,9 @@ class ServiceManager:
                 out.sendto(message.encode(), self._address)
         except OSError as error:
             if not self._failed:
-                logger.warning("The service manager could not be told %s (%s).", message.partition("=")[0], error)
+                logger.warning(
+                    "The message %s did not reach the service manager (%s).", message.partition("=")[0], error
+                )
             self._failed = True
         else:
             self._failed = False

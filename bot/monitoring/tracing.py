@@ -28,4 +28,4 @@ def keep_tracing_off(environment: MutableMapping[str, str]) -> None:
     """Take the switches away, and say so if one was on. Before any graph runs: LangSmith remembers what it has read."""
     found = [name for name in SWITCHES if environment.pop(name, "").strip().lower() not in OFF]
     if found:
-        logger.warning("%s is not followed: what happens on phones is not sent to LangSmith.", ", ".join(found))
+        logger.warning("%s is ignored: what happens on phones is not sent to LangSmith.", ", ".join(found))

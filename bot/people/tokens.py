@@ -187,7 +187,7 @@ class Tokens:
         try:
             await self._store.tokens.touch(name, used)
         except StoreError as error:
-            logger.warning("It is not kept that the token %s is used: %s", name, error)
+            logger.warning("The last use of the token %s could not be stored: %s", name, error)
 
 
 def digest_of(secret: str) -> str:

@@ -194,7 +194,7 @@ class PhoneLeases:
             try:
                 await self._table.release(run, now=self._clock())
             except StoreAway as away:
-                logger.warning("the phone of run %s is given back when its lease expires: %s", run, away)
+                logger.warning("the phone of run %s is released only when its lease expires: %s", run, away)
                 return
         await self._serve()
 

@@ -80,7 +80,7 @@ class Maintenance:
             except StoreAway as away:
                 logger.debug("the upkeep waits: %s", away)
             except Exception:
-                logger.exception("the upkeep failed and is tried again")
+                logger.exception("maintenance failed and is tried again")
 
     def still_for(self) -> float:
         """Seconds since the upkeep last came round."""
@@ -104,7 +104,9 @@ class Maintenance:
         """Nobody's time is over, or begins anew, because somebody has set the clock."""
         self._behind += self._watch.jumped()
         if self._behind:
-            logger.warning("The clock was set by %+.0f s; what waits for people has as long as before.", self._behind)
+            logger.warning(
+                "The clock was set by %+.0f s; questions to people stay open as long as before.", self._behind
+            )
             await self._store.deadlines.move(self._behind)
             self._behind = 0.0
 

@@ -71,4 +71,4 @@ class ShieldedCalls:
 
 def _log_failure(task: asyncio.Task[Any]) -> None:
     if not task.cancelled() and (error := task.exception()) is not None:
-        logger.error("a request failed that nobody waited for any more", exc_info=error)
+        logger.error("a request failed after its caller had left", exc_info=error)

@@ -128,7 +128,7 @@ class Workers:
         worker = self._workers.get(task)
         if worker is None or worker.running is None or await self.wait(task, seconds):
             return
-        logger.warning("the work on task %s does not end and is cut off", task)
+        logger.warning("the work on task %s did not stop in time and is cut off", task)
         worker.running.cancel()
 
     async def free_phones(self, task: str) -> None:
@@ -298,6 +298,6 @@ class Workers:
             # Without its end the task would read as working until the next start: a full disk is waited for.
             await self._record.end(task, Ending(fault.outcome, fault.sentence), patience=math.inf)
         except OSError:
-            logger.exception("the end of task %s could not be written; the next start tells of it", task)
+            logger.exception("the end of task %s could not be written; it is reported at the next start", task)
         else:
             self._news.changed(task)

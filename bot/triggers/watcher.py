@@ -88,7 +88,7 @@ class TriggerWatcher:
                 except StoreAway as away:
                     logger.debug("the triggers are looked through again: %s", away)
                 except Exception:
-                    logger.exception("the triggers could not be looked through and are looked at again")
+                    logger.exception("the check of the triggers failed and is tried again")
                 await self._sleep(PAUSE)
         finally:
             for task in self._looking.values():

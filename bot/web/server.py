@@ -173,7 +173,7 @@ class Console:
             logger.info("The console is opened from elsewhere as %s, with CONSOLE_PASSWORD", elsewhere)
             if not self._door.covered:
                 logger.warning(
-                    "People reach the console by plain http: whoever is on the way reads the password. "
+                    "People reach the console by plain http: anyone on the network path can read the password. "
                     "Put a proxy with https in front and set CONSOLE_URL to its address."
                 )
         return elsewhere if elsewhere == url else f"{url}/?token={self._token}"

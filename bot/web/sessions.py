@@ -109,7 +109,7 @@ class Sessions:
             await self._kept.forget(gone)
             await self._kept.keep(began)
         except StoreError as error:
-            logger.warning("A session of the console is not kept over a restart: %s", error)
+            logger.warning("A session of the console will not survive a restart: %s", error)
         return session
 
     async def use(self, session: str, way: Way) -> str:
@@ -124,7 +124,7 @@ class Sessions:
             try:
                 await self._kept.touch(digest, now)
             except StoreError as error:
-                logger.warning("It is not kept that a session of the console is used: %s", error)
+                logger.warning("The last use of a console session could not be stored: %s", error)
         return digest
 
     def holds(self, digest: str) -> bool:

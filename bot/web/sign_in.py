@@ -146,7 +146,7 @@ class SignIn:
                 return JSONResponse({"ended": ended})
             await self._gate.sessions.end([own])
         except StoreError as error:
-            logger.warning("Sessions of the console have ended until the next start only: %s", error)
+            logger.warning("Sessions of the console have ended, but return at the next start: %s", error)
             return refuse(503, say("page.sign.not_kept"))
         response = JSONResponse({"ended": 1})
         self._gate.dismiss(request, response)

@@ -86,7 +86,7 @@ class Standby:
             self._note = handover.Handover(url=url, token=secrets.token_urlsafe(), pid=os.getpid())
             await asyncio.to_thread(handover.write, here.data_dir, self._note)
         except (OSError, ConsoleError) as error:
-            logger.warning("That this service stands by is not told at its console's address: %s", error)
+            logger.warning("The console's address cannot show that this service is on standby: %s", error)
         else:
             logger.info("%s tells that this service stands by", url)
 

@@ -74,7 +74,7 @@ class WebhookSender:
                 except StoreAway as away:
                     logger.debug("the webhooks are looked through again: %s", away)
                 except Exception:
-                    logger.exception("the webhooks could not be looked through and are looked at again")
+                    logger.exception("the check of the webhooks failed and is tried again")
                 await self._woken(wait)
         finally:
             forget()
@@ -215,4 +215,4 @@ class WebhookSender:
         try:
             await chat.send(wish.place.address, Message(body=words), nonce=f"webhook-{webhook.id}-{why}-{now:.0f}")
         except (ChatError, FloodWait) as error:
-            logger.warning("that webhook %s is off could not be told: %s", webhook.id, error)
+            logger.warning("the owner could not be notified that webhook %s is off: %s", webhook.id, error)

@@ -32,7 +32,7 @@ async def id_of(
             break
         taken.append(known.info.name)
     if taken:
-        logger.warning("%s tells the same identity as %s and is another phone", phone_id, " and ".join(taken))
+        logger.warning("%s reports the same identity as %s but is a different phone", phone_id, " and ".join(taken))
     return phone_id
 
 

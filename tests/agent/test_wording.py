@@ -87,7 +87,7 @@ def test_every_kind_is_there_with_its_values_and_none_is_left_over() -> None:
         ),
         (OSError(28, "No space left"), Outcome.FAILED, "could not be used: No space left."),
         (ValueError("/etc/secret"), Outcome.FAILED, "went wrong (ValueError)."),
-        (FileLost("a.txt"), Outcome.BLOCKED, "The file a.txt that came with the task is no longer kept."),
+        (FileLost("a.txt"), Outcome.BLOCKED, "The file a.txt that came with the task is no longer stored."),
     ],
 )
 def test_a_fault_has_its_words(error: Exception, outcome: Outcome, words: str) -> None:
@@ -122,7 +122,7 @@ def test_the_shipped_reasons_are_worded_and_an_operators_own_stay() -> None:
         }
         assert of_rule("pay", "feeds the cat") == "feeds the cat"
     assert answering("deletes something") == "answers a question on the screen, and so deletes something"
-    assert warned("money") == "is sensitive, as the model says: money"
+    assert warned("money") == "is sensitive, according to the model: money"
 
 
 @pytest.mark.parametrize(

@@ -79,7 +79,7 @@ def test_a_phone_of_another_service_is_no_fault() -> None:
     assert found.verdict == "note"
     assert "Pixel" in found.text
     assert "busy elsewhere" in found.text
-    assert "Another opengui-bot service is at work" in found.text
+    assert "Another opengui-bot service is using it" in found.text
     assert "ANDROID_SERIALS" in found.fix
 
 

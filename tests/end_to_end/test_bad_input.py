@@ -272,7 +272,7 @@ async def test_a_taken_port_and_platforms_without_lists(bare: Place) -> None:
     assert code == 69
     assert f"port {port} on" in err
     assert "CONSOLE_PORT" in err
-    assert "nobody could reach the service" in err
+    assert "there would be no way to reach the service" in err
     assert err.count("Discord is not started") == 1
     for name in ("DISCORD_ALLOWED_USER_IDS", "TELEGRAM_ALLOWED_USER_IDS", "DISCORD_ALLOWED_GUILD_IDS"):
         assert name in err

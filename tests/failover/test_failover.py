@@ -205,7 +205,7 @@ async def says_so(standby: Hub) -> None:
     assert f"the active service is {socket.gethostname()}" in out
     code, _, why = await standby.place.opengui("do", "open the clock")
     assert code
-    assert "stands by" in why
+    assert "is on standby" in why
 
 
 def judge(made: World, receipts: list[str]) -> None:

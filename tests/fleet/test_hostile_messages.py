@@ -93,7 +93,7 @@ async def test_no_form_of_a_host_stops_lists_or_the_heartbeat(two: FleetRig) -> 
             await tell(two, link, info | {"reason": said, "fix": {**said, "kind": "phone.battery.reason"}}, number)
             await two.until(lambda number=number: taken(two) == ("b", number))  # type: ignore[misc]
             (found,) = [each for each in two.pool.list() if each.id == "x"]
-            assert found.reason == "The machine tells something that this version has no words for."
+            assert found.reason == "The machine reported something that this version has no words for."
             assert found.fix == found.reason
         await others_go_on(two)
 

@@ -112,7 +112,7 @@ async def test_pictures_and_key_go_to_no_other_address(status: str) -> None:
         endpoint(whole(b"", status=status, Location=f"{elsewhere.url}/chat/completions")) as there,
     ):
         model = model_of(there)
-        with pytest.raises(ModelRefused, match="sends requests on to another address"):
+        with pytest.raises(ModelRefused, match="redirects requests to another address"):
             await model.complete(asking("Look:", picture()))
         await model.close()
         assert elsewhere.requests == []

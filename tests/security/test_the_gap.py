@@ -41,7 +41,7 @@ async def test_a_dialog_that_is_swapped_in_the_gap_is_told_and_ends_the_work(rig
     end = await work.ended()
     assert rig.phone.state.dialog_answers == [f"{EVIL}: Allow"]
     assert end.outcome is Outcome.BLOCKED
-    assert "came up at that very moment" in end.summary
+    assert "appeared and got what you had approved" in end.summary
     assert "'Allow'" in end.summary
     assert len(model.asked(Purpose.ACT)) == 1
     (told,) = [each for step in work.steps for each in step.effect if isinstance(each, OtherWindow)]

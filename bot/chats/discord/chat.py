@@ -252,7 +252,9 @@ class Threads:
         try:
             thread = await self._begin(channel, int(starter or 0), thread_name(title))
         except ChatError as refused:
-            logger.warning("Task without a thread in channel %s, it goes to the channel itself: %s", origin, refused)
+            logger.warning(
+                "A task in channel %s gets no thread, so its messages go to the channel itself: %s", origin, refused
+            )
             return origin
         return Address(origin.platform, origin.account, origin.chat, origin.guild, str(thread))
 

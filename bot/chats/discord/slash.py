@@ -285,9 +285,7 @@ async def _register(client: discord.Client, application: int, guild: int, group:
             guild,
         )
     except (discord.HTTPException, discord.RateLimited, aiohttp.ClientError, OSError) as error:
-        logger.warning(
-            "Slash commands were not registered in server %d: %s. It is tried again at the next start.", guild, error
-        )
+        logger.warning("Slash commands were not registered in server %d: %s. The next start tries again.", guild, error)
     else:
         logger.info("Slash commands were registered in server %d.", guild)
         return True

@@ -124,7 +124,7 @@ class LongConnection:
                 return
             payload = self._whole(frame)
         except (ValueError, RecursionError) as odd:
-            logger.warning("A frame of Feishu is not understood: %s", type(odd).__name__)
+            logger.warning("A frame from Feishu could not be understood: %s", type(odd).__name__)
             return
         if payload is None or frame.headers.get("type") != "event":
             return
@@ -141,7 +141,7 @@ class LongConnection:
         try:
             found = await self._handle(payload)
         except Exception:
-            logger.exception("An event of Feishu was lost by a fault in the program")
+            logger.exception("An event from Feishu was lost because of a fault in the program")
         answer: dict[str, Any] = {"code": HTTPStatus.OK.value}
         if found is not None:
             answer["data"] = base64.b64encode(json.dumps(found).encode()).decode()

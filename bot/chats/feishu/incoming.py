@@ -114,7 +114,7 @@ class Events:
                         chat = ChatEvent.model_validate(event.event)
                         self._begin(self._lost(Address(PLATFORM, self._app.id, chat.chat_id, header.tenant_key)))
         except (ValidationError, RecursionError) as odd:
-            logger.warning("An event of Feishu is not understood: %s", type(odd).__name__)
+            logger.warning("An event from Feishu could not be understood: %s", type(odd).__name__)
         return None
 
     async def close(self) -> None:
@@ -137,7 +137,7 @@ class Events:
         except (ChatError, FloodWait) as refused:
             logger.warning("The answer to somebody on Feishu was not delivered: %s", refused)
         except Exception:
-            logger.exception("An event of Feishu was lost by a fault in the program")
+            logger.exception("An event from Feishu was lost because of a fault in the program")
 
     def _hears(self, tenant: str, header: Header) -> bool:
         """Whether people of this tenant are heard: those of other companies in a shared chat are not by themselves."""

@@ -263,7 +263,7 @@ class SlackChat(Connection[AsyncWebClient]):
         except (ChatError, FloodWait) as refused:
             logger.warning("The answer to somebody on Slack was not delivered: %s", refused)
         except Exception:
-            logger.exception("An event of Slack was lost by a fault in the program")
+            logger.exception("An event from Slack was lost because of a fault in the program")
 
 
 async def _accepted(call: Awaitable[AsyncSlackResponse], token: str, page: str) -> Mapping[str, Any]:

@@ -170,7 +170,7 @@ class Sender:
         except (SlackApiError, aiohttp.ClientResponseError) as refused:
             if errors.is_flood(refused):
                 raise
-            logger.warning("A message goes without its picture: Slack refused it (%s).", errors.code_of(refused))
+            logger.warning("A message is sent without its picture, which Slack refused (%s).", errors.code_of(refused))
             return ""
         self._uploaded[digest] = made
         return made

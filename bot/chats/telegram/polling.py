@@ -39,7 +39,9 @@ async def without_webhook(bot: telegram.Bot) -> None:
     try:
         async with errors.translated("the question about a webhook"):
             if (await bot.get_webhook_info()).url:
-                logger.warning("A webhook was set for this bot, but TELEGRAM_WEBHOOK_URL is not: it is taken away.")
+                logger.warning(
+                    "A webhook was set for this bot, but TELEGRAM_WEBHOOK_URL is not, so the webhook is removed."
+                )
                 await bot.delete_webhook(drop_pending_updates=False)
     except (ChatError, FloodWait) as refused:
         logger.info("Whether a webhook is set is not known: %s", refused)
@@ -138,7 +140,7 @@ class Polling:
         silent = self._clock() - self._completed
         if silent < self._times.stall:
             return
-        logger.warning("No poll of Telegram came back for %.0f s; the connection is made anew.", silent)
+        logger.warning("No poll of Telegram came back for %.0f s; reconnecting.", silent)
         try:
             async with asyncio.timeout(_CLOSE_SECONDS):
                 await self._pool.shutdown()

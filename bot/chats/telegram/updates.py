@@ -62,7 +62,7 @@ class Updates:
             update = telegram.Update.de_json(raw, self._bot)
         except _ODD as fault:
             kinds = ", ".join(key for key in raw if key != "update_id")
-            logger.warning("An update of Telegram (%s) is not understood: %s", kinds, type(fault).__name__)
+            logger.warning("An update from Telegram (%s) could not be understood: %s", kinds, type(fault).__name__)
             return
         user = update.effective_user
         locale = user.language_code if user is not None else None
@@ -78,7 +78,7 @@ class Updates:
         except (ChatError, FloodWait) as refused:
             logger.warning("The answer to somebody on Telegram was not delivered: %s", refused)
         except Exception:
-            logger.exception("An update of Telegram was lost by a fault in the program")
+            logger.exception("An update from Telegram was lost because of a fault in the program")
 
 
 def _is_of_album(raw: dict[str, Any]) -> bool:

@@ -95,7 +95,9 @@ class Webhook:
         info = await self._bot.get_webhook_info()
         if not self._told or info.url != self._hook.url:
             if self._told:
-                logger.error("Somebody else took the bot's webhook away; it is set again. Is a second service running?")
+                logger.error(
+                    "Another program removed the bot's webhook; it is set again. Check for a second running service."
+                )
             else:
                 self._backlog = info.pending_update_count > 0
             await self._bot.set_webhook(

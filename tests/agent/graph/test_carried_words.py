@@ -39,7 +39,7 @@ async def test_words_of_notes_in_an_address_are_asked(rig: Rig) -> None:
     end = await work.ended()
     assert end.outcome is Outcome.DECLINED
     assert "did not allow it: open address 'https://evil.example" in end.summary
-    assert "The model says of the rest: done" in end.summary
+    assert "About the rest, the model says: done" in end.summary
     assert not any("evil.example" in line for line in rig.inputs())
     assert any("weather.example" in line for line in rig.inputs())
     assert len([event for event in work.events if isinstance(event, Asked)]) == 1

@@ -96,7 +96,7 @@ async def test_a_person_lets_them_be_read_once_a_task(rig: Rig) -> None:
     work = Work(rig.agent(have), order("what are my recovery words?"))
     asked = (await work.until(Asked)).question
     assert asked.kind is QuestionKind.APPROVE
-    assert "read the words of Vault (org.example.vault)" in asked.text
+    assert "read the words in Vault (org.example.vault)" in asked.text
     assert WORDS not in sent(model)
     assert WORDS not in repr(asked)
     await work.answer("allow")

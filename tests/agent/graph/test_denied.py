@@ -134,7 +134,7 @@ async def test_a_text_that_was_not_sent_and_still_stands_there_is_told(rig: Rig)
     end = await work.ended()
     assert end.summary.splitlines() == [
         f"{NOT_SENT}.",
-        "stopped “I'll be late” was not sent; it still stands in the text box of Messages.",
+        "stopped “I'll be late” was not sent; it is still in the text box of Messages.",
     ]
     denied = [fact for step in work.steps for fact in step.effect if isinstance(fact, NotAllowed)]
     assert denied == [NotAllowed(consequence="send", text="I'll be late")]

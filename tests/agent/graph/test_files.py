@@ -166,5 +166,5 @@ async def test_a_phone_without_room_and_a_file_that_is_gone_are_told_plainly(rig
     rig.frames.kept.clear()
     end = await Work(rig.agent(have), order("x", task="8").model_copy(update={"files": files})).ended()
     assert end.outcome is Outcome.BLOCKED
-    assert "a.pdf that came with the task is no longer kept" in end.summary
+    assert "a.pdf that came with the task is no longer stored" in end.summary
     assert model.asked(Purpose.ACT) == []

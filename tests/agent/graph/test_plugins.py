@@ -318,7 +318,7 @@ async def test_dead_while_it_is_done_and_continued(rig: Rig, tool: str) -> None:
     assert scene is not None
     assert "begun before an interruption" in " ".join(scene.notices)
     assert end.outcome is Outcome.UNVERIFIED
-    assert "nobody knows whether it was done" in end.summary
+    assert "it is unknown whether it was done" in end.summary
 
 
 async def test_the_policy_judges_what_an_action_presses_by_whatever_name(rig: Rig) -> None:

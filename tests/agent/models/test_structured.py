@@ -142,7 +142,7 @@ async def test_one_repair_turn_says_what_was_wrong(bad: Answer, told: str) -> No
 
 async def test_twice_out_of_form_is_the_end() -> None:
     async with ModelServer(["No.", "No!", GOOD]) as server, model_at(server) as model:
-        with pytest.raises(ModelAnswerUnusable, match="fake-vl did not answer in the form"):
+        with pytest.raises(ModelAnswerUnusable, match="fake-vl twice did not answer in the requested form"):
             await ask(model, asking(), Intent)
         assert len(server.requests) == 2
 

@@ -80,7 +80,7 @@ def stepping(*steps: Any) -> dict[str, Any]:
 )
 def test_a_recording_that_is_none_is_refused_and_hides_no_other(own: Skills, outside: Path, data: Any) -> None:
     """Seen failing without a look at the kind of each action: the whole program ended with a fault, at each start."""
-    with pytest.raises(NotChanged, match="was not brought in"):
+    with pytest.raises(NotChanged, match="was not imported"):
         bring(own, a_folder(outside, data))
     a_folder(outside, name="good")
     found = load_skills(outside, shipped=False)
@@ -93,7 +93,7 @@ def test_a_recording_that_is_none_is_refused_and_hides_no_other(own: Skills, out
 
 @pytest.mark.parametrize("text", ["[" * 100_000, '{"a": "' + "x" * 600_000 + '"}', "", "\x00", '{"task": NaN}'])
 def test_a_file_that_is_no_recording_is_refused(own: Skills, outside: Path, text: str) -> None:
-    with pytest.raises(NotChanged, match="was not brought in"):
+    with pytest.raises(NotChanged, match="was not imported"):
         bring(own, a_folder(outside, text=text))
 
 
@@ -120,7 +120,7 @@ def large(folder: Path) -> None:
         (lambda folder: link(folder, "skill.json", "/etc/hostname"), "skill.json in it is a link"),
         (lambda folder: link(folder, "passwords", "/etc/passwd"), "passwords in it is a link"),
         (lambda folder: link(folder, "references", "/etc"), "references in it is a link"),
-        (lambda folder: os.mkfifo(folder / "pipe"), "pipe in it is a link or no plain file"),
+        (lambda folder: os.mkfifo(folder / "pipe"), "pipe in it is a link or not a plain file"),
         (large, "larger than 2 MB"),
         (many, "more than 50 files"),
         (lambda folder: (folder / "SKILL.md").write_text(HEAD.format(name="../../up")), "cannot be the name"),
@@ -155,7 +155,7 @@ def test_hidden_files_stay_behind(own: Skills, outside: Path) -> None:
 def test_a_folder_is_brought_in_under_the_name_that_it_has_inside(own: Skills, outside: Path) -> None:
     folder = a_folder(outside)
     assert bring(own, folder.rename(outside / "tea (1)")) == "tea"
-    with pytest.raises(NotChanged, match="called tea already"):
+    with pytest.raises(NotChanged, match="already called tea"):
         bring(own, outside / "tea (1)")
     with pytest.raises(NotChanged, match="There is no folder"):
         bring(own, outside / "nothing")
@@ -182,5 +182,5 @@ def test_a_folder_that_cannot_be_used_is_not_written_over(own: Skills, outside: 
     assert recorded is not None
     (own.own / "tea" / "skill.json").write_text("{")
     saving.refresh(own)
-    with pytest.raises(NotChanged, match="called tea already"):
+    with pytest.raises(NotChanged, match="already called tea"):
         saving.save(own, "tea", recorded)

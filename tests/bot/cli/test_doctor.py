@@ -306,13 +306,13 @@ async def test_adb_is_told(here: Machine, capsys: Said) -> None:
     told = capsys.readouterr().out
     assert "✓ adb 3" in told
     assert f"✓ The adb server at {here.adb.host}:{here.adb.port} answers (version 41)." in told
-    assert "✗ The adb server at 127.0.0.2:1 is away." in told
+    assert "✗ The adb server at 127.0.0.2:1 cannot be reached." in told
 
 
 @pytest.mark.parametrize(
     ("fault", "words"),
     [
-        ("no_touch", "does not accept touches: adb may not touch the screen. On a Xiaomi phone"),
+        ("no_touch", "does not accept touches: adb is not allowed to touch the screen. On a Xiaomi phone"),
         ("storage_full", "has only 0 MB of free storage.\n    → Delete something"),
     ],
 )

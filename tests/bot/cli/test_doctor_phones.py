@@ -107,7 +107,7 @@ USB_STATES = {
     "unauthorized": ("unauthorized", "The phone does not trust this computer yet.", TRUST),
     "authorizing": (
         "offline",
-        "adb is still connecting to it, or it is being asked whether it trusts this computer.",
+        "adb is still connecting to it, or the phone is asking whether to trust this computer.",
         "Wait a moment; if nothing changes, unlock the phone and accept 'Allow USB debugging'.",
     ),
     "recovery": ("offline", "The phone is in recovery mode.", RESTART),
@@ -118,7 +118,7 @@ USB_STATES = {
     "detached": (
         "offline",
         "It was detached from adb.",
-        "Give it back with `adb attach`, or restart the adb server.",
+        "Reattach it with `adb attach`, or restart the adb server.",
     ),
 }
 

@@ -186,7 +186,7 @@ async def test_the_console_is_told_about_the_person_and_not_about_itself(world: 
     assert "Why for discord:666, in a private chat there" in hers
     assert "use: no" in hers
     assert "use: yes" in words(await world.type(f"why discord:{ANNA.id}", operator, console))
-    assert "names nobody here" in words(await world.type("why 666", operator, console))
+    assert "is not a person or role here" in words(await world.type("why 666", operator, console))
     assert "use: yes" in words(await world.type("why", operator, console))
 
 

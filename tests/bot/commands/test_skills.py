@@ -165,10 +165,10 @@ async def save_with(world: World, task: Task) -> Reply:
 
 async def test_what_cannot_be_saved_is_told(world: World) -> None:
     task = await saved_task(world)
-    assert "stands in no step" in words(await world.type(f"save {task.id} as buy size=huge"))
+    assert "is not in any step" in words(await world.type(f"save {task.id} as buy size=huge"))
     assert "cannot be the name" in words(await world.type(f"save {task.id} as Büy"))
     assert "buy-a-mug" in words(await world.type(f"save {task.id} as Buy a Mug!"))
-    assert "called compare-prices already" in words(await world.type(f"save {task.id} as compare-prices", ADA))
+    assert "already called compare-prices" in words(await world.type(f"save {task.id} as compare-prices", ADA))
     assert "belongs to somebody else" in words(await world.type(f"save {task.id} as buy", BEN))
     failed = await world.working("open settings")
     await world.end(failed, Outcome.FAILED)
@@ -237,7 +237,7 @@ async def test_a_save_is_read_as_people_write_it(world: World) -> None:
         assert shown.message is not None
         assert shown.message.heading == f"Save as {name}?"
         assert not shown.message.footer, "a number that means nothing to a person"
-    assert "“mug” is no parameter" in words(await world.type(f"save {task.id} as buy-mug item=Blue mug"))
+    assert "“mug” is not a parameter" in words(await world.type(f"save {task.id} as buy-mug item=Blue mug"))
     for line in ("", "buy-mug", f"{task.id}"):
         assert "Say which task" in words(await world.type(f"save {line}"))
 
@@ -277,7 +277,7 @@ async def test_what_is_planned_follows_a_skill_to_its_new_name(world: World) -> 
     (one,) = await world.store.schedules.all()
     assert one.plan.draft.skill is not None
     assert one.plan.draft.skill.name == "mugs"
-    assert "Still planned with it: 1." in words(await world.type("skills delete mugs"))
+    assert "Still scheduled with it: 1." in words(await world.type("skills delete mugs"))
 
 
 async def test_a_name_that_was_used_before_begins_anew(world: World) -> None:

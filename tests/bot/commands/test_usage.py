@@ -22,9 +22,9 @@ async def test_everybody_sees_their_own_and_an_admin_all(world: World) -> None:
     reply = await world.type("usage")
     assert reply.message is not None
     assert reply.message.private
-    assert words(reply).startswith("Your use, last 30 days\n1970-01-12\n  2 tasks · 2 steps · 2 min")
-    assert "Everybody's use" in words(await world.type("usage", ADA))
-    assert "Together: 3 tasks" in words(await world.type("usage", ADA))
+    assert words(reply).startswith("Your usage, last 30 days\n1970-01-12\n  2 tasks · 2 steps · 2 min")
+    assert "Everyone's usage" in words(await world.type("usage", ADA))
+    assert "Total: 3 tasks" in words(await world.type("usage", ADA))
     assert "1 task · 0 steps" in words(await world.type("usage", BEN))
 
 
@@ -53,7 +53,7 @@ async def test_only_the_latest_days_are_listed(world: World) -> None:
     assert "1970-01-28" in text
     assert "1970-01-12" not in text
     assert "… and 2 more" in text
-    assert "Together: 17 tasks" in text
+    assert "Total: 17 tasks" in text
 
 
 async def test_what_cannot_be_grouped_or_counted_is_told(world: World) -> None:

@@ -202,7 +202,7 @@ async def test_quotas_of_linked_accounts_are_counted_together(tmp_path: Path) ->
         assert (await world.type("do two", TELE_ANNA, TELE)).task
         for person, place in ((ANNA, CHANNEL), (TELE_ANNA, TELE)):
             assert "2 of 2 tasks" in words(await world.type("do three", person, place))
-        assert "Together: 2 tasks" in (await world.type("usage", TELE_ANNA, TELE)).message.footer  # type: ignore[union-attr]
+        assert "Total: 2 tasks" in (await world.type("usage", TELE_ANNA, TELE)).message.footer  # type: ignore[union-attr]
         await world.type("people tier telegram:5 big", OPERATOR, CONSOLE)
         assert (await world.type("do three", ANNA)).task, "a tier is the person's"
         await world.type("people tier discord:42 small", OPERATOR, CONSOLE)

@@ -46,7 +46,7 @@ async def test_a_stranger_is_let_in_by_the_code(world: World, caplog: pytest.Log
     assert "Eve (discord:666), 60 minutes left" in words(await world.type("pair", OPERATOR, CONSOLE))
     assert "can now use the bot" in words(await world.type(f"pair {code.lower()}", OPERATOR, CONSOLE))
     assert (await world.type("do open settings", EVE, PRIVATE)).task
-    assert "Nobody is waiting with this code" in words(await world.type(f"pair {code}", OPERATOR, CONSOLE))
+    assert "No one is waiting with this code" in words(await world.type(f"pair {code}", OPERATOR, CONSOLE))
     assert code not in caplog.text
     assert code not in repr(vars(world.rights.pairing))
 

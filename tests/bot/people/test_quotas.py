@@ -95,7 +95,7 @@ async def test_who_is_in_which_tier(tmp_path: Path) -> None:
         assert "discord:43: tier guest" in listed
         assert "role:guild/8: tier big" in listed
         assert "no longer in the tier big" in words(await world.type("people tier 99 default", ADA))
-        assert "was given no tier" in words(await world.type("people tier 99 default", ADA))
+        assert "had no tier of their own" in words(await world.type("people tier 99 default", ADA))
         assert tier_of(ADA, here) == ""
         assert ("tier", ADA.id, "discord:43 guest") in await audited(world)
         assert ("tier", ADA.id, "discord:99 -big") in await audited(world)

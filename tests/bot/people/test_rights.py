@@ -67,7 +67,7 @@ async def test_only_admins_change_rights_and_each_only_on_the_own_platform(world
     assert world.rights.policy.grants == ()
     assert "Given: telegram:5: admin" in words(await world.type("people allow telegram:5 admin", OPERATOR, CONSOLE))
     assert authorize(Person("telegram", "5"), _telegram("5"), Right.ADMIN, world.rights.policy).allowed
-    assert "names nobody" in words(await world.type("people allow 5", OPERATOR, CONSOLE))
+    assert "is not a person or role here" in words(await world.type("people allow 5", OPERATOR, CONSOLE))
 
 
 @pytest.mark.parametrize("line", ["people allow", "people hello", "people deny 1 2 3", "people allow 1 use more"])
@@ -77,7 +77,7 @@ async def test_what_cannot_be_read_is_explained(world: World, line: str) -> None
 
 async def test_mistakes_are_told(world: World) -> None:
     assert "There is no right" in words(await world.type("people allow 5 everything", ADA))
-    assert "names nobody" in words(await world.type("people allow Eve", ADA))
+    assert "is not a person or role here" in words(await world.type("people allow Eve", ADA))
     told = words(await world.type("people deny 42", ADA))
     assert "did not have this right" in told
     assert "settings of the service name discord:42" in told

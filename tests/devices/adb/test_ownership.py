@@ -61,7 +61,7 @@ async def test_the_second_service_does_not_take_the_phone(adb_server: AdbServer)
         await first.prepare()
         await first.prepare()
         kept = dict(phone.state.settings["global"])
-        with pytest.raises(PhoneTaken, match="Another service is at work"):
+        with pytest.raises(PhoneTaken, match="Another service is using the phone"):
             await second.prepare()
         with pytest.raises(PhoneTaken):
             await second.mend()

@@ -91,9 +91,12 @@ ENDED = (
         "Allow USB debugging",
         grace=1.5,
     ),
-    Row("every frame is cut off", (at("am start", faults(truncate=True)),), Outcome.FAILED, "No picture came"),
+    Row("every frame is cut off", (at("am start", faults(truncate=True)),), Outcome.FAILED, "sent no picture"),
     Row(
-        "adb may not touch the screen", (at("am start", faults(no_touch=True)),), Outcome.BLOCKED, "USB debugging (Sec"
+        "adb is not allowed to touch the screen",
+        (at("am start", faults(no_touch=True)),),
+        Outcome.BLOCKED,
+        "USB debugging (Sec",
     ),
 )
 

@@ -126,7 +126,7 @@ async def test_polls_that_never_come_back_make_a_new_connection(
     times = replace(QUICK, poll=60.0, stall=0.2)
     async with running(home, intake, times=times):
         await home.fake.wait_until(lambda: home.fake.polling.started == 2)
-        assert "made anew" in caplog.text
+        assert "reconnecting" in caplog.text
         home.fake.polling.hearing.set()
         await home.fake.say(home.alice, home.private, "/help")
         await home.fake.wait_until(lambda: intake.messages)
@@ -157,7 +157,7 @@ async def test_an_update_that_nobody_understands_stops_nothing(
     home.fake.polling.put("callback_query", {"id": "1"})
     await home.fake.say(home.alice, home.private, "/help")
     await home.fake.wait_until(lambda: intake.messages)
-    assert "An update of Telegram (message)" in caplog.text
+    assert "An update from Telegram (message)" in caplog.text
     assert "my password" not in caplog.text
 
 

@@ -174,7 +174,7 @@ async def test_it_counts_in_the_money_of_the_day_and_has_its_own_line_in_usage(h
             await home.fake.say(home.alice, home.private, f"/usage {by}")
             shown = (await home.answer(home.private, count + 1)).text
             assert f"{label}\n  1 voice note · 5 s · cost 0.0500\n" in shown
-            assert "Together: 1 voice note · 5 s · cost 0.0500" in shown
+            assert "Total: 1 voice note · 5 s · cost 0.0500" in shown
         noted = [(entry.kind, entry.detail) for entry in await world.store.audit.page(9)]
         assert ("over_quota", "cost 0.05/0.05 basic") in noted
         world.clock.advance(86_400.0)

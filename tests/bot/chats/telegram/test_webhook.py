@@ -143,7 +143,7 @@ async def test_a_webhook_that_somebody_takes_away_is_set_again(
     async with posted_to(home, intake, look=0.02) as chat:
         await home.fake.webhooks.delete({})
         await home.fake.wait_until(lambda: home.fake.webhooks.url)
-        assert "took the bot's webhook away" in caplog.text
+        assert "removed the bot's webhook" in caplog.text
         home.fake.webhooks.error = "SSL error"
         await home.fake.wait_until(lambda: "could not deliver to the webhook: SSL error" in caplog.text)
         home.fake.faults.fail("getWebhookInfo", 502, "Bad Gateway", times=3)
