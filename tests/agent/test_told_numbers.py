@@ -28,7 +28,7 @@ def shown(value: float, locale: str) -> str:
     """A number as a language writes it."""
     group, point = SIGNS[locale]
     whole, _, rest = f"{abs(value):.{random_decimals(value)}f}".partition(".")
-    size, parts = 3, []
+    size, parts = 3, list[str]()
     while whole:
         parts.insert(0, whole[-size:])
         whole = whole[:-size]

@@ -113,7 +113,7 @@ class Refusing(Service):
             return {}
         if not self.looks:
             raise URLError("gone")
-        said = {"summary": "", "data": None, "steps": 0, "tokens": 0, "questions": []}
+        said: dict[str, Any] = {"summary": "", "data": None, "steps": 0, "tokens": 0, "questions": []}
         return {"id": "t1", "outcome": None} | said | self.looks.pop(0)
 
 

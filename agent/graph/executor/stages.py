@@ -342,7 +342,8 @@ async def run(step: OpenStep, it: Resolved) -> Done:
     else:
         done = await work
         step.perform(it.what)
-    step.keep(it)
+    # It chose its places by itself: what they were cannot be told, so a recording leaves the step to a model.
+    step.keep(it, touches="touches" in it.spec.traits)
     return done
 
 
@@ -375,7 +376,8 @@ async def _run_input(step: OpenStep, it: ResolvedInput) -> Done:
     step.keep(
         it,
         target=None if moves else it.where.element,
-        touches=it.where.point is not None and not isinstance(it.action, Scroll),
+        touches=isinstance(it.action, EditText | CutText)  # of whatever field has the focus
+        or (it.where.point is not None and not isinstance(it.action, Scroll)),
         seconds=clock() - began,
     )
     return Done(sent)

@@ -91,8 +91,11 @@ async def test_three_changes_in_a_long_document_take_three_requests(rig: Rig) ->
         ["team 54.", "team 54.\nEnd"],
     ]
     asked, model = models([call("read_text"), call("edit_text", changes=changes), FINISH])
-    end = await Work(rig.agent(asked), order("mend the plan")).ended()
+    work = Work(rig.agent(asked), order("mend the plan"))
+    end = await work.ended()
     assert end.outcome is Outcome.SUCCEEDED
+    made = [each for step in work.steps for each in step.record.actions if each.kind == "edit_text"]
+    assert [each.is_left_to_model for each in made] == [True]
     _, second, third = model.asked(Purpose.ACT)
     assert read(second) == DOCUMENT
     wanted = DOCUMENT

@@ -206,3 +206,15 @@ async def test_a_slider_that_was_given_other_words_meanwhile_is_not_slid(rig: Ri
     assert rig.phone.state.levels["from"] == 20
     assert not any("swipe" in line or "draganddrop" in line for line in rig.inputs())
     assert "no longer the same" in told(model.asked(Purpose.ACT), 3)
+
+
+@each_dialect
+async def test_a_recording_leaves_to_a_model_what_finds_its_place_by_itself(rig: Rig, dialect: str) -> None:
+    """Seen failing: a slider was set again without the one that was meant."""
+    s = Solver(dialect)
+    settings = [s.tap("Calendar settings"), s.set("70%", role="slider", on="volume_bar")]
+    asked, _ = models([s.open("Calendar"), *settings, s.drag("Range start,", "Range end,"), s.finish()])
+    work = Work(rig.agent(asked, dialect=dialect), order("set it"))
+    await work.ended()
+    left = {each.kind: each.is_left_to_model for step in work.steps for each in step.record.actions}
+    assert (left["set_value"], left["drag"]) == (True, True)
