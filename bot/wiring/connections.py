@@ -49,7 +49,7 @@ class ConnectedChats:
         self._made: dict[str, tuple[Connected, asyncio.Task[None] | None]] = {}
         self._of: dict[str, object] = {}
         """By platform what its chat was made with."""
-        self._is_closed = False
+        self._closed = asyncio.Event()
         self._turn = asyncio.Lock()
         self._untold: set[str] = set()
         """The platforms that `changed` has yet to hear of."""
@@ -77,14 +77,14 @@ class ConnectedChats:
         `changed` fails, its error is raised, and it hears the same at the next call.
         """
         async with self._turn:
-            if self._is_closed:
+            if self._closed.is_set():
                 return
             others = [one for one in self._platforms if self._of.get(one.name) != _own(one, settings)]
             for platform in others:
                 self._untold.add(platform.name)
                 # The old connection ends first: a platform has one reader for each token.
                 await self._remove(platform.name)
-                if self._is_closed:
+                if self._closed.is_set():
                     return
                 self._add(platform, settings)
                 self._keep(platform.name)
@@ -95,12 +95,12 @@ class ConnectedChats:
     async def resume(self, settings: Settings) -> None:
         """Connect all anew after `close`. Raises as `change`."""
         async with self._turn:
-            self._is_closed = False
+            self._closed.clear()
         await self.change(settings)
 
     async def close(self) -> None:
         """End all connections within CLOSE_WITHIN, and make none until `resume`."""
-        self._is_closed = True  # for a change that is under way, too
+        self._closed.set()  # for a change that is under way, too
         self._of.clear()
         await asyncio.gather(*map(self._remove, [*self._made]))
 

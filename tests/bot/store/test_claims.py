@@ -9,6 +9,7 @@ import os
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -71,9 +72,11 @@ async def action(store: Store, _: int, number: int) -> bool:
 
 
 async def messages(store: Store) -> None:
+    async def add(transaction: Transaction, task: str) -> None:
+        await store.outbox.add(transaction, task, NoticePayload(Notice.STARTED), now=1.0)
+
     for number in NUMBERS:
-        task = await add_task(store, str(number))
-        await store.write(lambda t, task=task: store.outbox.add(t, task.id, NoticePayload(Notice.STARTED), now=1.0))
+        await store.write(partial(add, task=(await add_task(store, str(number))).id))
 
 
 async def message(store: Store, _: int, number: int) -> bool:

@@ -50,6 +50,7 @@ def switched_on(place: Place) -> bool:
     return place.phone.truth.toggles["bluetooth"]
 
 
+@pytest.mark.sqlite
 async def test_a_full_disk_is_waited_for(place: Place) -> None:
     """Work stands still, whoever asks is told, and after room was made the task ends as if nothing had been."""
     services: list[Service] = []
