@@ -34,9 +34,10 @@ class Forms:
 
 @dataclass(frozen=True, slots=True)
 class Argument:
-    """One argument: the field that it fills, the names under which it is taken, its form, and what is told of it.
+    """One argument: the field that it fills, the names under which it is taken, its form, and what is told of it. One that
+    may be left out is marked with a question mark.
 
-    `limits` is whether it may be left out and what may be given, "" where there is nothing to say. With `json` it is no
+    `limits` is what may be given, "" where there is nothing to say. With `json` it is no
     text, but may be written as JSON in one: models quote numbers, and not every dialect has a form for objects.
     """
 
@@ -56,13 +57,17 @@ class Argument:
     @property
     def sentence(self) -> str:
         """What is told of it, beginning with its name."""
-        return f"{self.name} ({self.limits}): {self.about}" if self.limits else f"{self.name}: {self.about}"
+        return f"{self._marked} ({self.limits}): {self.about}" if self.limits else f"{self._marked}: {self.about}"
 
     @property
     def in_brackets(self) -> str:
         """The same, as a part of a list."""
         told = self.about.removesuffix(".")
-        return f"{self.name} ({self.limits}: {told})" if self.limits else f"{self.name} ({told})"
+        return f"{self._marked} ({self.limits}: {told})" if self.limits else f"{self._marked} ({told})"
+
+    @property
+    def _marked(self) -> str:
+        return self.name if self.needed else f"{self.name}?"
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,8 +147,7 @@ def _argument(name: str, field: dict[str, Any], schema: dict[str, Any], forms: F
     form, *names = forms.places.get(
         name, ({"string": forms.text, "object": forms.text, "array": "[…]"}.get(kind, "…"), name)
     )
-    limits = ", ".join(filter(None, ("" if needed else "optional", _limits(plain))))
-    return Argument(name, tuple(names), form, limits, about, needed, kind not in {"", "string"})
+    return Argument(name, tuple(names), form, _limits(plain), about, needed, kind not in {"", "string"})
 
 
 def _limits(field: dict[str, Any]) -> str:

@@ -92,10 +92,10 @@ class ReadText(Action):
 
 
 class EditText(Action):
-    """Change the long text of the focused field. Read it first."""
+    """Change the focused field's text. Read it first."""
 
     kind: Literal["edit_text"] = "edit_text"
-    text: str | None = Field(default=None, description="All new text.")
+    text: str | None = Field(default=None, description="All of it.")
     changes: tuple[Pair, ...] = Field(default=(), description='Or pairs ["old","new"]; old occurs once.')
 
     @field_validator("changes", mode="before")
@@ -119,10 +119,10 @@ class EditText(Action):
 
 
 class CopyText(Action):
-    """Copy the focused field's text, for any app."""
+    """Copy the focused field's text."""
 
     kind: Literal["copy_text"] = "copy_text"
-    of: str = Field(default="", description="Words of another text, to copy that.")
+    of: str = Field(default="", description="Words of another text, instead.")
 
 
 class CutText(Action):

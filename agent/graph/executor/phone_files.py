@@ -49,13 +49,13 @@ _TEXTS: Final = Texts(
 
 
 class Files(Action):
-    """List, move, rename files and folders below /sdcard/."""
+    """List or move (rename) files below /sdcard/, or make a folder."""
 
     kind: Literal["files"] = "files"
     do: Literal["list", "move", "make_folder"] = Field(description="What.")
     path: str = Field(min_length=1, max_length=1000, description="Full path.")
     to: str = Field(default="", max_length=1000, description="New path.")
-    replace: bool = Field(default=False, description="Delete the file at to.")
+    replace: bool = Field(default=False, description="Delete what is there.")
 
     @model_validator(mode="after")
     def _has_a_place(self) -> Files:
