@@ -256,7 +256,7 @@ async def test_files_that_cannot_be_looked_at_are_said(
 
 
 async def test_files_of_what_is_forwarded_in_a_bundle_are_said(home: Home, chat: FeishuChat, intake: Recording) -> None:
-    """Seen failing with their names dropped, and with a bundle that cannot be read passed over."""
+    """And so is a bundle that cannot be read."""
     del chat
     intake.replies = lambda _: Reply(Message(body="yes"))
     said = await home.fake.say(home.bob, home.group, "look", mention=False)
@@ -271,7 +271,6 @@ async def test_files_of_what_is_forwarded_in_a_bundle_are_said(home: Home, chat:
 async def test_who_writes_where_the_bot_may_not_is_answered_privately(
     home: Home, chat: FeishuChat, intake: Recording
 ) -> None:
-    """Seen failing without the private answer."""
     del chat
     intake.replies = lambda _: Reply(Message(body="pong"))
     home.fake.refuse("im/v1/messages/.*/reply", 230018)

@@ -297,7 +297,7 @@ async def test_a_do_in_a_thread_takes_the_files_that_it_began_with(
 
 
 async def test_files_that_cannot_be_looked_at_are_said(home: Home, intake: Recording, chat: SlackChat) -> None:
-    """Seen failing with a failed look taken for a message without files."""
+    """A failed look is not taken for a message without files."""
     del chat
     intake.replies = lambda _: Reply(Message(body="yes"))
     first = home.fake.say(home.alice, home.channel, "", files=[("a.txt", b"a")])
