@@ -147,12 +147,14 @@ def _argument(name: str, field: dict[str, Any], schema: dict[str, Any], forms: F
     form, *names = forms.places.get(
         name, ({"string": forms.text, "object": forms.text, "array": "[…]"}.get(kind, "…"), name)
     )
-    return Argument(name, tuple(names), form, _limits(plain), about, needed, kind not in {"", "string"})
+    return Argument(name, tuple(names), form, _limits(plain, about), about, needed, kind not in {"", "string"})
 
 
-def _limits(field: dict[str, Any]) -> str:
-    """What may be given, in words; "" where anything may."""
+def _limits(field: dict[str, Any], about: str) -> str:
+    """What may be given, in words; "" where anything may, or where what is said about it names every choice."""
     least, most = field.get("minimum"), field.get("maximum")
+    if "enum" in field and all(f" {choice}" in f" {about}" for choice in field["enum"]):
+        return ""
     if "enum" in field:
         # In quotes: where a server of somebody else names them, they end where they end.
         return f"one of {json.dumps(field['enum'], ensure_ascii=False)[1:-1]}"

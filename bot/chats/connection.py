@@ -9,6 +9,7 @@ from collections.abc import Coroutine
 from typing import Any, Final, Generic, TypeVar
 
 from bot.domain.chat import ChatError
+from bot.texts import words
 
 logger = logging.getLogger(__name__)
 
@@ -70,7 +71,7 @@ class Connection(ABC, Generic[C]):
             async with asyncio.timeout(0 if self._closing.is_set() else LOGIN_SECONDS):
                 await self._online.wait()
         except TimeoutError:
-            raise ChatError(f"{self._title} is not connected, so the message was not sent.") from None
+            raise ChatError(words("chats.offline", platform=self._title)) from None
         assert self._client is not None
         return self._client
 

@@ -60,14 +60,14 @@ class ScrollTo(Action):
 
     kind: Literal["scroll_to"] = "scroll_to"
     text: str = Field(min_length=1, max_length=200, description="The words.")
-    direction: Direction = Field(default="down", description="Where to.")
+    direction: Direction = Field(default="down", description="down, up, left or right.")
 
 
 class ReadList(Action):
     """Read all rows of a long list."""
 
     kind: Literal["read_list"] = "read_list"
-    direction: Direction = Field(default="down", description="Where to.")
+    direction: Direction = Field(default="down", description="down, up, left or right.")
 
 
 class _Scrolling:

@@ -49,10 +49,10 @@ _TEXTS: Final = Texts(
 
 
 class Files(Action):
-    """List or move (rename) files below /sdcard/, or make a folder."""
+    """List, move or rename files below /sdcard/."""
 
     kind: Literal["files"] = "files"
-    do: Literal["list", "move", "make_folder"] = Field(description="What.")
+    do: Literal["list", "move", "make_folder"] = Field(description="list, move or make_folder.")
     path: str = Field(min_length=1, max_length=1000, description="Full path.")
     to: str = Field(default="", max_length=1000, description="New path.")
     replace: bool = Field(default=False, description="Delete what is there.")

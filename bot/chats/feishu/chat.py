@@ -7,10 +7,10 @@ import logging
 import secrets
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
-from typing import Final
 
 import aiohttp
 
+from bot.chats.connection import Connection
 from bot.chats.feishu import limits
 from bot.chats.feishu.api import Api, Unusable
 from bot.chats.feishu.cards import PLATFORM
@@ -19,27 +19,27 @@ from bot.chats.feishu.limits import Times
 from bot.chats.feishu.sending import Sender, refusals
 from bot.commands.spec import COMMANDS, CommandSpec
 from bot.domain.address import Address, MessageRef, Person, Place, on_one_line
-from bot.domain.chat import Capabilities, ChatError, FloodWait, Intake
+from bot.domain.chat import ChatError, FloodWait, Intake
 from bot.domain.outgoing import Message, Turn, at_once
 from bot.texts import words
 
 logger = logging.getLogger(__name__)
-
-LOGIN_SECONDS: Final = 30.0
-"""How long a message waits for the login before it fails; ours."""
 
 
 async def _nothing(_place: Address) -> None:
     """For who does not want to know."""
 
 
-class FeishuChat:
+class FeishuChat(Connection[Api]):
     """The app's bot on Feishu or Lark; implements `bot.domain.chat.Chat`.
 
     `root` is where the API is, such as "https://open.feishu.cn". `tenants` are companies whose people are heard beside
     those of the one where the app is. `locale` is what people read there who have set nothing, as Feishu does not tell
     it. `welcome` says whose attached files are fetched; `lost` is told of places where nobody can be reached any more.
     """
+
+    platform = PLATFORM
+    capabilities = limits.CAPABILITIES
 
     def __init__(
         self,
@@ -56,57 +56,19 @@ class FeishuChat:
         lost: Callable[[Address], Awaitable[None]] = _nothing,
         times: Times | None = None,
     ) -> None:
+        super().__init__("Feishu")
         self._secret, self._root, self._intake = secret, root.rstrip("/"), intake
         self._app = App(app, "", "", locale, frozenset(tenants))
         self._names = {command.name for command in commands}
         self._language, self._welcome, self._lost = language, welcome, lost
         self._times = times or Times()
-        self._sender = Sender(self._logged_in)
-        self._api: Api | None = None
+        self._sender = Sender(self.logged_in)
         self._connected: Callable[[], bool] = lambda: False
-        self._online = asyncio.Event()
-        self._closing = asyncio.Event()
-        self._ended = asyncio.Event()
-        self._ended.set()
-
-    @property
-    def platform(self) -> str:
-        """Always "feishu"."""
-        return PLATFORM
-
-    @property
-    def capabilities(self) -> Capabilities:
-        """What Feishu can do."""
-        return limits.CAPABILITIES
 
     @property
     def online(self) -> bool:
         """Whether the long connection is open."""
         return self._connected()
-
-    async def run(self) -> None:
-        """Stay connected until cancelled or closed. Waits out an unreachable Feishu; raises ChatError when the app is
-        not accepted or has no bot.
-        """
-        self._ended.clear()
-        work = asyncio.ensure_future(self._stay())
-        closing = asyncio.ensure_future(self._closing.wait())
-        try:
-            await asyncio.wait({work, closing}, return_when=asyncio.FIRST_COMPLETED)
-        finally:
-            closing.cancel()
-            work.cancel()
-            try:
-                await asyncio.wait({work})
-            finally:
-                self._ended.set()  # also when what waits for the end is cancelled itself
-        if not work.cancelled():
-            work.result()
-
-    async def close(self) -> None:
-        """Disconnect; `run` returns."""
-        self._closing.set()
-        await self._ended.wait()
 
     async def open_place(self, origin: Address, anchor: str | None, title: str) -> Address:
         """A thread on `anchor`, or on a new message with the title: it begins with the first reply in it. In a private
@@ -162,14 +124,14 @@ class FeishuChat:
                 self._times,
             )
             connection = LongConnection(api, events.take, self._times)
-            self._api, self._connected = api, lambda: connection.connected
+            self._client, self._connected = api, lambda: connection.connected
             self._online.set()
             logger.info("Feishu: logged in as %s.", app.name)
             try:
                 await connection.run()
             finally:
                 self._online.clear()
-                self._api = None
+                self._client = None
                 await events.close()
 
     async def _log_in(self, api: Api) -> App:
@@ -193,12 +155,3 @@ class FeishuChat:
         if not isinstance(bot, dict) or not bot.get("open_id"):
             raise Unusable(words("feishu.no_bot"))
         return replace(self._app, bot=str(bot["open_id"]), name=on_one_line(str(bot.get("app_name", "")))[:64])
-
-    async def _logged_in(self) -> Api:
-        try:
-            async with asyncio.timeout(0 if self._closing.is_set() else LOGIN_SECONDS):
-                await self._online.wait()
-        except TimeoutError:
-            raise ChatError(words("feishu.offline")) from None
-        assert self._api is not None
-        return self._api

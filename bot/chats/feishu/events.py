@@ -138,6 +138,11 @@ class Fetched(Read):
     sender: By = By()
     body: Body = Body()
 
+    @property
+    def content(self) -> Content:
+        """What it says and carries."""
+        return content_of(self.msg_type, self.body.content)
+
 
 @dataclass(frozen=True, slots=True)
 class FileKey:

@@ -6,7 +6,7 @@ import asyncio
 import logging
 import re
 import time
-from collections.abc import Awaitable, Callable, Collection, Mapping
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Final
@@ -35,8 +35,8 @@ from bot.chats.lateness import Lateness
 from bot.domain.address import Address, MessageRef, Person, Place, on_one_line
 from bot.domain.chat import ChatError, FloodWait, Intake
 from bot.domain.incoming import Attachment, ForeignText, Incoming, Press, Voice, orders_work
-from bot.domain.outgoing import Reply
-from bot.texts import language_of, speaking
+from bot.domain.outgoing import Message, Reply, at_once
+from bot.texts import language_of, say, speaking
 from devices.recent import Recent
 
 logger = logging.getLogger(__name__)
@@ -159,11 +159,16 @@ class Events:
         person = await self._person(person_id)
         content = content_of(said.message_type, said.content)
         welcome = self._welcome(person, place)
-        foreign, command, text = None, None, content.text
+        foreign, command, text, lost = None, None, content.text, ""
         if said.message_type == "merge_forward":
             # Only bundles tell that they are forwarded: of a single message Feishu makes one of the sender's own.
             foreign = ForeignText()
-            content = await self._forwarded(said.message_id) if welcome else content
+            inner = await self._messages(said.message_id) if welcome else ()
+            if inner is None and private:
+                await Below(self._sender, person).tell(
+                    own, Message(body=say("chats.unseen")), f"lost:{own.message}", at_once
+                )
+            content, lost = _forwarded(inner or ())
             text = content.text
         else:
             command, text = self._command(text, event, private=private)
@@ -173,10 +178,10 @@ class Events:
             return
         reply_to, above = await self._above(event, place, welcome=welcome, orders=orders_work(command))
         files: tuple[Attachment, ...] = ()
-        lost = ""
         if welcome and (command is not None or private) and not wordless and spoken is None:
-            meant = [*above, *((said.message_id, one) for one in content.files)]
-            files, lost = await self._downloads.fetch([self._download(*one) for one in meant])
+            meant = [*(above or ()), *((said.message_id, one) for one in content.files)]
+            files, left = await self._downloads.fetch([self._download(*one) for one in meant])
+            lost = "\n".join(filter(None, [lost, left, say("chats.unseen") if above is None else ""]))
         written = said.create_time / 1000
         reply = await self._intake.message(
             Incoming(
@@ -237,40 +242,38 @@ class Events:
 
     async def _above(
         self, event: MessageEvent, place: Place, *, welcome: bool, orders: bool
-    ) -> tuple[MessageRef | None, list[tuple[str, FileKey]]]:
-        """The message that this one answers, and its files where they are wanted. In a thread every message answers its
-        root; that counts only where the root is the bot's.
+    ) -> tuple[MessageRef | None, list[tuple[str, FileKey]] | None]:
+        """The message that this one answers, and its files where they are wanted, None where they cannot be looked at.
+        In a thread every message answers its root; that counts only where the root is the bot's.
         """
-        said, own, above = event.message, self._sender.own, None
+        said, own, ref = event.message, self._sender.own, None
         parent = said.parent_id
         if not parent:
             return None, []
+        found: Sequence[Fetched] | None = ()
         if welcome and parent not in own and (orders or parent not in self._theirs):
-            above = next(iter(await self._messages(parent)), None)
-            if above is not None:
+            found = await self._messages(parent)
+            for above in (found or ())[:1]:
                 (own if above.sender.id == self._app.id else self._theirs)[parent] = None
-        if said.thread_id and parent == said.root_id:
-            where = replace(place.address, thread="")
-            return (MessageRef(where, parent) if parent in own else None), []
-        carried = above is not None and orders and parent not in own
-        files = content_of(above.msg_type, above.body.content).files if above is not None and carried else ()
-        return MessageRef(place.address, parent), [(parent, one) for one in files]
+        if not said.thread_id or parent != said.root_id:
+            ref = MessageRef(place.address, parent)
+        elif parent in own:
+            ref = MessageRef(replace(place.address, thread=""), parent)
+        if not orders or parent in own:
+            return ref, []
+        if found is None:
+            return ref, None
+        return ref, [(parent, one) for above in found[:1] for one in above.content.files]
 
-    async def _messages(self, message: str) -> list[Fetched]:
-        """A message and what it bundles; nothing where the bot may not read it."""
+    async def _messages(self, message: str) -> list[Fetched] | None:
+        """A message and what it bundles; None where the bot cannot read it."""
         try:
             async with refusals("read"):
                 answer = await self._api.call("GET", f"im/v1/messages/{message}")
             return [Fetched.model_validate(one) for one in answer["data"]["items"][: limits.FORWARDED + 1]]
         except (ChatError, FloodWait, ValidationError, LookupError, TypeError) as error:
             logger.info("A message could not be read: %s", error if isinstance(error, ChatError) else type(error))
-            return []
-
-    async def _forwarded(self, bundle: str) -> Content:
-        """The words of all messages of a bundle; their files cannot be fetched from there."""
-        inner = [one for one in await self._messages(bundle) if one.upper_message_id]
-        texts = [content_of(one.msg_type, one.body.content).text for one in inner]
-        return Content("\n".join(filter(None, texts)))
+            return None
 
     def _voice(self, message: str, content: Content) -> Voice | None:
         if not content.spoken or not content.files:
@@ -378,6 +381,13 @@ class People:
             except (LookupError, TypeError) as odd:
                 logger.info("Somebody's name was not told: %s", type(odd).__name__)
         return self._names.get(person, "")
+
+
+def _forwarded(bundle: Sequence[Fetched]) -> tuple[Content, str]:
+    """The words of all messages of a bundle, and a sentence for each file: none can be fetched from there."""
+    inner = [one.content for one in bundle if one.upper_message_id]
+    lost = [say("chats.file_lost", name=file.name, platform="Feishu") for one in inner for file in one.files]
+    return Content("\n".join(filter(None, (one.text for one in inner)))), "\n".join(lost)
 
 
 def _resource(message: str, file: FileKey) -> str:

@@ -90,7 +90,7 @@ async def translated(doing: str) -> AsyncIterator[None]:
         raise _meaning(refused, doing) from None
     except aiohttp.ClientResponseError as refused:
         if is_flood(refused):
-            raise FloodWait(_seconds((refused.headers or {}).get("Retry-After", ""))) from None
+            raise FloodWait(_seconds(refused.headers.get("Retry-After", "") if refused.headers else "")) from None
         raise ChatError(f"Slack refused {doing} (status {refused.status}).") from None
     except (TimeoutError, OSError, aiohttp.ClientError) as away:
         raise ChatError(f"Slack could not be reached for {doing}; it may or may not have arrived.") from away

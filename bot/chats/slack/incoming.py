@@ -139,10 +139,14 @@ class Messages:
             return
         # A text in private may become a task by a press, and its files go along.
         wanted = (command is not None or place.private) and not wordless and spoken is None
-        meant = list(raw) if wanted else []
+        meant: list[Raw] = list(raw) if wanted else []
+        above: Sequence[Raw] | None = ()
         if orders_work(command) and thread and event.get("parent_user_id") != account.id:
-            meant += await _files_above(client, channel, thread)
+            above = await _files_above(client, channel, thread)
+            meant += above or ()
         files, lost = await self._fetcher.fetch(person, place, [_File.of(one) for one in meant])
+        if above is None:
+            lost = "\n".join(filter(None, [lost, say("chats.unseen")]))
         written = float(own.message)
         incoming = Incoming(
             person=person,
@@ -213,13 +217,15 @@ def _voice(raw: Sequence[Raw], fetcher: Fetcher) -> Voice | None:
     return Voice(f"voice.{ending}", seconds, file.size, partial(fetcher.recording, file))
 
 
-async def _files_above(client: AsyncWebClient, channel: str, thread: str) -> list[Raw]:
-    """The files of the message that a thread began with, which whoever writes in the thread sees."""
+async def _files_above(client: AsyncWebClient, channel: str, thread: str) -> list[Raw] | None:
+    """The files of the message that a thread began with, which whoever writes in the thread sees; None where it cannot
+    be looked at.
+    """
     try:
         async with errors.translated("a look at the thread"):
             found = await client.conversations_replies(channel=channel, ts=thread, limit=1)
     except (ChatError, FloodWait) as refused:
         logger.info("Files of a thread's first message stay behind: %s", refused)
-        return []
+        return None
     first: Raw = next(iter(found.get("messages") or ()), {})
     return list(first.get("files") or ())

@@ -275,8 +275,8 @@ class FakeSlack(People):
 
     async def _uploaded(self, request: web.Request) -> web.Response:
         assert "Authorization" not in request.headers, "a token went with an upload"
-        if (refused := self._fault("upload")) is not None:
-            return web.Response(status=refused.status, headers=refused.headers)
+        if (fault := self._fault("upload")) is not None:
+            return web.Response(status=fault.status, headers=fault.headers)
         self.world.files[request.match_info["file"]].data = await request.read()
         return web.Response(text="OK")
 
@@ -291,8 +291,8 @@ class FakeSlack(People):
 
     async def _responded(self, request: web.Request) -> web.Response:
         assert "Authorization" not in request.headers, "a token went with an answer"
-        if (refused := self._fault("respond")) is not None:
-            return web.Response(status=refused.status, headers=refused.headers)
+        if (fault := self._fault("respond")) is not None:
+            return web.Response(status=fault.status, headers=fault.headers)
         form = await request.json()
         assert form["response_type"] == "ephemeral"
         message = Message(self.world.ts(), Channel("whispered"), self.bot)

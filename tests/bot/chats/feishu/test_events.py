@@ -14,11 +14,15 @@ from bot.chats.feishu.chat import FeishuChat
 from bot.domain.address import MessageRef
 from bot.domain.incoming import Press
 from bot.domain.outgoing import Button, Message, Reply
+from bot.texts import say, speaking
 from tests.bot.chats.feishu.conftest import QUICK, Home, running
 from tests.bot.chats.telegram.recording import Recording
 from tests.fakes.feishu.gateway import SERVICE
 from tests.fakes.feishu.wire import WireFrame
 from tests.fakes.feishu.world import ELSEWHERE
+
+with speaking("zh"):  # as people read on feishu.cn
+    UNSEEN = say("chats.unseen")
 
 NUMBERS = (SERVICE, 1, 2)
 """As the fake numbers its frames: it looks for them in the answers."""
@@ -221,6 +225,58 @@ async def test_a_file_that_is_too_large_is_left_out_and_said(home: Home, chat: F
     await home.fake.say(home.alice, home.private, "/do this", reply_to=file)
     assert (await home.heard(intake, 2)).attachments == ()
     await home.fake.wait_until(lambda: any("film.mp4" in one.text for one in home.fake.from_bot(home.private)))
+
+
+async def test_a_do_in_a_thread_takes_the_files_that_it_began_with(
+    home: Home, chat: FeishuChat, intake: Recording
+) -> None:
+    """Seen failing with the files of replies outside of threads alone."""
+    del chat
+    file = await home.fake.send_file(home.alice, home.group, "notes.txt", b"abc")
+    await home.fake.say(home.alice, home.group, "do send this", reply_to=file, in_thread=True)
+    came = await home.heard(intake)
+    assert [(one.name, one.data) for one in came.attachments] == [("notes.txt", b"abc")]
+    assert came.reply_to is None
+    await home.fake.say(home.alice, home.group, "look", reply_to=file, in_thread=True)
+    assert (await home.heard(intake, 2)).attachments == ()
+
+
+@pytest.mark.parametrize("in_thread", [True, False])
+async def test_files_that_cannot_be_looked_at_are_said(
+    home: Home, chat: FeishuChat, intake: Recording, in_thread: bool
+) -> None:
+    """Seen failing with a failed look taken for a message without files."""
+    del chat
+    intake.replies = lambda _: Reply(Message(body="yes"))
+    file = await home.fake.send_file(home.alice, home.group, "notes.txt", b"abc")
+    home.fake.refuse(f"im/v1/messages/{file.id}$", 230027)
+    await home.fake.say(home.alice, home.group, "do send this", reply_to=file, in_thread=in_thread)
+    assert (await home.heard(intake)).attachments == ()
+    await home.fake.wait_until(lambda: any(UNSEEN in one.text for one in home.fake.messages.values()))
+
+
+async def test_files_of_what_is_forwarded_in_a_bundle_are_said(home: Home, chat: FeishuChat, intake: Recording) -> None:
+    """And so is a bundle that cannot be read."""
+    del chat
+    intake.replies = lambda _: Reply(Message(body="yes"))
+    said = await home.fake.say(home.bob, home.group, "look", mention=False)
+    file = await home.fake.send_file(home.bob, home.group, "notes.txt", b"abc")
+    await home.fake.post(home.alice, home.private, "merge_forward", {}, inner=[said, file])
+    await home.fake.wait_until(lambda: any("notes.txt" in one.text for one in home.fake.from_bot(home.private)))
+    home.fake.refuse("im/v1/messages/om", 230027)
+    await home.fake.post(home.alice, home.private, "merge_forward", {}, inner=[said, file])
+    await home.fake.wait_until(lambda: any(UNSEEN in one.text for one in home.fake.from_bot(home.private)))
+
+
+async def test_who_writes_where_the_bot_may_not_is_answered_privately(
+    home: Home, chat: FeishuChat, intake: Recording
+) -> None:
+    del chat
+    intake.replies = lambda _: Reply(Message(body="pong"))
+    home.fake.refuse("im/v1/messages/.*/reply", 230018)
+    await home.fake.say(home.alice, home.group, "whoami")
+    assert (await home.answer(home.private)).text == "pong"
+    assert home.fake.from_bot(home.group) == []
 
 
 async def test_a_file_of_json_is_no_answer_of_the_api(home: Home, chat: FeishuChat, intake: Recording) -> None:

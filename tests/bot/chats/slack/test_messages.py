@@ -296,6 +296,17 @@ async def test_a_do_in_a_thread_takes_the_files_that_it_began_with(
     assert [(one.name, one.data) for one in came.attachments] == [("a.txt", b"a")]
 
 
+async def test_files_that_cannot_be_looked_at_are_said(home: Home, intake: Recording, chat: SlackChat) -> None:
+    """A failed look is not taken for a message without files."""
+    del chat
+    intake.replies = lambda _: Reply(Message(body="yes"))
+    first = home.fake.say(home.alice, home.channel, "", files=[("a.txt", b"a")])
+    home.fake.fail("conversations.replies", "missing_scope", needed="channels:history")
+    home.fake.say(home.alice, home.channel, "@opengui do send this", thread=first.ts, files=[("b.txt", b"b")])
+    assert [one.name for one in (await heard(home, intake, 2)).attachments] == ["b.txt"]
+    assert (await home.answer(number=3)).shown == say("chats.unseen")
+
+
 async def test_a_file_without_a_word_in_private(home: Home, intake: Recording, chat: SlackChat) -> None:
     del chat
     home.fake.say(home.alice, home.private, files=[("a.txt", b"a")])

@@ -166,13 +166,18 @@ async def test_a_dead_button_goes_and_says_so(home: Home, intake: Recording, cha
     assert message.pictures
 
 
+@pytest.mark.parametrize("deleted", [True, False])
 async def test_a_press_that_cannot_change_its_message_is_answered(
-    home: Home, intake: Recording, chat: SlackChat
+    home: Home, intake: Recording, chat: SlackChat, deleted: bool
 ) -> None:
     ref = await chat.send(home.address(), STOP, nonce="c1")
     intake.pressed = Reply(toast="Stopping", shown=Message(body="Stopped"))
-    home.fake.flood(30, "chat.update")
-    home.fake.press(home.alice, home.fake.world.messages[home.channel.id][ref.message], "1:stop:7")
+    message = home.fake.world.messages[home.channel.id][ref.message]
+    if deleted:
+        del home.fake.world.messages[home.channel.id][ref.message]
+    else:
+        home.fake.flood(30, "chat.update")
+    home.fake.press(home.alice, message, "1:stop:7")
     assert (await home.whisper()).shown == "Stopping"
 
 
