@@ -131,7 +131,7 @@ class OpenApp(Action):
 
 
 class ListApps(Action):
-    """Which apps the phone has."""
+    """List the phone's apps."""
 
     kind: Literal["list_apps"] = "list_apps"
     name: str = Field(default="", max_length=200, description="Part of a name.")

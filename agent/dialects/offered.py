@@ -34,8 +34,8 @@ class Forms:
 
 @dataclass(frozen=True, slots=True)
 class Argument:
-    """One argument: the field that it fills, the names under which it is taken, its form, and what is told of it. One that
-    may be left out is marked with a question mark.
+    """One argument: the field that it fills, the names under which it is taken, its form, and what is told of it. One
+    that may be left out is marked with a question mark.
 
     `limits` is what may be given, "" where there is nothing to say. With `json` it is no
     text, but may be written as JSON in one: models quote numbers, and not every dialect has a form for objects.

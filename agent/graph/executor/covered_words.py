@@ -20,7 +20,7 @@ READABLE = "The person lets you read the words of {app} for this task. You are t
 
 
 class ReadWords(Action):
-    """Ask to read the covered words of an app."""
+    """Ask to read an app's covered words."""
 
     kind: Literal["read_words"] = "read_words"
     app: str = Field(min_length=1, max_length=200, description="Its package.")

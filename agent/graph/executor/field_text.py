@@ -122,7 +122,7 @@ class CopyText(Action):
     """Copy the focused field's text."""
 
     kind: Literal["copy_text"] = "copy_text"
-    of: str = Field(default="", description="Words of another text, instead.")
+    of: str = Field(default="", description="Other words to copy.")
 
 
 class CutText(Action):

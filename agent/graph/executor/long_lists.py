@@ -56,7 +56,7 @@ _TEXTS: Final = Texts(
 
 
 class ScrollTo(Action):
-    """Scroll until words are there, or to the end."""
+    """Scroll until words appear, or to the end."""
 
     kind: Literal["scroll_to"] = "scroll_to"
     text: str = Field(min_length=1, max_length=200, description="The words.")

@@ -54,7 +54,7 @@ _TEXTS: Final = Texts(
 
 
 class SetValue(Action):
-    """Set a slider, wheel, date or time picker. Press its OK yourself."""
+    """Set a slider, wheel or picker; press its OK yourself."""
 
     kind: Literal["set_value"] = "set_value"
     value: str = Field(min_length=1, max_length=60, description="2026-12-24, 18:45, 70%, 20-60, or words.")

@@ -14,7 +14,7 @@ _TEXTS: Final = Texts({"whole": "read the whole list"}, zh={"whole": "查看完�
 
 
 class ShowAll(Action):
-    """See the rows that the list leaves out."""
+    """See rows left out of the list."""
 
     kind: Literal["show_all"] = "show_all"
 

@@ -141,16 +141,16 @@ def instructions(dialect: str, models: tuple[type[Action], ...] = MODELS) -> str
                 "dice(sides=…) Roll a die. sides (2 to 100): How many sides it has.",
                 (
                     "paint_over(point='<point>x y</point>', colour='…', words=[…], name='…') Paint over it. "
-                    'point: The place. colour (optional, one of "red", "blue"): The colour. '
-                    "words (optional, a list): What to write on it. name (optional): Who did it."
+                    'point: The place. colour? (one of "red", "blue"): The colour. '
+                    "words? (a list): What to write on it. name?: Who did it."
                 ),
                 (
                     "fling(start_point='<point>x y</point>', end_point='<point>x y</point>') Throw it. "
                     "start_point: Where it begins. end_point: Where it ends."
                 ),
                 (
-                    "shake2(point='<point>x y</point>', hard=…) Shake the phone. point (optional): Where it is held. "
-                    "hard (optional, true or false): Whether it is done with force."
+                    "shake2(point='<point>x y</point>', hard=…) Shake the phone. point?: Where it is held. "
+                    "hard? (true or false): Whether it is done with force."
                 ),
             ],
         ),
@@ -160,13 +160,13 @@ def instructions(dialect: str, models: tuple[type[Action], ...] = MODELS) -> str
                 'do(action="Dice", sides=…) Roll a die. sides (2 to 100): How many sides it has.',
                 (
                     'do(action="Paint_over", element=[x,y], colour="…", words=[…], name="…") Paint over it. '
-                    'element: The place. colour (optional, one of "red", "blue"): The colour. '
-                    "words (optional, a list): What to write on it. name (optional): Who did it."
+                    'element: The place. colour? (one of "red", "blue"): The colour. '
+                    "words? (a list): What to write on it. name?: Who did it."
                 ),
                 'do(action="Fling", start=[x1,y1], end=[x2,y2]) Throw it. start: Where it begins. end: Where it ends.',
                 (
-                    'do(action="Shake2", element=[x,y], hard=…) Shake the phone. element (optional): Where it is held. '
-                    "hard (optional, true or false): Whether it is done with force."
+                    'do(action="Shake2", element=[x,y], hard=…) Shake the phone. element?: Where it is held. '
+                    "hard? (true or false): Whether it is done with force."
                 ),
             ],
         ),
@@ -175,13 +175,13 @@ def instructions(dialect: str, models: tuple[type[Action], ...] = MODELS) -> str
             [
                 "- dice: sides (2 to 100: How many sides it has). Roll a die.",
                 (
-                    '- paint_over: coordinate (The place), colour (optional, one of "red", "blue": The colour), '
-                    "words (optional, a list: What to write on it), name (optional: Who did it). Paint over it."
+                    '- paint_over: coordinate (The place), colour? (one of "red", "blue": The colour), '
+                    "words? (a list: What to write on it), name? (Who did it). Paint over it."
                 ),
                 "- fling: coordinate (Where it begins), coordinate2 (Where it ends). Throw it.",
                 (
-                    "- shake2: coordinate (optional: Where it is held), "
-                    "hard (optional, true or false: Whether it is done with force). Shake the phone."
+                    "- shake2: coordinate? (Where it is held), "
+                    "hard? (true or false: Whether it is done with force). Shake the phone."
                 ),
             ],
         ),
