@@ -128,7 +128,8 @@ def test_what_who_acts_is_told_of_others_is_covered(dialect: Dialect) -> None:
     system, *rest = dialect.render(scene)[0]
     instructions = "\n".join(map(str, system.parts))
     shown = blocks("\n".join(part for message in rest for part in message.parts if isinstance(part, str)))
-    rule = rule_on_data("\n".join(line for line in instructions.splitlines() if line.startswith("- Whatever is between")))
+    data = (line for line in instructions.splitlines() if line.startswith("- Whatever is between"))
+    rule = rule_on_data("\n".join(data))
     assert shown >= {"<earlier>", "<files>", "<memory>", "<read>", "<screen>", "<instructions>", "<skill>", "<skills>"}
     assert not [each for each in shown - {"<instructions>", "<skills>", "<skill>"} if each not in rule]
     assert not [each for each in FOLLOWED if each in rule.lower()]
