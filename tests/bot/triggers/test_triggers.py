@@ -170,8 +170,8 @@ class HangingChat(LoopbackChat):
 
 
 async def test_a_chat_that_hangs_holds_up_no_other_trigger(tmp_path: Path) -> None:
-    """Neither one for the same app nor one for another. Seen failing (nothing begins) with the triggers of an app
-    considered one after the other.
+    """Neither one for the same app, also at later looks, nor one for another. Seen failing (nothing begins) with the
+    triggers of an app considered one after the other, and with a look that waits for all of them.
     """
     chat = HangingChat()
     async with a_rig(tmp_path, chat=chat) as rig:
@@ -188,9 +188,14 @@ async def test_a_chat_that_hangs_holds_up_no_other_trigger(tmp_path: Path) -> No
                 rig.begun.clear()
                 await rig.begun.wait()
         assert {task.person for task in tasks} == {ANNA, BEN}
+        rig.phone.post("are you there?")
+        async with asyncio.timeout(5.0):
+            while len(await rig.world.task_service.recent(9)) < 3:
+                await rig.watcher.look()
         assert chat.asked == 1
         chat.released.set()
-        assert len(await rig.after()) == 3
+        await rig.watcher.finished()
+        assert len(await rig.after()) == 5
 
 
 async def test_a_clock_that_is_set_back_stops_no_trigger(rig: Rig) -> None:
