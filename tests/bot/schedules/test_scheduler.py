@@ -16,8 +16,8 @@ from bot.application.access import Caller, Refused
 from bot.application.schedules import MOST, ScheduleCommands
 from bot.cards.buttons import again_button
 from bot.commands.scheduler import LATE, Scheduler
-from bot.domain.task import TaskState
 from bot.domain.schedule import Schedule
+from bot.domain.task import TaskState
 from bot.domain.task_request import TaskDraft, TaskOptions
 from bot.people.access import Policy
 from bot.people.rights import Rights
