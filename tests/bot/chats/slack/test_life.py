@@ -139,12 +139,12 @@ async def test_what_takes_long_is_acknowledged_in_time(home: Home, intake: Recor
 async def test_stop_is_not_held_up_by_what_takes_long(home: Home, intake: Recording, chat: SlackChat) -> None:
     """Seen failing when each envelope waits for the end of the one before."""
     intake.hold = asyncio.Event()
-    ref = await chat.send(home.address(), Message(body="x", buttons=((Button("Stop", "1:stop:7"),),)), nonce="o1")
-    for _ in range(3):
-        home.fake.say(home.alice, home.channel, "@opengui screen")
+    message = Message(body="x", buttons=((Button("Screen", "1:screen:7"), Button("Stop", "1:stop:7")),))
+    ref = await chat.send(home.address(), message, nonce="o1")
     async with asyncio.timeout(1.0):
-        home.fake.press(home.alice, home.fake.world.messages[home.channel.id][ref.message], "1:stop:7")
-        await home.fake.wait_until(lambda: intake.presses)
+        for data in ("1:screen:7", "1:screen:7", "1:screen:7", "1:stop:7"):
+            home.fake.press(home.alice, home.fake.world.messages[home.channel.id][ref.message], data)
+        await home.fake.wait_until(lambda: len(intake.presses) == 4)
     intake.hold.set()
 
 
