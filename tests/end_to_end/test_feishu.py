@@ -178,13 +178,16 @@ async def test_pairing_lets_somebody_in(place: Place) -> None:
 
 
 async def test_strangers_move_nothing(place: Place) -> None:
+    """Nor what an app has written, whoever's name it has. Seen failing (tasks are accepted) with `authorize` always
+    allowing, and without the look at the sender's type.
+    """
     async with town(FINISH) as here, place.service(**here.settings):
         await here.fake.connected()
-        text, robot = "do switch Bluetooth on", here.fake.user("robot")
+        text = "do switch Bluetooth on"
         await here.fake.say(here.fake.user("mallory"), here.group, text)
         await here.fake.say(here.alice, here.fake.group(), text)
         await here.fake.say(here.fake.user("partner", tenant=ELSEWHERE), here.group, text)
-        said = here.fake.keep(Message("om_robot", here.group, "text", {"text": f"/{text}"}, robot))
+        said = here.fake.keep(Message("om_robot", here.group, "text", {"text": f"/{text}"}, here.alice))
         event = here.fake.event_of(said)
         event["event"]["sender"]["sender_type"] = "app"
         await here.fake.gateway.deliver(event)
