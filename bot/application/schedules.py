@@ -72,15 +72,24 @@ class ScheduleCommands:
         if phones is not None:
             draft = replace(draft, device=",".join(phone.id for phone in phones))
         async with audited(caller.person, services.store):
-            await self._let_make([phone.id for phone in phones or ()])
+            self._let_make([phone.id for phone in phones or ()])
             if yes is not None:
                 _require_to_allow_ahead(caller, services, draft.device)
         draft = replace(draft, text=clean(draft.text, say("schedule.task")))
         return Plan(caller.person, caller.place, caller.event, rule, words, draft, yes)
 
     async def add(self, plan: Plan, due: float) -> Schedule:
-        """Keep a plan; the same event gives the schedule that it gave before. A watch is paused at first."""
-        made = await self._services.store.schedules.add(plan, now=self._services.clock(), due=due)
+        """Keep a plan; the same event gives the schedule that it gave before. A watch is paused at first. Refused for
+        one too many.
+        """
+        services, schedules = self._services, self._services.store.schedules
+        accounts = services.policy.accounts(self._caller.person)
+        async with schedules.adding:
+            own = [one.plan for account in accounts for one in await schedules.all(account)]
+            made_before = any((one.place.address, one.event) == (plan.place.address, plan.event) for one in own)
+            if len(own) >= MOST and not made_before:
+                raise Refused(say("schedule.full", number=MOST))
+            made = await schedules.add(plan, now=services.clock(), due=due)
         await self._note(AuditKind.ALLOWED_AHEAD, made)
         if not plan.is_timed:
             await self._services.store.audit.note(AuditKind.TRIGGER_MADE, self._caller.person, detail=_named(made))
@@ -147,8 +156,8 @@ class ScheduleCommands:
             detail = YesDetail(to=yes.to, app=yes.app, text=yes.text, by=yes.by, schedule=schedule.id)
             await self._services.store.audit.note(kind, self._caller.person, detail=detail)
 
-    async def _let_make(self, phones: Sequence[str]) -> None:
-        """Raise Refused unless the person may, at the time of a run too, and has not too many schedules."""
+    def _let_make(self, phones: Sequence[str]) -> None:
+        """Raise Refused unless the person may, at the time of a run too."""
         caller, services = self._caller, self._services
         later = replace(caller, person=replace(caller.person, roles=frozenset()))
         for phone in phones or ("",):
@@ -156,9 +165,6 @@ class ScheduleCommands:
             later_too = verdict(later, services.policy, Right.USE, phone=phone).allowed
         if not later_too and not can_be_asked(caller.person, services.chats):
             raise Refused(say("schedule.unstored_role"))
-        accounts = services.policy.accounts(caller.person)
-        if sum([len(await services.store.schedules.all(account)) for account in accounts]) >= MOST:
-            raise Refused(say("schedule.full", number=MOST))
 
     def _zone(self, name: str) -> ZoneInfo:
         try:

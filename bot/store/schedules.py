@@ -77,6 +77,8 @@ class Schedules:
         self._database = database
         self.trigger_begun = asyncio.Event()
         """Set whenever a trigger begins to be looked for, for whoever waits for the first one."""
+        self.adding = asyncio.Lock()
+        """Held by who looks at how many there are before another one is added."""
 
     async def add(self, plan: Plan, *, now: float, due: float) -> Schedule:
         """Keep a plan; the same event gives the schedule that it gave before. A watch is paused until its person has

@@ -90,6 +90,8 @@ class Webhooks:
         self._database = database
         self.made = asyncio.Event()
         """Set whenever one is made or switched on, for whoever waits for the first."""
+        self.adding = asyncio.Lock()
+        """Held by who looks at how many there are before another one is added."""
 
     async def add(self, wish: NewWebhook, *, now: float) -> Webhook:
         """Keep it; the same event gives the one that it gave before."""

@@ -12,10 +12,10 @@ import asyncio
 import logging
 import time
 from collections import defaultdict
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from datetime import datetime
 from functools import partial
-from typing import Final
+from typing import Any, Final
 from zoneinfo import ZoneInfo
 
 from agent.guards.policy import Policy
@@ -70,8 +70,8 @@ class TriggerWatcher:
         """Since when each trigger has been looked for, in `ticks`."""
         self._looked: float | None = None
         """When it was looked last, by the clock; None before the first look."""
-        self._looking: dict[tuple[str, str], asyncio.Task[None]] = {}
-        """The looks under way, by phone and app."""
+        self._working: dict[tuple[str, ...], asyncio.Task[None]] = {}
+        """The looks under way, by phone and app, and by trigger what is considered of what they have found."""
         self._dealt: Recent[tuple[str, str], None] = Recent(KEPT)
         self._told: dict[str, float] = {}
         """When each trigger has last told why it began nothing."""
@@ -91,9 +91,9 @@ class TriggerWatcher:
                     logger.exception("the check of the triggers failed and is tried again")
                 await self._sleep(PAUSE)
         finally:
-            for task in self._looking.values():
+            for task in self._working.values():
                 task.cancel()
-            await asyncio.gather(*self._looking.values(), return_exceptions=True)
+            await asyncio.gather(*self._working.values(), return_exceptions=True)
 
     async def look(self) -> bool:
         """Begin to look at every app that a trigger names and that is not being looked at; whether there is any."""
@@ -109,19 +109,19 @@ class TriggerWatcher:
             begun[one.id] = self._begun.get(one.id, ticks - max(0.0, now - one.created) if is_new else ticks)
         self._begun, self._looked = begun, now
         for app, found in apps.items():
-            if app not in self._looking:
-                self._looking[app] = asyncio.create_task(self._look_at(*app, found), name=f"trigger {' '.join(app)}")
-                self._looking[app].add_done_callback(partial(self._done, app))
+            self._begin(app, partial(self._look_at, *app, found))
         return bool(triggers)
 
     async def finished(self) -> None:
         """Returns when nothing is being looked at."""
-        while self._looking:
-            await asyncio.wait([*self._looking.values()])
+        while self._working:
+            await asyncio.wait([*self._working.values()])
             await asyncio.sleep(0)
 
-    def _done(self, app: tuple[str, str], _look: asyncio.Task[None]) -> None:
-        del self._looking[app]
+    def _begin(self, what: tuple[str, ...], work: Callable[[], Coroutine[Any, Any, None]]) -> None:
+        if what not in self._working:
+            self._working[what] = asyncio.create_task(work(), name=f"trigger {' '.join(what)}")
+            self._working[what].add_done_callback(lambda _: self._working.pop(what))
 
     async def _look_at(self, phone_id: str, package: str, triggers: Sequence[Schedule]) -> None:
         try:
@@ -133,7 +133,8 @@ class TriggerWatcher:
         except (PhoneError, TimeoutError) as away:
             logger.debug("the notifications of %s cannot be read now: %s", phone_id, away)
             return
-        await asyncio.gather(*(self._consider_all(one, phone_id, shown) for one in triggers))
+        for one in triggers:  # each by itself: what one waits for, such as a chat, holds up no other
+            self._begin((one.id,), partial(self._consider_all, one, phone_id, shown))
 
     async def _consider_all(self, schedule: Schedule, phone_id: str, shown: Sequence[PhoneNotification]) -> None:
         for one in shown:

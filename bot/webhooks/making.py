@@ -47,10 +47,6 @@ class WebhookCommands:
         async with audited(caller.person, services.store):
             require(caller, services.policy, Right.ADMIN if wish.everybody else Right.USE)
         _check_address(wish.url, services)
-        own = [one for one in await services.store.webhooks.all() if self._is_own(one)]
-        made_before = any((one.wish.place.address, one.wish.event) == (caller.address, caller.event) for one in own)
-        if len(own) >= MOST and not made_before:
-            raise Refused(say("webhook.full", number=MOST))
         new = NewWebhook(
             caller.person,
             caller.place,
@@ -62,7 +58,13 @@ class WebhookCommands:
             asked=wish.asked,
             watched=wish.watched,
         )
-        made = await services.store.webhooks.add(new, now=services.clock())
+        webhooks = services.store.webhooks
+        async with webhooks.adding:
+            own = [one for one in await webhooks.all() if self._is_own(one)]
+            made_before = any((one.wish.place.address, one.wish.event) == (caller.address, caller.event) for one in own)
+            if len(own) >= MOST and not made_before:
+                raise Refused(say("webhook.full", number=MOST))
+            made = await webhooks.add(new, now=services.clock())
         await self._note(AuditKind.WEBHOOK_MADE, made)
         return made
 

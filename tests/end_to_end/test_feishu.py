@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 import os
+import re
+import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
-from tests.end_to_end.brain import FINISH, Act, brain, call, tap
+import pytest
+
+from tests.end_to_end.brain import FINISH, Act, brain, call, on, tap
 from tests.end_to_end.service import Place
 from tests.fakes.feishu import APP, SECRET, Chat, FakeFeishu, Message, User
+from tests.fakes.feishu.world import ELSEWHERE
 from tests.fakes.model_server import ModelServer
 
 LIMIT = 60.0
+CODE = re.compile(r"\b[A-Z2-9]{8}\b")
 
 
 @dataclass
@@ -114,17 +120,81 @@ async def test_a_picture_goes_to_the_phone_and_comes_back(place: Place) -> None:
         await here.fake.wait_until(back, timeout=LIMIT)
 
 
-async def test_a_task_in_private_is_stopped_by_its_card(place: Place) -> None:
-    acts = [call("open_app", name="Settings"), *[call("wait", seconds=5) for _ in range(20)]]
-    async with town(*acts) as here, place.service(**here.settings) as service:
+async def test_a_task_in_private_is_stopped_by_its_card_within_a_second(place: Place) -> None:
+    acts = [call("open_app", name="Settings", say="Opening Settings"), *[call("wait", seconds=10) for _ in range(20)]]
+    async with town(*acts) as here, place.service(**here.settings):
         await here.fake.connected()
         private = here.fake.private(here.alice)
         asked = await here.fake.say(here.alice, private, "/do wait for a while")
-        await here.fake.wait_until(lambda: any("Stop" in one.buttons.values() for one in here.fake.from_bot(private)))
-        card = next(one for one in here.fake.from_bot(private) if one.buttons)
+        card = await here.bot_says("Opening Settings", private)
         assert card.parent == asked.id
-        stop = next(data for data, label in card.buttons.items() if "Stop" in label)
+        (stop,) = [data for data, label in card.buttons.items() if "Stop" in label]
+        began = time.monotonic()
         await here.fake.press(here.alice, card, stop)
-        await here.fake.wait_until(lambda: "task 1: cancel" in service.log, timeout=LIMIT)
-        await here.fake.wait_until(lambda: not here.fake.gateway.pending, timeout=LIMIT)
+        await here.fake.wait_until(lambda: stop not in card.buttons, timeout=LIMIT)
+        assert time.monotonic() - began < 1.0
         await here.bot_says("Cancelled", private)
+        _, tasks, _ = await place.opengui("tasks", "--json")
+        assert '"cancelled"' in tasks
+
+
+@pytest.mark.parametrize("may_delete", [True, False])
+async def test_a_code_is_answered_by_a_reply_and_deleted_where_the_bot_may(place: Place, may_delete: bool) -> None:
+    acts = [
+        call("open_app", name="Account"),
+        on("User name", "type", text="anna", submit=True),
+        on("6-digit code", "enter_secret", question="Which code came to your phone?", submit=True),
+        FINISH,
+    ]
+    async with town(*acts) as here, place.service(**here.settings) as service:
+        here.group.bot_admin = may_delete
+        await here.fake.connected()
+        asked = await here.fake.say(here.alice, here.group, "do sign in as anna")
+        question = await here.bot_says("wants a password or code", here.group, asked.id)
+        code = await here.fake.say(here.alice, here.group, "246810", reply_to=question, in_thread=True)
+        await here.bot_says("It is done.", here.group, asked.id)
+        assert place.phone.truth.signed_in == "anna"
+        if may_delete:
+            await here.fake.wait_until(lambda: code.recalled, timeout=LIMIT)
+        else:
+            await here.bot_says("delete", here.group, asked.id)
+            assert not code.recalled
+        assert "246810" not in service.log
+
+
+async def test_pairing_lets_somebody_in(place: Place) -> None:
+    async with town() as here:
+        lists = dict.fromkeys((name for name in here.settings if "_ALLOWED_" in name), "")
+        async with place.service(**here.settings | lists | {"PAIRING": "on"}):
+            await here.fake.connected()
+            private = here.fake.private(here.alice)
+            await here.fake.say(here.alice, private, "/do open settings")
+            await here.fake.wait_until(lambda: here.fake.from_bot(private), timeout=LIMIT)
+            found = CODE.search(here.fake.from_bot(private)[0].text)
+            assert found is not None
+            assert (await place.opengui("pair", found[0]))[0] == 0
+            await here.fake.say(here.alice, private, "/whoami")
+            await here.bot_says(here.alice.id, private)
+
+
+async def test_strangers_move_nothing(place: Place) -> None:
+    """Nor what an app has written, whoever's name it has. Seen failing (tasks are accepted) with `authorize` always
+    allowing, and without the look at the sender's type.
+    """
+    async with town(FINISH) as here, place.service(**here.settings):
+        await here.fake.connected()
+        text = "do switch Bluetooth on"
+        await here.fake.say(here.fake.user("mallory"), here.group, text)
+        await here.fake.say(here.alice, here.fake.group(), text)
+        await here.fake.say(here.fake.user("partner", tenant=ELSEWHERE), here.group, text)
+        said = here.fake.keep(Message("om_robot", here.group, "text", {"text": f"/{text}"}, here.alice))
+        event = here.fake.event_of(said)
+        event["event"]["sender"]["sender_type"] = "app"
+        await here.fake.gateway.deliver(event)
+        asked = await here.fake.say(here.alice, here.group, "whoami")
+        await here.fake.wait_until(lambda: any(one.parent == asked.id for one in here.fake.messages.values()))
+        await here.fake.wait_until(lambda: not here.fake.gateway.pending)
+        _, tasks, _ = await place.opengui("tasks", "--json")
+        assert tasks == ""
+        assert len([one for one in here.fake.messages.values() if one.sender is None]) == 1
+        assert not [entry for entry in place.phone.journal.entries if entry.receipt]

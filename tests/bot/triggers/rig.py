@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from bot.application.services import Services
 from bot.domain.address import Person, Place
@@ -96,8 +97,8 @@ class Rig:
 
 
 @asynccontextmanager
-async def a_rig(path: Path) -> AsyncIterator[Rig]:
-    async with a_world(path) as world:
+async def a_rig(path: Path, **options: Any) -> AsyncIterator[Rig]:
+    async with a_world(path, **options) as world:
         phone = NotifiedPhone(world.clock)
         world.phones.touchable["pixel"] = phone
         begun = asyncio.Event()

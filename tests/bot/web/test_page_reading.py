@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import replace
 
 import pytest
-from playwright.async_api import Page, expect
+from playwright.async_api import Page, Route, expect
 
 from agent.outcome import Outcome
 from agent.questions import QuestionKind
@@ -113,3 +114,35 @@ async def test_a_part_of_a_task_that_is_over_shows_its_steps(world: World, page:
     await open_task(page, "6")
     await expect(page.locator("#messages")).to_contain_text("Step 1 of it")
     await expect(page.locator("#messages")).not_to_contain_text("queued")
+
+
+async def test_what_was_read_of_another_record_is_not_shown(world: World, page: Page) -> None:
+    """A backup was put back while a log was read. Seen failing (nothing is shown) with `reading` not cleared by
+    `forget`, and (the old note is shown) with what was read before that kept.
+    """
+    world.tables.epoch, world.tables.tasks = "0a", [task("5")]
+    world.tables.happens("5", Noted(text="of the record before", by="operator"))
+    cut_connections(world)
+    held, released = asyncio.Event(), asyncio.Event()
+
+    async def hold(route: Route) -> None:
+        if held.is_set():
+            await route.continue_()
+            return
+        response = await route.fetch()
+        held.set()
+        await released.wait()
+        await route.fulfill(response=response)
+
+    await page.route("**/api/console/log?**", hold)
+    await open_task(page, "5")
+    await asyncio.wait_for(held.wait(), 10)
+    world.tables.epoch = "0b"
+    world.tables.events.clear()
+    world.tables.happens("5", Noted(text="of this record", by="operator"))
+    cut_connections(world)
+    await expect(page.locator("#messages")).to_contain_text("of this record")
+    async with page.expect_response("**/api/console/log?**"):
+        released.set()
+    await page.evaluate("new Promise((done) => setTimeout(done))")
+    await expect(page.locator("#messages")).not_to_contain_text("of the record before")

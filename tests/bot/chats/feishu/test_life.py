@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import time
 
 import pytest
 
@@ -53,6 +54,15 @@ async def test_it_waits_out_a_feishu_that_is_away(home: Home, intake: Recording)
             await home.fake.say(home.alice, home.private, "/whoami")
             await home.heard(intake)
             assert chat.online
+
+
+async def test_logins_wait_for_as_long_as_feishu_says(home: Home, intake: Recording) -> None:
+    """Seen failing with the pauses of an unreachable Feishu."""
+    home.fake.flood(1, path="bot/v3/info")
+    home.fake.flood(1, path="callback/ws/endpoint")
+    began = time.monotonic()
+    async with running(home, intake):
+        assert time.monotonic() - began >= 2.0
 
 
 async def test_no_secret_is_in_the_log(home: Home, intake: Recording, caplog: pytest.LogCaptureFixture) -> None:

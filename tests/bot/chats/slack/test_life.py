@@ -136,6 +136,27 @@ async def test_what_takes_long_is_acknowledged_in_time(home: Home, intake: Recor
     intake.hold.set()
 
 
+async def test_stop_is_not_held_up_by_what_takes_long(home: Home, intake: Recording, chat: SlackChat) -> None:
+    """Seen failing when each envelope waits for the end of the one before."""
+    intake.hold = asyncio.Event()
+    message = Message(body="x", buttons=((Button("Screen", "1:screen:7"), Button("Stop", "1:stop:7")),))
+    ref = await chat.send(home.address(), message, nonce="o1")
+    async with asyncio.timeout(1.0):
+        for data in ("1:screen:7", "1:screen:7", "1:screen:7", "1:stop:7"):
+            home.fake.press(home.alice, home.fake.world.messages[home.channel.id][ref.message], data)
+        await home.fake.wait_until(lambda: len(intake.presses) == 4)
+    intake.hold.set()
+
+
+async def test_logins_wait_for_as_long_as_slack_says(home: Home, intake: Recording) -> None:
+    """Seen failing with the pause of an unreachable Slack."""
+    home.fake.flood(1, "auth.test")
+    home.fake.flood(1, "apps.connections.open")
+    began = time.monotonic()
+    async with running(home, intake):
+        assert time.monotonic() - began >= 2.0
+
+
 async def test_what_the_process_did_not_survive_was_not_acknowledged(home: Home, intake: Recording) -> None:
     """Seen failing with the acknowledgement before the work."""
     intake.hold = asyncio.Event()

@@ -187,6 +187,19 @@ async def test_the_two_events_of_one_message_are_one(home: Home, intake: Recordi
     assert intake.messages[0].event == intake.messages[1].event
 
 
+@pytest.mark.parametrize("lists", [Lists(), Lists(admins=frozenset({"U0ELSE"}))])
+async def test_without_lists_nobody_is_let_in(home: Home, tmp_path: Path, lists: Lists) -> None:
+    """Seen failing (the channel is answered) without the look at whether anybody is listed."""
+    async with a_world(tmp_path, policy=Policy({"slack": lists})) as world, running(home, world.commands):
+        home.fake.say(home.alice, home.channel, "@opengui do open settings")
+        home.fake.say(home.alice, home.private, "@opengui do open settings")
+        number = home.fake.slash(home.alice, home.channel, "do open settings")
+        await home.fake.wait_until(lambda: home.fake.whispers(number))
+        await home.fake.settled()
+        assert not await world.task_service.recent(9)
+        assert home.fake.from_bot(home.channel) == []
+
+
 async def test_a_replayed_envelope_begins_no_second_task(home: Home, tmp_path: Path) -> None:
     """Also after a restart, when nothing but the record knows the first. Seen failing with the envelope's id as the
     event, which differs each time.
@@ -297,7 +310,7 @@ async def test_a_do_in_a_thread_takes_the_files_that_it_began_with(
 
 
 async def test_files_that_cannot_be_looked_at_are_said(home: Home, intake: Recording, chat: SlackChat) -> None:
-    """A failed look is not taken for a message without files."""
+    """Seen failing with a failed look taken for a message without files."""
     del chat
     intake.replies = lambda _: Reply(Message(body="yes"))
     first = home.fake.say(home.alice, home.channel, "", files=[("a.txt", b"a")])

@@ -18,6 +18,7 @@ from bot.config.settings import Settings
 from bot.domain.address import Person
 from bot.domain.right import PAGE_PLATFORM, Right
 from bot.machines import RemoteMachines
+from bot.people.rights import Rights
 from bot.store.store import Store
 from bot.tasks.follow import TaskFollowers
 from bot.tasks.leases import PhoneLeases
@@ -156,8 +157,11 @@ async def open_api(
     kept: Store | None = None,
     settings: Settings | None = None,
     more: Callable[[World], Sequence[BaseRoute]] = lambda _: (),
+    rights: Callable[[World], Rights] = lambda world: world.rights,
 ) -> AsyncIterator[ApiWorld]:
-    """A running service on any free port, on what is in the directory or in the store `kept`. It serves `more`, too."""
+    """A running service on any free port, on what is in the directory or in the store `kept`. It serves `more`, too,
+    and lets people in by `rights`.
+    """
     async with AsyncExitStack() as stack:
         phones = a_phone("Pixel"), a_phone("Moto")
         world = await stack.enter_async_context(a_world(directory, *phones, settings=settings, store=kept))
@@ -188,7 +192,7 @@ async def open_api(
                 *more(world),
             ],
             connections=connections,
-            rights=world.rights,
+            rights=rights(world),
         )
         url = URL(await console.start())
         stack.push_async_callback(console.stop)
