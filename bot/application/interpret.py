@@ -20,7 +20,7 @@ FOLLOWED_SECONDS = 1800.0
 always does.
 """
 STILL_CODES = 3600.0
-"""Seconds after a question for a secret was closed in which a text like a code counts as a late answer; our choice."""
+"""Seconds after a question for a secret ran out in which a text like a code counts as a late answer; our choice."""
 
 _STEERED = frozenset({TaskState.WORKING, TaskState.PAUSED})
 """States in which a task can be given a note."""
