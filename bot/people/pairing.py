@@ -69,7 +69,7 @@ class Pairing:
         return None if found is None else found.person
 
     def missed(self, by: Person) -> None:
-        """Count a wrong code."""
+        """Count a wrong code that this person typed."""
         self._wrong.append((_account(by), self._clock()))
 
     def approve(self, code: str, by: Person) -> Person | None:
@@ -131,11 +131,13 @@ class Linking:
         return self._codes.owner_of(code, by)
 
     def missed(self, by: Person) -> None:
-        """Count a wrong code."""
+        """Count a wrong code that this person typed."""
         self._codes.missed(by)
 
     def confirmed(self, code: str, by: Person) -> bool:
-        """Whether this account has typed this code before and was told what it does. The code is then used up."""
+        """Whether this account has typed this code before; the code is then used up. Otherwise remember that it has
+        typed it now.
+        """
         account, digest = (by.platform, by.id), self._codes.digest(code)
         if self._told.get(account) == digest:
             del self._told[account]

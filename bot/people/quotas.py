@@ -141,8 +141,8 @@ class Quotas:
             await self._store.tiers.now_with(task.id, self.tier_of(person, task.origin))
 
     async def reached(self, task: str, steps: int, usage: Usage) -> Fault | None:
-        """Which limit the task has reached, counting what the person's other tasks use meanwhile. Waits while the
-        store is unavailable, which holds up the task.
+        """The limit that the task has reached, counting what the person's other tasks use meanwhile; None if there
+        is none. Waits while the store is unavailable, which holds up the task.
         """
         return await patiently(lambda: self._reached(task, steps, usage), seconds=PATIENCE_S)
 
