@@ -1,6 +1,6 @@
-"""The border to the engine between hub and hosts: what a link to it does, and what goes wrong with one.
+"""The interface to the engine (message broker) between hub and hosts: what a link to it does, and how it can fail.
 
-`bot.fleet.nats_engine` is the real one, NATS JetStream; `tests.fleet.fake_engine` one inside the process.
+`bot.fleet.nats_engine` is the real one, NATS JetStream; `tests.fleet.fake_engine` is one inside the process.
 """
 
 from __future__ import annotations
@@ -24,16 +24,16 @@ def steady_now() -> float:
 
 
 class EngineAway(OSError):
-    """The engine, or who was asked through it, does not answer."""
+    """The engine, or the machine asked through it, does not answer."""
 
 
 class EngineRefused(EngineAway):
-    """The engine does not let this machine in."""
+    """The engine does not let this machine sign in."""
 
 
 @dataclass(frozen=True)
 class Address:
-    """Where the engine is, and as whom this machine signs in: with a key, or with the code of an invitation."""
+    """Where the engine is, and how this machine signs in: with a key, or with the code of an invitation."""
 
     url: str
     name: str
@@ -46,62 +46,66 @@ class Address:
 
 
 class Delivery(Protocol):
-    """A message that has arrived."""
+    """A message that has arrived from the engine."""
 
     @property
     def subject(self) -> str:
-        """Where it was said."""
+        """The subject under which it was sent."""
         ...
 
     @property
     def data(self) -> bytes:
-        """What was said."""
+        """The message's bytes."""
         ...
 
     @property
     def reply(self) -> str:
-        """The subject where an answer is waited for, "" for none."""
+        """The subject for an answer; "" if none is expected."""
         ...
 
     async def answer(self, data: bytes) -> None:
-        """Reply to it. One that nobody waits for any more is dropped."""
+        """Send an answer. It is dropped if nothing waits for it any more."""
         ...
 
     async def done(self) -> None:
-        """It is kept: the queue that it came from need not deliver it again. Nothing for one that is delivered once."""
+        """Acknowledge the message, so that its queue does not deliver it again; does nothing for one delivered only
+        once.
+        """
         ...
 
 
 class Link(Protocol):
-    """One connection. Every call raises EngineAway once it is over, or when the engine does not answer in time."""
+    """One connection to the engine. Every call raises EngineAway once it is over, or if the engine does not answer
+    in time.
+    """
 
     @property
     def is_open(self) -> bool:
-        """Whether it can be used."""
+        """Whether the connection can be used."""
         ...
 
     async def ended(self) -> None:
-        """Returns once the connection is over."""
+        """Return once the connection is over."""
         ...
 
     async def publish(self, subject: str, data: bytes) -> None:
-        """Say something to whoever listens now."""
+        """Send a message to whoever is listening now."""
         ...
 
     async def request(self, subject: str, data: bytes, *, timeout: float = REQUEST_S) -> bytes:
-        """Ask, and wait for the answer."""
+        """Send a request and return the answer."""
         ...
 
     async def listen(self, subject: str, heard: Callable[[Delivery], Awaitable[None]]) -> None:
-        """Call `heard` with everything that is said there, one after the other."""
+        """Call `heard` with each message under this subject, one after the other."""
         ...
 
     async def flush(self) -> None:
-        """Returns when the engine has everything that was said."""
+        """Return once the engine has received everything that was sent."""
         ...
 
     async def store(self, subject: str, data: bytes) -> None:
-        """Put it into the queue to hosts that has the subject; returns when it is kept there."""
+        """Add a message to the queue for hosts that has this subject; return once it is stored there."""
         ...
 
     async def add_queue(self, queue: str, subjects: str, *, from_host: bool) -> None:
@@ -114,7 +118,7 @@ class Link(Protocol):
         ...
 
     async def add_reader(self, queue: str, reader: str, deliver: str, *, subject: str = "", done: bool = False) -> None:
-        """Have what is in a queue, of this subject or of all, said at `deliver`: once, or again until it is `done`."""
+        """Deliver the messages of a queue, under this subject or all, at `deliver`: once, or again until `done`."""
         ...
 
     async def add_bucket(self, bucket: str) -> None:
@@ -126,7 +130,7 @@ class Link(Protocol):
         ...
 
     async def get(self, bucket: str, key: str) -> bytes:
-        """The value of a key, b"" for none."""
+        """The value of a key; b"" if there is none."""
         ...
 
 

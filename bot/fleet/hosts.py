@@ -64,14 +64,14 @@ class Host:
 
 
 class HostWatcher(Protocol):
-    """Whoever is told when something about hosts has changed."""
+    """Gets notified when something about hosts has changed."""
 
     def host_changed(self, name: str) -> None:
-        """It came, went away, began anew or has been away for too long."""
+        """A host came, went away, restarted or has been away for too long."""
         ...
 
     def phones_changed(self) -> None:
-        """A host has other phones now, or tells something else of them."""
+        """A host has other phones, or reports something new about them."""
         ...
 
     def key_copied(self, name: str) -> None:

@@ -63,7 +63,7 @@ class HubParts:
             self._runner.in_record(task, event)
 
     def runner(self, local: LocalRunner, leases: PhoneLeases, secrets: MemorySecrets, memory: Memory) -> FleetRunner:
-        """See RemoteMachines."""
+        """The runner for runs here and on hosts; called once, before `start`."""
         runner = FleetRunner(local, self.hub, self.phones, leases, secrets, self._frames, self._verdicts)
         self._runner = self.hub.runs = runner
         self.hub.memory = memory

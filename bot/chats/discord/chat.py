@@ -132,7 +132,7 @@ class DiscordChat(Connection[DiscordClient]):
             await super().run()
 
     async def open_place(self, origin: Address, anchor: str | None, title: str) -> Address:
-        """See `Chat.open_place`."""
+        """Open a thread for a task, or return `origin` if none can be made; see `Chat.open_place`."""
         return await self._threads.open(origin, anchor, title)
 
     async def private_place(self, origin: Address, person: Person) -> Address:
