@@ -109,11 +109,11 @@ class Link(Protocol):
         ...
 
     async def add_queue(self, queue: str, subjects: str, *, from_host: bool) -> None:
-        """Have what is said under these subjects kept in a queue for its reader: by one host, or to hosts.
+        """Create a queue that stores messages under these subjects for its reader: from one host, or to hosts.
 
         The engine answers whoever stores or acknowledges something wherever they want it, with its own rights. So it
-        answers nobody but the hub: what a host says is kept without an answer, until the hub has done it, and what is
-        said to a host is delivered once, within a minute.
+        answers only the hub: what a host sends is stored without an answer, until the hub has handled it, and what is
+        sent to a host is delivered once, within a minute.
         """
         ...
 
@@ -122,11 +122,11 @@ class Link(Protocol):
         ...
 
     async def add_bucket(self, bucket: str) -> None:
-        """Have the last value of each key in this bucket kept. Who puts one hears nothing of it, as in `add_queue`."""
+        """Create a bucket that stores the last value of each key. Storing one gets no answer, as in `add_queue`."""
         ...
 
     async def put(self, bucket: str, key: str, value: bytes) -> None:
-        """Keep the value of a key. It is not awaited: who reads the key at once may get the value before."""
+        """Store the value of a key without waiting: a reader may still get the previous value right afterwards."""
         ...
 
     async def get(self, bucket: str, key: str) -> bytes:

@@ -177,7 +177,9 @@ class Hub:
         return known or was_there
 
     def key_copied(self, name: str) -> None:
-        """See HostWatcher. Nobody can tell which of them is the right one, so neither is let in."""
+        """Two machines speak with the key of this host. Nobody can tell which of them is the right one, so neither
+        is let in.
+        """
         if self.hosts[name].blocked:
             return
         now = time.time()
@@ -409,7 +411,7 @@ class Hub:
         self._later(self.beat(name), name)
 
     def phones_changed(self) -> None:
-        """See HostWatcher."""
+        """A host has other phones, or reports something new about them."""
         for listener in self._listeners:
             listener()
 

@@ -50,15 +50,15 @@ class HubParts:
         self._runner: FleetRunner | None = None
 
     async def start(self) -> None:
-        """See RemoteMachines."""
+        """Connect to the other machines."""
         await self.hub.start()
 
     async def stop(self) -> None:
-        """See RemoteMachines."""
+        """Disconnect from the other machines."""
         await self.hub.stop()
 
     def in_record(self, task: str, event: TaskEvent) -> None:
-        """See RemoteMachines."""
+        """Report that the record has this event of a task."""
         if self._runner is not None:
             self._runner.in_record(task, event)
 

@@ -51,7 +51,7 @@ class Statements:
         self._run = run
 
     async def fetch(self, statement: str | Statement, values: Values = ()) -> list[Row]:
-        """See Source."""
+        """Run one statement and return all its rows."""
         return self._run(statement, values)
 
 

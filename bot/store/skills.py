@@ -161,7 +161,7 @@ class SkillTable:
         return NAMES.validate_json(rows[0]["names"]) if rows else {}
 
     async def keep_names(self, skill: str, locale: str, names: Mapping[str, str]) -> None:
-        """See agent.ports.skill_names.SkillNames."""
+        """These are known from now on, in place of those before; none forgets them."""
         values: Parameters = {"skill": skill, "locale": locale, "names": NAMES.dump_json(dict(names)).decode()}
         await self._database.execute(_KEEP_NAMES if names else _FORGET_NAMES, values, patience=PATIENCE_S)
 

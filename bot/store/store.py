@@ -142,7 +142,7 @@ class Store:
 
     @property
     def is_ours(self) -> bool:
-        """See `Database.is_ours`."""
+        """Whether it is certain that no other service is using the record now."""
         return self._database.is_ours
 
     async def trouble(self) -> str:

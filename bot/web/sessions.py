@@ -143,8 +143,8 @@ class Sessions:
         return tuple(sorted(lives, key=lambda session: session.used, reverse=True))
 
     async def end(self, digests: Collection[str]) -> None:
-        """End a session. Raises StoreError if that cannot be stored, so that it would be valid again after the next
-        start.
+        """End these sessions. Raises StoreError if that cannot be stored, so that they would be valid again after
+        the next start.
         """
         for digest in digests:
             self._sessions.pop(digest, None)

@@ -147,7 +147,9 @@ class SQLiteDatabase:
 
     @property
     def is_ours(self) -> bool:
-        """See Database. It belongs to whoever has locked its directory."""
+        """Whether it is certain that no other service is using the record now. It belongs to whoever has locked its
+        directory.
+        """
         return True
 
     async def probe(self) -> None:
