@@ -177,9 +177,7 @@ class Hub:
         return known or was_there
 
     def key_copied(self, name: str) -> None:
-        """Two machines speak with the key of this host. Nobody can tell which of them is the right one, so neither
-        is let in.
-        """
+        """Let neither of two machines in that use the key of this host, as it is unknown which one is the right one."""
         if self.hosts[name].blocked:
             return
         now = time.time()

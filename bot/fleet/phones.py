@@ -51,7 +51,7 @@ class FleetPhones:
         hub.on_change(self._look)
 
     async def start(self, others: Callable[[], Sequence[PhoneInfo]] = tuple) -> None:
-        """Attaches phones from now on; returns when those are known that are there already."""
+        """Attach the phones; returns once those that are already there are known."""
         self._others = others
         self._started = True
         await self._names.load()
@@ -59,14 +59,12 @@ class FleetPhones:
         self._look()
 
     async def stop(self) -> None:
-        """Ends what `start` began."""
+        """Detach the phones."""
         self._started = False
 
     @property
     def away(self) -> int:
-        """How many of the servers behind which there may be phones do not answer at the moment. Hosts, and the
-        engine itself.
-        """
+        """How many servers are unreachable at the moment: hosts, and the engine itself."""
         return sum(host.away for host in self._hub.hosts.values()) + (not self._hub.online)
 
     def host_of(self, phone_id: str) -> str:
@@ -102,9 +100,7 @@ class FleetPhones:
         return self.list()
 
     async def rename(self, phone_id: str, name: str) -> PhoneInfo:
-        """Call this phone so from now on, also after a restart. The name is the hub's; the host calls the phone as
-        before.
-        """
+        """Rename a phone, also for later starts. Only the hub uses the new name; the host keeps its own."""
         if phone_id not in self._found:
             raise PhoneGone(device_words("phone.error.unknown", id=phone_id), uncertain=False)
         others = [*self._others(), *(info for key, info in self._found.items() if key != phone_id)]
@@ -242,7 +238,7 @@ class HostedPhone:
         return None if reply.data is None else await self._seen(reply, picture, None)
 
     async def glance(self) -> Image.Image | None:
-        """The screen for a person who watches, and nothing else: elements are not asked."""
+        """The screen for a person who watches; elements are not read."""
         reply, picture = await self._call("glance", {})
         if isinstance(reply.data, dict) and "app" in reply.data:
             self._phones.note_app(self._id, in_line(str(reply.data["app"]), VALUE_LETTERS))

@@ -92,8 +92,8 @@ class FleetRunner:
                 yield event
 
     async def warm_up(self, order: RunOrder) -> None:
-        """The sub-task may follow, which is being decided: where a phone is free, look at it, and ask the model for
-        the first action. Which machine does a run is decided with its first order, so none is warmed up before.
+        """Does nothing, although a sub-task may follow: which machine does a run is only decided with its first
+        order.
         """
 
     async def cool_down(self, run: RunId) -> Usage:
@@ -112,9 +112,7 @@ class FleetRunner:
             await self._run(run).say(self._run(run).answer_for(known.host, answer))
 
     async def signal(self, run: RunId, signal: Signal) -> None:
-        """Pause, resume, steer or cancel the run. What a host that is away cannot be told now it is told before it
-        goes on.
-        """
+        """Pause, resume, steer or cancel the run. A host that is unreachable gets the signal before it goes on."""
         known = self._hub.known.get(run)
         if known is not None and not known.host:
             await self._local.signal(run, signal)
@@ -142,9 +140,7 @@ class FleetRunner:
             await self._local.rest(run)
 
     async def release(self, run: RunId) -> None:
-        """The task is over: give the phone back as it was. A host that is away gives the phone back once it hears of
-        it.
-        """
+        """Give the phone back as it was, because the task is over; an unreachable host does so once it hears of it."""
         known = self._hub.known.get(run)
         self._runs.pop(run, None)
         if known is None or not known.host:
@@ -186,8 +182,8 @@ class FleetRunner:
                 run.happenings.put_nowait(HostChanged())
 
     def works_on(self, host: str, runs: frozenset[str]) -> None:
-        """The host says on which runs it is at work. What it should work on and does not was lost on the way, or
-        with its process.
+        """Compare the runs that a host says it works on with those it should: what is missing was lost on the way,
+        or with its process.
         """
         now = steady_now()
         for run in self._runs.values():

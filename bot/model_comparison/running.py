@@ -189,7 +189,7 @@ class _OnePhone:
         yield Lease(self._phone, run, 1)
 
     async def release(self, run: RunId) -> None:
-        """Give the phone back. There is nobody else."""
+        """Give the phone back; no other run is waiting for it."""
 
 
 class _Journal:
@@ -210,7 +210,7 @@ class _Journal:
         return "begun" if key in self._begun else None
 
     async def finish(self, key: ActionKey, state: ActionState, effect: str) -> None:
-        """Write what became of it. Nobody reads it."""
+        """Write what became of the action; it is never read."""
 
 
 class _Frames:

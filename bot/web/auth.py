@@ -66,7 +66,7 @@ class Caller:
 
     @property
     def home(self) -> Address:
-        """Their own chat, where nobody else reads."""
+        """The caller's own chat, which only they read."""
         if self.token is None:
             return HOME
         owner = f"{self.token.owner.platform}:{self.token.owner.id}"
@@ -247,7 +247,7 @@ class ConsoleGate:
         return ""
 
     async def caller(self, request: Request) -> Caller | None:
-        """Who asks, None when that is nobody whom the console knows."""
+        """The caller of a request; None if the console does not know them."""
         scheme, _, bearer = request.headers.get("Authorization", "").partition(" ")
         if scheme == "Bearer" and self._on_this_machine(request) and self.right(bearer.strip()):
             return Caller("")
@@ -273,7 +273,7 @@ FOR_TOKENS_ALONE = ("/v1", "/mcp")
 
 
 def _carries_token(request: Request) -> bool:
-    """Whether a token stands in the address: it would be in histories, and in the logs of proxies."""
+    """Whether the address contains a token, which would end up in histories and the logs of proxies."""
     return any(value.startswith(PREFIX) for value in request.query_params.values())
 
 

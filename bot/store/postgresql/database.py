@@ -144,7 +144,7 @@ class PostgresDatabase:
         return await self.write(work)
 
     async def size(self) -> int:
-        """Bytes that the database takes on the disk. With the checkpoints, which lie in the same one."""
+        """Bytes that the database takes on the disk, including the checkpoints, which are in the same one."""
         return int((await self.fetch("SELECT pg_database_size(current_database())"))[0][0])
 
     @property
