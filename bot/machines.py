@@ -1,4 +1,4 @@
-"""The border to other machines whose phones and runs belong to this service."""
+"""The interface to other machines whose phones and runs belong to this service."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class HostedPhones(DeviceProvider, Protocol):
     """The phones of other machines."""
 
     def owns(self, provider: DeviceProvider, phone_id: str) -> bool:
-        """Whether a phone with this id counts as that of this provider, of this machine or of others."""
+        """Whether this provider (of this machine or of others) owns the phone with this id."""
         ...
 
     def may_use(self, run: RunId, phone_id: str) -> bool:
@@ -27,25 +27,25 @@ class HostedPhones(DeviceProvider, Protocol):
 
 
 class RemoteMachines(Protocol):
-    """Machines with phones of their own that do runs for this service."""
+    """Other machines with phones, which do runs for this service."""
 
     @property
     def phones(self) -> HostedPhones:
-        """Their phones, for the pool."""
+        """The phones of the other machines, for the pool."""
         ...
 
     def runner(self, local: LocalRunner, leases: PhoneLeases, secrets: MemorySecrets, memory: Memory) -> Runner:
-        """What does runs here and there; called once, before `start`."""
+        """The runner for runs here and on other machines; called once, before `start`."""
         ...
 
     def in_record(self, task: str, event: TaskEvent) -> None:
-        """The record has this event of a task."""
+        """Report that the record has this event of a task."""
         ...
 
     async def start(self) -> None:
-        """Connect to them from now on."""
+        """Connect to the other machines."""
         ...
 
     async def stop(self) -> None:
-        """End what `start` began."""
+        """Disconnect from the other machines."""
         ...

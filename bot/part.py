@@ -1,4 +1,4 @@
-"""A part that the program can do without, as one manifest: all that the rest of the program knows of it."""
+"""The manifest of an optional part of the program: everything that the rest of the program knows about it."""
 
 from __future__ import annotations
 
@@ -26,23 +26,23 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """A command of `opengui`. Its help and its examples stand in the catalogue, under its name."""
+    """A subcommand of `opengui`. Its help and examples are in the text catalogue, under its name."""
 
     name: str
     code: str
-    """The function that does it, as `module:name`, loaded when it is asked for: it takes the options and the settings
-    and is awaited for the exit code. Where the command `is_sealed`, it takes the options alone and returns the code.
+    """The function that runs the command, as `module:name`, imported on use. It takes the options and the settings
+    and is awaited for the exit code; if `is_sealed`, it takes only the options and returns the exit code.
     """
     add_options: Callable[[argparse.ArgumentParser], None] = lambda _parser: None
     stays: bool = False
-    """Whether it works until a signal."""
+    """Whether the command runs until it gets a signal."""
     is_sealed: bool = False
-    """Whether no setting may be read for it, so that its process has no secret."""
+    """Whether settings must not be read for the command, so that its process never holds a secret."""
 
 
 @dataclass(frozen=True, slots=True)
 class WorkshopOffer:
-    """The workshop that jobs go to, or None and what is lacking. `close` ends one that this service has started."""
+    """The workshop to use, or None with what is missing. `close` stops a workshop that this service has started."""
 
     workshop: Workshop | None
     lack: Lack | None = None
@@ -51,8 +51,8 @@ class WorkshopOffer:
 
 @dataclass(frozen=True, slots=True)
 class ForeignTools:
-    """What servers of others give: the tools of those that answer, how each server is, and which are not used, with
-    the reason.
+    """Tools from external MCP servers: those available now, the state of each server, and the rejected ones with the
+    reason.
     """
 
     tools: Callable[[], tuple[Tool[Any], ...]] = tuple
@@ -62,40 +62,42 @@ class ForeignTools:
 
 @dataclass(frozen=True, slots=True)
 class ToolServers:
-    """Servers of others with tools for the agent, named in a file (`bot.config.places.MCP_NAME`)."""
+    """External servers with tools for the agent, listed in a file (`bot.config.places.MCP_NAME`)."""
 
     connected: Callable[[Path], AbstractAsyncContextManager[ForeignTools]]
-    """Keeps those of this data directory connected until the block ends. Loads nothing where the file is missing."""
+    """Keeps the servers in this data directory connected until the block ends. Does nothing if the file is missing."""
     refused: Callable[[Path], Mapping[str, str]]
-    """Those that are not used, with the reason; "" is the file itself. Reads the disk."""
+    """The rejected servers, each with the reason; the key "" is the file itself. Reads the disk."""
     listed: Callable[[Path], list[str]]
-    """What would be started or asked, for a person to look over, a line each. Reads the disk."""
+    """What would be started or contacted, one line each, for a person to review. Reads the disk."""
 
 
 class RunningService(Protocol):
-    """The service that runs now, asked through its console."""
+    """The running service, reached through its console."""
 
     async def read(self, path: str) -> dict[str, Any]:
-        """What it answers at this address. Raises ServiceGone."""
+        """Return the JSON object that the service answers at this path. Raises ServiceGone."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A part of the program. Importing its manifest loads nothing heavy; its functions do, when they are called."""
+    """An optional part of the program. Importing its manifest is cheap; its functions import what they need when
+    called.
+    """
 
     commands: tuple[Command, ...] = ()
     check: Callable[[Settings, RunningService | None], Awaitable[list[Finding]]] | None = None
-    """What the doctor says of it."""
+    """What the doctor reports about the part."""
     machines: Callable[[Settings, Store, Policy], RemoteMachines | None] | None = None
-    """The machines beside this one, None where the settings name none. Raises SettingsError."""
+    """The other machines that do runs; None if the settings name none. Raises SettingsError."""
     routes: Callable[[Services], Sequence[BaseRoute]] | None = None
-    """What the console serves of it."""
+    """The routes that the part adds to the console."""
     api: Callable[[], APIRouter] | None = None
-    """What it adds to /api/v1."""
+    """The routes that the part adds to /api/v1."""
     workshop: Callable[[str], Awaitable[WorkshopOffer]] | None = None
-    """Looks for the workshop that the setting names. A job is really run."""
+    """Finds the workshop that the setting names, and runs a real job in it as a test."""
     tool_servers: Callable[[], ToolServers] | None = None
-    """Servers of others with tools."""
+    """The external servers with tools."""
     work: Callable[[Services], Awaitable[None]] | None = None
-    """What it does beside everything else, from the start of the service until it is cancelled."""
+    """Runs in the background from the start of the service until it is cancelled."""

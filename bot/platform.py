@@ -1,4 +1,4 @@
-"""A chat platform as one manifest: all that the rest of the program knows of it."""
+"""The manifest of a chat platform: everything that the rest of the program knows about it."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ S = TypeVar("S", bound=Settings)
 
 @dataclass(frozen=True, slots=True)
 class ListFields:
-    """The settings that hold the lists of who may use the bot; "" for a list that the platform has not."""
+    """The names of the settings that list who may use the bot; "" for a list that the platform does not have."""
 
     users: str
     admins: str
@@ -32,7 +32,7 @@ class ListFields:
     guilds: str = ""
 
     def read(self, settings: Settings) -> Lists:
-        """The lists as they are set."""
+        """The lists as the settings have them."""
         guilds, chats, users, admins = (
             frozenset(getattr(settings, name) if name else ())
             for name in (self.guilds, self.chats, self.users, self.admins)
@@ -47,33 +47,33 @@ class ListFields:
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """One setting that `opengui setup` asks for. `prompt` says it in the language of the terminal."""
+    """One setting that `opengui setup` asks for. `prompt` returns the question in the language of the terminal."""
 
     field: str
     prompt: Callable[[], str]
     secret: bool = False
     choices: Callable[[Mapping[str, str]], Awaitable[Sequence[str]]] | None = None
-    """What may be chosen, by the values of this part so far; anything else can be typed as well."""
+    """Suggests values, given the answers of this part so far; anything else can be typed as well."""
 
 
 @dataclass(frozen=True, slots=True)
 class ChatContext:
-    """What a chat is given to work with."""
+    """The callbacks that the service hands to a chat when it is made."""
 
     intake: Intake
-    """What it hands in all that people do."""
+    """Receives everything that people do in the chat."""
     welcome: Callable[[Person, Place], bool]
-    """Whether somebody may use the bot there, so that their files are fetched."""
+    """Whether a person may use the bot at a place; only then are their files downloaded."""
     audiences: Callable[[], Sequence[Audience]]
-    """Who is shown a menu of commands, asked again at each look."""
+    """Returns who should see a menu of commands; called again for each refresh."""
     moved: Callable[[Address, str], Awaitable[None]]
-    """To be told of a chat that has a new id."""
+    """Called when a chat has got a new id, with its old address and the new id."""
     lost: Callable[[Address], Awaitable[None]]
-    """To be told of a place where nobody can be reached any more."""
+    """Called when nothing can be sent to a place any more."""
 
 
 def filed_by(platforms: Iterable[Platform[Any]]) -> frozenset[str]:
-    """The settings that a settings file may have in a program with these platforms."""
+    """The names of all settings that a settings file may contain in a program with these platforms."""
     return FILED.union(*(platform.connected_by for platform in platforms))
 
 
@@ -83,43 +83,50 @@ def _nothing(_settings: Any) -> str:  # noqa: ANN401 - of every platform
 
 @dataclass(frozen=True, slots=True)
 class Platform(Generic[S]):
-    """A chat platform. Nothing outside the package that makes one names the platform.
+    """A chat platform. Only the package that defines one mentions the platform by name. `settings` is the class with
+    the platform's own settings; their names begin with `name` and "_", else ValueError is raised. Importing a manifest
+    does not load the platform's library; `connect` does.
 
-    `settings` holds the fields that it adds, whose names all begin with `name` and "_". Importing the manifest does not
-    load the platform's library; `connect` does.
+    For example:
+
+        IRC = Platform(
+            name="irc", title="IRC", settings=IrcSettings, token="irc_token",
+            lists=ListFields("irc_users", "irc_admins"),
+            connect=connect, check=check, asked=(Asked("irc_token", prompt, secret=True),), about=about,
+        )
     """
 
     name: str
-    """As addresses and people's rights have it: small letters, for ever the same."""
+    """The platform in addresses and rights: lower case, and never changed."""
     title: str
-    """As people call it, in every language."""
+    """The name that people read, the same in every language."""
     settings: type[S]
     token: str
-    """The setting without which it is not used, a SecretStr."""
+    """The name of the setting (a SecretStr) without which the platform is not used."""
     lists: ListFields
     connect: Callable[[S, ChatContext], Connected]
-    """Makes the chat, not connected yet."""
+    """Makes the chat; it connects when its `run` is awaited."""
     check: Callable[[S], Awaitable[list[Finding]]]
-    """Asks the platform whether it can be used as it is set; called only where `refusal` has nothing to say. It raises
-    nothing and shows no token.
+    """Asks the platform whether its settings work; called only if `refusal` returns "". It never raises and never
+    shows a token.
     """
     asked: tuple[Asked, ...]
-    """What setup asks; without an answer to the first the rest is not asked."""
+    """What setup asks, in order; if the first question gets no answer, the rest are skipped."""
     about: Callable[[], str]
-    """Where the token is found, for setup."""
+    """Says where to get the token, for setup."""
     closing: Callable[[S], str] = _nothing
-    """What setup says at the end, such as how the bot is invited."""
+    """What setup says at the end, such as how to invite the bot."""
     naming: Naming = field(default_factory=Naming)
-    """How people are named there in what admins type."""
+    """How admins refer to people on this platform."""
     secrets: tuple[str, ...] = ()
-    """Regular expressions of what must not be in a log, whatever is set: the form of the platform's tokens."""
+    """Regular expressions that match the platform's tokens, so that logs never contain any."""
     extra: Extra | None = None
-    """What has to be installed for it."""
+    """The optional dependencies that the platform needs."""
     chatty: tuple[str, ...] = ()
-    """Loggers of its library that tell more than an operator wants to read, or texts of people."""
+    """Loggers of its library that are too verbose, or that log people's messages."""
 
     loads: tuple[str, ...] = ()
-    """The modules that `connect` loads; a service that stands by has them ready."""
+    """The modules that `connect` imports; a standby service imports them in advance."""
 
     def __post_init__(self) -> None:
         own = set(self.settings.model_fields) - set(Settings.model_fields)
@@ -128,17 +135,17 @@ class Platform(Generic[S]):
 
     @property
     def connected_by(self) -> tuple[str, ...]:
-        """The settings that the console can change: what setup asks, and the lists."""
+        """The settings of the platform that the console can change: what setup asks for, and the lists."""
         lists = (self.lists.guilds, self.lists.chats, self.lists.users, self.lists.admins)
         return tuple(dict.fromkeys((*(one.field for one in self.asked), *filter(None, lists))))
 
     def is_set(self, settings: Settings) -> bool:
-        """Whether there is a token."""
+        """Whether the platform's token is set."""
         token = getattr(settings, self.token)
         return isinstance(token, SecretStr) and bool(token.get_secret_value())
 
     def refusal(self, settings: Settings) -> str:
-        """Why it is not started although its token is set, "" when it may be (or has no token)."""
+        """Why the platform is not started although its token is set; "" if it can be started or has no token."""
         if not self.is_set(settings):
             return ""
         if self.extra is not None and not is_installed(self.extra):

@@ -1,7 +1,4 @@
-"""What a program that others wrote is held to: its environment, and what it may use of the machine.
-
-For jobs in a room, and for helpers that run beside the service, such as servers of the Model Context Protocol.
-"""
+"""Limits for a program written by others: its environment, and how much of the machine it may use."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who asks for something, whether they may, and the refusals that tell them why not."""
+"""Callers of the application service, the check of their rights, and the exceptions that refuse a request."""
 
 from __future__ import annotations
 
@@ -16,35 +16,35 @@ from bot.store.store import Store
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """Somebody who asks for something at a place."""
+    """A person who asks for something, with the place where they ask."""
 
     person: Person
     place: Place
     event: str
-    """The platform's id of what was sent: the same one gives no second task. "" is always new."""
+    """The platform's id of the message, so that it creates one task at most; "" always counts as new."""
     message: MessageRef | None = field(default=None, kw_only=True)
-    """The message with which they ask; None where there is none."""
+    """The message with the request; None if there is none."""
 
     @property
     def address(self) -> Address:
-        """Where it was asked."""
+        """The address of the place where the person asks."""
         return self.place.address
 
 
 class Refused(Exception):
-    """What was asked for is not done; the text says why and what to do, for the person who asked."""
+    """A request was not carried out. The text tells the person why, and what to do."""
 
     def with_text(self, text: str) -> Refused:
-        """A refusal for what this one is for, in other words."""
+        """The same refusal with another text."""
         return Refused(text)
 
 
 class Unknown(Refused):
-    """What the request names does not exist for whoever asks."""
+    """The request names something that does not exist, or that the caller may not see."""
 
 
 class NotAllowed(Refused):
-    """The person may not do that; `check` names what refused it, for the audit."""
+    """The person lacks the right to do this; `check` names the access check that failed, for the audit."""
 
     def __init__(self, text: str, check: str) -> None:
         super().__init__(text)
@@ -52,7 +52,7 @@ class NotAllowed(Refused):
         self.audited = False
 
     def with_text(self, text: str) -> NotAllowed:
-        """A refusal for what this one is for, in other words."""
+        """The same refusal with another text."""
         other = NotAllowed(text, self.check)
         other.audited = self.audited
         return other
@@ -60,7 +60,7 @@ class NotAllowed(Refused):
 
 @asynccontextmanager
 async def audited(person: Person, store: Store) -> AsyncIterator[None]:
-    """What is refused to somebody who may use the bot is kept in the audit, once, however many of these it passes."""
+    """Record a NotAllowed raised inside the block in the audit. Each is recorded once, even through nested blocks."""
     try:
         yield
     except NotAllowed as refused:
@@ -73,27 +73,28 @@ async def audited(person: Person, store: Store) -> AsyncIterator[None]:
 def verdict(
     caller: Caller, policy: Policy, right: Right, *, owner: Person | None = None, phone: str = ""
 ) -> AccessDecision:
-    """What access says about this caller."""
+    """The access decision for this caller: `authorize` for their person and place."""
     return authorize(caller.person, caller.place, right, policy, owner=owner, phone=phone)
 
 
 def require(caller: Caller, policy: Policy, right: Right, *, owner: Person | None = None, phone: str = "") -> None:
-    """Raise NotAllowed with the reason unless the person may."""
+    """Check that the caller has a right. Raises NotAllowed with the reason."""
     found = verdict(caller, policy, right, owner=owner, phone=phone)
     if not found.allowed:
         raise NotAllowed(found.reason, found.checks[-1].name)
 
 
 def may_see(caller: Caller, policy: Policy, task: Task) -> bool:
-    """Whether a task may be shown here."""
+    """Whether a task may be shown to the caller at the place where they ask."""
     return may_show(caller, policy, task.origin, task.person)
 
 
 def may_show(caller: Caller, policy: Policy, origin: Address, owner: Person) -> bool:
-    """Whether what was asked there may be shown here: what comes from this chat, and in private one's own (an admin:
-    all). The operator sees everything.
+    """Whether something that was asked for at `origin` by `owner` may be shown to the caller where they ask. In a group
+    that is what comes from the same group; in a private chat also everything of their own (for an admin, of everybody).
+    The operator sees everything.
 
-    What was given in a private chat does not show up in a group, not even for its owner.
+    What was asked for in a private chat is never shown in a group, not even to its owner.
     """
     if caller.person.platform in OPERATOR_PLATFORMS:
         return verdict(caller, policy, Right.ADMIN).allowed

@@ -1,4 +1,6 @@
-"""What a text means where it is written, the same on every surface: an answer, a note, a new task, or none of these."""
+"""Decides what a text means where it is written: an answer, a note, a new task or something else; the same on every
+surface.
+"""
 
 from __future__ import annotations
 
@@ -14,44 +16,46 @@ from bot.domain.right import API_PLATFORM, Right
 from bot.domain.task import OpenQuestion, Task, TaskState
 
 FOLLOWED_SECONDS = 1800.0
-"""For so long after its end a private chat is still about a task; ours. A task's own thread always is."""
+"""Seconds after a task's end in which a text in a private chat still refers to it; our choice. In its own thread it
+always does.
+"""
 STILL_CODES = 3600.0
-"""Seconds after the time of a question for a secret in which a word like a code is taken for a late answer; ours."""
+"""Seconds after a question for a secret ran out in which a text like a code counts as a late answer; our choice."""
 
 _STEERED = frozenset({TaskState.WORKING, TaskState.PAUSED})
-"""Such a task can be told something."""
+"""States in which a task can be given a note."""
 _APART = frozenset({TaskState.QUEUED, TaskState.ENDED})
-"""What is written beside such a task is not meant for it."""
+"""States in which a text written next to a task is not meant for it."""
 _CODE = re.compile(r"(?=\S*\d)\S{3,64}|\d[\d -]{2,30}\d")
 """One word with a digit, or digits in groups: codes, PINs and most passwords. A task is more than one word."""
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """It answers one of these questions."""
+    """The text answers one of these open questions."""
 
     questions: tuple[OpenQuestion, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """It is for this task, which is at work there."""
+    """The text is a note for this running task."""
 
     task: Task
 
 
 @dataclass(frozen=True, slots=True)
 class NewTask:
-    """It asks for something."""
+    """The text asks for a new task."""
 
     follows: str = ""
-    """The id of the task of before that it follows up; "" for none."""
+    """The id of the earlier task that it follows up; "" for none."""
 
 
 @dataclass(frozen=True, slots=True)
 class Unclear:
-    """It may ask for something: it looks like a code, or is for a task that can be told nothing now. A surface on which
-    people can press a button asks; on others it is a new task.
+    """The text may ask for a new task, but looks like a code, or is written to a task that cannot take notes now.
+    Surfaces with buttons ask the person; on others it becomes a new task.
     """
 
     follows: str = ""
@@ -60,29 +64,29 @@ class Unclear:
 
 @dataclass(frozen=True, slots=True)
 class FactsAsked:
-    """It asks what is remembered about whoever writes, and nothing else. Where a model answers it is a new task."""
+    """The text asks only what is remembered about the writer. Where a model answers, it becomes a new task instead."""
 
     follows: str = ""
-    """The id of the task that it follows up then; "" for none."""
+    """The id of the task that it would follow up as a new task; "" for none."""
 
 
 @dataclass(frozen=True, slots=True)
 class MaybeSecret:
-    """It may be the code or password that is asked for elsewhere, or one that comes too late: it is told to no task and
-    kept nowhere.
+    """The text may be a code or password for a question asked elsewhere, or for one already closed. It is passed to
+    no task and stored nowhere.
     """
 
     asked: tuple[OpenQuestion, ...] = ()
-    """The open questions that it may be for."""
+    """The open questions that it may answer."""
     closed: OpenQuestion | None = None
-    """The question for which it comes too late."""
+    """The closed question that it may be a late answer to."""
     is_code: bool = True
-    """Whether it looks like a code; any words may be a password."""
+    """Whether it looks like a code. A password may be any words."""
 
 
 @dataclass(frozen=True, slots=True)
 class Chatter:
-    """Somebody talks in the thread of a task that is not theirs: nothing is done."""
+    """The writer is talking in the thread of somebody else's task; nothing is done."""
 
 
 Meaning = Answer | Note | NewTask | Unclear | FactsAsked | MaybeSecret | Chatter
@@ -98,10 +102,10 @@ async def interpret(
     begins: bool = False,
     written: float = 0.0,
 ) -> Meaning:
-    """What the text means where the caller writes it, by what is asked and done there.
+    """What a text means where the caller writes it, judged by the tasks and open questions there.
 
-    It may be about a `task`: `pointed` when it replies to that. `begins` says that it is the first of a
-    conversation, whatever was said before in one of the same name. `written` is in Unix seconds, 0 for now.
+    `task` is a task that the text may refer to; `pointed` says that the text replies to it. `begins` says that the text
+    begins a new conversation, even if an earlier one had the same name. `written` is in Unix seconds, 0 for now.
     """
     if task is not None and not pointed and only_talks(caller, services, task):
         return Chatter()
@@ -129,12 +133,12 @@ async def interpret(
 
 
 def only_talks(caller: Caller, services: Services, task: Task) -> bool:
-    """Whether somebody talks in a task's thread without steering it, as people may."""
+    """Whether the writer is talking in a task's thread without the right to steer that task."""
     return not verdict(caller, services.policy, Right.USE, owner=task.person).allowed
 
 
 async def _is_followed(caller: Caller, services: Services, before: Task) -> bool:
-    """Whether what is written now follows up that task: in its own thread, or soon after its end."""
+    """Whether a text follows up this task: it is written in the task's own thread, or soon after its end."""
     if before.ended is None or before.place != caller.address or not may_see(caller, services.policy, before):
         return False
     recent = services.clock() - before.ended <= FOLLOWED_SECONDS
@@ -142,7 +146,9 @@ async def _is_followed(caller: Caller, services: Services, before: Task) -> bool
 
 
 async def task_steered_in(caller: Caller, services: Services) -> Task | None:
-    """The task at work where the caller writes, which a text there may be for; None while it asks something."""
+    """The running task that a text at the caller's place may be a note for; None while that task has an open
+    question.
+    """
     task = await services.task_service.in_place(caller.address)
     if task is None or task.state not in _STEERED or await services.task_service.open_questions(place=caller.address):
         return None
@@ -157,11 +163,11 @@ def looks_like_a_code(text: str) -> bool:
 async def _secret(
     text: str, caller: Caller, services: Services, task: Task | None, written: float
 ) -> Answer | MaybeSecret | None:
-    """What a text is that may be a code or password for another question, open or closed; None for none.
+    """Whether a text may be a code or password for another question, open or closed; None if not.
 
-    Whoever is asked for a code in a group tells it rather in private. There it answers the question when nothing else
-    can be meant, and any words may be a password. What is said to a task, or in a conversation of a program, which is
-    about one thing, is none unless it looks like a code.
+    People asked for a code in a group rather send it in private. There it is an answer if nothing else can be meant,
+    and may be any words. A text to a task, or in a program's conversation (which has one subject), counts only if it
+    looks like a code.
     """
     is_code = looks_like_a_code(text)
     apart = task is not None or caller.address.platform == API_PLATFORM
@@ -179,7 +185,7 @@ async def _secret(
 
 
 async def secrets_asked(caller: Caller, services: Services, *, anybody: bool) -> list[OpenQuestion]:
-    """The open questions for a secret about the caller's tasks; with `anybody`, all that they may answer."""
+    """The open questions for a secret about the caller's tasks; with `anybody`, all that the caller may answer."""
     found = []
     for one in await services.task_service.open_questions():
         if one.question.kind is not QuestionKind.SECRET or (task := await services.task_service.get(one.task)) is None:
@@ -191,8 +197,8 @@ async def secrets_asked(caller: Caller, services: Services, *, anybody: bool) ->
 
 
 async def _closed_secret(caller: Caller, services: Services, written: float) -> OpenQuestion | None:
-    """The latest question for a secret that was open not long ago, asked here or, for a private chat, about a task of
-    the caller.
+    """The latest recently closed question for a secret that was asked here or, in a private chat, about one of the
+    caller's tasks.
     """
     for found in await services.store.questions.closed(
         QuestionKind.SECRET, asked_by=written, ends_from=written - STILL_CODES

@@ -1,5 +1,5 @@
-"""What the service answers from what it knows itself: questions for the battery, the time, its phones and schedules,
-and wishes for a later time, which a schedule is for.
+"""Questions that the service answers without a model (battery, time, phones, schedules), and requests for a later
+time, for which people should make a schedule.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ from bot.texts import say, speaking, spoken
 from devices.phone import PhoneInfo
 
 LONGEST: Final = 80
-"""Characters of such a question."""
+"""Maximum characters of such a question."""
 _ABOUT_ME: Final = re.compile(
     r"what (?:do|have) you (?:know|remember(?:ed)?|learned) about me"
     r"|你(?:都)?(?:知道|记得|记住)(?:了)?(?:关于)?我(?:的)?(?:什么|哪些事?|些什么)|你对我(?:都)?(?:了解|知道)(?:多少|些?什么)",
     re.IGNORECASE,
 )
 LONGEST_TIME: Final = 40
-"""Characters of the words for a time before what is to be done then."""
+"""Maximum characters of the words for a time at the beginning of a request."""
 _BORDER: Final = re.compile(
     r"[\s,，]+|(?<=[^\W\dA-Za-z_])(?=\w)(?![一二三四五六七八九十日天末半])|(?<=[0-9])(?=[^\W\dA-Za-z_点时分月日号年])"
 )
@@ -54,7 +54,7 @@ _AROUND: Final = re.compile(r"^(?:(?:please|hey|hi|请问|请)[\s,，]+|请问?)
 
 
 class Subject(StrEnum):
-    """What such a question is about."""
+    """What a question is about."""
 
     BATTERY = "battery"
     TIME = "time"
@@ -64,7 +64,7 @@ class Subject(StrEnum):
 
 @cache
 def _asked() -> tuple[tuple[Subject, str, re.Pattern[str]], ...]:
-    """What each question reads like, with the language in which it does."""
+    """Patterns of the questions, each with its language."""
     table = tomllib.loads(files("bot.application").joinpath("own_facts.toml").read_text(encoding="utf-8"))
     return tuple(
         (Subject(subject), language, re.compile(pattern, re.IGNORECASE))
@@ -74,12 +74,12 @@ def _asked() -> tuple[tuple[Subject, str, re.Pattern[str]], ...]:
 
 
 def asks_for_all(text: str) -> bool:
-    """Whether the text asks what is known about the person, and nothing else."""
+    """Whether the text asks only what is remembered about the writer."""
     return _ABOUT_ME.fullmatch(text.strip(" \n\t.,!?。，！？")) is not None
 
 
 def subject_of(text: str) -> tuple[Subject, str] | None:
-    """What a text asks about, if it is such a question and nothing else, and the language that it is asked in."""
+    """The subject and language of a text that is one of these questions and nothing else."""
     plain = _AROUND.sub("", _AROUND.sub("", " ".join(text.split())))
     if len(plain) > LONGEST:
         return None
@@ -87,8 +87,8 @@ def subject_of(text: str) -> tuple[Subject, str] | None:
 
 
 def later_of(text: str, *, now: float, zone: ZoneInfo) -> tuple[str, str] | None:
-    """When something is to be done and what, of words that begin with the time ("every morning at 8 open Clock"); None
-    for any others, for alarms and for questions.
+    """Splits "every morning at 8 open Clock" into the time and the request; None for texts that do not begin with a
+    time, for alarms and for questions.
     """
     plain = " ".join(text.split())
     if _ALARM.search(plain):
@@ -104,8 +104,8 @@ def later_of(text: str, *, now: float, zone: ZoneInfo) -> tuple[str, str] | None
 
 
 async def answer_to(text: str, device: str, caller: Caller, services: Services) -> str:
-    """The answer in the language of the text, as far as the caller may know it; "" for any other text. `device`
-    are the phones that are meant, "" for all. Raises Refused for a phone that is not known.
+    """The answer in the language of the text, limited to what the caller may know; "" if the text is no such
+    question. `device` names the phones that are meant, "" for all. Raises Refused for an unknown phone.
     """
     asked = subject_of(text)
     if asked is None:

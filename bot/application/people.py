@@ -1,4 +1,4 @@
-"""What admins do about people and tokens: give and take rights, let somebody in by a code, take a token back."""
+"""What admins do about people and tokens: give and take rights, let people in by a code, revoke tokens."""
 
 from __future__ import annotations
 
@@ -18,27 +18,27 @@ from bot.texts import say
 
 @dataclass(frozen=True, slots=True)
 class Denied:
-    """What was taken from somebody."""
+    """The rights that were taken away, and access that the person may still have."""
 
     subject: Subject
     grants: tuple[Grant, ...]
     unlinked: tuple[Person, ...] = ()
-    """Other accounts that were theirs: their rights would let this one in all the same."""
+    """Their other accounts, which were unlinked because rights on those would still have let this one in."""
     tokens: tuple[Token, ...] = ()
-    """Tokens that were theirs: what is given to these would outlive them."""
+    """Their tokens, which were revoked because rights given to tokens would have remained."""
     listed: bool = False
-    """Whether the settings name them still."""
+    """Whether the lists in the settings still name them."""
 
 
 class PeopleCommands:
-    """What one caller does about people. Everything raises NotAllowed, which is audited, or Refused."""
+    """What one caller can do about people and tokens. Every method raises NotAllowed, which is audited, or Refused."""
 
     def __init__(self, caller: Caller, services: Services) -> None:
         self._caller = caller
         self._services = services
 
     async def allow(self, who: str, wanted: str, device: str = "") -> Grant:
-        """Give a right, for one phone or ("") all of them."""
+        """Give somebody a right for one phone, or ("") for all."""
         await self._require_admin()
         subject = subject_meant(self._caller, self._services, who)
         if subject.platform == API_PLATFORM:
@@ -51,7 +51,7 @@ class PeopleCommands:
         return grant
 
     async def deny(self, who: str, device: str = "") -> Denied:
-        """Take back what was given: for one phone, or ("") all of it, with links and tokens."""
+        """Take away what was given: for one phone, or ("") everything, including links and tokens."""
         await self._require_admin()
         rights, by = self._services.rights, self._caller.person
         subject = subject_meant(self._caller, self._services, who)
@@ -70,14 +70,14 @@ class PeopleCommands:
         return Denied(subject, grants, unlinked, tokens, listed)
 
     async def pairing(self) -> Pairing:
-        """Who waits to be let in. Raises Refused while codes are off."""
+        """The people waiting to be let in. Raises Refused if pairing codes are off."""
         await self._require_admin()
         if (pairing := self._services.rights.pairing) is None:
             raise Refused(say("pair.off"))
         return pairing
 
     async def let_in(self, code: str) -> Person:
-        """Let the person use the bot to whom this code was given."""
+        """Let the person who got this code use the bot."""
         pairing, rights = await self.pairing(), self._services.rights
         try:
             person = pairing.approve(code, self._caller.person)
@@ -92,7 +92,7 @@ class PeopleCommands:
         return person
 
     async def revoke_token(self, name: str) -> Token:
-        """Take a token back."""
+        """Revoke a token."""
         await self._require_admin()
         revoked = await self._services.rights.revoke_token(name.lower(), self._caller.person)
         if revoked is None:
@@ -108,7 +108,9 @@ class PeopleCommands:
 
 
 def subject_meant(caller: Caller, services: Services, who: str) -> Subject:
-    """Whom the word means. Raises Refused when nobody, or when this admin's rights do not reach there."""
+    """The person or role that a word names. Raises Refused if it names none, or if this admin's rights do not cover
+    it.
+    """
     subject = subject_named(who, caller.address, services.namings)
     if subject is None:
         raise Refused(say("people.unknown", name=who[:40]))

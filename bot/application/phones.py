@@ -1,4 +1,4 @@
-"""Which phones somebody may use, and which of them they mean."""
+"""Which phones a person may use, and which of them a text names."""
 
 from __future__ import annotations
 
@@ -16,13 +16,15 @@ from devices.phone import PhoneInfo
 from devices.wording import said
 
 LISTED = 10
-"""Names that an error message lists."""
+"""Maximum names of phones that an error message lists."""
 NAMES_SHOWN = 120
-"""Characters of what was typed for a phone, or for several."""
+"""Maximum characters of a typed phone name that an error message repeats."""
 
 
 def phone_named(text: str, phones: Sequence[PhoneInfo]) -> PhoneInfo:
-    """The phone with this id, serial or name (in any case). Raises Refused for none, and for several of one name."""
+    """The phone with this id, serial or name (case-insensitive). Raises Refused if there is none, or several share
+    the name.
+    """
     if not phones:
         raise Unknown(say("phone.none"))
     wanted = text.casefold()
@@ -36,33 +38,33 @@ def phone_named(text: str, phones: Sequence[PhoneInfo]) -> PhoneInfo:
 
 
 def unknown_phone(text: str, phones: Sequence[PhoneInfo]) -> Refused:
-    """None of these phones is called that; the known ones are listed."""
+    """The refusal for an unknown phone name; it lists the known ones."""
     if not phones:
         return Unknown(say("phone.none"))
     return Unknown(say("phone.unknown", name=text[:NAMES_SHOWN], known=listed(names_of(phones)[:LISTED])))
 
 
 def open_phones(caller: Caller, services: Services) -> tuple[PhoneInfo, ...]:
-    """The phones that this person may use here; others do not exist for them."""
+    """The phones that the caller may use at this place; to them, other phones do not exist."""
     return tuple(
         phone for phone in services.phones.list() if verdict(caller, services.policy, Right.USE, phone=phone.id).allowed
     )
 
 
 def require_usable(phone: PhoneInfo) -> None:
-    """Raise Refused with the reason and the fix when a run could not start on this phone."""
+    """Check that a run could start on this phone. Raises Refused with the reason and what to do."""
     if not phone.health.usable:
         raise Refused(say("phone.unusable", name=phone.name, state=state_of(phone)))
 
 
 def require_open_to_tasks(phone: PhoneInfo) -> None:
-    """Raise Refused with the reason and the fix when a task would wait for this phone in vain."""
+    """Check that a task waiting for this phone could get it. Raises Refused with the reason and what to do."""
     if not phone.health.takes_tasks:
         raise Refused(say("phone.unusable", name=phone.name, state=state_of(phone)))
 
 
 def require_any(phones: Sequence[PhoneInfo]) -> None:
-    """Raise Refused when no phone at all could take a task."""
+    """Check that at least one phone could take a task. Raises Refused."""
     if not phones:
         raise Refused(say("phone.none"))
     if not any(phone.health.takes_tasks for phone in phones):
@@ -71,19 +73,19 @@ def require_any(phones: Sequence[PhoneInfo]) -> None:
 
 
 def state_of(phone: PhoneInfo) -> str:
-    """A phone's state with its reason and its fix."""
+    """A phone's state in words, with the reason and what to do."""
     state = say("phone.state", state=health_words(phone.health))
     return paragraph(state, said(phone.reason), said(phone.fix))
 
 
 def names_of(phones: Sequence[PhoneInfo]) -> list[str]:
-    """The phones' names, with the id where two have the same."""
+    """The phones' names, with the id added where two share a name."""
     twice = {phone.name for phone in phones if sum(other.name == phone.name for other in phones) > 1}
     return [f"{phone.name} ({phone.id})" if phone.name in twice else phone.name for phone in phones]
 
 
 ALL = "all"
-"""In place of names: every phone that the person may use here and that can be used now."""
+"""Used as a phone name: every phone that the person may use here and that is usable now."""
 SEPARATORS = re.compile(r"[,，、]")
 _NO_PHONE = "?"
 """No phone has this id: who may use it may use every phone, those included that are not connected yet."""
@@ -91,15 +93,15 @@ _NO_PHONE = "?"
 
 @dataclass(frozen=True, slots=True)
 class Meant:
-    """The phones of a task: none for any free one. `left_out` are those of `all` that cannot be used now."""
+    """The phones for a task; empty for any free phone. `left_out` are the phones of `all` that are not usable now."""
 
     phones: tuple[PhoneInfo, ...] = ()
     left_out: tuple[PhoneInfo, ...] = ()
 
 
 def phones_meant(caller: Caller, device: str, services: Services, *, quick: bool = False) -> Meant:
-    """The phones that `device` names, "" for none. Raises Refused, for all of them, when one is not known or usable,
-    and where none is named and can be used, for what is `quick`: it goes straight to a phone.
+    """The phones that `device` names; "" means any. Raises Refused if one is unknown or not usable. For a `quick`
+    task, which goes straight to a phone, it is also raised if no phone is named and none is usable.
     """
     known = open_phones(caller, services)
     if not device.strip():
@@ -121,7 +123,7 @@ def phones_meant(caller: Caller, device: str, services: Services, *, quick: bool
 
 
 def phones_named(text: str, phones: Sequence[PhoneInfo]) -> tuple[PhoneInfo, ...] | None:
-    """The phones with these names, each once; None for all. Raises Refused, with every name that is not known."""
+    """The phones with these names, without duplicates; None for all. Raises Refused listing every unknown name."""
     if _is_called(text.strip(), phones):
         return (phone_named(text.strip(), phones),)
     if text.strip().casefold() in {ALL, "全部", "所有"}:
@@ -139,12 +141,14 @@ def _is_called(name: str, phones: Sequence[PhoneInfo]) -> bool:
 
 
 def wished(phones: Sequence[PhoneInfo]) -> tuple[WishedPhone, ...]:
-    """The phones with names that tell them apart."""
+    """These phones in the form a task request takes, with names that tell them apart."""
     return tuple(WishedPhone(phone.id, name) for phone, name in zip(phones, names_of(phones), strict=True))
 
 
 def entitlement(caller: Caller, services: Services) -> Entitlement | None:
-    """Which phones the person may use now, to be looked at again before one is given; None for the operator."""
+    """Which phones the caller may use now, stored with the task so that it can be checked again; None for the
+    operator.
+    """
     if caller.person.platform in OPERATOR_PLATFORMS:
         return None
     policy, without = services.policy, replace(caller, person=replace(caller.person, roles=frozenset()))

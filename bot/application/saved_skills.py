@@ -1,4 +1,4 @@
-"""Skills that people save: recorded from a task once they have seen what is kept, renamed, restored and deleted."""
+"""Skills that people save: recorded from a task, shown for confirmation, and later renamed, restored or deleted."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ from devices.wording import said, sentence_of
 
 
 class SkillCommands:
-    """What one caller does with saved skills. Everything raises NotAllowed, which is audited, or Refused."""
+    """What one caller can do with saved skills. Every method raises NotAllowed, which is audited, or Refused."""
 
     def __init__(self, caller: Caller, services: Services) -> None:
         self._caller = caller
         self._services = services
 
     async def draft(self, task: Task, name: str, given: Mapping[str, str] | None) -> Draft:
-        """What would be saved of a task under this name, kept until the caller confirms it; with the parameters that
-        are `given` with their values, with proposed ones for None.
+        """What would be saved of a task under this name, kept until the caller confirms it. The parameters are those
+        `given` with their values, or proposed ones if that is None.
         """
         caller, services = self._caller, self._services
         async with audited(caller.person, services.store):
@@ -48,7 +48,7 @@ class SkillCommands:
         return draft
 
     async def drafted(self, number: str) -> Draft:
-        """The caller's draft of this number, as long as it waits to be confirmed."""
+        """The caller's draft with this number, while it waits for confirmation."""
         draft = await self._services.store.skills.draft(number, now=self._services.clock())
         if draft is None:
             raise Refused(say("save.gone"))
@@ -57,8 +57,8 @@ class SkillCommands:
         return draft
 
     async def save(self, draft: Draft) -> int:
-        """Save what the caller was shown, and nothing else: a new skill, or the next version, whose number is
-        returned.
+        """Save the draft exactly as the caller saw it, as a new skill or the next version. Returns the version
+        number.
         """
         services, skills = self._services, self._services.skills
         await self._require_to_change(draft.name)
@@ -72,20 +72,20 @@ class SkillCommands:
         return version
 
     async def rename(self, name: str, new: str) -> None:
-        """Give it another name: its runs count for it still, and what is planned with it goes on."""
+        """Rename a skill. Its run statistics and the schedules that use it are kept."""
         name = await self._own(name)
         async with _refusing():
             await asyncio.to_thread(saving.rename, self._services.skills, name, new := saving.as_name(new))
         await self._services.store.skills.renamed(name, new)
 
     async def restore(self, name: str, version: str) -> int:
-        """Make a former version the next one, whose number is returned."""
+        """Make an earlier version the newest one. Returns the new version number."""
         name = await self._own(name)
         async with _refusing():
             return await asyncio.to_thread(saving.restore, self._services.skills, name, version)
 
     async def remove(self, name: str) -> list[str]:
-        """Delete it with what its runs have come to. Returns the schedules that are still planned with it."""
+        """Delete a skill and its run statistics. Returns the schedules that still use it."""
         name = await self._own(name)
         async with _refusing():
             await asyncio.to_thread(saving.remove, self._services.skills, name)
@@ -110,7 +110,7 @@ class SkillCommands:
 
 @asynccontextmanager
 async def _refusing() -> AsyncIterator[None]:
-    """Why a skill cannot be kept or changed, as a refusal."""
+    """Turn the reasons why a skill cannot be stored or changed into Refused."""
     try:
         yield
     except (NotSavable, saving.NotChanged, FolderRefused) as refused:
@@ -120,7 +120,7 @@ async def _refusing() -> AsyncIterator[None]:
 
 
 async def _drafted(task: Task, services: Services, given: Mapping[str, str] | None, name: str) -> RecordedSkill:
-    """The skill as it would be saved. Raises NotSavable and Refused."""
+    """The skill as it would be saved. Raises NotSavable or Refused."""
     if task.state is not TaskState.ENDED or task.outcome not in {Outcome.SUCCEEDED, Outcome.UNVERIFIED}:
         raise Refused(say("save.not_done", task=task.called))
     if task.parts:

@@ -1,4 +1,4 @@
-"""What somebody can do with schedules: make plans of tasks, and look after them."""
+"""What a caller can do with schedules, triggers and inbound webhooks."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ from bot.tasks.input import clean
 from bot.texts import say
 
 MOST = 20
-"""Schedules of one person, on all their accounts together."""
+"""Maximum schedules of one person, counted over all their accounts."""
 
 
 class ScheduleCommands:
-    """What one caller does with schedules. Everything raises NotAllowed, which is audited, or Refused."""
+    """What one caller can do with schedules. Every method raises NotAllowed, which is audited, or Refused."""
 
     def __init__(self, caller: Caller, services: Services) -> None:
         self._caller = caller
@@ -38,8 +38,9 @@ class ScheduleCommands:
     async def plan(
         self, when: str, draft: TaskDraft, *, zone: str = "", yes: StandingYes | None = None
     ) -> tuple[Plan, float]:
-        """The plan for a task by such a rule (`every 30m`), and when it is due first. Nothing is kept yet; a yes
-        takes the right to approve on every phone that a run may get. Also raises BadRule and BadText.
+        """The plan for a task with a rule such as `every 30m`, and when it is first due. Nothing is stored yet. A
+        standing approval requires the right to approve on every phone that a run may get. Also raises BadRule and
+        BadText.
         """
         now = self._services.clock()
         rule = read_rule(when, now=now, zone=self._zone(zone))
@@ -52,14 +53,18 @@ class ScheduleCommands:
     async def plan_trigger(
         self, trigger: Trigger, words: str, draft: TaskDraft, *, zone: str = "", yes: StandingYes | None = None
     ) -> Plan:
-        """The plan for a task that notifications begin; `zone` is that of its quiet hours. As `plan`."""
+        """The plan for a task that notifications begin; `zone` is the time zone of its quiet hours. Nothing is
+        stored yet. Raises what `plan` does.
+        """
         async with audited(self._caller.person, self._services.store):
             require(self._caller, self._services.policy, Right.USE, phone=trigger.phone)
         rule = Rule(RuleKind.NOTIFICATION, "", self._zone(zone).key)
         return replace(await self._plan(rule, words, draft, yes), trigger=trigger)
 
     async def add_hook(self, hook: Hook, draft: TaskDraft) -> Schedule:
-        """Keep a task that begins whenever a program calls its address. As `plan`; Refused for a name that is taken."""
+        """Store a task that begins whenever a program calls its address. Raises what `plan` does, and Refused if the
+        name is taken.
+        """
         plan = await self._plan(Rule(RuleKind.CALL, "", "UTC"), f"/hooks/{hook.name}", draft, None)
         try:
             return await self.add(replace(plan, hook=hook), math.inf)
@@ -79,8 +84,8 @@ class ScheduleCommands:
         return Plan(caller.person, caller.place, caller.event, rule, words, draft, yes)
 
     async def add(self, plan: Plan, due: float) -> Schedule:
-        """Keep a plan; the same event gives the schedule that it gave before. A watch is paused at first. Refused for
-        one too many.
+        """Store a plan; the same event creates one schedule only. A watch begins paused. Raises Refused for one too
+        many.
         """
         services, schedules = self._services, self._services.store.schedules
         accounts = services.policy.accounts(self._caller.person)
@@ -96,7 +101,7 @@ class ScheduleCommands:
         return made
 
     async def visible(self) -> list[Schedule]:
-        """Those with times that the caller may see and change here."""
+        """The timed schedules that the caller may see and change here."""
         return [one for one in await self._all_visible() if one.plan.is_timed]
 
     async def triggers(self) -> list[Schedule]:
@@ -104,7 +109,7 @@ class ScheduleCommands:
         return [one for one in await self._all_visible() if one.plan.trigger is not None]
 
     async def hooks(self) -> list[Schedule]:
-        """What programs may call, as far as the caller may see and change it here."""
+        """The inbound webhooks that the caller may see and change here."""
         return [one for one in await self._all_visible() if one.plan.hook is not None]
 
     async def _all_visible(self) -> list[Schedule]:
@@ -112,13 +117,13 @@ class ScheduleCommands:
         return [one for one in found if may_see_schedule(self._caller, self._services, one)]
 
     async def pause(self, number: str) -> Schedule:
-        """Let it rest."""
+        """Pause a schedule."""
         found = await self._own(number)
         await self._services.store.schedules.pause(found.id)
         return replace(found, paused=True)
 
     async def resume(self, number: str) -> Schedule:
-        """Let it go on; what was due meanwhile is not made up for."""
+        """Resume a schedule; runs that were due while it was paused are not made up for."""
         found = await self._own(number)
         due = next_due(found.plan.rule, after=self._services.clock(), begun=found.created)
         if due is None:
@@ -127,7 +132,7 @@ class ScheduleCommands:
         return replace(found, paused=False, due=due, skipped=0)
 
     async def revoke(self, number: str) -> Schedule:
-        """Nothing of it is allowed ahead any more."""
+        """Withdraw the standing approval of a schedule."""
         found = await self._own(number)
         if found.plan.standing is None:
             raise Refused(say("schedule.no_yes", schedule=found.id))
@@ -136,7 +141,7 @@ class ScheduleCommands:
         return replace(found, plan=replace(found.plan, standing=None))
 
     async def remove(self, number: str) -> Schedule:
-        """End it for good."""
+        """Delete a schedule."""
         found = await self._own(number)
         await self._services.store.schedules.remove(found.id)
         if not found.plan.is_timed:
@@ -157,7 +162,7 @@ class ScheduleCommands:
             await self._services.store.audit.note(kind, self._caller.person, detail=detail)
 
     def _let_make(self, phones: Sequence[str]) -> None:
-        """Raise Refused unless the person may, at the time of a run too."""
+        """Check that the person may make a schedule, also at the time of a run. Raises Refused."""
         caller, services = self._caller, self._services
         later = replace(caller, person=replace(caller.person, roles=frozenset()))
         for phone in phones or ("",):
@@ -178,14 +183,14 @@ def _named(one: Schedule) -> str:
 
 
 def may_see_schedule(caller: Caller, services: Services, one: Schedule) -> bool:
-    """Whether it may be shown and changed here: one's own or, for an admin, all; where its tasks may be shown."""
+    """Whether the caller may see and change a schedule: their own (an admin: any), where its tasks may be shown."""
     admin = verdict(caller, services.policy, Right.ADMIN).allowed
     own = services.policy.same(one.plan.person, caller.person)
     return (admin or own) and may_show(caller, services.policy, one.plan.place.address, one.plan.person)
 
 
 def yes_of_now(caller: Caller, services: Services, schedule: Schedule) -> tuple[StandingYes, ...]:
-    """What a run that begins now has of its schedule's yes: nothing any more when its person may not approve."""
+    """The standing approvals that a run beginning now has; none if their person may no longer approve."""
     yes = schedule.plan.standing
     if yes is None:
         return ()
@@ -197,7 +202,9 @@ def yes_of_now(caller: Caller, services: Services, schedule: Schedule) -> tuple[
 
 
 def _require_to_allow_ahead(caller: Caller, services: Services, device: str) -> None:
-    """Raise NotAllowed unless the person may approve on every phone that a run may get; Refused for one unknown."""
+    """Check that the person may approve on every phone that a run may get. Raises NotAllowed, or Refused for an
+    unknown phone.
+    """
     known = open_phones(caller, services)
     named = phones_named(device, known) if device else None
     for phone in [phone.id for phone in (known if named is None else named)] or [""]:

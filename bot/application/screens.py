@@ -1,4 +1,4 @@
-"""What somebody may look at on a phone."""
+"""Screenshots of a phone for people who ask to see it."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from devices.wording import said, sentence_of
 
 
 async def phone_meant(caller: Caller, device: str, services: Services) -> PhoneInfo:
-    """The phone that `device` names, else the only one, else the one of this person's task here, else the only one that
-    can be used.
+    """The phone that `device` names. Without a name: the only phone, else that of the caller's latest task here, else
+    the only usable one.
 
-    Raises Refused when that is not clear, or it may not be used here.
+    Raises Refused if that leaves a choice, or the caller may not use the phone here.
     """
     phones = open_phones(caller, services)
     if device:
@@ -39,9 +39,10 @@ async def phone_meant(caller: Caller, device: str, services: Services) -> PhoneI
 
 
 async def look(caller: Caller, info: PhoneInfo, services: Services) -> tuple[Observation, Image.Image]:
-    """What a phone shows now, with its picture. A secure screen cannot be shown, and that is told.
+    """A phone's current screen, with its picture.
 
-    What a phone shows while it works for somebody in private is shown where that task may be shown. Raises Refused.
+    Raises Refused if the screen is secure, or the phone is working on a task that may not be shown here; HeldByOther if
+    somebody else holds the phone.
     """
     async with audited(caller.person, services.store):
         require(caller, services.policy, Right.USE, phone=info.id)

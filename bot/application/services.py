@@ -1,4 +1,4 @@
-"""The parts that are at work when somebody asks for something."""
+"""The parts of the service that requests from people and programs work with."""
 
 from __future__ import annotations
 
@@ -39,7 +39,13 @@ UTC = ZoneInfo("UTC")
 
 @dataclass(frozen=True, slots=True)
 class Services:
-    """What the service works with when somebody asks for something."""
+    """Everything that a request from a person or program works with. The core makes one.
+
+    For example, to start a task on behalf of a caller:
+
+        started = await TaskCommands(caller, services).start(TaskDraft("Open the clock", device="pixel"))
+        async for heard in services.following.events(started.task.id): ...
+    """
 
     task_service: TaskService
     store: Store
@@ -51,53 +57,53 @@ class Services:
     operating: Operating
     following: TaskFollowers
     chats: Mapping[str, Chat]
-    """By platform; they may be added after this was made."""
+    """The connected chats by platform; more may be added later."""
     zone: ZoneInfo = UTC
-    """By which days begin and schedules are read."""
+    """The time zone in which days begin and schedules are read."""
     clock: Callable[[], float] = time.time
-    """Gives Unix seconds."""
+    """Returns Unix seconds."""
     turns: Callable[[Place], Turn] = lambda _place: at_once
-    """What a message waits for that answers somebody at a place."""
+    """What to await before a message that answers somebody at a place."""
     press_turns: Callable[[Place], Turn] = lambda _place: at_once
-    """What the change of a pressed message waits for."""
+    """What to await before editing the message whose button was pressed."""
     transcriber: Callable[[], Transcriber | None] = lambda: None
-    """Writes down what people say, None where no endpoint for that is set."""
+    """Returns the speech recogniser; None if no endpoint for it is set."""
     waits: Callable[[], tuple[Wait, ...]] = tuple
-    """What the service waits for at the moment."""
+    """Returns what the service is waiting for at the moment."""
     on_outage: Callable[[Listener], None] = lambda _listener: None
-    """Has the listener told of each thing that the service waits for from now on, or no more."""
+    """Registers a listener for whatever the service begins or stops waiting for."""
     namings: Mapping[str, Naming] = field(default_factory=dict)
-    """How people are named in what is typed, by platform."""
+    """How people are named in typed text, by platform."""
     skills: Skills = field(default_factory=Skills)
     tools: Callable[[], ToolOffer] = ToolOffer
-    """The tools that need no phone, as they are now."""
+    """Returns the tools that need no phone, as available now."""
     offered_tools: Callable[[], Sequence[Tool[Any]]] = tuple
-    """Those of them that there are for work without a phone, as it uses them."""
+    """Returns those of the tools that are used in work without a phone."""
     readings: Readings = field(default_factory=Readings)
-    """What the independent reader has said of controls."""
+    """What the independent reader has said about controls."""
     reasoning: Callable[[], Model] | None = None
-    """The model that plans, None where none is asked."""
+    """Returns the model that plans; None if there is none."""
     model: Callable[[], ModelState] = lambda: ModelState(ModelStatus.NOT_TESTED)
-    """How the model for acting is doing."""
+    """Returns the state of the model that acts."""
     machines: RemoteMachines | None = None
-    """Those that do runs beside this one; None where there are none."""
+    """The other machines that do runs; None if there are none."""
 
     @property
     def offline(self) -> bool:
-        """Whether no model is set, so that the offline pilot works."""
+        """Whether no model is set, so that the offline pilot does the tasks."""
         return self.model().status is ModelStatus.OFFLINE
 
     @property
     def policy(self) -> Policy:
-        """Who may do what at this moment."""
+        """The access policy at this moment."""
         return self.rights.policy
 
     @property
     def memory(self) -> Memory:
-        """What people have told the service to remember."""
+        """The facts that people have asked the service to remember."""
         return self.store.memory(self.policy.subjects)
 
     @property
     def frames(self) -> Frames:
-        """Where screenshots are kept."""
+        """The store of screenshots."""
         return self.store.frames

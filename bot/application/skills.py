@@ -1,4 +1,4 @@
-"""Skills by their names and arguments, as people and programs ask for them."""
+"""Skills by name and arguments, as people and programs request them."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from bot.domain.task_request import SkillCall, TaskDraft
 from bot.texts import listed, say
 
 NEAR: Final = 0.5
-"""How much alike what was typed and a name must be to be meant, as difflib counts."""
+"""How similar a typed name must be to a skill's name to be suggested, as a difflib ratio."""
 
 
 def skill_named(name: str, services: Services) -> Skill:
-    """The skill of this name, in any case. Raises Refused with the nearest one."""
+    """The skill with this name (case-insensitive). Raises Refused, suggesting the most similar name."""
     found = services.skills.found
     if (skill := found.get(name.lower())) is not None:
         return skill
@@ -35,8 +35,8 @@ def skill_named(name: str, services: Services) -> Skill:
 def draft_of_skill(
     draft: TaskDraft, call: SkillCall, services: Services, *, values: str = "", left: str = ""
 ) -> TaskDraft:
-    """The task that follows a skill; the draft's text is the task in other words, which code cannot do again. `values`
-    is how the arguments were written, `left` what of that is none of them. Raises Refused.
+    """The task that follows a skill. `values` are the arguments as typed; `left` is typed text that is no argument.
+    Raises Refused.
     """
     found = skill_named(call.name, services)
     text = draft.text
@@ -53,7 +53,7 @@ def draft_of_skill(
 
 
 def require_skill(call: SkillCall, services: Services) -> SkillCall:
-    """The call, if it can be done: it may have been made long ago, when the skill had other parameters. Raises
+    """The skill call, if it can still be done: the skill's parameters may have changed since it was made. Raises
     Refused.
     """
     found = skill_named(call.name, services)
@@ -63,12 +63,14 @@ def require_skill(call: SkillCall, services: Services) -> SkillCall:
 
 
 def result_of_skill(call: SkillCall | None, services: Services) -> JsonSchema | None:
-    """The form of the result that a skill sets; None for words, and without a skill. Raises Refused."""
+    """The JSON schema of the result that a skill defines; None for a result in words, and without a skill."""
     return None if call is None else skill_named(call.name, services).result
 
 
 def worded(skill: Skill, recorded: RecordedSkill, arguments: Mapping[str, str], left: str = "") -> str:
-    """The task in words. Raises Refused for arguments that are not its parameters, and for what belongs to none."""
+    """The task that a skill call stands for, in words. Raises Refused for arguments that are not its parameters, or
+    text that belongs to none.
+    """
     wrong, missing = recorded.unknown(arguments), recorded.missing(arguments)
     name, takes = skill.name, listed(each.name for each in recorded.parameters)
     example = " ".join([name, *(f'{each.name}="{each.example}"' for each in recorded.parameters)])

@@ -1,4 +1,4 @@
-"""Which task or question is meant, and who may do something with it."""
+"""Finds the task or question that a caller means, and checks what they may do with it."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from bot.texts import say
 
 
 async def task_named(named: str, caller: Caller, services: Services) -> Task:
-    """The task of this number; `12.2` and `12.pixel` are one phone's part of task 12. Raises Unknown when there is none
-    that may be shown here.
+    """The task with this number; `12.2` and `12.pixel` name one phone's part of task 12. Raises Unknown if there is
+    none that the caller may see here.
     """
     task = await task_or_none(named, services)
     if task is None or not may_see(caller, services.policy, task):
@@ -21,7 +21,9 @@ async def task_named(named: str, caller: Caller, services: Services) -> Task:
 
 
 async def task_or_none(named: str, services: Services) -> Task | None:
-    """The task, or one phone's part of one, with this number; whether it may be shown is not looked at."""
+    """The task, or the part of one, with this number; None if there is none. Does not check whether the caller may
+    see it.
+    """
     number, dot, phone = named.partition(".")
     task = await services.task_service.get(number) if number.isascii() and number.isdigit() else None
     if task is None or not dot:
@@ -35,10 +37,10 @@ def _called(part: Task) -> set[str]:
 
 
 async def require_to_hold(caller: Caller, services: Services, task: Task) -> None:
-    """Raise NotAllowed unless the person may stop, pause or take over: its giver, and whoever is an admin for all
-    phones or for those that it works on.
+    """Check that the caller may stop, pause or take over a task: they gave it, or are an admin for all phones or for
+    those that it uses. Raises NotAllowed.
 
-    One's own task can be stopped also when its phone may not be used any more: nothing begins by that.
+    People can always stop their own tasks, even on a phone that they may no longer use.
     """
     phones = await phones_of(task, services)
     if not phones or not all(
@@ -48,19 +50,23 @@ async def require_to_hold(caller: Caller, services: Services, task: Task) -> Non
 
 
 async def require_to_go_on(caller: Caller, services: Services, task: Task, right: Right = Right.USE) -> None:
-    """Raise NotAllowed unless the person may resume, steer or hurry it: that uses its phones."""
+    """Check that the caller has `right` on every phone that the task would go on using, as resuming, steering and
+    hurrying need. Raises NotAllowed.
+    """
     for phone in await phones_of(task, services) or ("",):
         require(caller, services.policy, right, owner=task.person, phone=phone)
 
 
 async def phones_of(task: Task, services: Services) -> tuple[str, ...]:
-    """The ids of the phones that the task works on or wishes for; none while it takes any."""
+    """The ids of the phones that the task uses or is waiting for; empty if it takes any phone."""
     phones = [part.phone for part in await services.task_service.parts(task.id)] if task.parts else [task.phone]
     return tuple(phone for phone in phones if phone)
 
 
 async def sole(found: tuple[OpenQuestion, ...], services: Services) -> OpenQuestion:
-    """The only question; Refused asks which one is meant when there are several, and tells when there is none."""
+    """The only question in `found`. Raises Refused if there is none, or if there are several, asking which one is
+    meant.
+    """
     if not found:
         raise Refused(say("answer.none"))
     if len(found) == 1:

@@ -1,4 +1,4 @@
-"""What somebody can do with tasks: start, stop and steer them, and answer what they ask."""
+"""What a caller can do with tasks: start, stop and steer them, and answer their questions."""
 
 from __future__ import annotations
 
@@ -31,18 +31,18 @@ from bot.texts import say
 from devices.phone import PhoneInfo
 
 LATEST: Final = "latest"
-"""In place of a number: the task that the caller means who names none."""
+"""Used as a task number: the task that the caller means if they name none."""
 TAKES_A_MODEL: Final[Mapping[str, Callable[[TaskDraft], object]]] = {
     "member": lambda draft: draft.options.member,
     "search": lambda draft: draft.options.search,
     "follows": lambda draft: draft.follows,
 }
-"""The options that nothing but a model can follow, each with what a draft says of it."""
+"""The options that only a model can carry out, each with the function that reads it from a draft."""
 
 
 @dataclass(frozen=True, slots=True)
 class HeldPhone:
-    """The phone that a task waits for, and who has it in their hands."""
+    """The phone that a task is waiting for, and the person who is holding it."""
 
     name: str
     person: Person
@@ -50,19 +50,21 @@ class HeldPhone:
 
 @dataclass(frozen=True, slots=True)
 class Started:
-    """A task was accepted, now or (`duplicate`) when the same event came before: then the rest is empty."""
+    """The result of starting a task. `duplicate`: the same event had started it before; the other fields are then
+    empty.
+    """
 
     task: Task
     duplicate: bool = False
     left_out: tuple[PhoneInfo, ...] = ()
-    """The phones of `all` that cannot be used now."""
+    """The phones of `all` that are not usable now."""
     held: HeldPhone | None = None
     lost: tuple[str, ...] = ()
-    """The names of the files of a repeated task that are not kept any more."""
+    """The names of a repeated task's files that are no longer stored."""
 
 
 class QuestionClosed(Refused):
-    """The question has an answer, or is over; `question` is as it stands now."""
+    """The question is already answered or closed; `question` is its current state."""
 
     def __init__(self, question: OpenQuestion) -> None:
         super().__init__(closed_line(question))
@@ -70,9 +72,14 @@ class QuestionClosed(Refused):
 
 
 class TaskCommands:
-    """What one caller does with tasks. Everything raises NotAllowed, which is audited, Refused or TaskError.
+    """What one caller can do with tasks. Every method raises NotAllowed (which is audited), Refused or TaskError.
+    Surfaces on which messages can arrive late hold those back themselves.
 
-    Late messages are held back by the surfaces on which they can come late.
+    For example:
+
+        commands = TaskCommands(caller, services)
+        started = await commands.start(TaskDraft("Set an alarm for 7:00", device="pixel"))
+        await commands.steer(started.task, "On weekdays only")
     """
 
     def __init__(self, caller: Caller, services: Services) -> None:
@@ -80,7 +87,7 @@ class TaskCommands:
         self._services = services
 
     async def task(self, number: str) -> Task:
-        """The task of this number, or of LATEST. Raises Unknown when there is none that may be shown to the caller."""
+        """The task with this number, or the LATEST one. Raises Unknown if there is none that the caller may see."""
         caller, services = self._caller, self._services
         async with audited(caller.person, services.store):
             require(caller, services.policy, Right.USE)
@@ -102,7 +109,7 @@ class TaskCommands:
         trigger: TaskTrigger | None = None,
         received: tuple[ReceivedText, ...] = (),
     ) -> Started:
-        """Queue a task. Raises BadText, BadFiles, TooManyTasks, OverQuota and OverTriggerLimit, too."""
+        """Queue a task. Also raises BadText, BadFiles, TooManyTasks, OverQuota and OverTriggerLimit."""
         caller, services = self._caller, self._services
         async with audited(caller.person, services.store):
             require(caller, services.policy, Right.USE)
@@ -146,14 +153,15 @@ class TaskCommands:
         return Started(accepted.task, left_out=meant.left_out, held=held)
 
     async def _known(self, draft: TaskDraft, files: Sequence[Attachment]) -> str:
-        """What the service answers itself where there is no model that could, "" for all that is to be worked on."""
+        """The service's own answer if no model is set; "" if the task has to be worked on."""
         if not self._services.offline or draft.skill is not None or draft.result_schema is not None or files:
             return ""
         return await answer_to(draft.text, draft.device, self._caller, self._services)
 
     async def instead(self, task: Task, choice: int) -> Started:
-        """Give one of the choices of a task that takes a model, on its phones, as a new task of the caller, who needs
-        the right to the old one. Raises Refused where there is no choice of this number.
+        """Start one of the choices that were offered instead of a task that needs a model. It becomes a new task of
+        the caller, on the same phones. Requires the right to the old task; raises Refused for a choice that does not
+        exist.
         """
         async with audited(self._caller.person, self._services.store):
             require(self._caller, self._services.policy, Right.USE, owner=task.person)
@@ -172,8 +180,8 @@ class TaskCommands:
         quick: bool | None = None,
         files: Sequence[Attachment] = (),
     ) -> Started:
-        """Give a task again: on the same phone, as quick as before, unless told otherwise; `changes` are added to its
-        text. Its files come again. It is a new task of the caller, who needs the right to the old one.
+        """Repeat a task as a new task of the caller, with its files and, unless given otherwise, on the same phones
+        and as quick as before; `changes` are added to its text. Requires the right to the old task.
         """
         async with audited(self._caller.person, self._services.store):
             require(self._caller, self._services.policy, Right.USE, owner=task.person)
@@ -193,14 +201,16 @@ class TaskCommands:
         return replace(started, lost=lost)
 
     def _beside(self, task: Task) -> Caller:
-        """The caller, at the place where the task was asked if they are in its own thread: a new one belongs there."""
+        """The caller, moved to the place where the task was asked for if they are in its own thread: a new task
+        belongs there.
+        """
         caller = self._caller
         if task.place == task.origin or caller.address != task.place:
             return caller
         return replace(caller, place=Place(task.origin, caller.place.private), message=None)
 
     async def _files(self, given: Sequence[GivenFile]) -> tuple[list[Attachment], tuple[str, ...]]:
-        """What came with a task, and the names of what is not kept any more."""
+        """The stored files of a task, and the names of those no longer stored."""
         files, lost = [], []
         for file in given:
             try:
@@ -210,42 +220,42 @@ class TaskCommands:
         return files, tuple(lost)
 
     async def cancel(self, task: Task) -> Task:
-        """End a task within a second; it is returned as it ended."""
+        """End a task within a second. Returns the ended task."""
         await self._require_to_hold(task)
         if task.state is TaskState.ENDED:
             raise Refused(say("task.ended_already", task=task.called, state=state_line(task, None)))
         return await self._services.task_service.cancel(task.id, self._caller.person)
 
     async def pause(self, task: Task) -> Task:
-        """Let a task stand still."""
+        """Pause a task."""
         await self._require_to_hold(task)
         return await self._services.task_service.pause(task.id, self._caller.person)
 
     async def take_over(self, task: Task) -> Task:
-        """Let a task stand still while the person does something on the phone."""
+        """Pause a task while the person does something on its phone."""
         await self._require_to_hold(task)
         return await self._services.task_service.take_over(task.id, self._caller.person)
 
     async def resume(self, task: Task, note: str = "") -> Task:
-        """Go on, with a note for the agent."""
+        """Resume a task, with a note for the agent."""
         await self._require_to_go_on(task)
         return await self._services.task_service.resume(task.id, note, self._caller.person)
 
     async def steer(self, task: Task, note: str) -> Task:
-        """Tell a task something, which the agent reads before its next step."""
+        """Give a task a note, which the agent reads before its next step."""
         await self._require_to_go_on(task)
         return await self._services.task_service.steer(task.id, note, self._caller.person)
 
     async def hurry(self, task: Task) -> Task:
-        """Put a task at the head of its queue: for whoever may approve, on own tasks; for an admin on any. A task at
-        work is never interrupted by it.
+        """Move a task to the head of its queue; running tasks are not interrupted. Requires the right to approve,
+        and for other people's tasks an admin.
         """
         await self._require_to_go_on(task, Right.APPROVE)
         return await self._services.task_service.hurry(task.id, self._caller.person)
 
     async def answer(self, question: OpenQuestion, text: str) -> OpenQuestion:
-        """Answer a question; the first valid answer wins, and a later one raises QuestionClosed. To allow something
-        takes the right to approve. Also raises BadText.
+        """Answer a question. The first valid answer wins; a later one raises QuestionClosed. Allowing an action
+        requires the right to approve. Also raises BadText.
         """
         await self.require_to_answer(question)
         words = choice_typed(question.question, text)
@@ -255,19 +265,19 @@ class TaskCommands:
         return answered.question
 
     async def give_up(self, question: OpenQuestion) -> None:
-        """Nobody will answer: the task ends as blocked. Raises QuestionClosed."""
+        """Close a question because nobody will answer it: its task ends as blocked. Raises QuestionClosed."""
         await self.require_to_answer(question)
         await self._services.task_service.give_up(question.question.id)
 
     async def question(self, task: Task, question: str) -> OpenQuestion:
-        """The open question of the task, or of one of its parts, with this id. Raises Unknown."""
+        """The open question with this id, of the task or one of its parts. Raises Unknown."""
         for one in await self._services.task_service.open_questions(task=task.id):
             if one.question.id == question:
                 return one
         raise Unknown(say("desk.no_question", question=question[:40]))
 
     async def require_to_answer(self, question: OpenQuestion) -> None:
-        """Raise NotAllowed unless the caller may answer it, and QuestionClosed when that is over."""
+        """Check that the caller may answer a question. Raises NotAllowed, or QuestionClosed if it is no longer open."""
         task = await self._services.task_service.get(question.task)
         right = Right.APPROVE if question.question.kind is QuestionKind.APPROVE else Right.USE
         async with audited(self._caller.person, self._services.store):
@@ -286,5 +296,5 @@ class TaskCommands:
 
 
 def _what_takes_a_model(draft: TaskDraft) -> str:
-    """What of a task nothing but a model can do: the key of its sentence, "" where there is nothing of the kind."""
+    """The first option of a draft that only a model can carry out, as the key of its sentence; "" if there is none."""
     return next((name for name, given in TAKES_A_MODEL.items() if given(draft)), "")

@@ -63,32 +63,32 @@ def button(action: ButtonAction, subject: str, label: str, *, choice: str = "", 
 
 
 def stop_button(task: str) -> Button:
-    """Ends the task."""
+    """A button that ends the task."""
     return button(ButtonAction.STOP, task, say("button.stop"), style="danger")
 
 
 def stop_phone_button(task: str, phone: str) -> Button:
-    """Ends one phone's part of a task; the other phones go on."""
+    """A button that ends one phone's part of a task; the other phones continue."""
     return button(ButtonAction.STOP, task, say("button.stop_phone", phone=phone), style="danger")
 
 
 def pause_button(task: str) -> Button:
-    """Lets the task stand still."""
+    """A button that pauses the task."""
     return button(ButtonAction.PAUSE, task, say("button.pause"))
 
 
 def take_over_button(task: str) -> Button:
-    """Lets the task stand still while a person does something on the phone."""
+    """A button that pauses the task while a person does something on the phone."""
     return button(ButtonAction.TAKE, task, say("button.take_over"))
 
 
 def resume_button(task: str) -> Button:
-    """Goes on with the task."""
+    """A button that resumes the task."""
     return button(ButtonAction.RESUME, task, say("button.resume"), style="primary")
 
 
 def again_button(task: str) -> Button:
-    """Gives the task once more."""
+    """A button that repeats the task."""
     return button(ButtonAction.AGAIN, task, say("button.again"))
 
 
@@ -98,12 +98,12 @@ def instead_buttons(task: str, choices: Sequence[str]) -> tuple[Button, ...]:
 
 
 def now_button(task: str) -> Button:
-    """Puts a waiting task first in its queue."""
+    """A button that moves a waiting task to the head of its queue."""
     return button(ButtonAction.NOW, task, say("button.now"))
 
 
 def read_button(data: str) -> ButtonData | None:
-    """What the data means; None for anything that this version never made."""
+    """The meaning of a button's data; None for data that this version never made."""
     parts = data.split(":")
     if len(parts) not in {3, 4} or parts[0] != VERSION or not all(parts):
         return None

@@ -1,6 +1,4 @@
-"""The card of a task: one message, edited in place while the work goes on; with a line for each phone where several
-work.
-"""
+"""The card of a task: one message, edited in place while the work goes on, with a line per phone if several work."""
 
 from __future__ import annotations
 
@@ -41,7 +39,7 @@ _MAY_WAIT = frozenset({TaskState.QUEUED, TaskState.WORKING})
 
 
 def part_lines(parts: Sequence[PartNow], notes: Mapping[str, str], *, newest: str = "") -> list[str]:
-    """A line for each phone: state or step, app, last action, or what it waits for.
+    """One line per phone: its state or step, app and last action, or what it is waiting for.
 
     `notes` are by the id of the part; `newest` is the id of the part whose screen is shown.
     """
@@ -59,7 +57,7 @@ def part_lines(parts: Sequence[PartNow], notes: Mapping[str, str], *, newest: st
 
 
 def skill_line(task: Task) -> str:
-    """The skill that it follows, with what it is done with; "" for none."""
+    """The skill that the task follows, with its arguments; "" for none."""
     if (skill := task.request.skill) is None:
         return ""
     values = ", ".join(f"{name}={value}" for name, value in skill.arguments.items())
@@ -92,21 +90,21 @@ _TODO_SIGNS = {"pending": "○", "in progress": "▶", "completed": "✓", "fail
 
 @dataclass(frozen=True, slots=True)
 class CardFacts:
-    """What a card tells of a task that has not ended, beside the task itself."""
+    """What a card shows of an unfinished task besides the stored task."""
 
     step: StepRow | None = None
-    """The last step."""
+    """The task's latest step."""
     place: int | None = None
-    """The task's place in the queue, from 1; None while it waits for no phone."""
+    """The task's place in the queue, from 1; None if it is not waiting for a phone."""
     ahead: Ahead | None = None
-    """Whom it waits for there."""
+    """The task that it waits for in the queue."""
     ending: bool = False
-    """Whether somebody has ended it and it comes to rest."""
+    """Whether it was cancelled and its last action has not finished."""
     parts: Sequence[PartNow] = ()
     """The parts of a task for several phones."""
 
     def screen(self, task: Task) -> tuple[str | None, tuple[int, int] | None]:
-        """The reference of the screen that is shown, and where it was touched."""
+        """The reference of the screenshot that is shown, and where it was touched."""
         step = self.step
         return (step.frame, step.mark) if step is not None and step.frame else (task.frame, None)
 
@@ -139,9 +137,9 @@ def card_text(
 ) -> Message:
     """The card without its picture.
 
-    `note` gives what else should be seen of a task or part, such as a phone being waited for. `now` is Unix seconds; a
-    chat that `counts_down` shows time, steps and plan by itself. An ended task's card is frozen: it has its outcome and
-    no buttons, and the final message tells the rest.
+    `note` returns what else to show of a task or part, such as that its phone is awaited. `now` is in Unix seconds; a
+    chat that `counts_down` shows time, steps and plan by itself. The card of an ended task is frozen: it shows the
+    outcome, has no buttons, and the final message says the rest.
     """
     notes = {part.task.id: note(part.task.id) for part in facts.parts}
     if task.state is TaskState.ENDED and task.outcome is not None:
@@ -210,7 +208,7 @@ def render_steps(steps: Sequence[StepRow], *, limit: int) -> Message:
 
 
 def state_line(task: Task, step: StepRow | None, queue_place: int | None = None) -> str:
-    """How the task stands, in one line."""
+    """The state of a task in one line."""
     match task.state:
         case TaskState.ENDED:
             return say(f"outcome.{task.outcome}")
@@ -268,31 +266,31 @@ def _buttons(task: Task, queue_place: int | None) -> tuple[tuple[Button, ...], .
 
 
 class KnowsTasks(Protocol):
-    """What a card tells besides the stored task; the task service knows it."""
+    """What a card shows besides the stored task; implemented by the task service."""
 
     async def last_step(self, task: str) -> StepRow | None:
-        """The last step, None before the first one."""
+        """The task's latest step; None before the first one."""
         ...
 
     async def place_in_queue(self, task: str) -> int | None:
-        """The task's place in the queue, from 1; None while it waits for no phone."""
+        """The task's place in the queue, from 1; None if it is not waiting for a phone."""
         ...
 
     async def ahead(self, task: Task) -> Ahead | None:
-        """Whom it waits for there."""
+        """The task that it waits for in the queue, and for how long."""
         ...
 
     async def parts_now(self, task: str) -> Sequence[PartNow]:
-        """How the parts stand of a task for several phones."""
+        """The progress of each part of a task for several phones."""
         ...
 
     def ending(self, task: str) -> bool:
-        """Whether somebody has ended it and it comes to rest."""
+        """Whether the task was cancelled and its last action has not finished."""
         ...
 
 
 async def card_facts(task: Task, known: KnowsTasks) -> CardFacts:
-    """What its card tells now."""
+    """The facts for the task's card, as they are now."""
     place = await known.place_in_queue(task.id) if task.state in _MAY_WAIT else None
     return CardFacts(
         await known.last_step(task.id),
@@ -312,6 +310,6 @@ async def live_card(
     note: Callable[[str], str] = lambda _task: "",
     counts_down: bool = False,
 ) -> Message:
-    """The card as it reads now, see `render_card`."""
+    """The task's card as it is now; see `render_card`."""
     facts = await card_facts(task, known)
     return await render_card(task, facts, frames=frames, now=now, note=note, counts_down=counts_down)

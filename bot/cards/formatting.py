@@ -53,7 +53,7 @@ def action_line(summary: str) -> str:
 
 
 def step_words(step: Step | StepRow) -> str:
-    """What a step did, or that a person did not allow it."""
+    """What a step did, or that a person refused it."""
     caption = action_line(step.summary)
     return say("card.denied", what=caption) if step.denied else caption
 
@@ -63,7 +63,7 @@ SOURCE_TITLE = 80
 
 
 def source_lines(sources: Sequence[Source]) -> str:
-    """The pages that were read, to be shown below a result; "" when there are none."""
+    """The web pages that were read, to be shown below a result; "" if there are none."""
     if not sources:
         return ""
     pages = [f"- {shortened(page.title, SOURCE_TITLE)} {page.url}".replace("-  ", "- ") for page in sources]
@@ -102,7 +102,7 @@ _SIGNS = {
 
 
 def outcome_line(outcome: Outcome) -> str:
-    """How a task ended, with a sign first that is read at a glance."""
+    """How a task ended, beginning with a symbol."""
     return f"{_SIGNS[outcome]} {say(f'outcome.{outcome}')}"
 
 
@@ -118,7 +118,7 @@ _TONES = {
 
 
 def tone_of(task: Task) -> Tone:
-    """How the task stands, at a glance."""
+    """The tone that matches the task's state."""
     if task.outcome is not None:
         return _TONES[task.outcome]
     waits = task.state in {TaskState.WAITING, TaskState.PAUSED, TaskState.INTERRUPTED}
@@ -143,7 +143,7 @@ def reader_share(usage: Usage) -> str:
 
 
 def by_role(usage: Usage) -> str:
-    """What each role has taken of which model; "" where one model did all of it, which the receipt has said."""
+    """The tokens that each role used of which model; "" if one model did everything, as the receipt then says."""
     shares = [share for share in usage.shares if share.tokens]
     if len({share.model for share in shares}) < 2:
         return ""
@@ -159,7 +159,7 @@ def _share(share: Share) -> str:
 
 
 def role_name(role: str) -> str:
-    """What people call a role; a member of the team has its own name."""
+    """The name of a role for people; a member of the team has its own name."""
     return say(f"role.{role or 'unknown'}") if role in _ROLES else role
 
 

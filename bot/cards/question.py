@@ -187,7 +187,7 @@ def closed_words(open_question: OpenQuestion) -> str:
 
 
 def closed_line(open_question: OpenQuestion) -> str:
-    """What became of a question."""
+    """The sentence saying how a question was closed."""
     if open_question.answer is None and open_question.closing is not None:
         return say(f"question.closed.{open_question.closing}")
     if open_question.answer is None:
@@ -199,7 +199,7 @@ def closed_line(open_question: OpenQuestion) -> str:
 
 
 def answer_words(question: Question, answer: str) -> str:
-    """An answer as people read it."""
+    """An answer in the form that people read."""
     if question.kind is QuestionKind.APPROVE and answer in {ALLOW, DENY}:
         return say(f"word.{answer}")
     if question.kind is QuestionKind.APPROVE and answer == ALLOW_FOR_TASK and question.to is not None:

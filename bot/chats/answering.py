@@ -12,34 +12,34 @@ from bot.domain.chat import ChatGone, FloodWait
 from bot.domain.outgoing import Message, Reply, Turn
 
 WAIT_SECONDS: Final = 60.0
-"""A reply to a person waits through a flood limit that is not longer than this; ours."""
+"""Longest flood limit, in seconds, that a reply to a person waits for; our choice."""
 
 
 class Answering(Protocol):
-    """How a platform answers below a person's message."""
+    """Answers below a person's message, in the way of one platform."""
 
     async def react(self, ref: MessageRef) -> None:
-        """Show on the message that it was seen, where that goes."""
+        """React to the message to show that it was seen, where the platform allows it."""
         ...
 
     async def tell(self, own: MessageRef, message: Message, nonce: str, turn: Turn) -> None:
-        """Send the message in answer to the one it stands below."""
+        """Send a message as the answer to the person's message."""
         ...
 
 
 class Sending(Protocol):
-    """What can send to a place, and privately to a person."""
+    """Sends messages to a place, and privately to a person."""
 
     async def react(self, ref: MessageRef) -> None:
-        """See `Answering.react`."""
+        """Show a reaction on a message; see `Answering.react`."""
         ...
 
     async def send(self, place: Address, message: Message, *, nonce: str, turn: Turn) -> MessageRef:
-        """See `Chat.send`."""
+        """Send a message to a place; see `Chat.send`."""
         ...
 
     async def private(self, place: Address, person: Person) -> Address:
-        """See `Chat.private_place`."""
+        """The private chat with a person; see `Chat.private_place`."""
         ...
 
 
@@ -51,11 +51,11 @@ class Below:
     person: Person
 
     async def react(self, ref: MessageRef) -> None:
-        """See `Answering.react`."""
+        """React to the person's message; see `Answering.react`."""
         await self.sender.react(ref)
 
     async def tell(self, own: MessageRef, message: Message, nonce: str, turn: Turn) -> None:
-        """See `Answering.tell`."""
+        """Send the answer below the person's message; see `Answering.tell`."""
         reply = below(own, message)
         try:
             await patiently(lambda: self.sender.send(own.address, reply, nonce=nonce, turn=turn))
@@ -67,17 +67,17 @@ class Below:
 
 
 def message_of(reply: Reply) -> Message | None:
-    """What the reply says, its toast as a message; None when it says nothing."""
+    """The message of a reply, or its toast as a message; None if the reply says nothing."""
     return reply.message or (Message(body=reply.toast) if reply.toast else None)
 
 
 def below(ref: MessageRef, message: Message) -> Message:
-    """The message as a silent reply to `ref`."""
+    """The message changed into a silent reply to `ref`."""
     return replace(message, reply_to=ref, notify=False, mention=None)
 
 
 async def patiently(send: Callable[[], Awaitable[object]]) -> None:
-    """Send it, and once more after a short flood limit: nobody else would send it later."""
+    """Send a message, and once more after a short flood limit, as nothing else would repeat it."""
     try:
         await send()
     except FloodWait as flood:
@@ -88,7 +88,7 @@ async def patiently(send: Callable[[], Awaitable[object]]) -> None:
 
 
 async def answer(chat: Answering, own: MessageRef, reply: Reply, lost: str) -> None:
-    """Answer a person's message `own`; `lost` tells which of its files were left behind."""
+    """Answer a person's message `own`; `lost` are sentences about files that were not accepted."""
     where = f"{own.address.chat}:{own.message}"
     if reply.task or reply.mark_suffices:
         await chat.react(own)

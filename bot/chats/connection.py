@@ -1,4 +1,4 @@
-"""The life of a chat's connection, the same on every platform: it is kept up by `run`, and ended by `close`."""
+"""The life of a chat's connection, the same on every platform: `run` keeps it up, `close` ends it."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ from bot.texts import words
 logger = logging.getLogger(__name__)
 
 LOGIN_SECONDS: Final = 30.0
-"""How long a message waits for the login before it fails; ours."""
+"""Seconds that a message waits for the login before it fails; our choice."""
 
 _CLOSE_SECONDS: Final = 5.0
-"""How long closing waits for what was cancelled; ours."""
+"""Seconds that closing waits for cancelled work; our choice."""
 
 C = TypeVar("C")
 
 
 class Connection(ABC, Generic[C]):
-    """An account's connection to its platform; `C` is what talks to the platform once it has logged in."""
+    """An account's connection to its platform; `C` is the type of the client once it has logged in."""
 
     def __init__(self, title: str) -> None:
-        """`title` is what people call the platform."""
+        """`title` is the platform's name for people."""
         self._title = title
         self._client: C | None = None
         self._online = asyncio.Event()
@@ -36,13 +36,14 @@ class Connection(ABC, Generic[C]):
 
     @abstractmethod
     async def _stay(self) -> None:
-        """Log in, set `_client` and `_online`, and stay until cancelled. Raises ChatError when it is refused."""
+        """Log in, set `_client` and `_online`, and stay connected until cancelled. Raises ChatError if the login is
+        refused.
+        """
 
     async def run(self) -> None:
-        """Stay connected until cancelled or closed.
+        """Stay connected until cancelled or closed, waiting while the platform cannot be reached.
 
-        Waits while the platform cannot be reached. Raises ChatError when the token is not accepted; the sentence names
-        no token.
+        Raises ChatError if the token is not accepted; its text contains no token.
         """
         if not self._ended.is_set():
             raise RuntimeError("this chat is running already; two readers would take each other's messages")
@@ -66,7 +67,7 @@ class Connection(ABC, Generic[C]):
         await self._ended.wait()
 
     async def logged_in(self) -> C:
-        """What talks to the platform, as soon as it has logged in. Raises ChatError when that takes too long."""
+        """The client, once it has logged in. Raises ChatError if that takes too long."""
         try:
             async with asyncio.timeout(0 if self._closing.is_set() else LOGIN_SECONDS):
                 await self._online.wait()
@@ -82,13 +83,13 @@ class Connection(ABC, Generic[C]):
 
 
 class Working:
-    """What is being done for people at the moment, so that closing can end it."""
+    """Work that is being done for people at the moment, so that closing can cancel it."""
 
     def __init__(self) -> None:
         self._tasks: set[asyncio.Task[None]] = set()
 
     def begin(self, work: Coroutine[Any, Any, None], name: str | None = None) -> asyncio.Task[None]:
-        """Begin with it, in the language that is spoken here."""
+        """Begin some work, in the current language."""
         task = asyncio.create_task(work, name=name)
         self._tasks.add(task)
         task.add_done_callback(self._done)
@@ -100,7 +101,7 @@ class Working:
             logger.error("Work for a chat ended because of a fault in the program", exc_info=fault)
 
     async def close(self) -> None:
-        """End what is still being done."""
+        """Cancel all work that is not finished."""
         if tasks := set(self._tasks):
             for task in tasks:
                 task.cancel()

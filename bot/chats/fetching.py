@@ -1,4 +1,4 @@
-"""Files that people attach, and what they say aloud, fetched within limits of size, number and time."""
+"""Downloads of attachments and voice messages, limited in size, number and time."""
 
 from __future__ import annotations
 
@@ -21,63 +21,63 @@ from bot.texts import say
 logger = logging.getLogger(__name__)
 
 FETCH_SECONDS: Final = 60.0
-"""Time limit of one download; ours."""
+"""Time limit of one download; our choice."""
 
 FETCHES: Final = 2
-"""Messages of one platform whose files or voice are fetched at the same time, which bounds the memory; ours."""
+"""Maximum messages of one platform whose files are downloaded at the same time, to limit memory; our choice."""
 
 _PATIENCE: Final = aiohttp.ClientTimeout(FETCH_SECONDS)
 _CHUNK_BYTES: Final = 64 * 1024
 _MEGABYTE: Final = 1024 * 1024
 
 Welcome = Callable[[Person, Place], bool]
-"""Whether somebody may use the bot at that place."""
+"""Returns whether a person may use the bot at a place."""
 
 
 class Attached(Protocol):
-    """A file that was attached, as the platform describes it."""
+    """An attachment as the platform describes it."""
 
     @property
     def filename(self) -> str:
-        """Its name."""
+        """The file's name."""
         ...
 
     @property
     def size(self) -> int:
-        """Bytes."""
+        """The file's size in bytes."""
         ...
 
     @property
     def url(self) -> str:
-        """Where it is."""
+        """The address of the file."""
         ...
 
 
 class TooLarge(Exception):
-    """The file is larger than what is left for it."""
+    """The file is larger than the remaining limit."""
 
 
 @dataclass(frozen=True, slots=True)
 class Download:
-    """One file that is wanted, of so many bytes as the platform tells, 0 where it does not."""
+    """One file to download; its size in bytes as the platform reports it, or 0."""
 
     name: str
     size: int
     read: Callable[[int], Awaitable[bytes]] = field(repr=False)
-    """Gets its bytes, at most so many. Raises TooLarge, ChatError and FloodWait."""
+    """Downloads at most this many bytes. Raises TooLarge, ChatError and FloodWait."""
 
 
 class Downloads:
-    """The downloads of one platform, a few at a time: nothing is fetched past them."""
+    """The downloads of one platform; only a few run at a time."""
 
     def __init__(self, title: str, most: int) -> None:
-        """`most` is how many bytes may be fetched at once: all files of a message, or what somebody said."""
+        """`most` is the maximum bytes of one message: all its files, or its voice recording."""
         self._title = title
         self._most = most
         self._free = asyncio.Semaphore(FETCHES)
 
     async def fetch(self, wanted: Sequence[Download]) -> tuple[tuple[Attachment, ...], str]:
-        """The files, and a sentence for each one that was left behind."""
+        """The downloaded files, and a sentence for each one that could not be accepted."""
         files: list[Attachment] = []
         lost: list[str] = []
         room = self._most
@@ -96,7 +96,7 @@ class Downloads:
         return tuple(files), "\n".join(lost)
 
     async def recording(self, spoken: Download) -> bytes:
-        """What somebody said. Raises ChatError."""
+        """The recording of a voice message. Raises ChatError."""
         try:
             async with self._free:
                 return await _read(spoken, self._most)
@@ -105,14 +105,14 @@ class Downloads:
 
 
 async def _read(item: Download, room: int) -> bytes:
-    """The bytes of a file. What the platform says of its size is believed only when that is too much."""
+    """The bytes of a file. The size that the platform reports is trusted only to refuse a file that is too large."""
     if item.size > room:
         raise TooLarge
     return await item.read(room)
 
 
 class Fetcher:
-    """Downloads the attachments of people who may use the bot from the platform's own servers."""
+    """Downloads attachments of people who may use the bot, from the platform's own servers."""
 
     def __init__(
         self,
@@ -122,8 +122,8 @@ class Fetcher:
         most: int,
         headers: Mapping[str, str] | None = None,
     ) -> None:
-        """`trusted` says which addresses are the platform's own: nothing is asked of others, so that `headers`, which
-        may hold a token, go nowhere else. `most` is how many bytes the files of one message may have.
+        """`trusted` says which addresses belong to the platform. Others are not contacted, so that `headers`, which
+        may contain a token, go nowhere else. `most` is the maximum bytes of one message's files.
         """
         self._title = title
         self._welcome = welcome
@@ -134,13 +134,15 @@ class Fetcher:
     async def fetch(
         self, person: Person, place: Place, attached: Sequence[Attached]
     ) -> tuple[tuple[Attachment, ...], str]:
-        """The files, and a sentence for each one that was left behind. Nothing of strangers is touched."""
+        """The downloaded files, and a sentence for each one that could not be accepted. Nothing is downloaded for
+        strangers.
+        """
         if not attached or not self._welcome(person, place):
             return (), ""
         return await self._downloads.fetch([self._download(item) for item in attached])
 
     async def recording(self, spoken: Attached) -> bytes:
-        """What somebody said. Raises ChatError."""
+        """The recording of a voice message. Raises ChatError."""
         return await self._downloads.recording(self._download(spoken))
 
     def _download(self, item: Attached) -> Download:

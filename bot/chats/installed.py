@@ -1,4 +1,4 @@
-"""The chat platforms that this program has: its own, and those of packages installed beside it."""
+"""The chat platforms that this program has: its own, and those of installed packages."""
 
 from __future__ import annotations
 
@@ -17,14 +17,16 @@ from bot.platform import Platform
 from bot.texts import words
 
 GROUP: Final = "opengui.platforms"
-"""Entry points of this group name a `Platform` (https://packaging.python.org/specifications/entry-points/)."""
+"""The entry point group in which packages register a `Platform`
+(https://packaging.python.org/specifications/entry-points/).
+"""
 
 Platforms = tuple[Platform[Any], ...]
 
 
 @cache
 def installed() -> Platforms:
-    """All platforms, our own first. Raises SettingsError for one that cannot be loaded or has a name that is taken."""
+    """All platforms, our own first. Raises SettingsError for one that cannot be imported or whose name is taken."""
     own = (DISCORD, SLACK, TELEGRAM, FEISHU)
     others: dict[str, Platform[Any]] = {}
     for point in entry_points(group=GROUP):
@@ -42,5 +44,5 @@ def installed() -> Platforms:
 
 
 def model_of(platforms: Iterable[Platform[Any]]) -> type[Settings]:
-    """The settings of a program with these platforms."""
+    """The settings class of a program with these platforms."""
     return settings_of(tuple(platform.settings for platform in platforms))

@@ -1,4 +1,4 @@
-"""Whether what people wrote arrives too late to be done without another look, the same on every platform."""
+"""Whether a message arrives too late to be acted on without asking; the same on every platform."""
 
 from __future__ import annotations
 
@@ -9,27 +9,29 @@ from typing import Final
 from bot.domain.incoming import orders_work
 
 STALE_SECONDS: Final = 300.0
-"""What arrives so late (the service or the connection was away) is listed and not done; ours. Longer than a restart or
-an update takes, shorter than people wait for a phone before they take it up themselves.
+"""Age in seconds at which a message (sent while the service or connection was down) is listed instead of executed;
+our choice. Longer than a restart or an update takes, shorter than people wait before they do it on the phone
+themselves.
 """
 
 _DOUBT_SECONDS: Final = 1.0
-"""How exactly it is known when something was written: some platforms tell whole seconds."""
+"""Uncertainty of a message's time: some platforms give whole seconds."""
 
 
 class Lateness:
-    """Knows since when the process can have heard anything. `clock` gives Unix seconds."""
+    """Judges messages by their age, and by when this process began to listen. `clock` returns Unix seconds."""
 
     def __init__(self, clock: Callable[[], float] = time.time) -> None:
         self._clock = clock
         self._began = clock()
 
     def is_late(self, written: float) -> bool:
-        """Whether it is too old."""
+        """Whether the message is too old."""
         return self._clock() - written > STALE_SECONDS
 
     def is_stale(self, written: float, command: str | None) -> bool:
-        """Whether a person has to decide about it. What was written before this process began may have been done by
-        the one before, which was killed before it could tell the platform so. Only a task is known by its event.
+        """Whether a person must confirm it. An earlier process may have acted on a message from before this process
+        began, and been killed before it could confirm that to the platform. Only tasks are recognised by their
+        event.
         """
         return self.is_late(written) or (written + _DOUBT_SECONDS < self._began and not orders_work(command))

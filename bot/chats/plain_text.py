@@ -1,4 +1,4 @@
-"""Plain text on its way to a platform: how long it is there, and which lines of it are code."""
+"""Plain text on its way to a platform: its length there, and which lines of it are code."""
 
 from __future__ import annotations
 
@@ -7,24 +7,24 @@ from collections.abc import Iterator
 from typing import Final
 
 WHOLE_TEXT: Final = "message.txt"
-"""What a text is called that became a file because it was too long."""
+"""The file name of a text that was too long for a message."""
 
 NOTHING: Final = "…"
-"""Platforms refuse a message without any content."""
+"""Sent in place of an empty message, which platforms refuse."""
 
 HEADING: Final = 200
 FOOTER: Final = 300
-"""UTF-16 units that heading and footer may take before escaping; ours, so that most of a message is for its body."""
+"""Maximum UTF-16 units of heading and footer before escaping; our choice, to leave most of a message to its body."""
 
 _FENCE: Final = re.compile(r"^```(?P<language>[\w+#.-]{0,20})\s*$")
 
 Block = tuple[int, str] | None
-"""Number and language of the code block that a line belongs to; None outside of blocks."""
+"""Number and language of the code block that a line belongs to; None outside of code blocks."""
 
 Line = tuple[str, Block]
 
 _CRUMB: Final = 40
-"""UTF-16 units; a part that has less room left than this is not filled with the beginning of a long line."""
+"""UTF-16 units; a part with less room left is not filled with the beginning of a long line."""
 
 
 def size(text: str) -> int:
@@ -33,7 +33,7 @@ def size(text: str) -> int:
 
 
 def cut(text: str, units: int) -> str:
-    """The longest beginning of `text` of at most `units` UTF-16 units."""
+    """The longest prefix of `text` with at most `units` UTF-16 units."""
     used = 0
     for index, character in enumerate(text):
         used += size(character)
@@ -43,20 +43,20 @@ def cut(text: str, units: int) -> str:
 
 
 def short(text: str, units: int) -> str:
-    """The text without blanks around it, cut where it is longer than `units`."""
+    """The text without surrounding blanks, cut to `units`."""
     text = text.strip()
     return text if size(text) <= units else cut(text, units - 1).rstrip() + "…"
 
 
 def broken(line: str, units: int) -> str:
-    """The beginning of a line, up to a blank where there is one in its second half; at least one character."""
+    """The beginning of a line, up to a blank if its second half has one; at least one character."""
     piece = cut(line, units) or line[0]
     blank = piece.rfind(" ") + 1
     return piece[:blank] if blank > len(piece) // 2 else piece
 
 
 def lines_of(body: str) -> Iterator[Line]:
-    """Each line with its code block. A fence that is never closed opens nothing."""
+    """Each line with its code block. A fence that is never closed opens no block."""
     lines = body.splitlines()
     ends = [number for number, line in enumerate(lines) if line.strip() == "```"]
     index = 0
@@ -73,7 +73,9 @@ def lines_of(body: str) -> Iterator[Line]:
 
 
 def packed(body: str, first: int, later: int) -> list[list[Line]]:
-    """The lines in parts of at most so many units, the first of which may have another length. None for no text."""
+    """The lines packed into parts of limited length; the first part may have another limit. None if there is no
+    text.
+    """
     packer = _Packer(first, later)
     for line, block in lines_of(body):
         packer.add(line, block)
@@ -91,7 +93,7 @@ class _Packer:
         self._used = 0
 
     def add(self, line: str, block: Block) -> None:
-        """A line; one that is longer than a part is broken between words where possible."""
+        """Add a line; one longer than a part is broken between words where possible."""
         while self._used + size(line) > self._room:
             if self._lines and size(line) <= self._later:
                 self._flush()
@@ -106,7 +108,7 @@ class _Packer:
         self._put(line, block)
 
     def finish(self) -> list[list[Line]]:
-        """All parts that hold anything."""
+        """All parts that are not empty."""
         self._flush()
         return self._parts
 

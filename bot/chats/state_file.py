@@ -1,4 +1,4 @@
-"""Small facts that outlive the process: what a server or a channel was told last."""
+"""Small facts that outlive the process, such as what was last sent to a server or channel."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ logger = logging.getLogger(__name__)
 
 
 class Remembered:
-    """Texts by name in one JSON file. Losing it costs a repetition of what was told, and nothing else."""
+    """Texts by name in one JSON file. If it is lost, something is sent once more, nothing worse."""
 
     def __init__(self, file: Path | None) -> None:
-        """Without a file it is remembered until the process ends."""
+        """Without a file, texts are remembered until the process ends."""
         self._file = file
         self._known: dict[str, str] | None = None
         self._reading = asyncio.Lock()
 
     async def get(self, name: str) -> str:
-        """What was put last, "" for nothing."""
+        """The text last stored under this name; "" if there is none."""
         return (await self._all()).get(name, "")
 
     async def put(self, name: str, text: str) -> None:
-        """Remember it. A file that cannot be written is told in the log."""
+        """Store a text. If the file cannot be written, that is logged."""
         known = await self._all()
         known[name] = text
         if self._file is not None:
@@ -49,7 +49,7 @@ def _read(file: Path) -> dict[str, str]:
 
 
 def texts_in(stored: object) -> dict[str, str]:
-    """The texts by name of what was read from a file; what is anything else was never put there, and is left out."""
+    """The texts by name in what was read from a file; values of other types are ignored."""
     entries = stored.items() if isinstance(stored, dict) else ()
     return {key: value for key, value in entries if isinstance(key, str) and isinstance(value, str)}
 

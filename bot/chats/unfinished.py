@@ -8,18 +8,20 @@ from typing import Final
 from devices.recent import Recent
 
 _REMEMBERED: Final = 256
-"""Sendings that broke off between two parts and are remembered; ours."""
+"""Maximum sendings interrupted between two parts that are remembered; our choice."""
 
 
 class Unfinished:
-    """Remembers how far a sending got that broke off: it goes on there when it comes again."""
+    """Remembers how far an interrupted sending got, so that it continues there when it is repeated."""
 
     def __init__(self) -> None:
         self._progress: Recent[str, tuple[str, int]] = Recent(_REMEMBERED)
         """The id of the first message, and the number of parts that are there, by nonce."""
 
     async def send(self, nonce: str, parts: int, send: Callable[[int], Awaitable[str]]) -> str:
-        """Send each part by its number, the first that is not there yet first. Returns the id of the first message."""
+        """Send the parts by number, beginning with the first that was not sent yet. Returns the id of the first
+        message.
+        """
         first, done = self._progress.pop(nonce, ("", 0))
         try:
             for index in range(done, parts):

@@ -1,4 +1,6 @@
-"""What only admins ask for: settings that change while the service runs, the audit, and the verdicts of the reader."""
+"""Commands for admins: settings that change while the service runs, the audit, and the independent reader's
+verdicts.
+"""
 
 from __future__ import annotations
 
@@ -19,13 +21,13 @@ from bot.texts import listed, say
 from devices.wording import said, sentence_of
 
 DEFAULT = "default"
-"""Typed in the place of a value: what was set is taken back."""
+"""Typed instead of a value to remove a setting that was changed."""
 MOST_VERDICTS = 30
-"""Apps in one answer, those with the most controls first."""
+"""Maximum apps in one answer; those with the most controls come first."""
 
 
 async def set_setting(request: Request, services: Services) -> Reply:
-    """Show what can be changed, with its value and where that comes from; or change one."""
+    """Show the settings that can be changed, with value and origin; or change one."""
     words = request.call.rest.split(maxsplit=1)
     live = services.live
     if not words:
@@ -78,11 +80,11 @@ def _origin(live: RuntimeSettings, name: str) -> str:
 PAGE = 20
 """Entries on one page."""
 SHOWN_DETAIL = 120
-"""Characters of a detail on a page."""
+"""Maximum characters of an entry's detail on a page."""
 
 
 async def audit(request: Request, services: Services) -> Reply:
-    """One page, the latest first; `--before N` shows what is older than entry N."""
+    """Show one page of the audit, latest first; `--before N` shows entries older than N."""
     before = request.option("before").removeprefix("#")
     if before and not (before.isascii() and before.isdigit() and len(before) < 19):
         raise Refused(say("audit.bad_number", name=before[:40]))
@@ -96,7 +98,7 @@ async def audit(request: Request, services: Services) -> Reply:
 
 
 async def _turned_away(services: Services) -> list[str]:
-    """How many strangers were turned away, by platform; who they were is not kept."""
+    """How many strangers were turned away, by platform; their identities are not stored."""
     sums: Counter[str] = Counter()
     for count in await services.store.refusals.totals():
         sums[count.platform] += count.count
@@ -128,7 +130,7 @@ def _audit_line(entry: AuditEntry) -> str:
 
 
 async def verdicts(request: Request, services: Services) -> Reply:
-    """How many controls of which app and version are not read again, by which model's word; or forget all of them."""
+    """Show for how many controls of which app and version a model's verdict is reused; or forget all verdicts."""
     match [word.lower() for word in request.call.rest.split()]:
         case []:
             kept = Counter((each.package, each.version, each.model) for each in services.readings.lasting())

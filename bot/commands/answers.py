@@ -1,4 +1,4 @@
-"""Answers to questions, however they come: a button, a reply, a text in the task's thread, or the command."""
+"""Answers to questions, whether by a button, a reply, a text in the task's thread, or the command."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ from bot.tasks.input import answer_of
 from bot.texts import say
 
 DELETE_LIMIT = 5.0
-"""Seconds for deleting a message with a secret."""
+"""Time limit in seconds for deleting a message with a secret."""
 
 logger = logging.getLogger(__name__)
 
 
 async def answer(request: Request, services: Services) -> Reply:
-    """The command: answers the one open question that can be meant."""
+    """The command `answer`: answers the only open question that can be meant."""
     text = request.call.rest
     if not text.strip():
         raise Refused(say("answer.empty"))
@@ -37,10 +37,10 @@ async def answer(request: Request, services: Services) -> Reply:
 
 
 async def give_answer(request: Request, services: Services, open_question: OpenQuestion, text: str) -> Reply:
-    """Answer this question as this person. The first valid answer wins; a later one is told who was first.
+    """Answer this question as this person. The first valid answer wins; later ones are told who was first.
 
-    The message that carries a secret is deleted, whatever becomes of the answer. Raises Refused when the person may
-    not, or the text is no answer to a question of this kind.
+    A message with a secret is deleted in any case. Raises Refused if the person may not answer, or the text is not a
+    valid answer to this kind of question.
     """
     shown = open_question.message
     here = request.message is not None and shown is not None and shown.address == request.address
@@ -60,7 +60,7 @@ async def give_answer(request: Request, services: Services, open_question: OpenQ
 
 
 async def _given(request: Request, services: Services, open_question: OpenQuestion, text: str) -> str:
-    """Who answered what, in one line. Raises Refused."""
+    """One line saying who answered what. Raises Refused."""
     commands = TaskCommands(request, services)
     if request.stale:
         await commands.require_to_answer(open_question)
@@ -69,10 +69,10 @@ async def _given(request: Request, services: Services, open_question: OpenQuesti
 
 
 def _in_time(request: Request, asked: OpenQuestion, text: str) -> None:
-    """Raise Refused for an answer that came late and may not hold any more.
+    """Raise Refused for a late answer that may no longer be valid.
 
-    The task has waited for it, so words and a "no" hold. A code is too old, an approval is given with open eyes, and
-    what was written before the question was asked answers another one.
+    The task has waited, so words and a "no" still count. A code is too old, an approval needs a fresh look at the
+    screen, and a text written before the question was asked answers another one.
     """
     kind = asked.question.kind
     if kind is QuestionKind.SECRET:
@@ -84,7 +84,7 @@ def _in_time(request: Request, asked: OpenQuestion, text: str) -> None:
 
 
 async def cleared(message: MessageRef, services: Services) -> str:
-    """Delete the message that carried a secret, and tell whether that was possible."""
+    """Delete the message with a secret, and say whether that was possible."""
     chat = services.chats.get(message.address.platform)
     if chat is not None and chat.capabilities.deletes:
         try:
@@ -97,7 +97,9 @@ async def cleared(message: MessageRef, services: Services) -> str:
 
 
 async def tell_of_secret(request: Request, services: Services, secret: MaybeSecret) -> Reply:
-    """Where it is asked for, or that it comes too late. The tasks of others are not named. A code is deleted."""
+    """Say where the secret is asked for, or that it comes too late, without naming other people's tasks. A code is
+    deleted.
+    """
     if secret.closed is not None:
         words = f"{closed_line(secret.closed)} {say('answer.closed_secret')}"
         return plain(words if request.message is None else f"{words} {await cleared(request.message, services)}")

@@ -1,4 +1,6 @@
-"""What people wrote while the service was away: listed once per place, and done when somebody presses for it."""
+"""Messages that people wrote while the service was away: listed once per place, and carried out when somebody
+presses.
+"""
 
 from __future__ import annotations
 
@@ -26,14 +28,14 @@ from bot.tasks.files import keep
 from bot.texts import say, speaking
 
 LISTED = 20
-"""Lines of one list: four rows of five buttons, and a length that one message takes everywhere."""
+"""Maximum lines of one list: four rows of five buttons, and a length that fits into one message everywhere."""
 _IN_ROW = 5
 _TEXT_LIMIT = 100
-"""Characters of what was typed."""
+"""Maximum characters shown of a typed text."""
 
 
 def render_missed(missed: Sequence[Missed], zone: tzinfo) -> Message:
-    """One message for one place. The latest are listed; how many more there were is told."""
+    """The list for one place as a message: the latest missed messages, and how many more there are."""
     shown = list(enumerate(missed, 1))[-LISTED:]
     lines = [say("missed.line", number=number, **_facts(one, zone)) + _mark(one) for number, one in shown]
     if (more := len(missed) - len(shown)) > 0:
@@ -62,17 +64,17 @@ def _mark(one: Missed) -> str:
 
 
 GATHER_SECONDS = 3.0
-"""How long nothing more must have come before a list is made: platforms deliver a backlog in batches."""
+"""Seconds without a new message before a list is made, as platforms deliver a backlog in batches."""
 GATHER_MOST = 30.0
-"""A list is not put off for longer than this."""
+"""Seconds after which a list is made in any case."""
 AGAIN_SECONDS = 30.0
-"""Pause after a list that could not be sent."""
+"""Seconds before a list that could not be sent is retried."""
 
 logger = logging.getLogger(__name__)
 
 
 class MissedLists:
-    """Sends the lists. What is kept but not listed yet when the process dies is listed by the next one."""
+    """Sends the lists of missed messages. If the process dies, the next one lists what is stored and not listed yet."""
 
     def __init__(self, services: Services, *, gather: float = GATHER_SECONDS) -> None:
         self._services = services
@@ -82,26 +84,26 @@ class MissedLists:
         self._running: asyncio.Task[None] | None = None
 
     def start(self) -> None:
-        """Begin to look, beside everything else."""
+        """Begin to watch for missed messages in the background."""
         self._running = asyncio.create_task(self._run(), name="missed")
 
     async def stop(self) -> None:
-        """Look no more."""
+        """Stop watching."""
         if self._running is not None:
             self._running.cancel()
             await asyncio.gather(self._running, return_exceptions=True)
 
     def came(self) -> None:
-        """Something more was kept."""
+        """Report that another missed message was stored."""
         self._news.set()
 
     async def list_all(self) -> bool:
-        """Send every list that is due. False when one has to be tried again."""
+        """Send every list that is due. False if one has to be retried."""
         sent = [await self._list(place) for place in await self._services.store.missed.unlisted()]
         return all(sent)
 
     async def show_again(self, missed: Missed) -> None:
-        """Bring the list that holds this one up to date; a failure is no loss."""
+        """Update the list that contains this message; a failure does no harm."""
         chat = self._services.chats.get(missed.late.place.address.platform)
         if chat is None or missed.listed is None:
             return
@@ -130,7 +132,7 @@ class MissedLists:
                 await asyncio.sleep(AGAIN_SECONDS)
 
     async def _gathered(self) -> None:
-        """Wait until nothing more comes."""
+        """Wait until no more missed messages arrive."""
         loop = asyncio.get_running_loop()
         until = loop.time() + GATHER_MOST
         while self._news.is_set() and loop.time() < until:
@@ -165,15 +167,15 @@ class MissedLists:
 
 
 STEER = "steer"
-"""What a text to a running task means; it is no command that can be typed."""
+"""The command for a text to a running task; it cannot be typed."""
 _STOPPING = frozenset({"cancel", "pause"})
 _WITH_CODES = frozenset({"pair"})
 
 
 async def hold_back(request: Request, services: Services) -> None:
-    """Raise TooLate for a command that must not be done late.
+    """Raise TooLate for a command that must not be carried out late.
 
-    A stop is done late, too: it is what makes the phone safe. But not to a task that was given after it was written.
+    A stop is carried out even late, as it makes the phone safe, but not on a task that was given after it was written.
     """
     if not request.stale or request.call.name == "answer":  # an answer checks for itself: it may carry a secret
         return
@@ -193,7 +195,9 @@ async def hold_back(request: Request, services: Services) -> None:
 
 
 async def keep_late(request: Request, services: Services, lists: MissedLists) -> None:
-    """Keep it for the list, unless it is known to be done: a message may be delivered twice. Raises BadFiles."""
+    """Store the message for the list, unless it was already carried out: platforms may deliver a message twice.
+    Raises BadFiles.
+    """
     if await services.task_service.of_event(Origin(request.address, request.event)) is not None:
         return
     late = Late(
@@ -212,8 +216,8 @@ async def keep_late(request: Request, services: Services, lists: MissedLists) ->
 
 
 async def claimed(data: ButtonData, request: Request, services: Services) -> tuple[Missed, Request]:
-    """What the button stands for, as a request of whoever presses, with the rights that hold now; it is taken, so that
-    a second press does nothing. Raises Refused.
+    """The stored message as a request of the person who pressed, with their current rights. It is marked as taken,
+    so that a second press does nothing. Raises Refused.
     """
     missed = await services.store.missed.get(data.subject)
     if missed is None or missed.late.place.address.chat != request.address.chat:
@@ -240,7 +244,7 @@ async def claimed(data: ButtonData, request: Request, services: Services) -> tup
 
 
 async def attached(kept: Sequence[GivenFile], services: Services) -> tuple[Attachment, ...]:
-    """Files that were kept until somebody presses, as they came. Raises Refused when one is there no more."""
+    """The stored files of a missed message. Raises Refused if one is no longer there."""
     files = []
     for file in kept:
         try:

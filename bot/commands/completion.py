@@ -1,4 +1,4 @@
-"""Completion while typing: phones and tasks, and for admins tiers and settings, from memory."""
+"""Completion while typing: phones and tasks, for admins also tiers and settings, all from memory."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ logger = logging.getLogger(__name__)
 
 
 class Suggestions:
-    """Knows the recent tasks since the last one was given; phones come from the pool's memory."""
+    """Suggests values for options, from the recent tasks and the phones in memory."""
 
     def __init__(self, services: Services) -> None:
         self._services = services
@@ -51,7 +51,7 @@ class Suggestions:
             self._read_again()
 
     def _read_again(self) -> None:
-        """Begin to read when there is something new, once at a time."""
+        """Begin to reload the recent tasks if there is news, one reload at a time."""
         if self._stale and (self._reading is None or self._reading.done()):
             self._reading = asyncio.create_task(self._read(), name="suggestions")
 
@@ -65,7 +65,7 @@ class Suggestions:
             logger.exception("the recent tasks could not be read")
 
     def of(self, person: Person, place: Place, option: str, typed: str) -> tuple[tuple[str, str], ...]:
-        """The pairs (label, value) that contain what was typed; none for strangers or other options."""
+        """The pairs (label, value) that contain the typed text; empty for strangers and for other options."""
         if not authorize(person, place, Right.USE, self._services.policy).allowed:
             return ()
         self._read_again()
@@ -86,7 +86,7 @@ class Suggestions:
 
 
 def _phones(phones: Sequence[PhoneInfo], typed: str) -> tuple[tuple[str, str], ...]:
-    """The phones that continue what was typed; behind a comma those that were not named before it."""
+    """The phones that complete the typed text; after a comma, those not named before it."""
     before = [name.strip() for name in SEPARATORS.split(typed)]
     typing = before.pop()
     named = [phone for name in before for phone in phones if name.casefold() in {phone.name.casefold(), phone.id}]

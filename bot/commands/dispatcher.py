@@ -1,4 +1,4 @@
-"""The way in for every chat: access first, then the command, and never an exception."""
+"""The entry point for every chat: checks access first, then runs the command, and never raises."""
 
 from __future__ import annotations
 
@@ -49,13 +49,13 @@ from devices.parts import load_part
 from devices.recent import Recent
 
 EVENTS_KEPT = 4096
-"""Events that are remembered so that none does anything twice; accepted tasks are remembered by the store."""
+"""Number of events remembered to ignore repeats; for accepted tasks the store does this."""
 
 Handler = Callable[[Request, Services], Awaitable[Reply]]
 
 
 def _of_part(package: str, name: str) -> Handler:
-    """The command of a part, loaded when it is asked for."""
+    """The command of an optional part, imported on use."""
 
     async def handle(request: Request, services: Services) -> Reply:
         commands = load_part(f"{package}.commands")
@@ -116,7 +116,9 @@ class Commands:
     """Implements `bot.domain.chat.Intake` for all chats at once."""
 
     def __init__(self, services: Services, *, language: str = "auto") -> None:
-        """`language` is one of the catalogue for everybody, or "auto" for each person's own as the platform tells."""
+        """`language` is a language of the text catalogue for everybody, or "auto" for each person's own as reported
+        by the platform.
+        """
         self._services = services
         self._language = language
         self._talk = Talk(services)
@@ -127,7 +129,7 @@ class Commands:
         self._seen: Recent[tuple[str, ...], None] = Recent(EVENTS_KEPT)
 
     async def message(self, incoming: Incoming) -> Reply:
-        """A typed command, or a text that may be about a task. Strangers get silence."""
+        """Handle a typed command, or a text that may be about a task. Strangers get no answer."""
         reply = await self._guarded(incoming, self._message)
         reply = replace(reply, turn=self._services.turns(incoming.place))
         if reply.message is not None and reply.message.reply_to is None:
@@ -135,11 +137,11 @@ class Commands:
         return reply
 
     async def invoke(self, invocation: Invocation) -> Reply:
-        """A typed command. A stranger gets a refusal that nobody else sees."""
+        """Handle a slash command. A stranger gets a refusal that only they see."""
         return await self._guarded(invocation, self._invoke)
 
     async def press(self, press: Press) -> Reply:
-        """A button. Always answered."""
+        """Handle a pressed button; every press is answered."""
         reply = replace(
             await self._guarded(press, self._press),
             turn=self._services.turns(press.place),
@@ -150,12 +152,12 @@ class Commands:
         return reply if reply != Reply() else Reply(toast=say("press.seen"))
 
     def suggestions(self, person: Person, place: Place, option: str, typed: str) -> tuple[tuple[str, str], ...]:
-        """At most 25 (label, value) pairs, from memory; none for strangers."""
+        """Up to 25 (label, value) pairs, from memory; none for strangers."""
         with speaking(language_of(self._language, person.language)):
             return self._suggestions.of(person, place, option, typed)
 
     async def _guarded(self, came: Came, work_on: Callable[[Came], Awaitable[Reply]]) -> Reply:
-        """Once per event, and every fault as a sentence."""
+        """Handle each event once, and turn every error into a sentence."""
         if self._is_repeat(came):
             return Reply()
         language = language_of(self._language, came.person.language)
@@ -174,7 +176,7 @@ class Commands:
                 return aside(say("intake.failed", happened=fault_of(error).happened))
 
     async def _audited(self, came: Came, work_on: Callable[[Came], Awaitable[Reply]]) -> Reply:
-        """What is refused to somebody who may use the bot is kept; strangers are counted elsewhere."""
+        """Record refusals of people who may use the bot in the audit; strangers are counted elsewhere."""
         async with audited(came.person, self._services.store):
             return await work_on(came)
 
@@ -211,7 +213,9 @@ class Commands:
             return Reply()
 
     async def _passed_on(self, incoming: Incoming, foreign: ForeignText) -> Reply:
-        """What the sender did not write, whatever it looks like: no command, no code and no answer of theirs."""
+        """Handle text that the sender did not write: whatever it looks like, it is no command, code or answer of
+        theirs.
+        """
         topic, request = await topic_of(incoming, self._services), _request(incoming)
         if topic is None:
             return Reply()
@@ -222,7 +226,9 @@ class Commands:
         return await self._talk.pass_on(request, topic, incoming.text, foreign)
 
     async def _wordless(self, incoming: Incoming) -> Reply:
-        """What to do with files that came alone. In a group nobody spoke to the bot; strangers get silence."""
+        """Ask what to do with files that came without text. Ignored in groups, where the bot was not addressed, and
+        for strangers.
+        """
         if not incoming.place.private or not await self._let_in(_request(incoming)):
             return Reply()
         return plain(say("talk.wordless", line=incoming.wordless))
@@ -256,7 +262,7 @@ class Commands:
         return await run_command(request, self._services)
 
     async def _do_kept(self, data: ButtonData, request: Request) -> Reply:
-        """What was missed, or typed wrongly, is done now, once. What is refused can be pressed for again."""
+        """Carry out a missed or mistyped command, once. If it is refused, the button can be pressed again."""
         if data.action is ButtonAction.TRY:
             async with meant_by_press(request, data.subject, self._talk, self._services) as typed:
                 return await self._run(typed)
@@ -270,7 +276,7 @@ class Commands:
         return reply
 
     async def _to_stranger(self, request: Request, text: str) -> Reply | None:
-        """What is said to somebody whom nobody knows: what their code does, or a code to be let in by; or nothing."""
+        """The answer to a stranger: what their code does, a code to be let in, or nothing."""
         linked = await linking.typed_by_stranger(request, self._services, text)
         return linked or pairing.offer(request, self._services)
 
@@ -283,7 +289,7 @@ class Commands:
 
 
 async def run_command(request: Request, services: Services) -> Reply:
-    """Do one command. Raises Refused, NotAllowed, TooLate or TaskError."""
+    """Carry out one command. Raises Refused, NotAllowed, TooLate or TaskError."""
     require(request, services.policy, BY_NAME[request.call.name].right)
     await hold_back(request, services)
     return await HANDLERS[request.call.name](request, services)
@@ -309,7 +315,7 @@ def _request(came: Incoming | Press) -> Request:
 
 
 def _prefix(incoming: Incoming) -> str:
-    """What stood before the command, as it was typed, so that examples can be typed the same way."""
+    """The prefix of the command as typed, so that examples can be shown in the same form."""
     text, command = incoming.text.strip(), (incoming.command or "").strip()
     if not command:
         return f"{text} " if text else ""

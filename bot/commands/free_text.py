@@ -1,4 +1,4 @@
-"""Text that is no command: an answer, a word to the running task, or in a private chat a task."""
+"""Text that is not a command: an answer, a note to the running task or, in a private chat, a new task."""
 
 from __future__ import annotations
 
@@ -45,29 +45,29 @@ from bot.tasks.input import clean
 from bot.texts import listed, say
 
 _NAME_LIMIT = 64
-"""Characters of the name of who wrote a text; ours."""
+"""Maximum characters of the name of a text's author; our choice."""
 
 
 @dataclass(frozen=True, slots=True)
 class Topic:
-    """What a text is about: a question, a task, a phone in somebody's hands, or none (a text in a private chat).
+    """What a text refers to: a question, a task, a phone held by hand, or nothing (in a private chat).
 
-    `pointed` says that the person replied to it, so that a refusal is worth telling.
+    `pointed` says that the text replies to it, so that a refusal should be reported.
     """
 
     question: OpenQuestion | None = None
     task: Task | None = None
     typed: bool = False
-    """Whether it replies to the picture of a phone that somebody holds, or held once: then `hold` is None."""
+    """Whether the text replies to the picture of a phone that is or was held; `hold` is None if it no longer is."""
     hold: Hold | None = None
     pointed: bool = False
 
 
 async def topic_of(incoming: Incoming, services: Services) -> Topic | None:
-    """What the text is about, None when it is none of the bot's business.
+    """What the text refers to; None if it does not concern the bot.
 
-    First what it replies to, then the task in whose own thread this is: for which it was opened, or that was given
-    there later. A chat that a task shares with other talk counts only when it is private.
+    First comes what it replies to, then the task whose own thread this is (opened for it, or where it was given). A
+    chat that is also used for other talk counts only if it is private.
     """
     if incoming.reply_to is not None:
         question = await services.store.questions.by_message(incoming.reply_to)
@@ -97,22 +97,23 @@ async def _task_of_card(message: MessageRef, services: Services) -> Task | None:
 
 
 async def _sent_unnoticed(incoming: Incoming, services: Services) -> OpenQuestion | None:
-    """The sole open question of this place, for a reply to a message of the bot that nobody knows of.
+    """The only open question of this place, for a reply to a message of the bot that is not in the store.
 
-    A service that dies while it sends a question asks it again after the restart; both messages stand in the chat.
+    If the service dies while it sends a question, it sends it again after the restart, and both messages are in the
+    chat.
     """
     found = await services.task_service.open_questions(place=incoming.place.address)
     return found[0] if len(found) == 1 else None
 
 
 class Talk:
-    """Answers texts, and makes tasks of them, or offers to."""
+    """Handles texts that are not commands: answers them, and makes or offers tasks."""
 
     def __init__(self, services: Services) -> None:
         self._services = services
 
     async def about(self, request: Request, topic: Topic, text: str) -> Reply:
-        """Do what the text means. The person may use the bot here."""
+        """Act on a text by what it means. The person may use the bot here."""
         if topic.typed:
             return await type_text(request, self._services, topic.hold, text)
         if topic.question is not None:
@@ -140,10 +141,10 @@ class Talk:
         return _without_files(reply, carried=request.carries)
 
     async def pass_on(self, request: Request, topic: Topic, text: str, by: ForeignText) -> Reply:
-        """Offer what somebody else wrote as a task, with who wrote it. Raises Refused, BadText or BadFiles.
+        """Offer a text by another author as a task, with the author's name. Raises Refused, BadText or BadFiles.
 
-        While a question is open here, or one for a secret elsewhere, it is not even offered: it may be a code, and an
-        offer is kept.
+        While a question is open here, or one for a secret elsewhere, it is not offered: it may be a code, and offers
+        are stored.
         """
         if topic.task is not None and not topic.pointed and only_talks(request, self._services, topic.task):
             return Reply()
@@ -167,7 +168,7 @@ class Talk:
         return await self.offer(request, text, words)
 
     async def offer(self, request: Request, text: str, words: str) -> Reply:
-        """Ask with these words whether the text is a task; nothing begins without a press. Raises BadText, BadFiles."""
+        """Ask with these words whether the text is a task; only a press begins it. Raises BadText or BadFiles."""
         services = self._services
         text = clean(text, say("desk.text.task"))
         refuse_late(replace(request, call=CommandCall("do", {}, text)))
@@ -199,14 +200,14 @@ class Talk:
         return replace(plain(say("talk.noted", task=task.id)), told=True)
 
     async def run(self, request: Request, offer: str) -> Reply:
-        """Give what was offered as a task. Who presses, where and with which roles counts now."""
+        """Start an offered text as a task, by the rights and roles that the person who presses has now."""
         async with self.taken(request, offer) as meant:
             files = await attached(meant.files, self._services)
             caller = replace(request, event=meant.event, message=meant.message, files=files)
             return await tasks.start(caller, self._services, TaskDraft(meant.text))
 
     async def steer_with(self, request: Request, offer: str, task_id: str) -> Reply:
-        """Tell a running task what was offered; its files stay behind."""
+        """Give an offered text to a running task as a note, without its files."""
         async with self.taken(request, offer) as meant:
             task = await self._services.task_service.get(task_id)
             if task is None:
@@ -215,9 +216,9 @@ class Talk:
 
     @asynccontextmanager
     async def taken(self, request: Request, number: str) -> AsyncIterator[Offer]:
-        """What was offered, once: what is refused can be pressed for again.
+        """The offered text, returned once; if it is then refused, the button can be pressed again.
 
-        Raises Refused when it is gone or was somebody else's.
+        Raises Refused if it is gone, or was offered to another person.
         """
         offers = self._services.store.offers
         offer = await offers.get(number, now=self._services.clock())
@@ -232,7 +233,7 @@ class Talk:
             raise
 
     async def steer_late(self, request: Request) -> Reply:
-        """Tell a task what was written to it while the service was away."""
+        """Give a task a note that was written while the service was away."""
         task = await self._services.task_service.get(request.option("task"))
         if task is None or task.state is TaskState.ENDED:
             raise Refused(say("missed.task_over", task=request.option("task")))
@@ -240,12 +241,12 @@ class Talk:
 
 
 def _is_command_word(text: str) -> bool:
-    """Whether a command may be meant, without what commands begin with here."""
+    """Whether the text may be meant as a command although it lacks the prefix that commands have here."""
     return text.strip().lower() in BY_NAME
 
 
 def _without_files(reply: Reply, *, carried: bool) -> Reply:
-    """The same, with a word about files that came along and are of no use there."""
+    """The reply with a remark that the files which came along cannot be used here."""
     if not carried or reply.message is None:
         return reply
     words = f"{reply.message.body}\n{say('talk.files_left')}"

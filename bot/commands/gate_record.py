@@ -1,5 +1,5 @@
-"""`why 12`: what the gate did in a task, step by step. What was asked and answered, allowed or denied before, read by a
-model, and checked.
+"""The command `why 12`: what the gate did in a task, step by step: what was asked, answered, allowed or refused,
+read by a model, and checked.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from bot.texts import say
 from bot.views.tasks import effect_words
 
 MOST_LINES = 40
-"""The latest of them: an answer fits into one message."""
+"""Maximum lines, the latest ones, so that an answer fits into one message."""
 LINE_LIMIT = 240
 
 
 async def gate_record(task: Task, services: Services) -> Reply:
-    """What was held, read and checked in the task, in the order in which it happened."""
+    """The gate's decisions in the task, in order."""
     steps = await services.task_service.steps(task.id)
     questions = await services.store.questions.of(task.id)
     told = [(step.at, line) for step in steps for line in _of_step(step)]
@@ -38,7 +38,7 @@ def _of_question(asked: OpenQuestion) -> str:
 
 
 def _of_step(step: StepRow) -> Iterator[str]:
-    """Lines of a step; none for one that no gate had a part in."""
+    """The lines about one step; empty if the gate took no part in it."""
     kinds = AllowedAhead | DeniedBefore | LookedBefore | OtherWindow
     facts = [each for each in step.effect if isinstance(each, kinds)]
     found = [_reading(each) for each in step.action.get("readings", ())]
@@ -47,7 +47,7 @@ def _of_step(step: StepRow) -> Iterator[str]:
 
 
 def _reading(reading: dict[str, Any]) -> str:
-    """What the independent reader said of a press, and what it took."""
+    """What the independent reader said about a press, and what it used."""
     kind = str(reading["consequence"]).replace(" ", "_")
     says = say("why.read", consequence=say(f"why.consequence.{kind}"))
     if reading.get("object"):

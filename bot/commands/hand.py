@@ -1,4 +1,4 @@
-"""A phone in somebody's hands from a chat: its screen with numbered places, each of which is a button."""
+"""Operating a phone by hand from a chat: its screen with numbered places, each of which has a button."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ from devices.phone import PhoneInfo
 logger = logging.getLogger(__name__)
 
 IDLE_S: Final = 180.0
-"""Seconds without a press after which the phone is free again."""
+"""Seconds without a press after which the phone becomes free again."""
 _KEYS: Final[Mapping[str, Key]] = {"back": Key.BACK, "home": Key.HOME}
 _CONTROLS: Final = ("back", "home", "up", "down", "done")
 _MARK, _PAGE, _ALLOW, _DENY = "m", "p", "yes-", "no-"
@@ -45,7 +45,9 @@ _MARK, _PAGE, _ALLOW, _DENY = "m", "p", "yes-", "no-"
 
 
 async def hand(request: Request, services: Services) -> Reply:
-    """Shows the screen with numbered places, and with `--type` types into the phone that one holds."""
+    """The command `hand`: shows the screen with numbered places, and with `--type` types into the phone that the
+    person holds.
+    """
     info = await phone_meant(request, request.option("device"), services)
     require_usable(info)
     if text := request.call.options.get("type", ""):
@@ -58,7 +60,7 @@ async def hand(request: Request, services: Services) -> Reply:
 
 
 async def touch_for_task(request: Request, services: Services, number: str) -> Reply:
-    """The same for the phone of a task that waits for a person."""
+    """Show the screen with numbered places for a task that waits for a person at its phone."""
     task = await task_named(number, request, services)
     info = phone_named(task.phone, open_phones(request, services))
     await show(info, request, services)
@@ -66,8 +68,8 @@ async def touch_for_task(request: Request, services: Services, number: str) -> R
 
 
 async def show_if_allowed(task: Task, request: Request, services: Services) -> str:
-    """The screen of a task that was just taken over, for whoever may touch phones by hand. Returns why it is not shown,
-    "" otherwise: the task stands still all the same.
+    """Show the screen of a task that was just taken over, if the person may operate phones. Returns why it is not
+    shown, else ""; the task stays paused in any case.
     """
     info = next((info for info in open_phones(request, services) if info.id == task.phone), None)
     if info is None or not verdict(request, services.policy, Right.OPERATE, phone=info.id).allowed:
@@ -80,7 +82,7 @@ async def show_if_allowed(task: Task, request: Request, services: Services) -> s
 
 
 async def take(info: PhoneInfo, caller: Caller, services: Services, *, idle: float) -> Hold:
-    """Put the phone into this person's hands. Raises Refused, NotAllowed or TaskError."""
+    """Let this person hold the phone. Raises Refused, NotAllowed or TaskError."""
     require(caller, services.policy, Right.OPERATE, phone=info.id)
     used = await user_of(info, services)
     if used is not None:
@@ -91,7 +93,7 @@ async def take(info: PhoneInfo, caller: Caller, services: Services, *, idle: flo
 
 
 async def show(info: PhoneInfo, request: Request, services: Services) -> None:
-    """Send the screen to where it was asked for: as a message that everybody there sees and can be replied to."""
+    """Send the screen to the place where it was asked for, as a message that everybody there sees and can reply to."""
     chat = services.chats.get(request.address.platform)
     if chat is None or chat.capabilities.shows_live:
         require(request, services.policy, Right.OPERATE, phone=info.id)
@@ -109,8 +111,8 @@ async def show(info: PhoneInfo, request: Request, services: Services) -> None:
 
 
 async def press(pressed: Press, data: ButtonData, request: Request, services: Services) -> Reply:
-    """A button below a screen. One of an older picture, and one whose screen has changed, touches nothing: the screen
-    of now comes instead.
+    """Handle a button below a screen. If the picture is outdated or the screen has changed, nothing is touched and
+    the current screen is shown.
     """
     hold = services.hands.get(data.subject)
     if hold is None:
@@ -126,7 +128,7 @@ async def press(pressed: Press, data: ButtonData, request: Request, services: Se
 
 
 async def _pressed(pressed: Press, number: str, choice: str, hold: Hold, request: Request, services: Services) -> Reply:
-    """What a press of whoever holds the phone does."""
+    """Carry out a press by the person who holds the phone."""
     if choice == "done":
         task = await services.hands.done(hold, request.person)
         words = say("hand.done_task", name=hold.name, task=task) if task else say("hand.done", name=hold.name)
@@ -152,8 +154,8 @@ async def _pressed(pressed: Press, number: str, choice: str, hold: Hold, request
 
 
 async def type_text(request: Request, services: Services, hold: Hold | None, text: str) -> Reply:
-    """Type into the phone what somebody wrote; their message is deleted where that is possible, also when nobody holds
-    that phone any more.
+    """Type a person's text into the phone. Their message is deleted where possible, even if the phone is no longer
+    held.
     """
     try:
         if hold is None:
@@ -180,7 +182,7 @@ async def _touch(choice: str, look: Look, hold: Hold, request: Request, services
 
 
 def _aimed(choice: str, look: Look) -> tuple[ByHand, Aim]:
-    """What a button does, and on what. Raises Refused for one that was never made."""
+    """The action that a button stands for, and its target. Raises Refused for data that was never issued."""
     here = OnScreen(look.word)
     if choice in _KEYS:
         return act.PressKey(key=_KEYS[choice]), here
@@ -200,7 +202,7 @@ def _number(choice: str) -> int:
 
 
 async def _do(action: ByHand, aim: Aim, hold: Hold, request: Request, services: Services) -> Touched:
-    """Do it, and keep in the audit who did what. The right is asked for now."""
+    """Carry out the touch, checking the right now, and record it in the audit."""
     require(request, services.policy, Right.OPERATE, phone=hold.phone)
     approves = verdict(request, services.policy, Right.APPROVE, phone=hold.phone).allowed
     event = f"{request.address.platform}:{request.event}"
@@ -210,8 +212,8 @@ async def _do(action: ByHand, aim: Aim, hold: Hold, request: Request, services: 
 
 
 async def note(action: ByHand, touched: Touched, hold: Hold, caller: Caller, services: Services) -> None:
-    """Keep in the audit what was touched, and whether the touch was the yes to what the rules ask; of a text its length
-    alone.
+    """Record in the audit what was touched, and whether the touch was itself the approval; of typed text only the
+    length.
     """
     length = f" ({len(action.text)})" if isinstance(action, act.Type) else ""
     detail = f"{hold.phone} {action.kind}{length} {touched.target or touched.app}".strip()
@@ -221,7 +223,7 @@ async def note(action: ByHand, touched: Touched, hold: Hold, caller: Caller, ser
 
 
 async def ask_approver(needs: NeedsApproval, action: ByHand, hold: Hold, caller: Caller, services: Services) -> None:
-    """Ask whoever may approve, in the same place, with the screen that it is about. Raises Refused."""
+    """Ask the people at this place who may approve, with the screen in question. Raises Refused."""
     asked = services.hands.ask(hold, action, needs)
     chat = services.chats[caller.address.platform]
     # Where a phone is shown live, pictures are kept.
@@ -247,7 +249,7 @@ async def _picture_of(hold: Hold, services: Services) -> Picture | None:
 
 
 async def _answered(choice: str, hold: Hold, request: Request, services: Services) -> Reply:
-    """Somebody who may approve allows or denies what another person wants to touch."""
+    """Allow or refuse a touch that another person asked for."""
     require(request, services.policy, Right.APPROVE, phone=hold.phone)
     asked = services.hands.take_asked(hold, choice.partition("-")[2])
     if asked is None:
@@ -269,7 +271,7 @@ async def _answered(choice: str, hold: Hold, request: Request, services: Service
 
 
 async def _show_again(hold: Hold, services: Services, after: Touched | None = None) -> None:
-    """Bring the picture of a chat up to date; a failure is no loss, as any press there does the same."""
+    """Update the picture in a chat; a failure does no harm, as every press there does the same."""
     ref: MessageRef | None = hold.message
     chat = None if ref is None else services.chats.get(ref.address.platform)
     if ref is None or chat is None:
@@ -284,7 +286,7 @@ async def _show_again(hold: Hold, services: Services, after: Touched | None = No
 
 
 async def _message(hold: Hold, look: Look, platform: Capabilities, *, page: int = 0) -> Message:
-    """The screen, its places as buttons, and what else can be done."""
+    """The screen as a message, with buttons for its places and for further actions."""
     room = platform.buttons_in_row * (platform.button_rows - 1)
     several = len(look.places) > room
     room -= several

@@ -1,4 +1,4 @@
-"""Linking the accounts of one person: codes, their confirmation, and the end of a link."""
+"""Linking the accounts of one person: codes, their confirmation, and unlinking."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _CODE = re.compile(rf"(?:pair\s+)?(?P<code>[{ALPHABET}]{{{LENGTH}}})", re.IGNORE
 
 
 def give_code(request: Request, services: Services) -> Reply:
-    """A code for whoever asks, to be typed by their account on another platform. Raises Refused."""
+    """Issue a code to the person, to be typed by their account on another platform. Raises Refused."""
     if not _unseen(request):
         raise Refused(say("link.in_private"))
     code = services.rights.linking.code_for(request.person)
@@ -27,7 +27,7 @@ def give_code(request: Request, services: Services) -> Reply:
 
 
 async def typed(request: Request, services: Services, code: str) -> Reply | None:
-    """What a typed code does; None when it links nobody. The first time it says what it means. Raises Refused."""
+    """Handle a typed code; None if it links no account. The first time, explain what it does. Raises Refused."""
     linking, person = services.rights.linking, request.person
     try:
         owner = linking.owner_of(code, person)
@@ -52,7 +52,7 @@ async def typed(request: Request, services: Services, code: str) -> Reply | None
 
 
 async def typed_by_stranger(request: Request, services: Services, text: str) -> Reply | None:
-    """What a code does that is typed by an unknown account, in private and while PAIRING is on; None for others."""
+    """Handle a code typed by an unknown account, in private and while PAIRING is on; None otherwise."""
     if services.rights.pairing is None or request.stale or not request.place.private:
         return None
     if request.person.platform in OPERATOR_PLATFORMS or (found := _CODE.fullmatch(text.strip())) is None:
@@ -64,7 +64,7 @@ async def typed_by_stranger(request: Request, services: Services, text: str) -> 
 
 
 async def unlink(request: Request, services: Services, subject: Subject) -> Reply:
-    """End the link of an account. Raises Refused when it has none."""
+    """Unlink an account. Raises Refused if it is not linked."""
     others = () if subject.guild else await services.rights.unlink(subject, request.person)
     if not others:
         raise Refused(say("link.none", who=subject))
@@ -73,12 +73,12 @@ async def unlink(request: Request, services: Services, subject: Subject) -> Repl
 
 
 def linked_line(request: Request, services: Services) -> str:
-    """The person's other accounts, "" when there are none, or others would read which."""
+    """The person's other accounts in one line; "" if there are none, or if others could read it."""
     others = services.policy.accounts(request.person)[1:] if _unseen(request) else ()
     names = listed(say("link.account", name=other.name or other.id, who=Subject.of_person(other)) for other in others)
     return say("link.line", accounts=names) if names else ""
 
 
 def _unseen(request: Request) -> bool:
-    """Whether nobody else reads along: in private, or where the command and its answer are not shown to others."""
+    """Whether only the person can read this: in a private chat, or where command and answer are hidden from others."""
     return request.place.private or request.message is None

@@ -1,4 +1,4 @@
-"""What a person has told the service to remember: keeping it, showing it, and forgetting it for good."""
+"""What people have asked the service to remember: storing, listing and deleting facts."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from bot.people.subjects import Subject
 from bot.texts import counted, listed, say
 
 SHOWN: Final = 40
-"""Facts that are listed when one has to be chosen."""
+"""Maximum facts listed when one has to be chosen."""
 _ALL: Final = frozenset({"all", "everything", "全部", "所有"})
 
 
 async def remember(request: Request, services: Services) -> Reply:
-    """Keep a fact; with a phone it holds for that one alone."""
+    """Store a fact; with a phone it applies to that phone only."""
     refuse_late(request)
     text = " ".join(request.call.rest.split())
     if not text or len(text) > MAX_FACT:
@@ -40,7 +40,7 @@ async def remember(request: Request, services: Services) -> Reply:
 
 
 async def memories(request: Request, services: Services) -> Reply:
-    """All that is remembered of whoever asks, where nobody else reads along."""
+    """List all facts about the person, where no one else can read them."""
     if not (request.place.private or request.picked):
         raise Refused(say("memory.in_private"))
     facts = await services.memory.all(_subject(request))
@@ -51,7 +51,9 @@ async def memories(request: Request, services: Services) -> Reply:
 
 
 async def forget(request: Request, services: Services) -> Reply:
-    """Remove facts for good: by number, all, or the one with these words. Several are listed, and none is removed."""
+    """Delete facts: by number, all of them, or the one with these words. If several match, they are listed and none
+    is deleted.
+    """
     refuse_late(request)
     wanted = request.call.rest.strip()
     facts = await services.memory.all(_subject(request))

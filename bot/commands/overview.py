@@ -1,4 +1,4 @@
-"""Looking at what there is: status, tasks and tools."""
+"""Overviews: the status of a task, the list of tasks, and the tools."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ from bot.views.tools import tool_lines
 PAGE = 10
 """Tasks on one page of the list."""
 SCANNED = 200
-"""Tasks that are looked through for one page, where others' may not be shown."""
+"""Maximum tasks examined to fill one page, as those of others may not be shown."""
 
 
 async def status(request: Request, services: Services) -> Reply:
-    """The task's card as it is now, here; the final message once it has ended."""
+    """Show the task's card as it is now, or the final message if it has ended."""
     task = await task_meant(request, services)
     now = time.time()
     if task.state is TaskState.ENDED:
@@ -41,7 +41,7 @@ async def status(request: Request, services: Services) -> Reply:
 
 
 async def _also_waiting(task: Task, request: Request, services: Services) -> str:
-    """The places of the person's other tasks that wait for a phone, where they may be shown."""
+    """The queue places of the person's other waiting tasks, where they may be shown."""
     places = []
     for other in await services.task_service.active():
         if (
@@ -56,12 +56,12 @@ async def _also_waiting(task: Task, request: Request, services: Services) -> str
 
 
 async def tasks(request: Request, services: Services) -> Reply:
-    """A page of recent tasks, the latest first."""
+    """Show a page of recent tasks, latest first."""
     return await tasks_before(request, services, request.option("before").removeprefix("#"))
 
 
 async def tasks_before(request: Request, services: Services, before: str) -> Reply:
-    """A page of those that are older than the one of this number, "" for the latest."""
+    """Show a page of tasks older than the one with this number; "" for the latest."""
     if before and not (before.isascii() and before.isdigit() and len(before) < 19):
         raise Refused(say("task.unknown", name=before[:40]))
     found, more = await _page(request, services, before or None)
@@ -75,7 +75,7 @@ async def tasks_before(request: Request, services: Services, before: str) -> Rep
 
 
 async def _page(request: Request, services: Services, before: str | None) -> tuple[list[Task], bool]:
-    """One page of what may be shown here, and whether there is more behind it."""
+    """One page of the tasks that may be shown here, and whether there are more."""
     admin = verdict(request, services.policy, Right.ADMIN).allowed
     accounts = services.policy.accounts(request.person) if request.place.private and not admin else None
     recent = await services.task_service.recent(SCANNED, before, accounts)
@@ -92,5 +92,5 @@ async def _standing(task: Task, services: Services, now: float) -> str:
 
 
 async def tools(request: Request, services: Services) -> Reply:  # noqa: ARG001 - as every command
-    """Each tool in a line, and why some are lacking."""
+    """List the tools, one per line, and why some are missing."""
     return plain("\n".join(tool_lines(services.tools())), heading=say("tools.heading"))

@@ -1,4 +1,4 @@
-"""Pairing: the code for a stranger, its approval by an admin, and the way to linked accounts."""
+"""Pairing: the code for a stranger, its approval by an admin, and linking of accounts."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from bot.texts import say
 
 
 def offer(request: Request, services: Services) -> Reply | None:
-    """A code for a stranger who writes in private while PAIRING is on, else None: silence, in groups always."""
+    """A code for a stranger who writes in private while PAIRING is on; None otherwise, and always in groups."""
     pairing = services.rights.pairing
     if pairing is None or request.stale or not request.place.private:
         return None
@@ -27,7 +27,7 @@ def offer(request: Request, services: Services) -> Reply | None:
 
 
 async def pair(request: Request, services: Services) -> Reply:
-    """Link an account, or let the person in to whom this code was given; without a code: who waits (for admins)."""
+    """Link an account, or let in the person who got this code; without a code, list who is waiting (for admins)."""
     code = request.option("code")
     if request.person.platform not in OPERATOR_PLATFORMS:
         admin = verdict(request, services.policy, Right.ADMIN).allowed
@@ -52,12 +52,12 @@ async def pair(request: Request, services: Services) -> Reply:
 
 
 def paired_words(person: Person) -> str:
-    """That somebody may use the bot from now on."""
+    """The sentence that a person may now use the bot."""
     return say("pair.done", name=person.name or person.id, who=Subject.of_person(person))
 
 
 def waiting_words(pairing: Pairing) -> str:
-    """Who waits to be let in, one on a line."""
+    """The people waiting to be let in, one per line."""
     lines = [
         say("pair.waits", name=person.name or person.id, who=f"{person.platform}:{person.id}", minutes=int(left // 60))
         for person, left in pairing.waiting()

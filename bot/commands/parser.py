@@ -1,4 +1,4 @@
-"""Reads a typed command as on a command line, and renders one as it would be typed."""
+"""Parses a typed command like a command line, and formats one as it would be typed."""
 
 from __future__ import annotations
 
@@ -20,11 +20,13 @@ _SMART_DASH = re.compile(r"^[\u2014\u2013](?=[A-Za-z])")
 
 
 class ParseError(Exception):
-    """A line that is no command as it stands; the text says why, for a person."""
+    """The line is not a valid command; the text says why, in words for people."""
 
 
 class UnknownCommand(ParseError):
-    """A line whose first word is no command; `near` is the nearest one ("" for none), `rest` what stood behind it."""
+    """The first word of the line is no command; `near` is the most similar one ("" for none), `rest` the text after
+    it.
+    """
 
     def __init__(self, word: str, rest: str) -> None:
         self.near = _nearest(word)
@@ -62,7 +64,7 @@ def parse(line: str) -> CommandCall:
 
 
 def draft_of(call: CommandCall) -> TaskDraft:
-    """The task that a `do` with these options and this text means."""
+    """The task that `do` with these options and this text means."""
     given: dict[str, Any] = {
         name: call.flag(name) if field.annotation is bool else call.option(name).lower()
         for name, field in TaskOptions.model_fields.items()
@@ -71,7 +73,7 @@ def draft_of(call: CommandCall) -> TaskDraft:
 
 
 def unknown_command(word: str) -> str:
-    """What to tell somebody who typed a command that is not there, with the nearest one that is."""
+    """The answer to an unknown command, suggesting the most similar one."""
     near, shown = _nearest(word), word[:40]
     return say("parse.unknown_near", word=shown, near=near) if near else say("parse.unknown", word=shown)
 
@@ -88,7 +90,7 @@ def _next_word(text: str) -> tuple[str, str]:
 
 
 def _option(spec: CommandSpec, word: str, after: str) -> tuple[str, str, str]:
-    """The option's name and value, and the text behind it."""
+    """An option's name and value, and the text after it."""
     name, equals, value = word[2:].partition("=")
     name = name.lower()
     option = spec.option(name)
@@ -117,7 +119,7 @@ def _unknown_option(spec: CommandSpec, name: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """One value that has its place in the text of a command."""
+    """One value with a fixed place in the text of a command."""
 
     name: str
     kind: OptionKind = OptionKind.TEXT
@@ -131,22 +133,24 @@ class Field:
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """One deed of a command. `group` is "" for a command that stands alone.
+    """One way to use a command, as platforms with typed options list it. `group` is "" for a command without
+    subcommands.
 
-    `words` is its text: fields in braces, the rest as it is typed. Without words the text is the command's own.
+    `words` is the text that it stands for: fields in braces, the rest as typed. Without words, the command takes its
+    own text.
     """
 
     command: CommandSpec
     group: str
     name: str
     options: frozenset[str] = frozenset()
-    """Which of the command's options it has."""
+    """The command's options that this form has."""
     words: str | None = None
     fields: tuple[Field, ...] = ()
 
     @property
     def path(self) -> str:
-        """What is picked, such as "schedule add"."""
+        """What people pick, such as "schedule add"."""
         return f"{self.group} {self.name}".strip()
 
     @property
@@ -155,7 +159,7 @@ class Form:
         return say(f"form.{self.group}.{self.name}") if self.group else self.command.help
 
     def call(self, given: Mapping[str, str]) -> CommandCall:
-        """The command that is meant by these values, as if it had been typed."""
+        """The command call for these values, as if it had been typed."""
         options = {name: value for name, value in given.items() if name in self.options}
         if self.words is None:
             text = self.command.text
@@ -220,7 +224,7 @@ _NESTED: Mapping[str, tuple[tuple[str, str, tuple[str, ...] | None, str | None, 
 
 
 def forms_of(command: CommandSpec) -> tuple[Form, ...]:
-    """How this command is picked."""
+    """The forms in which people can pick this command."""
     every = frozenset(option.name for option in command.options)
     if command.name not in _NESTED:
         return (Form(command, "", command.name, every),)

@@ -1,4 +1,4 @@
-"""people: who may do what, and how much in a day."""
+"""Commands about people: who may do what, and how much in a day."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from bot.texts import listed, say
 
 
 async def show_help(request: Request, services: Services) -> Reply:
-    """All commands that this person may use, or one of them in full."""
+    """List all commands that this person may use, or explain one of them in full."""
     if name := request.option("command").lower():
         spec = BY_NAME.get(name)
         if spec is None:
@@ -59,7 +59,7 @@ def _explained(spec: CommandSpec, prefix: str) -> str:
 
 
 async def whoami(request: Request, services: Services) -> Reply:
-    """The ids that the lists of the settings are made of, and the rights that follow from them."""
+    """Show the ids that the lists in the settings use, and the rights that follow from them."""
     rights = [right.value for right in Right if verdict(request, services.policy, right).allowed]
     lines = [ids_of(request.person, request.place), say("whoami.rights", rights=listed(rights))]
     lines += [linked] if (linked := linked_line(request, services)) else []
@@ -67,7 +67,7 @@ async def whoami(request: Request, services: Services) -> Reply:
 
 
 def ids_of(person: Person, place: Place) -> str:
-    """The ids of a person and a place, one on a line."""
+    """The ids of a person and a place, one per line."""
     address = place.address
     lines = [
         say("whoami.platform", value=person.platform),
@@ -81,9 +81,10 @@ def ids_of(person: Person, place: Place) -> str:
 
 
 def _as_if(request: Request, services: Services, other: str) -> Request:
-    """What somebody else would find here; in a private chat of their own platform when it is another one.
+    """The person and place for which `why` explains access: somebody else here, or in a private chat of their own
+    platform.
 
-    Raises Refused when the console asks about nobody: there only a word with a platform names a person.
+    Raises Refused for a word that names no person; in the console the word must name a platform.
     """
     subject = subject_named(other, request.address, services.namings)
     if subject is not None and not subject.guild and subject.platform != request.address.platform:
@@ -95,8 +96,8 @@ def _as_if(request: Request, services: Services, other: str) -> Request:
 
 
 async def why(request: Request, services: Services) -> Reply:
-    """Every check that decides here, with what it found: for oneself, or for another person (admins only); or, with the
-    number of a task that may be seen here, what the gate did in it.
+    """Show every check of the access decision here, for oneself or (admins only) for another person; or, with the
+    number of a visible task, what the gate did in it.
     """
     asked = request
     if request.option("task"):
@@ -119,7 +120,7 @@ async def why(request: Request, services: Services) -> Reply:
 
 
 NONE = "default"
-"""Typed in the place of a tier: the one that was given is taken back."""
+"""Typed instead of a tier to take back the one that was given."""
 
 
 async def tier(request: Request, services: Services, who: str = "", name: str = "") -> Reply:
@@ -139,7 +140,7 @@ async def tier(request: Request, services: Services, who: str = "", name: str = 
 
 
 def line(gift: TierGift) -> str:
-    """Who is in which tier, for the list of people."""
+    """The tier that was given to a person or role, in one line for the list of people."""
     return say("tier.line", who=Subject(gift.platform, gift.id, gift.guild), tier=gift.tier)
 
 
@@ -151,11 +152,11 @@ def _defined(name: str, limits: Tier, default: str) -> str:
 
 
 LISTED = 100
-"""Rights that one answer lists."""
+"""Maximum rights that one answer lists."""
 
 
 async def people(request: Request, services: Services) -> Reply:
-    """Show all rights, or change one: `allow WHO [RIGHT]`, `deny WHO`, for one phone with `--device`; tiers, links."""
+    """Show all rights, or change them: `allow WHO [RIGHT]`, `deny WHO`, for one phone with `--device`; tiers, links."""
     words, commands = request.call.rest.split(), PeopleCommands(request, services)
     match [word.lower() for word in words[:1]]:
         case []:
@@ -173,12 +174,12 @@ async def people(request: Request, services: Services) -> Reply:
 
 
 def allowed_words(grant: Grant) -> str:
-    """What somebody may do from now on."""
+    """The sentence saying what somebody may now do."""
     return say("people.allowed", grant=_line(grant))
 
 
 def denied_words(denied: Denied) -> str:
-    """What was taken from somebody, and what they have still."""
+    """The sentences saying what was taken from somebody, and what they still have."""
     who = denied.subject
     lines = [say("people.denied", grant=_line(grant)) for grant in denied.grants] or [say("people.had_none", who=who)]
     if denied.unlinked:

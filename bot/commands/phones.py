@@ -1,4 +1,4 @@
-"""devices, screen, name, file: what can be asked of the phones without a task."""
+"""The commands `devices`, `screen`, `name` and `file`, which use phones without a task."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ QUOTED = re.compile(r"""(["'])(?P<phone>[^"']+)\1\s+(?P<rest>.+)""", re.DOTALL)
 
 
 async def devices(request: Request, services: Services) -> Reply:
-    """Every phone with its state, what it shows, and who uses it."""
+    """List every phone with its state, what it shows, and who uses it."""
     lines = await phone_lines(request, services)
     return plain("\n".join(lines), heading=say("devices.heading")) if lines else plain(say("phone.none"))
 
 
 async def phone_lines(caller: Caller, services: Services) -> list[str]:
-    """What is told of each phone that the caller may use."""
+    """The lines about each phone that the caller may use."""
     await services.phones.refresh()
     active = await services.task_service.active()
     phones = open_phones(caller, services)
@@ -46,7 +46,7 @@ async def phone_lines(caller: Caller, services: Services) -> list[str]:
 
 
 async def screen(request: Request, services: Services) -> Reply:
-    """A screenshot, now."""
+    """Show a current screenshot of a phone."""
     info = await phone_meant(request, request.option("device"), services)
     seen, image = await look(request, info, services)
     words = [seen.app_name or readable(seen.package), say("screen.locked") if seen.locked else ""]
@@ -59,12 +59,12 @@ async def screen(request: Request, services: Services) -> Reply:
 
 
 async def user_of(phone: PhoneInfo, services: Services) -> Task | None:
-    """The task that works on this phone now."""
+    """The task that is working on this phone now."""
     return await services.task_service.working_on(phone.id)
 
 
 async def name(request: Request, services: Services) -> Reply:
-    """Calls a phone something else: `name --device Pixel Desk`, or `name Pixel Desk`."""
+    """Rename a phone: `name --device Pixel Desk`, or `name Pixel Desk`."""
     info, wish = _renamed(request, services.phones.list())
     if not wish:
         raise Refused(say("name.missing", name=info.name))
@@ -79,7 +79,9 @@ async def name(request: Request, services: Services) -> Reply:
 
 
 def _renamed(request: Request, phones: Sequence[PhoneInfo]) -> tuple[PhoneInfo, str]:
-    """The phone and its new name. What is typed plainly begins with the phone; the longest fitting name is meant."""
+    """The phone and its new name. Typed without an option, the text begins with the phone's name; the longest match
+    counts.
+    """
     text = request.call.rest.strip()
     if wished := request.option("device"):
         return phone_named(wished, phones), text
@@ -121,15 +123,15 @@ def _lines(phone: PhoneInfo, active: tuple[Task, ...], held_by: str) -> str:
 
 
 MAX_FILE = 50 * 1024 * 1024
-"""Bytes, whatever a chat takes: the file is held in memory while it is sent."""
+"""Maximum bytes of a file, as it is held in memory while it is sent, whatever the chat allows."""
 MEGABYTE = 1_000_000
 SHOWN = 5
-"""Older files of the same name that are told."""
+"""Maximum older files with the same name that are mentioned."""
 WISH_SHOWN = 80
 
 
 async def file(request: Request, services: Services) -> Reply:
-    """The newest file of a phone's shared storage with this name, part of a name, pattern or path."""
+    """Send the newest file in a phone's shared storage that fits a name, part of a name, pattern or path."""
     info = await phone_meant(request, request.option("device"), services)
     require_usable(info)
     if not info.capabilities.files:
@@ -163,12 +165,12 @@ async def file(request: Request, services: Services) -> Reply:
 
 
 async def _refused(why: FileDetail, request: Request, services: Services) -> None:
-    """Keep in the audit what was not given to somebody who may use the phone."""
+    """Record in the audit that a file was refused to somebody who may use the phone."""
     await services.store.audit.note(AuditKind.NOT_FETCHED, request.person, detail=why)
 
 
 async def _require_free(phone: PhoneInfo, wish: str, request: Request, services: Services) -> None:
-    """Raise Refused while the phone works for somebody else: what it makes there is theirs. An admin may."""
+    """Raise Refused while the phone works for another person, whose files these may be. Admins may."""
     used = await user_of(phone, services)
     if used is None or services.policy.same(used.person, request.person):
         return
@@ -180,7 +182,7 @@ async def _require_free(phone: PhoneInfo, wish: str, request: Request, services:
 
 
 async def _shown(found: tuple[StoredFile, ...], request: Request, services: Services) -> tuple[StoredFile, ...]:
-    """Without what came with tasks that may not be shown here: somebody gave it in another chat, perhaps in private."""
+    """The files without those of tasks that may not be shown here, as they may have been sent in a private chat."""
     runs = {run for each in found if (run := run_of(each.path))}
     hidden = {run for run in runs if not await _may_see_run(run, request, services)}
     return tuple(each for each in found if run_of(each.path) not in hidden)
@@ -197,7 +199,7 @@ async def _may_see_run(run: str, request: Request, services: Services) -> bool:
 
 
 def _limit(request: Request, services: Services) -> int:
-    """Bytes that go to this chat."""
+    """Maximum bytes of a file in this chat."""
     chat = services.chats.get(request.address.platform)
     return min(MAX_FILE, chat.capabilities.file_limit) if chat is not None else MAX_FILE
 

@@ -1,4 +1,4 @@
-"""What a message reads from now on whose button was pressed: no button stays that does nothing any more."""
+"""What a message shows after one of its buttons was pressed: no button stays that no longer does anything."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _OF_OFFERS = frozenset({ButtonAction.RUN, ButtonAction.STEER, ButtonAction.TRY})
 
 
 async def with_its_message(reply: Reply, press: Press, data: ButtonData, services: Services) -> Reply:
-    """The reply to a press that was done, and what the pressed message reads now."""
+    """The reply to a successful press, including the new contents of the pressed message."""
     if data.action is ButtonAction.TRY:
         return replace(reply, dead=True)  # its answer is a message of its own
     if data.action in _OF_OFFERS:
@@ -39,7 +39,7 @@ async def with_its_message(reply: Reply, press: Press, data: ButtonData, service
 
 
 async def when_refused(press: Press, data: ButtonData, services: Services) -> Reply:
-    """What becomes of the pressed message when nothing was done: its buttons go once they are for what is over."""
+    """The pressed message after a refusal: it loses its buttons if what they are for is over."""
     if (question := await services.store.questions.by_message(press.message)) is not None:
         shown = await _closed(question, services)
         return Reply(shown=shown, dead=shown is not None)
@@ -57,7 +57,7 @@ async def when_refused(press: Press, data: ButtonData, services: Services) -> Re
 
 
 async def _closed(question: OpenQuestion, services: Services) -> Message | None:
-    """The question without its buttons; None while it is open."""
+    """The closed question as a message without buttons; None while it is open."""
     task = await services.task_service.get(question.task)
     if task is None or (question.answer is None and not question.expired):
         return None

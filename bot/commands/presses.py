@@ -1,4 +1,4 @@
-"""Pressed buttons: who pressed, and whether it still holds, is checked at the press."""
+"""Pressed buttons: who may press, and whether the button is still valid, is checked at the press."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from bot.domain.task import OpenQuestion, Task, TaskError
 from bot.texts import say, speaking
 
 TOAST_LIMIT = 200
-"""Characters of a notice (Telegram's limit of an answered callback query)."""
+"""Maximum characters of a notice (Telegram's limit for answering a callback query)."""
 
 _ON_TASKS: Mapping[ButtonAction, Callable[[Request, Services, Task], Awaitable[Reply]]] = {
     ButtonAction.STOP: tasks.cancel,
@@ -49,8 +49,8 @@ async def do_press(
     talk: Talk,
     do_kept: Callable[[ButtonData, Request], Awaitable[Reply]],
 ) -> Reply:
-    """Do what the button says, and tell what its message reads from now on; `do_kept` does what was written while the
-    service was away, or typed wrongly. Raises NotAllowed, and Refused for what may be pressed again.
+    """Carry out what the button stands for, and set the new contents of its message; `do_kept` carries out missed or
+    mistyped commands. Raises NotAllowed, and Refused for what may be pressed again.
     """
     data = read_button(press.data)
     if data is None:
@@ -111,7 +111,7 @@ async def _done(
 
 
 def as_toast(reply: Reply) -> Reply:
-    """The words of a reply as a notice that goes away: the card or the question itself shows the change."""
+    """The text of a reply as a short notice: the card or the question itself shows the change."""
     text = "" if reply.message is None else reply.message.body
     return replace(reply, message=None, toast=text if len(text) <= TOAST_LIMIT else text[: TOAST_LIMIT - 1] + "…")
 
@@ -126,7 +126,7 @@ async def _answer(press: Press, data: ButtonData, request: Request, services: Se
 
 
 async def _turn_page(press: Press, data: ButtonData, request: Request, services: Services) -> Reply:
-    """Show another page of a question's menu, in place, to people who may see its task. Raises Refused."""
+    """Show another page of a question's menu in the same message, to people who may see its task. Raises Refused."""
     question = await _question(press, data, services)
     task = None if question is None else await services.task_service.get(question.task)
     chat = services.chats.get(press.message.address.platform)
@@ -155,7 +155,7 @@ async def _turn_page(press: Press, data: ButtonData, request: Request, services:
 
 
 async def _question(press: Press, data: ButtonData, services: Services) -> OpenQuestion | None:
-    """The question that the button names. One that is closed is told of at the message that has shown it alone."""
+    """The question that the button names. Whether it is closed is only said on the message that shows it."""
     found = await services.store.questions.by_locator(data.subject)
     closed = found is not None and (found.answer is not None or found.expired)
     return None if found is None or (closed and found.message != press.message) else found

@@ -1,4 +1,4 @@
-"""A command on its way: who asks, where, and what they typed."""
+"""A command being carried out: who asked, where, and what they typed."""
 
 from __future__ import annotations
 
@@ -13,37 +13,39 @@ from bot.domain.outgoing import Message, Reply
 class Request(Caller):
     """One command from one person at one place.
 
-    `prefix` is what stood before the command ("" when it was not typed), `files` what is attached.
+    `prefix` is the typed prefix ("" if the command was not typed), `files` are the attachments.
     """
 
     call: CommandCall
     prefix: str = ""
     files: tuple[Attachment, ...] = ()
     stale: bool = False
-    """Written while the service was away, at `written` (Unix seconds): kept and listed, not done."""
+    """Whether it was written (at `written`, in Unix seconds) while the service was away: it is then stored and
+    listed, not carried out.
+    """
     written: float = 0.0
     text: str = ""
-    """What was typed, as it was; "" when it was not."""
+    """The text as typed; "" if the command was not typed."""
     lead: str = ""
-    """What commands begin with there; "" where it is not known."""
+    """The prefix of commands there; "" if unknown."""
     carries: bool = False
-    """Whether files came with it, fetched or not."""
+    """Whether files came with it, downloaded or not."""
     device: str = ""
-    """The phone that was picked beside the words; "" for none."""
+    """The phone that was picked outside the text; "" for none."""
     picked: bool = False
-    """Picked from a list, with typed options: nothing was typed."""
+    """Whether the command was picked from a list with typed options instead of being typed."""
 
     def option(self, name: str) -> str:
-        """The option's value, "" when it is not given."""
+        """The value of an option, "" if it is not given."""
         return self.call.option(name)
 
     def flag(self, name: str) -> bool:
-        """Whether a flag is given; typed surfaces send "false" for one that is off."""
+        """Whether a flag is on; platforms with typed options send "false" for one that is off."""
         return self.call.flag(name)
 
 
 class TooLate(Exception):
-    """What `request` asks for was written while the service was away and must not be done by itself."""
+    """The `request` was written while the service was away, and must not be carried out without a confirmation."""
 
     def __init__(self, request: Request) -> None:
         super().__init__(request.call.name)
@@ -51,16 +53,16 @@ class TooLate(Exception):
 
 
 def refuse_late(request: Request) -> None:
-    """Raise TooLate for what was written while the service was away."""
+    """Raise TooLate for a request that was written while the service was away."""
     if request.stale:
         raise TooLate(request)
 
 
 def plain(text: str, *, heading: str = "") -> Reply:
-    """A short answer."""
+    """A short answer as a reply."""
     return Reply(Message(heading=heading, body=text))
 
 
 def aside(text: str, *, heading: str = "", footer: str = "") -> Reply:
-    """An answer or a refusal that only the person who asked sees, where the platform can do that."""
+    """A reply that only the person who asked sees, where the platform can do that."""
     return Reply(Message(heading=heading, body=text, footer=footer, private=True))

@@ -1,4 +1,4 @@
-"""Which task and which phones a typed command means."""
+"""Finds the task and the phones that a typed command means."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ _LEADING = re.compile(r"(#?)(\d{1,18}(?:\.[^\s.]+)?)(?:\s+|$)")
 
 
 async def task_meant(request: Request, services: Services) -> Task:
-    """The task that the option `task` names, else the one that this person means here.
+    """The task that the option `task` names, otherwise the one that this person means here.
 
-    Raises Refused when there is none, or it may not be shown here.
+    Raises Refused if there is none, or it may not be shown here.
     """
     named = request.option("task").removeprefix("#").strip()
     if not named:
@@ -35,8 +35,8 @@ async def task_meant(request: Request, services: Services) -> Task:
 
 
 async def with_leading_task(request: Request, services: Services, *, means: Callable[[Task], bool]) -> Request:
-    """`again 12 …` and `again #12 …` name a task, or as 12.2 one phone's part; `again 2 times` does not, unless task 2
-    can be meant.
+    """Read a task's number in front of a text: `again 12 …`, `again #12 …`, or 12.2 for one phone's part. `again 2
+    times` names task 2 only if that can be meant.
     """
     found = _LEADING.match(request.call.rest)
     if found is None or request.option("task"):
@@ -50,5 +50,5 @@ async def with_leading_task(request: Request, services: Services, *, means: Call
 
 
 def left_out_words(phones: Sequence[PhoneInfo]) -> list[str]:
-    """The phones that `all` leaves out, each with why."""
+    """The phones that `all` leaves out, each with the reason."""
     return [say("do.left_out", name=phone.name, state=state_of(phone)) for phone in phones]

@@ -1,4 +1,4 @@
-"""Gives the tasks of the schedules when their time has come: once each, with the rights of that moment."""
+"""Starts the tasks of schedules when they are due: once each, with the rights of that moment."""
 
 from __future__ import annotations
 
@@ -22,19 +22,19 @@ from bot.store.errors import StoreAway
 from bot.texts import say, speaking
 
 LATE = 120.0
-"""Seconds after which a run is missed: it is told and not made up for. A restart of the service takes less."""
+"""Seconds after which a due run counts as missed: it is reported and not made up for. A restart takes less."""
 LOOK_AGAIN = 10.0
-"""Seconds between two looks at most: a new schedule, a machine that slept, or a clock that was set, is seen by then."""
+"""Maximum seconds between two checks, so that new schedules, sleep of the machine or a changed clock are noticed."""
 BREATH = 1.0
-"""Seconds between two looks at least."""
+"""Minimum seconds between two checks."""
 COUNTED = 1000
-"""Missed runs that are counted."""
+"""Maximum number up to which missed runs are counted."""
 
 logger = logging.getLogger(__name__)
 
 
 class Scheduler:
-    """The time is that of `services.clock`; `sleep` lets it pass."""
+    """Starts what is due, by the time of `services.clock`; `sleep` waits for some seconds."""
 
     def __init__(self, services: Services, *, sleep: Callable[[float], Awaitable[None]] = asyncio.sleep) -> None:
         self._services = services
@@ -42,17 +42,17 @@ class Scheduler:
         self._running: asyncio.Task[None] | None = None
 
     def start(self) -> None:
-        """Begin to look, beside everything else."""
+        """Begin to check in the background."""
         self._running = asyncio.create_task(self.run(), name="schedules")
 
     async def stop(self) -> None:
-        """Look no more. What is being given is carried through by the task service."""
+        """Stop checking. A task that is just being started is carried through by the task service."""
         if self._running is not None:
             self._running.cancel()
             await asyncio.gather(self._running, return_exceptions=True)
 
     async def run(self) -> None:
-        """Until cancelled. A fault is logged, and tried again."""
+        """Check again and again until cancelled. An error is logged, and the check repeated."""
         while True:
             wait = LOOK_AGAIN
             try:
@@ -68,7 +68,7 @@ class Scheduler:
             await self._sleep(wait)
 
     async def look(self) -> None:
-        """Deal with everything that is due."""
+        """Handle everything that is due."""
         for schedule in await self._services.store.schedules.due(self._services.clock()):
             try:
                 with speaking(schedule.plan.person.language):
@@ -79,8 +79,8 @@ class Scheduler:
                 logger.exception("schedule %s failed and is tried again", schedule.id)
 
     async def _deal(self, schedule: Schedule) -> None:
-        """The event's id is made of the time that is stored. So a run that a former process accepted, before it died
-        and could not store the next time, is found again and not given twice.
+        """Handle one due schedule. The event id is made from the stored time, so that a run that an earlier process
+        accepted, but died before it stored the next time, is found and not started twice.
         """
         schedules, now = self._services.store.schedules, self._services.clock()
         known = await self._services.task_service.of_event(_origin(schedule))
@@ -128,19 +128,19 @@ class Scheduler:
         return say("scheduled.missed_several", number=number, **_facts(schedule))
 
     async def _at_work(self, schedule: Schedule) -> Task | None:
-        """The former run, while it has not ended."""
+        """The previous run, if it has not ended."""
         former = await self._services.task_service.get(schedule.task)
         return former if former is not None and former.state is not TaskState.ENDED else None
 
     async def _turn_down(self, schedule: Schedule, why: str, request: TaskRequest | None = None) -> None:
-        """A task that is blocked from its beginning: its end is told as every end is, with a button to do it now. Of a
-        watch it is a reading at which nothing was found.
+        """Store a task that is blocked from the start, so that its end is reported as usual, with a button to run it
+        now. For a watch it counts as a reading without a value.
         """
         logger.info("schedule %s: not run", schedule.id)
         await self._services.task_service.turn_down(request or self._request(schedule), why)
 
     def _request(self, schedule: Schedule) -> TaskRequest:
-        """What is turned down: its phones are not looked up."""
+        """The request for a run that is turned down; its phones are not looked up."""
         plan = schedule.plan
         return TaskRequest(
             plan.draft.text,

@@ -1,4 +1,4 @@
-"""The commands `schedule` and `schedules`: making plans, and looking after them."""
+"""The commands `schedule` and `schedules`: making schedules and managing them."""
 
 from __future__ import annotations
 
@@ -23,17 +23,17 @@ from bot.domain.schedule import BadRule, Plan, Schedule, oddity_of, plan_in
 from bot.texts import listed, say
 
 LISTED = 5
-"""Schedules that one answer lists: each has a row of buttons, and Discord has five rows."""
+"""Maximum schedules that one answer lists: each has a row of buttons, and Discord has five rows."""
 TEXT_SHOWN = 80
-"""Characters of a task in the list."""
+"""Maximum characters of a task in the list."""
 
 _LIST = frozenset({"list", "列表"})
 _CHANGE = re.compile(r"(?P<verb>remove|pause|resume|revoke)\s+#?(?P<schedule>\d{1,18})", re.IGNORECASE)
 
 
 async def schedule(request: Request, services: Services) -> Reply:
-    """Keep a plan: `at`, `every` or `cron`, then a `do` or a `skill` as it would be typed. `list` and the changes that
-    `schedules` knows are taken, too.
+    """Store a schedule: `at`, `every` or `cron`, then a `do` or a `skill` as it would be typed. Also takes `list`
+    and the changes of `schedules`.
     """
     typed = request.call.rest.strip()
     if typed.casefold() in _LIST or _CHANGE.fullmatch(typed) is not None:
@@ -43,7 +43,7 @@ async def schedule(request: Request, services: Services) -> Reply:
 
 
 def plan_kept(made: Schedule) -> Reply:
-    """What is told of a new schedule."""
+    """The answer about a new schedule."""
     zone = ZoneInfo(made.plan.rule.zone)
     time = local_time(made.due, zone)
     lines = [say("schedule.made", schedule=made.id, words=made.plan.words, zone=zone.key, time=time)]
@@ -55,7 +55,7 @@ def plan_kept(made: Schedule) -> Reply:
 
 
 async def planned(request: Request, services: Services, typed: str, example: str) -> tuple[Plan, float]:
-    """The plan in such a text (`every 30m do …`), and when it is due first. Raises Refused; `example` is told then."""
+    """The plan in a text such as `every 30m do …`, and when it is first due. Raises Refused, with the `example`."""
     example = f"{request.prefix}{example}"
     found = plan_in(typed)
     if found is None:
@@ -73,12 +73,12 @@ async def planned(request: Request, services: Services, typed: str, example: str
 
 
 def bad_rule(bad: BadRule, example: str) -> Refused:
-    """Why such words are no rule, and how one is written."""
+    """The sentence saying why these words are not a rule, and how to write one."""
     return Refused(say(f"schedule.bad.{bad.why}", example=example))
 
 
 async def schedules(request: Request, services: Services) -> Reply:
-    """List what this person may change here (an admin: everybody's), or change one of them."""
+    """List the schedules that this person may change here (for an admin, everybody's), or change one."""
     typed = request.call.rest.strip()
     if not typed or typed.casefold() in _LIST:
         return await _listed(request, services)
@@ -89,12 +89,12 @@ async def schedules(request: Request, services: Services) -> Reply:
 
 
 async def press(data: ButtonData, request: Request, services: Services) -> Reply:
-    """A button of the list or under a new schedule."""
+    """Handle a button of the list, or below a new schedule."""
     return plain(await change(ScheduleCommands(request, services), data.choice, data.subject))
 
 
 async def change(commands: ScheduleCommands, verb: str, number: str) -> str:
-    """Pause, resume, revoke or remove a schedule, and what is told of that. Raises Refused."""
+    """Pause, resume, revoke or remove a schedule, and say so. Raises Refused."""
     match verb:
         case "remove":
             one = await commands.remove(number)
@@ -112,12 +112,12 @@ async def change(commands: ScheduleCommands, verb: str, number: str) -> str:
 
 
 def _changed(one: Schedule, what: str, words: str) -> str:
-    """What is told of a change: these words, where it is no trigger."""
+    """The answer about a change: these words, unless it is a trigger."""
     return words if one.plan.is_timed else say(f"trigger.changed.{what}", trigger=one.id)
 
 
 def resumed_words(one: Schedule) -> str:
-    """That it goes on, and when."""
+    """The sentence saying that the schedule goes on, and when it is next due."""
     time = local_time(one.due, ZoneInfo(one.plan.rule.zone)) if one.plan.is_timed else ""
     words = say("schedule.resumed" if one.plan.watch is None else "watch.on", schedule=one.id, time=time)
     return _changed(one, "resumed", words)

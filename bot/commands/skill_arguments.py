@@ -1,4 +1,4 @@
-"""What a skill is done with, as people write it."""
+"""The arguments of a skill as people type them."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ ARGUMENT: Final = re.compile(
 
 
 def arguments_in(values: str) -> tuple[dict[str, str], str]:
-    """What is given as `name=value`, by name, and what is left over: what has another form, or gives a name twice."""
+    """The arguments typed as `name=value`, and the rest of the text, including names that are given twice."""
     found: dict[str, str] = {}
     left, end = [], 0
     for each in ARGUMENT.finditer(values):

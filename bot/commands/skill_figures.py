@@ -1,4 +1,4 @@
-"""What the runs of recorded skills have come to, and a skill in words with that."""
+"""Statistics of the runs of recorded skills, and skills in words with these statistics."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from bot.store.store import Store
 from bot.texts import listed, say, spoken
 
 TAKEOVERS: Final = 3
-"""Runs in which a model had to help at one place, after which a new version is offered."""
+"""Runs in which a model had to help at the same step before a new version is offered."""
 TAKEOVERS_LOOKED: Final = 10
-"""Latest runs that are looked through for that."""
+"""Latest runs that are examined for this."""
 
 
 @dataclass(frozen=True, slots=True)
 class SkillFigures:
-    """What the runs of a recorded skill have come to, and what they have saved against the run it was made of. `money`
-    is None where that had no price. `proven`: it has worked with other arguments than those it was made of.
+    """Statistics of a recorded skill's runs, and what they saved compared with the run it was recorded from. `money`
+    is None if that had no price. `proven`: it has worked with arguments other than the recorded ones.
     """
 
     runs: int
@@ -35,13 +35,13 @@ class SkillFigures:
     money: float | None
     proven: bool
     again: str = ""
-    """The task from which a new version should be saved, since a model had to help often at one place; "" for none."""
+    """The task from which to save a new version, as a model often had to help at one step; "" for none."""
     step: int = 0
-    """That place, counted from 1."""
+    """The number of that step, from 1."""
 
 
 async def figures_of(skill: Skill, store: Store) -> SkillFigures | None:
-    """What its runs have come to; None for a skill in words alone, and before the first run."""
+    """The statistics of a skill's runs; None for a skill that is only a text, and before the first run."""
     recorded = skill.recorded
     runs = () if recorded is None else await store.skills.runs(skill.name)
     if recorded is None or not runs:
@@ -67,7 +67,7 @@ async def figures_of(skill: Skill, store: Store) -> SkillFigures | None:
 
 
 def skill_line(skill: Skill, figures: SkillFigures | None) -> str:
-    """One skill; of a recorded one its parameters, and what its runs have come to and saved."""
+    """One skill in a line; for a recorded one with its parameters, results and savings."""
     words = f"{skill.name}: {skill.described(spoken())}"
     recorded = skill.recorded
     if recorded is None:
@@ -90,7 +90,7 @@ def skill_line(skill: Skill, figures: SkillFigures | None) -> str:
 
 
 async def _taken_over(store: Store, runs: Sequence[SkillRun]) -> int | None:
-    """The recorded step at which a model had to help most often, where that is often enough for a new version."""
+    """The recorded step at which a model most often had to help, if that was often enough for a new version."""
     places: Counter[int] = Counter()
     for run in runs:
         at, seen = 0, set[int]()

@@ -1,4 +1,4 @@
-"""Skills: which there are, a task that follows one, and a run that is saved as one."""
+"""Skills: listing them, running a task that follows one, and saving a run as one."""
 
 from __future__ import annotations
 
@@ -39,13 +39,13 @@ _CHANGE: Final = re.compile(
     r"(?P<verb>delete|remove|rename|restore)\s+(?P<name>\S+)(?:\s+(?:to\s+|as\s+)?(?P<new>\S+))?", re.I
 )
 NAMING: Final = frozenset({"rename", "restore"})
-"""Changes that need another word: the new name, or the version."""
+"""The changes that need another word: the new name, or the version."""
 FIXED_SHOWN: Final = 5
-"""Texts that are always typed, of those that a person is shown before it is saved."""
+"""Maximum fixed texts that are shown before a skill is saved."""
 
 
 async def skills(request: Request, services: Services) -> Reply:
-    """Name and description of each, with what came of the recorded ones; or one is renamed or deleted."""
+    """List all skills with description and results; or rename or delete one."""
     typed = request.call.rest.strip()
     found = _CHANGE.fullmatch(typed)
     if found is not None and (found["new"] or found["verb"].lower() not in NAMING):
@@ -57,19 +57,19 @@ async def skills(request: Request, services: Services) -> Reply:
 
 
 async def skill_lines(services: Services) -> list[str]:
-    """What is told of each skill."""
+    """The lines that describe each skill."""
     if services.skills.own is not None:
         await asyncio.to_thread(saving.refresh, services.skills)  # a folder may have been put there
     return [skill_line(skill, await figures_of(skill, services.store)) for skill in services.skills.found.values()]
 
 
 async def skill(request: Request, services: Services) -> Reply:
-    """Queue a task that follows a skill, with what stands behind its name."""
+    """Queue a task that follows a skill, with the arguments after its name."""
     return await start(request, services, skill_draft(request.call, services))
 
 
 def skill_draft(call: CommandCall, services: Services) -> TaskDraft:
-    """The task that is meant by a `skill NAME key=value …`. Raises Refused."""
+    """The task that `skill NAME key=value …` means. Raises Refused."""
     name, values = [*call.rest.split(None, 1), "", ""][:2]
     arguments, left = arguments_in(values)
     draft = replace(draft_of(call), text="")
@@ -97,20 +97,20 @@ async def save(request: Request, services: Services) -> Reply:
 
 
 async def confirm(request: Request, services: Services, number: str) -> Reply:
-    """Save what a person was shown, and nothing else. Raises Refused."""
+    """Save exactly what the person was shown. Raises Refused."""
     commands = SkillCommands(request, services)
     draft = await commands.drafted(number)
     return plain(saved_words(draft, await commands.save(draft), request.prefix))
 
 
 def saved_words(draft: Draft, version: int, prefix: str = "") -> str:
-    """That it is saved, and how it is given."""
+    """The sentence saying that a skill was saved, and how to run it."""
     example = " ".join([draft.name, *(f'{each.name}="{each.example}"' for each in draft.skill.parameters)])
     return say("save.done", name=draft.name, version=version, example=f"{prefix}skill {example}")
 
 
 def shown_words(made: RecordedSkill) -> str:
-    """What a person confirms: the task, each parameter with its value, the steps, and what is always typed."""
+    """What the person confirms: the task, each parameter with its value, the steps, and the fixed texts."""
     lines = [made.task, "", *(say("save.parameter", name=each.name, value=each.example) for each in made.parameters)]
     if not made.parameters:
         lines.append(say("save.no_parameters"))
@@ -121,18 +121,18 @@ def shown_words(made: RecordedSkill) -> str:
 
 
 def always_typed(made: RecordedSkill) -> list[str]:
-    """Texts that are typed at each run whatever its arguments are; the first few."""
+    """The first few texts that every run types whatever its arguments are."""
     typed = [str(step.action["text"]) for step in made.steps if step.kind == "type" and "text" in step.action]
     return [text for text in typed if "{" not in text and COVERED not in text][:FIXED_SHOWN]
 
 
 def left_to_model(made: RecordedSkill) -> int:
-    """How many steps a model does."""
+    """The number of steps that a model does."""
     return sum(step.is_left_to_model or step.kind not in FIELDS for step in made.steps)
 
 
 async def change(commands: SkillCommands, verb: str, name: str, new: str) -> str:
-    """Delete, rename or restore a skill, and what is told of that; `new` is its new name, or the version."""
+    """Delete, rename or restore a skill, and say so; `new` is the new name, or the version."""
     name, new = name.lower(), new.lower()
     if verb == "restore":
         return say("skills.restored", name=name, version=new, made=await commands.restore(name, new))
@@ -143,6 +143,6 @@ async def change(commands: SkillCommands, verb: str, name: str, new: str) -> str
 
 
 def removed_words(name: str, planned: Sequence[str]) -> str:
-    """That a skill is gone, and the schedules that are still planned with it."""
+    """The sentence saying that a skill was deleted, with the schedules that still use it."""
     words = say("skills.deleted", name=name)
     return f"{words}\n{say('skills.still_planned', schedules=listed(planned))}" if planned else words

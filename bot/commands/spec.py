@@ -1,4 +1,4 @@
-"""What can be typed: the one list that help, slash commands, menus and the parser are made from."""
+"""The commands: the one list from which help, slash commands, menus and the parser are made."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from bot.texts import say
 
 
 class OptionKind(StrEnum):
-    """What an option takes; most are completed, or chosen from a list, where that is possible."""
+    """The kind of value that an option takes; where possible, values are completed or chosen from a list."""
 
     TEXT = "text"
     FLAG = "flag"
@@ -33,7 +33,9 @@ class OptionSpec:
     """One option of a command."""
 
     section: str
-    """Where its words are: the command, or `task` for what every command has that gives a task."""
+    """The section of the text catalogue with its words: the command's, or `task` for options that all commands
+    giving a task have.
+    """
     name: str
     kind: OptionKind
 
@@ -51,7 +53,7 @@ TASK_OPTIONS: Final = tuple(
 
 @dataclass(frozen=True, slots=True)
 class TextSpec:
-    """The free text of a command, such as the task of `do`."""
+    """The free text that a command takes, such as the task of `do`."""
 
     command: str
     name: str
@@ -65,7 +67,7 @@ class TextSpec:
 
 @dataclass(frozen=True, slots=True)
 class CommandSpec:
-    """A command: `argument` names the option that may also be written plainly (`cancel 12`)."""
+    """A command. `argument` names the option that may also be typed without its name (`cancel 12`)."""
 
     name: str
     options: tuple[OptionSpec, ...] = ()
@@ -80,11 +82,11 @@ class CommandSpec:
 
     @property
     def example(self) -> str:
-        """A line that works as it stands, without prefix."""
+        """An example line that works as it is, without prefix."""
         return say(f"command.{self.name}.example")
 
     def option(self, name: str) -> OptionSpec | None:
-        """The option of this name."""
+        """The option with this name."""
         return next((option for option in self.options if option.name == name), None)
 
 

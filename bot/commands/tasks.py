@@ -1,4 +1,4 @@
-"""Giving tasks, giving them again, and stepping in: do, again, now, cancel, pause, resume."""
+"""The commands that give and control tasks: do, again, now, cancel, pause, resume."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ async def do(request: Request, services: Services) -> Reply:
 
 
 async def start(request: Request, services: Services, draft: TaskDraft) -> Reply:
-    """Queue a task, and tell what waits and what was left out."""
+    """Queue a task, and say whether it has to wait and which phones were left out."""
     return await started_reply(await TaskCommands(request, services).start(draft, request.files), services)
 
 
 async def started_reply(started: Started, services: Services) -> Reply:
-    """What is told of a task that was accepted; nothing of one that came twice."""
+    """The answer about an accepted task; empty for a repeated event."""
     task = started.task
     if started.duplicate:
         return Reply(task=task.id)
@@ -50,7 +50,7 @@ async def started_reply(started: Started, services: Services) -> Reply:
 
 
 async def _queue_words(task: Task, services: Services) -> str:
-    """Accepted, and behind whom when every phone that could take it is busy."""
+    """The sentence that a task was accepted and, if every phone that could take it is busy, what it waits for."""
     if task.parts:
         names = listed(part.phone_name for part in await services.task_service.parts(task.id))
         return say("do.accepted_several", task=task.id, names=names)
@@ -69,19 +69,19 @@ async def _queue_words(task: Task, services: Services) -> str:
 
 
 async def cancel(request: Request, services: Services, task: Task | None = None) -> Reply:
-    """End a task; what is told is what really happened."""
+    """End a task, and say how it really ended."""
     task = task or await task_meant(request, services)
     return plain(await standing_words(await TaskCommands(request, services).cancel(task), services))
 
 
 async def pause(request: Request, services: Services, task: Task | None = None) -> Reply:
-    """Let a task stand still."""
+    """Pause a task."""
     task = task or await task_meant(request, services)
     return plain(await standing_words(await TaskCommands(request, services).pause(task), services))
 
 
 async def take_over(request: Request, services: Services, task: Task) -> Reply:
-    """Let a task stand still while the person does something on the phone."""
+    """Pause a task while the person does something on the phone."""
     taken = await TaskCommands(request, services).take_over(task)
     chat = services.chats.get(request.address.platform)
     if chat is not None and not chat.capabilities.shows_live:
@@ -93,7 +93,7 @@ async def take_over(request: Request, services: Services, task: Task) -> Reply:
 
 
 async def resume(request: Request, services: Services, task: Task | None = None) -> Reply:
-    """Go on, with the rest of the text as a note."""
+    """Resume a task, with the rest of the text as a note."""
     request = await with_leading_task(request, services, means=lambda task: task.state is not TaskState.ENDED)
     task = task or await task_meant(request, services)
     resumed = await TaskCommands(request, services).resume(task, request.call.rest.strip())
@@ -101,14 +101,14 @@ async def resume(request: Request, services: Services, task: Task | None = None)
 
 
 async def standing_words(task: Task, services: Services) -> str:
-    """How a task stands, with each phone's part of it."""
+    """The state of a task, with each phone's part."""
     parts = await services.task_service.parts_now(task.id)
     words = say("task.now", task=task.called, state=state_line(task, None))
     return "\n".join([words, *part_lines(parts, {})])
 
 
 async def again(request: Request, services: Services, task: Task | None = None) -> Reply:
-    """Give the last or the named task again; the rest of the text is added to it."""
+    """Repeat the last or the named task; the rest of the text is added to it."""
     request = await with_leading_task(request, services, means=lambda task: may_see(request, services.policy, task))
     task = task or await task_meant(request, services)
     started = await TaskCommands(request, services).again(
@@ -122,13 +122,13 @@ async def again(request: Request, services: Services, task: Task | None = None) 
 
 
 async def instead(request: Request, services: Services, task: Task, choice: str) -> Reply:
-    """Give what can be done without a model in place of the task. `choice` is its number, from 0."""
+    """Start one of the choices offered in place of a task that needs a model. `choice` is its number, from 0."""
     if not (choice.isascii() and choice.isdecimal()):
         raise Refused(say("press.unknown"))
     return await started_reply(await TaskCommands(request, services).instead(task, int(choice)), services)
 
 
 async def now(request: Request, services: Services, task: Task | None = None) -> Reply:
-    """Let a task be the next that gets a phone."""
+    """Move a task to the head of the queue."""
     task = await TaskCommands(request, services).hurry(task or await task_meant(request, services))
     return plain(say("now.done", task=task.id))

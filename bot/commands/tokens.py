@@ -1,4 +1,4 @@
-"""tokens: who works with the service through a token, and taking one back."""
+"""The command `tokens`: who uses the service through a token, and revoking one."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from bot.texts import listed, say
 
 
 async def tokens(request: Request, services: Services) -> Reply:
-    """Show all tokens, or revoke one. None is made here: chats keep what is said in them."""
+    """Show all tokens, or revoke one. Tokens are not made here, because chats store their messages."""
     words = request.call.rest.split()
     match [word.lower() for word in words[:1]]:
         case []:
@@ -28,7 +28,7 @@ async def tokens(request: Request, services: Services) -> Reply:
 
 
 def token_words(services: Services) -> str:
-    """All tokens, one on a line."""
+    """All tokens, one per line."""
     now = services.clock()
     lines = [_line(token, now, services.zone) for token in services.rights.tokens.listed()]
     return "\n".join(lines) or say("token.none")
@@ -51,5 +51,5 @@ def _line(token: Token, now: float, zone: tzinfo) -> str:
 
 
 def moment(at: float, zone: tzinfo) -> str:
-    """A time as people read it in lists."""
+    """A time in the form used in lists."""
     return datetime.fromtimestamp(at, zone).strftime("%Y-%m-%d %H:%M")

@@ -1,4 +1,4 @@
-"""A command that is not there: the nearest one that is, as a button that does it with the same words behind it."""
+"""Unknown commands: the most similar known one is offered as a button that runs it with the same text."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ from bot.store.offers import Offer
 from bot.tasks.files import keep
 
 _WITH_CODES: Final = frozenset({"answer", "pair"})
-"""What may stand behind these is never kept, not even until a press."""
+"""Commands whose text may contain codes, and is never stored, not even until a press."""
 
 
 async def offer_nearest(request: Request, unknown: UnknownCommand, services: Services) -> Reply:
-    """Say that there is no such command; with a button, where the person may do what was probably meant."""
+    """Say that there is no such command; with a button if the person may do what was probably meant."""
     told = Message(body=str(unknown), private=True)
     near = BY_NAME.get(unknown.near)
     if near is None or near.name in _WITH_CODES or request.stale:
@@ -49,7 +49,8 @@ async def offer_nearest(request: Request, unknown: UnknownCommand, services: Ser
 
 @asynccontextmanager
 async def meant_by_press(request: Request, offer: str, talk: Talk, services: Services) -> AsyncIterator[Request]:
-    """What is done when the button is pressed, once and by whoever typed it. What is refused can be pressed again.
+    """The command that the button runs, once, for the person who typed it. If it is refused, the button can be pressed
+    again.
 
     Raises Refused or ParseError.
     """

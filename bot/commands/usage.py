@@ -1,4 +1,4 @@
-"""The command `usage`: what the tasks of the last days took."""
+"""The command `usage`: what the tasks of the last days have used."""
 
 from __future__ import annotations
 
@@ -16,14 +16,16 @@ from bot.store.usage import UsageBy, UsageRow, UsageTotals, VoiceTotals
 from bot.texts import counted, listed, say
 
 DAYS = 30
-"""Days that are summed up when none are named."""
+"""Days that are summed up unless another number is given."""
 MOST_DAYS = 366
 GROUPS = 15
-"""Groups that are listed: with two short lines each about what a phone's screen shows at once."""
+"""Maximum groups listed: with two short lines each, about one phone screen."""
 
 
 async def usage(request: Request, services: Services) -> Reply:
-    """Totals of one's own tasks, of everybody's for an admin; shown to who asked, where a platform can do that."""
+    """Show the totals of one's own tasks, for an admin everybody's; only the person who asked sees them, where
+    possible.
+    """
     by, days = _by(request), _days(request)
     begin, end = last_days(days, services.clock(), services.zone)
     admin = verdict(request, services.policy, Right.ADMIN).allowed
@@ -48,7 +50,7 @@ async def usage(request: Request, services: Services) -> Reply:
 
 
 async def _own_quota(request: Request, services: Services) -> list[str]:
-    """What whoever asks has used of their tier today, and when it begins anew."""
+    """What the person has used of their tier today, and when it begins anew."""
     standing = await services.quotas.standing(request.person, request.address)
     if standing is None:
         return []
@@ -81,7 +83,7 @@ def _label(row: UsageRow, by: UsageBy, names: dict[str, str]) -> str:
 
 
 def _lines(totals: UsageTotals) -> list[str]:
-    """What the tasks took, and in a line of its own what was spoken."""
+    """What the tasks used and, on a line of its own, the voice notes."""
     tasks = [_line(totals)] if totals.tasks or not totals.voice.notes else []
     return [*tasks, *([_voice(totals.voice)] if totals.voice.notes else [])]
 

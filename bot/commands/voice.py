@@ -1,4 +1,4 @@
-"""Voice notes: refused kindly, or written down, shown, and begun only by a button."""
+"""Voice notes: declined, or transcribed, shown, and started as a task only by a button."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ from bot.store.audit import AuditKind
 from bot.texts import say
 
 VOICE_SECONDS: Final = 180
-"""Longest voice note; a task is a few sentences."""
+"""Maximum length of a voice note; a task is a few sentences."""
 VOICE_BYTES: Final = 5 * 1024 * 1024
-"""Largest one: three minutes as chats encode them are about a megabyte."""
+"""Maximum size of a voice note: three minutes as chats encode them are about a megabyte."""
 FETCH_SECONDS: Final = 60.0
-"""Time limit of a download."""
+"""Time limit of a download, in seconds."""
 AT_ONCE: Final = 2
-"""Voice notes that are written down at the same time; others wait."""
+"""Maximum voice notes transcribed at the same time; others wait."""
 
 logger = logging.getLogger(__name__)
 
 
 class Ears:
-    """Listens to people who may use the bot."""
+    """Transcribes voice notes of people who may use the bot."""
 
     def __init__(self, services: Services, talk: Talk) -> None:
         self._services = services
@@ -40,9 +40,9 @@ class Ears:
         self._free = asyncio.Semaphore(AT_ONCE)
 
     async def heard(self, request: Request, topic: Topic, voice: Voice) -> Reply:
-        """What was said, with a button that makes it a task. Raises Refused.
+        """The transcript, with a button that makes it a task. Raises Refused.
 
-        It answers no question: a code must not go to an endpoint, and a yes must not be misheard.
+        It is never taken as an answer: a code must not go to an endpoint, and an approval must not be misheard.
         """
         asked = await self._services.task_service.open_questions(place=request.address)
         if topic.question is not None or asked or await secrets_asked(request, self._services, anybody=False):

@@ -1,4 +1,4 @@
-"""The command `watch`: a schedule that reads one value, and tells it only when code finds that there is news."""
+"""The command `watch`: a schedule that reads one value and reports it only when code finds news."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ from bot.texts import say
 
 
 async def watch(request: Request, services: Services) -> Reply:
-    """Show what would be watched: `every 30m do … and tell me when …`. It is kept as a paused schedule, and its button
-    is the person's yes to exactly that: nothing of it can be changed afterwards.
+    """Show what would be watched: `every 30m do … and tell me when …`. It is stored as a paused schedule, and its
+    button approves exactly that: nothing in it can be changed afterwards.
     """
     example = f"{request.prefix}{say('command.watch.example')}"
     found = split_watch(request.call.rest)
@@ -38,7 +38,7 @@ async def watch(request: Request, services: Services) -> Reply:
 
 
 async def add_watch(caller: Caller, services: Services, plan: Plan, due: float, words: str, example: str) -> Schedule:
-    """Keep a paused watch that tells of what these words say. Raises Refused."""
+    """Store a paused watch that reports what these words say. Raises Refused."""
     watched = watch_of(words)
     if services.reasoning is not None:
         form = await watch_form_by(services.reasoning(), plan.draft.text, words, watched.model_dump(mode="json"))
@@ -51,7 +51,7 @@ async def add_watch(caller: Caller, services: Services, plan: Plan, due: float, 
 
 
 def watch_kept(made: Schedule, services: Services) -> Reply:
-    """How a new watch was understood, with the button that begins it."""
+    """How a new watch was understood, with the button that starts it."""
     plan, watched = made.plan, made.plan.watch
     assert watched is not None
     zone = ZoneInfo(plan.rule.zone)
@@ -76,12 +76,12 @@ def watch_kept(made: Schedule, services: Services) -> Reply:
 
 
 def _has_no_model(services: Services) -> bool:
-    """Whether nobody can answer a question about a screen but the rules of the pilot."""
+    """Whether only the offline pilot's rules could answer a question about a screen."""
     return services.reasoning is None or services.reasoning().name == PILOT
 
 
 def watch_in_form(form: WatchForm) -> Watch:
-    """The watch in the form that a model has said, and code has held to the person's words."""
+    """The watch in the form that a model gave, after code has checked it against the person's words."""
     schema = ResultSchema(name=form.name, type=form.type, unit=unit_of(form.unit))
     inclusive = form.compare in {"at-most", "at-least"}
     compare = Compare({"at-most": "below", "at-least": "above"}.get(form.compare, form.compare))

@@ -1,4 +1,4 @@
-"""Who and where, as every platform can say it: places, people, and messages that stand somewhere."""
+"""People, places and messages, described so that it works for every chat platform."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ _BREAKING: Final = frozenset({"Cc", "Cs", "Zl", "Zp"})
 
 
 def on_one_line(name: str) -> str:
-    """What somebody is called, without signs that would reorder or break what is said with the name: "Answered by …"
-    must read as it is. The signs that join emoji stay.
+    """A person's name without characters that would reorder or break the text around it, such as bidirectional
+    overrides or line breaks. Joiners in emoji are kept.
     """
     kept = (
         sign
@@ -43,20 +43,20 @@ class Address:
 
 @dataclass(frozen=True, slots=True)
 class Person:
-    """Somebody who writes. Rights hang on platform and id, never on the name."""
+    """Somebody who writes. Rights depend on `platform` and `id`, never on the name."""
 
     platform: str
     id: str
     name: str = ""
     language: str = field(default="", compare=False)
-    """The locale that the platform names, such as "zh-CN"; behind the intake a language of the catalogue."""
+    """The locale that the platform reports, such as "zh-CN"; after the intake, a language of the text catalogue."""
     roles: frozenset[str] = field(default=frozenset(), compare=False, repr=False)
-    """The roles on the server where this was written, as `guild/role`; they are never kept."""
+    """Their roles on the server where they wrote, as `guild/role`; never stored."""
 
 
 @dataclass(frozen=True, slots=True)
 class MessageRef:
-    """A message that was sent, by where it is and its id there."""
+    """A reference to a sent message: its address and its id there."""
 
     address: Address
     message: str
@@ -64,7 +64,7 @@ class MessageRef:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a message comes from, with what access needs to know: `private` is a one-to-one chat."""
+    """Where a message comes from. `private` says whether it is a one-to-one chat, which access depends on."""
 
     address: Address
     private: bool = False

@@ -1,4 +1,4 @@
-"""What was written while the service was away."""
+"""Messages that were written while the service was not running."""
 
 from __future__ import annotations
 
@@ -11,30 +11,30 @@ from bot.domain.incoming import CommandCall
 
 @dataclass(frozen=True, slots=True)
 class Late:
-    """A command or text that came too late, before it was kept. `written` is Unix seconds."""
+    """A command or text that arrived too late to be carried out, not stored yet. `written` is in Unix seconds."""
 
     person: Person
     place: Place
     event: str
-    """The platform's id of the message: the same one is kept once, and gives one task."""
+    """The platform's id of the message, which makes sure that it is stored once and becomes one task at most."""
     message: MessageRef | None
     text: str
-    """As it was typed."""
+    """The text as typed."""
     prefix: str
     call: CommandCall
-    """What it means."""
+    """The command that the text stands for."""
     files: tuple[GivenFile, ...]
     written: float
 
 
 @dataclass(frozen=True, slots=True)
 class Missed:
-    """One that is kept."""
+    """A late message that is stored."""
 
     id: str
-    """A number as text."""
+    """The number of the row, as text."""
     late: Late
     listed: MessageRef | None
-    """The message that lists it; None before."""
+    """The message in which the service lists it; None before it is listed."""
     done: bool
-    """Whether somebody has pressed for it."""
+    """Whether somebody has pressed its button to carry it out."""

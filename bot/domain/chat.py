@@ -1,4 +1,4 @@
-"""The border to a chat: what a platform can do, what is asked of its adapter, and what the adapter calls."""
+"""The interface between the service and chats: what a platform can do, what an adapter provides, and what it calls."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from bot.domain.outgoing import Message, Reply, Turn, at_once
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """At most `calls` that send or edit within any `seconds`."""
+    """A rate limit: at most `calls` sends or edits within any `seconds`."""
 
     calls: int
     seconds: float
@@ -20,49 +20,49 @@ class Budget:
 
 @dataclass(frozen=True, slots=True)
 class Capabilities:
-    """What a platform can do; the only differences that anything outside the adapters knows."""
+    """What a platform can do. Outside the adapters, nothing else about a platform makes a difference."""
 
     threads: bool
-    """Whether a task gets a place of its own."""
+    """Whether each task gets a thread or topic of its own."""
     edit_interval: float
-    """Seconds between two edits of a card."""
+    """Minimum seconds between two edits of a card."""
     edit_interval_group: float
     caption_limit: int
     file_limit: int
-    """Bytes of one uploaded file."""
+    """Maximum bytes of one uploaded file."""
     card_lifetime: float
-    """Seconds after which a card must move to a new message; inf where edits stay possible."""
+    """Seconds after which a card must move to a new message; inf if messages can always be edited."""
     knows_delivery: bool
-    """Whether sending with the same nonce again shows the message once."""
+    """Whether sending twice with the same nonce shows the message only once."""
     deletes: bool
     """Whether a person's message can be deleted."""
     hides_codes: bool = False
-    """Whether a code or password is never shown as somebody types it as an answer, so that none has to be deleted."""
+    """Whether a typed code or password is never visible in the chat, so that no message has to be deleted."""
     threads_apart: bool = False
-    """Whether each thread has a budget of its own, instead of a share in that of its chat."""
+    """Whether each thread has its own budget instead of sharing that of its chat."""
     files_beside: bool = True
-    """Whether one message shows files beside its picture; else they follow in messages of their own."""
+    """Whether one message can carry both a picture and files; otherwise files follow as separate messages."""
     menu_choices: int = 0
-    """How many choices a menu may have; 0 where there are no menus."""
+    """Maximum number of choices in a menu; 0 if the platform has no menus."""
     shows_live: bool = False
-    """Whether a phone is touched there on its live picture; elsewhere by numbered buttons below a picture."""
+    """Whether people operate a phone on its live picture; elsewhere they use numbered buttons below a screenshot."""
     buttons_in_row: int = 5
     button_rows: int = 5
-    """How many buttons a message may have, and how they stand."""
+    """Maximum rows of buttons below a message, each with up to `buttons_in_row`."""
     counts_down: bool = False
-    """Whether it shows screen, time, plan and steps of a task by itself, and of a question how long it is open and
+    """Whether the platform itself shows a task's screen, time, plan and steps, and for a question the time left and
     where to answer.
     """
     chat_budgets: tuple[Budget, ...] = ()
-    """What one private chat takes."""
+    """Rate limits of one private chat."""
     group_budgets: tuple[Budget, ...] = ()
-    """What one group or channel takes, its threads included."""
+    """Rate limits of one group or channel, including its threads."""
     account_budgets: tuple[Budget, ...] = ()
-    """What all chats of the bot's account take together."""
+    """Rate limits of the bot's account, over all its chats."""
 
 
 class FloodWait(Exception):
-    """The platform asks for silence for `seconds`."""
+    """The platform's rate limit was hit: send nothing for `seconds`."""
 
     def __init__(self, seconds: float) -> None:
         super().__init__(f"the platform asks for {seconds:.0f} s of silence")
@@ -70,23 +70,31 @@ class FloodWait(Exception):
 
 
 class ChatError(Exception):
-    """A message could not be sent or changed; the text says why, for a person."""
+    """A message could not be sent or changed; the text gives the reason in words for people."""
 
 
 class ChatRefused(ChatError):
-    """The platform does not take this message as it is. Repeating is useless; less of it may go."""
+    """The platform rejects this message as it is. Retrying is useless, but a smaller message may be accepted."""
 
 
 class ChatGone(ChatError):
-    """The chat, thread or message does not exist any more, or the bot may not write there. Repeating is useless."""
+    """The chat, thread or message no longer exists, or the bot may not write there. Retrying is useless."""
 
 
 class Chat(Protocol):
-    """One connected platform account, as the outbox uses it. Sends raise FloodWait, ChatGone or ChatError."""
+    """One connected account on a chat platform, as the outbox uses it. Sending raises FloodWait, ChatGone or ChatError.
+    Each adapter implements it.
+
+    For example:
+
+        place = await chat.open_place(origin, anchor=None, title="Set an alarm")
+        card = await chat.send(place, Message(body="Working …", card=True), nonce="task-12-card")
+        await chat.edit(card, Message(body="Done", card=True))
+    """
 
     @property
     def platform(self) -> str:
-        """The platform's name, as addresses on it have it."""
+        """The platform's name, the same as in `Address.platform`."""
         ...
 
     @property
@@ -95,82 +103,83 @@ class Chat(Protocol):
         ...
 
     async def open_place(self, origin: Address, anchor: str | None, title: str) -> Address:
-        """The place for a task: a thread named `title` begun at message `anchor` (or at a new one), a forum topic's
-        own address, or `origin` itself where there are no threads or no right to make one.
+        """Open the place for a task and return its address: a thread named `title` on the message `anchor` (or on a
+        new one), the forum topic that `origin` is, or `origin` itself if no thread can be made.
         """
         ...
 
     async def private_place(self, origin: Address, person: Person) -> Address:
-        """The one-to-one chat with a person, for what can no longer be told at `origin`; a send shows whether the
-        platform lets the bot write there. Raises ChatError where there is no such chat.
+        """The private chat with a person, for messages that can no longer be sent to `origin`. Only sending shows
+        whether the bot may write there. Raises ChatError if there is no such chat.
         """
         ...
 
     async def close_place(self, place: Address) -> None:
-        """The task is over: archive its thread, where there is one."""
+        """Archive the thread of a finished task, if it has one."""
         ...
 
     async def send(self, place: Address, message: Message, *, nonce: str, turn: Turn = at_once) -> MessageRef:
-        """Send a new message and return its reference (of the first part). `nonce` names this sending; where
-        `capabilities.knows_delivery`, the same nonce shown again is the same message. `turn` comes before each part.
+        """Send a new message and return the reference of its first part. Where `capabilities.knows_delivery`,
+        sending again with the same `nonce` shows no second message. `turn` is awaited before each part.
         """
         ...
 
     async def edit(self, ref: MessageRef, message: Message, *, turn: Turn = at_once) -> None:
-        """Change a message in place; "not modified" is success."""
+        """Replace the contents of a message. A message that already reads so counts as success."""
         ...
 
     async def delete(self, ref: MessageRef) -> None:
-        """Delete a message (a person's secret answer). Raises ChatError where that is not allowed."""
+        """Delete a message, such as a person's answer with a password. Raises ChatError if that is not allowed."""
         ...
 
 
 class Connected(Chat, Protocol):
-    """A chat that has a connection to keep up."""
+    """A chat that holds a connection to its platform."""
 
     @property
     def online(self) -> bool:
-        """Whether the platform answers at the moment."""
+        """Whether the platform is reachable at the moment."""
         ...
 
     async def run(self) -> None:
-        """Stay connected until cancelled or closed. Raises ChatError, with the reason for a person, when the platform
+        """Stay connected until cancelled or closed. Raises ChatError, with a reason for people, if the platform
         refuses the connection. It may be called again after any error.
         """
         ...
 
     async def close(self) -> None:
-        """End the connection."""
+        """Close the connection."""
         ...
 
 
 @runtime_checkable
 class KnowsRoles(Protocol):
-    """A chat that tells the roles of people who are not writing at the moment."""
+    """A chat that can look up the roles of people who are not writing at the moment."""
 
     async def roles_of(self, person: str, guild: str) -> frozenset[str]:
-        """The roles that a person has on a server now, as `guild/role`; none when they are not there any more.
-
-        Raises ChatError or FloodWait when the platform does not tell.
+        """The roles that a person has on a server now, as `guild/role`; empty if they have left it. Raises ChatError
+        or FloodWait if the platform does not answer.
         """
         ...
 
 
 class Intake(Protocol):
-    """What a chat adapter calls. Never raises: every fault becomes a Reply."""
+    """What a chat adapter calls with everything that people do. It never raises: every error becomes a Reply."""
 
     async def message(self, incoming: Incoming) -> Reply:
-        """A message arrived."""
+        """Handle a message that a person has written."""
         ...
 
     async def invoke(self, invocation: Invocation) -> Reply:
-        """A typed command arrived."""
+        """Handle a slash command with typed options."""
         ...
 
     async def press(self, press: Press) -> Reply:
-        """A button was pressed. Always answers, also a button nobody knows any more."""
+        """Handle a pressed button and always answer, even if the button is unknown or out of date."""
         ...
 
     def suggestions(self, person: Person, place: Place, option: str, typed: str) -> tuple[tuple[str, str], ...]:
-        """At most 25 (label, value) pairs for autocompletion, from memory, within the person's rights."""
+        """Up to 25 (label, value) pairs to complete what is typed for an option. Answers from memory, and offers
+        only what the person may use.
+        """
         ...

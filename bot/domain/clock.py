@@ -18,19 +18,19 @@ def seconds_since_boot() -> float:
 
 
 class SteadyClock:
-    """Unix seconds as they were at its making, and what has passed since: it never jumps."""
+    """A clock that starts at the Unix time of its creation and never jumps, even if the system clock is set."""
 
     def __init__(self, wall: Callable[[], float] = time.time, steady: Callable[[], float] = seconds_since_boot) -> None:
         self._steady = steady
         self._ahead = wall() - steady()
 
     def __call__(self) -> float:
-        """Unix seconds."""
+        """The time in Unix seconds."""
         return self._steady() + self._ahead
 
 
 class ClockWatch:
-    """Notices that the clock on the wall was set: by a person, or by a time server after a start without one."""
+    """Detects that the system clock was set, by a person or by a time server."""
 
     def __init__(self, wall: Callable[[], float] = time.time, steady: Callable[[], float] = seconds_since_boot) -> None:
         self._wall = wall
@@ -38,7 +38,7 @@ class ClockWatch:
         self._ahead = wall() - steady()
 
     def jumped(self) -> float:
-        """By how many seconds it was set since this was last asked; below 0 for back, 0 for not at all."""
+        """By how many seconds the system clock was set since the last call: negative for back, 0 if it was not set."""
         ahead = self._wall() - self._steady()
         jump, self._ahead = ahead - self._ahead, ahead
         return jump if abs(jump) >= JUMP_S else 0.0
@@ -46,13 +46,13 @@ class ClockWatch:
 
 @dataclass(frozen=True, slots=True)
 class WaitingClock:
-    """`now` gives Unix seconds, `sleep` lets them pass."""
+    """A clock that can also wait: `now` returns Unix seconds, `sleep` waits for some."""
 
     now: Callable[[], float]
     sleep: Callable[[float], Awaitable[None]]
 
     async def rest(self, news: asyncio.Event, seconds: float | None) -> None:
-        """Until there is news, at most so many seconds (None: however long it takes)."""
+        """Wait for news, at most this many seconds (None: without limit)."""
         if seconds is None:
             await news.wait()
             return

@@ -1,4 +1,4 @@
-"""What the console has shown: its messages, and the protocol of the table that keeps them over a restart."""
+"""The console's message history, and the protocol of the table that stores it."""
 
 from __future__ import annotations
 

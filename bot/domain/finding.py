@@ -1,4 +1,4 @@
-"""What is said about one thing that was looked at."""
+"""The result of checking one thing."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Verdict = Literal["good", "note", "bad"]
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One thing looked at. `fix` is what to do, empty where nothing is to be done; `cause` is why a model fails."""
+    """The result of one check. `fix` is what to do about it, "" for nothing; `cause` is why a model fails."""
 
     area: Area
     verdict: Verdict

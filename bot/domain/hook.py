@@ -1,4 +1,4 @@
-"""An inbound webhook: a plan whose tasks begin when a program calls its address."""
+"""An inbound webhook: an address at which a program's call begins a task."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What comes in from people: messages, typed commands, pressed buttons, and what they bring along."""
+"""What people send: messages, typed commands and pressed buttons, with their attachments."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from bot.domain.address import MessageRef, Person, Place
 
 @dataclass(frozen=True, slots=True)
 class Attachment:
-    """A file that came with a message; its bytes are fetched by the adapter, within its platform's limit."""
+    """A file that came with a message; the adapter has downloaded its bytes, within the platform's limit."""
 
     name: str
     data: bytes = field(repr=False)
@@ -18,21 +18,20 @@ class Attachment:
 
 @dataclass(frozen=True, slots=True)
 class Voice:
-    """Somebody spoke. `fetch` gets the recording within the platform's limits; it raises ChatError."""
+    """A voice message. `fetch` downloads the recording within the platform's limits and raises ChatError."""
 
     name: str
-    """It ends as its format does."""
+    """A file name; its ending tells the format."""
     seconds: float
     size: int
-    """Bytes, as the platform tells them."""
+    """Bytes, as the platform reports them."""
     fetch: Callable[[], Awaitable[bytes]] = field(repr=False)
 
 
 @dataclass(frozen=True, slots=True)
 class CommandCall:
-    """A command with its options as text, from a prefix line or from typed slash options alike.
-
-    `rest` is the free text (the task of `do`, the note of `resume`).
+    """A command with its options as text, whether it was typed after a prefix or chosen as a slash command. `rest`
+    is the free text: the task of `do`, the note of `resume`.
     """
 
     name: str
@@ -40,20 +39,22 @@ class CommandCall:
     rest: str = ""
 
     def option(self, name: str) -> str:
-        """The option's value, "" when it is not given."""
+        """The value of an option, "" if it is not given."""
         return self.options.get(name, "").strip()
 
     def flag(self, name: str) -> bool:
-        """Whether a flag is given; typed surfaces send "false" for one that is off."""
+        """Whether a flag is on; platforms with typed options send "false" for one that is off."""
         return self.option(name).lower() in {"true", "1", "yes"}
 
 
 @dataclass(frozen=True, slots=True)
 class ForeignText:
-    """Marks a text as one that its sender did not write: a forwarded message, or what an inline bot composed."""
+    """Marks text that its sender did not write: a forwarded message, or one composed by an inline bot."""
 
     author: str = ""
-    """Who wrote it, as the platform names them, on one line; "" where it does not tell. Anybody can choose a name."""
+    """The author's name as the platform gives it, on one line; "" if unknown. It proves nothing: anybody can choose
+    a name.
+    """
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,25 +76,27 @@ class Incoming:
     message: MessageRef | None = None
     attachments: tuple[Attachment, ...] = ()
     stale: bool = False
-    """Written while the service was away: listed, not executed."""
+    """Whether it was written while the service was away; it is then listed, not executed."""
     written: float = 0.0
-    """Unix seconds, as the platform tells them; 0 where nobody asks."""
+    """When it was written, in Unix seconds from the platform; 0 where that is not needed."""
     voice: Voice | None = None
-    """What was spoken to the bot instead of written; there is no text then."""
+    """A voice message to the bot; `text` is then empty."""
     lead: str = ""
-    """What commands begin with there, such as "/"."""
+    """The prefix of commands there, such as "/"."""
     carries: bool = False
-    """Whether files came with it, fetched or not."""
+    """Whether the message had files, downloaded or not."""
     device: str = ""
-    """The phone that was picked for it beside the words, by name or id; "" for none."""
+    """The phone that was chosen outside the text, by name or id; "" for none."""
     foreign: ForeignText | None = None
-    """Set unless the sender wrote the text: then it is no command, answers nothing and begins nothing by itself."""
+    """Set if the sender did not write the text: it is then no command, answers no question and begins no task by
+    itself.
+    """
     wordless: str = ""
-    """Set when files came without a word; they were not fetched. It is how `do` is typed there, such as "/do"."""
+    """Set if files came without any text and were not downloaded: how to type `do` there, such as "/do"."""
 
 
 def orders_work(command: str | None) -> bool:
-    """Whether the command is a `do`: then the files of the message that it replies to come along."""
+    """Whether the command is `do`, which also takes the files of the message that it replies to."""
     return command is not None and command.lower().split(maxsplit=1)[:1] == ["do"]
 
 
@@ -110,7 +113,7 @@ class Invocation:
 
 @dataclass(frozen=True, slots=True)
 class Press:
-    """A button was pressed. `data` is what the button was made with."""
+    """A pressed button; `data` is the data that the button was made with."""
 
     person: Person
     place: Place
@@ -118,4 +121,4 @@ class Press:
     data: str
     message: MessageRef
     stale: bool = False
-    """Pressed while the service was away: what begins something is not done."""
+    """Whether it was pressed while the service was away; a press that would begin something is then ignored."""

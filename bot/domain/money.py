@@ -11,7 +11,9 @@ _currency: ContextVar[str] = ContextVar("currency", default="")
 
 @contextmanager
 def counting_in(currency: str) -> Iterator[None]:
-    """Tell every amount in this currency until the block ends, in tasks that begin there too; "" names none."""
+    """Show every amount in this currency until the block ends, also in asyncio tasks begun inside it; "" shows no
+    currency.
+    """
     before = _currency.set(currency)
     try:
         yield

@@ -1,4 +1,4 @@
-"""What goes out to people: messages with their pictures, buttons and menus, and the answers to what they did."""
+"""What the service sends to people: messages with pictures, buttons and menus, and replies to what they did."""
 
 from __future__ import annotations
 
@@ -9,12 +9,14 @@ from enum import StrEnum
 from bot.domain.address import MessageRef, Person
 
 SEEN = "👀"
-"""The reaction to a message that has become a task, at once and before its card."""
+"""The reaction on a message that has become a task, added at once, before the card appears."""
 
 
 @dataclass(frozen=True, slots=True)
 class Button:
-    """A button. `data` is at most 64 bytes (Telegram's callback_data), opaque and versioned."""
+    """A button below a message. `data` is opaque, versioned and at most 64 bytes (Telegram's limit for
+    callback_data).
+    """
 
     label: str
     data: str
@@ -24,36 +26,36 @@ class Button:
 
 @dataclass(frozen=True, slots=True)
 class Menu:
-    """A list of which one choice is taken: it comes back as a Press with that choice's data.
-
-    The data are as opaque and as durable as a button's. Where `Capabilities.menu_choices` is 0 there are no menus.
+    """A list from which a person takes one choice; it comes back as a Press with that choice's data. The data are as
+    opaque and durable as a button's. If `Capabilities.menu_choices` is 0, menus cannot be sent.
     """
 
     choices: tuple[Button, ...]
-    """In their order; at most `Capabilities.menu_choices`. Their styles have no meaning here."""
+    """The choices in order, at most `Capabilities.menu_choices`; their button styles are ignored."""
     prompt: str = ""
-    """What stands in the closed menu, a few words."""
+    """A few words that the closed menu shows."""
     turner: str = ""
-    """Where a menu is shown in pages: a press with these data and a page's number behind a colon (from 0) asks for
-    that page, which comes as an edit. "" shows all choices at once."""
+    """The data of a press that asks for another page: `turner`, a colon and the page number from 0; the page comes
+    as an edit. "" shows all choices at once.
+    """
     page: int = 0
-    """The page that is shown, where there are any."""
+    """The number of the page that is shown, from 0."""
 
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """A picture or file to show; `name` ends as its type does."""
+    """A picture or file to send; the ending of `name` tells its type."""
 
     name: str
     data: bytes = field(repr=False)
 
 
 class Tone(StrEnum):
-    """How a task stands, where a platform can show that at a glance, such as by a colour."""
+    """The state of a task as a platform can show it at a glance, for instance by a colour."""
 
     WORKING = "working"
     WAITING = "waiting"
-    """A person has to do something before it goes on."""
+    """A person has to do something before the task goes on."""
     DONE = "done"
     ANSWERED = "answered"
     UNVERIFIED = "unverified"
@@ -64,8 +66,8 @@ class Tone(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """What goes out: plain text throughout. Adapters escape all of it, switch mentions off, and split what is too
-    long for the platform (picture, menu and buttons stay with the first part; very long text becomes a file).
+    """A message to send, in plain text. Adapters escape it, disable mentions in it, and split what is too long for
+    the platform: picture, menu and buttons stay with the first part; very long text becomes a file.
     """
 
     heading: str = ""
@@ -75,22 +77,22 @@ class Message:
     files: tuple[Picture, ...] = ()
     buttons: tuple[tuple[Button, ...], ...] = ()
     menu: Menu | None = None
-    """Shown above the buttons; an edit without it takes it away."""
+    """Shown above the buttons; an edit without a menu removes it."""
     notify: bool = False
-    """Whether the platform should ring. Cards and steps are silent."""
+    """Whether the platform should notify people; cards and steps are silent."""
     mention: Person | None = None
-    """Who is meant; the only mention that ever goes out."""
+    """The person to mention; no other mention is ever sent."""
     reply_to: MessageRef | None = None
     card: bool = False
-    """Whether it is the live card of its task: the one message that is edited while the work goes on."""
+    """Whether this is the live card of its task, the one message that is edited while the task runs."""
     final: bool = False
-    """Whether it tells how its task ended."""
+    """Whether this message reports the end of its task."""
     tone: Tone | None = None
-    """How its task stands; None for what is no card, question or final."""
+    """The state of its task; None unless the message is a card, a question or a final message."""
     task: str = ""
-    """The number of the task whose log and state say the same: where it is its card, a question, a file or its end."""
+    """The number of the task whose log says the same, if the message is its card, a question, a file or its end."""
     private: bool = False
-    """Only for the person who asked, where the platform can (an ephemeral reply)."""
+    """Whether only the person who asked should see it, where the platform can do that (an ephemeral reply)."""
 
 
 Turn = Callable[[], Awaitable[None]]
@@ -98,32 +100,30 @@ Turn = Callable[[], Awaitable[None]]
 
 
 async def at_once() -> None:
-    """No budget."""
+    """Return immediately: the turn of a call that counts in no budget."""
 
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """The answer to a command or a press. None of the fields set: say nothing.
-
-    `task` is set when a task was accepted: its card appears by itself, so that a surface where the card is
-    answer enough may leave the message out.
+    """The answer to a command or a press. With no field set, nothing is said. `task` is set if a task was accepted.
+    Its card appears by itself, so that a chat may leave `message` out if the card says enough.
     """
 
     message: Message | None = None
     task: str = ""
     told: bool = False
-    """Whether the log of a task says what the person's words became: an answer, or a note."""
+    """Whether a task's log already says what became of the person's words: an answer or a note."""
     toast: str = ""
-    """A short answer to a press (shown as a notice that goes away), at most 200 characters."""
+    """A short notice in answer to a press, at most 200 characters, which disappears by itself."""
     turn: Turn = field(default=at_once, compare=False, repr=False)
-    """What sending it as a message waits for: it counts in the chat's budget as all that goes there."""
+    """Awaited before `message` is sent, so that it counts in the chat's budget."""
     mark_suffices: bool = False
-    """What `message` says shows beside it as well, such as in the question that was answered: where the person's own
-    message can be marked as seen, that is answer enough.
+    """Whether the chat already shows what `message` says, for instance in the answered question. Marking the
+    person's message as seen is then enough.
     """
     shown: Message | None = None
-    """What the pressed message reads from now on: the adapter changes it in answer to the press, at once."""
+    """The new contents of the pressed message; the adapter edits it at once, in answer to the press."""
     dead: bool = False
-    """The pressed message keeps its words and loses its buttons: they are for what is over."""
+    """Whether the pressed message loses its buttons and keeps its text, because its question or task is over."""
     change_turn: Turn = field(default=at_once, compare=False, repr=False)
-    """What that change waits for and counts in, where the platform counts it."""
+    """Awaited before the pressed message is edited, where the platform counts such edits."""

@@ -1,4 +1,4 @@
-"""How long and how much is kept, unless the operator says otherwise."""
+"""How long and how much the service keeps by default."""
 
 from __future__ import annotations
 

@@ -9,36 +9,37 @@ from typing import Final
 from bot.domain.address import Address, Person
 
 OPERATOR_PLATFORMS = frozenset({"web", "cli"})
-"""Whoever reaches these runs the service: the console needs its start token, the command line the machine."""
+"""Whoever gets in here is the operator: the console requires its start token, the command line access to the
+machine.
+"""
 
 
 API_PLATFORM: Final = "api"
-"""The accounts of tokens, by name: what programs do with them."""
+"""The platform of access tokens used by programs; the account is the token's name."""
 PAGE_PLATFORM: Final = "page"
-"""The same accounts, for people who have signed in to the console with a token and are no operators there."""
+"""The platform of people who sign in to the console with an access token and are not operators."""
 
 
 class Right(StrEnum):
-    """What may be done."""
+    """A right that a person or token can have."""
 
     USE = "use"
-    """Give tasks, and see phones and what comes of one's own tasks."""
+    """Give tasks, and see phones and the results of one's own tasks."""
     APPROVE = "approve"
-    """Allow what the gate asks about."""
+    """Allow actions that need approval."""
     OPERATE = "operate"
     """Touch a phone by hand: tap, type, press keys, open apps."""
     ADMIN = "admin"
 
     def includes(self, other: Right) -> bool:
-        """Whether who has this right has the other one with it: each includes `use`, and `admin` all."""
+        """Whether this right includes the other: every right includes `use`, and `admin` includes all."""
         return other in {self, Right.USE} or self is Right.ADMIN
 
 
 @dataclass(frozen=True, slots=True)
 class Grant:
-    """A right that an admin has given: to one person, or to everybody with a role of one Discord server (`guild`).
-
-    `phone` is the id of the only phone that it is for, "" for all. It adds to the lists and takes nothing away.
+    """A right that an admin has given to one person, or to everybody with a role of one server (`guild`). `phone` is
+    the id of the only phone that it covers, "" for all phones. Grants add to the lists in the settings.
     """
 
     platform: str
@@ -48,17 +49,19 @@ class Grant:
     phone: str = ""
 
     def names(self, person: Person, where: Address) -> bool:
-        """Whether it was given to this person. A role counts on its own server, never elsewhere or in private."""
+        """Whether the grant is for this person. A role counts only on its own server, never in private chats."""
         return _names(self, person, where)
 
     def gives(self, right: Right, phone: str) -> bool:
-        """Whether it includes this right on this phone. Without a phone: on any, but an admin's must be for all."""
+        """Whether the grant includes this right for this phone. Without a phone any grant counts, except that
+        `admin` must cover all phones.
+        """
         return self.right.includes(right) and (self.phone in {"", phone} or (not phone and right is not Right.ADMIN))
 
 
 @dataclass(frozen=True, slots=True)
 class TierGift:
-    """A tier that an admin has given, to a person or to everybody with a role of one Discord server (`guild`)."""
+    """A tier that an admin has given to a person, or to everybody with a role of one server (`guild`)."""
 
     platform: str
     id: str
@@ -66,7 +69,7 @@ class TierGift:
     guild: str = ""
 
     def names(self, person: Person, where: Address) -> bool:
-        """Whether it was given to this person; see `Grant.names`."""
+        """Whether the tier was given to this person. A role counts only on its own server."""
         return _names(self, person, where)
 
 

@@ -1,4 +1,4 @@
-"""A schedule: when it is due (three kinds of rules, in a time zone), and what is given then."""
+"""A schedule: a task that is given again by a rule, at set times or on events."""
 
 from __future__ import annotations
 
@@ -25,22 +25,24 @@ LONGEST = 366 * 86_400
 
 
 class RuleKind(StrEnum):
-    """What a rule is."""
+    """The kinds of rules by which a schedule becomes due."""
 
     AT = "at"
-    """Once. The rule is the local time, such as 2026-12-24T18:00."""
+    """Once, at a local time such as 2026-12-24T18:00."""
     EVERY = "every"
-    """Again and again after so many seconds, counted from the making; clocks that change do not matter."""
+    """Repeatedly, every so many seconds since it was made; daylight saving does not matter."""
     CRON = "cron"
-    """The five fields of cron, in local time."""
+    """At the times of a five-field cron expression, in local time."""
     NOTIFICATION = "notification"
-    """Whenever a phone gets one (bot.domain.trigger). The rule is empty, and no time is one at which it is due."""
+    """Whenever a phone gets a notification that fits (bot.domain.trigger); the rule's text is empty and it is never
+    due by time.
+    """
     CALL = "call"
-    """Whenever a program calls its address (bot.domain.hook). As before."""
+    """Whenever a program calls its address (bot.domain.hook); the rule's text is empty and it is never due by time."""
 
 
 class BadRule(Exception):
-    """Words that are no rule. `why` is a key below `schedule.bad`."""
+    """A text could not be read as a rule; `why` is a key below `schedule.bad` in the text catalogue."""
 
     def __init__(self, why: str) -> None:
         super().__init__(why)
@@ -101,7 +103,7 @@ class Oddity(StrEnum):
 
 
 def oddity_of(rule: Rule) -> Oddity | None:
-    """Whether the local time of an `at` does not exist, or comes twice."""
+    """Whether the local time of an `at` rule is skipped or comes twice because clocks change."""
     if rule.kind is not RuleKind.AT:
         return None
     local = datetime.fromisoformat(rule.text).replace(tzinfo=ZoneInfo(rule.zone))
@@ -112,29 +114,29 @@ def oddity_of(rule: Rule) -> Oddity | None:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """A schedule before it was kept: a task for a person at a place, by a rule."""
+    """A schedule that is not stored yet: a task for a person at a place, with its rule."""
 
     person: Person
     place: Place
     event: str
-    """The platform's id of the command that made it: the same one makes no second."""
+    """The platform's id of the command, which makes sure that it creates one schedule at most."""
     rule: Rule
     words: str
-    """The rule as it was written."""
+    """The rule as the person wrote it."""
     draft: TaskDraft
-    """Its phones are named by their ids, or `all`."""
+    """The task to give. Its phones are named by id, or `all`."""
     standing: StandingYes | None = None
-    """The one message that its runs may send without a question."""
+    """The one message that its runs may send without asking."""
     watch: Watch | None = None
-    """What each run reads, where only some of that is told."""
+    """What each run reads, for a schedule that reports only some of the readings."""
     trigger: Trigger | None = None
-    """Which notifications begin each run, where no time does."""
+    """Which notifications begin a run, if it is a trigger."""
     hook: Hook | None = None
-    """What is called to begin each run, where neither does."""
+    """The inbound webhook whose calls begin a run, if it is one."""
 
     @property
     def is_timed(self) -> bool:
-        """Whether it runs at times of its own."""
+        """Whether it runs at set times."""
         return self.rule.kind not in {RuleKind.NOTIFICATION, RuleKind.CALL}
 
 
@@ -143,24 +145,24 @@ class Schedule:
     """A stored schedule. Times are Unix seconds."""
 
     id: str
-    """A number as text."""
+    """The number of the schedule, as text."""
     plan: Plan
     created: float
     due: float
-    """The next time; infinite for a trigger."""
+    """The next time it runs; infinity if it does not run by time."""
     paused: bool
     task: str
-    """The run that was begun last; "" before the first."""
+    """The id of its latest run; "" before the first."""
     skipped: int
-    """How many runs were left out since, because that one still worked."""
+    """How many runs were skipped because the latest one was still at work."""
     readings: WatchState = field(default_factory=WatchState)
-    """What it remembers of its readings, where it is a watch."""
+    """The values that it has read so far, if it is a watch."""
 
 
 _DO = re.compile(r"(?<=\s)(?:do|skill)\s", re.IGNORECASE)
 
 
 def plan_in(text: str) -> tuple[str, str] | None:
-    """When, and the `do` behind it; None when the text has another form."""
+    """Split a text into its times and the `do` command after them; None if it has another form."""
     found = _DO.search(text, 1)
     return None if found is None else (text[: found.start()].strip(), text[found.start() :])

@@ -24,7 +24,7 @@ from devices.app_titles import readable
 
 
 class TaskState(StrEnum):
-    """Where a task stands; `bot.domain.task` has the table of what may follow what."""
+    """The state of a task; `bot.domain.task` has the table of allowed transitions."""
 
     QUEUED = "queued"
     WORKING = "working"
@@ -36,12 +36,12 @@ class TaskState(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """What a person asked, and what has become of it, as stored. Times are Unix seconds."""
+    """A stored task: what a person asked for, and what has become of it. Times are Unix seconds."""
 
     id: str
-    """Short and sayable: a number as text, counted up."""
+    """A number as text, counted up, so that people can say it."""
     request: TaskRequest
-    """What it was accepted with."""
+    """The request with which it was accepted."""
     place: Address | None
     """Where its card and messages go; None until the place was opened."""
     state: TaskState
@@ -49,57 +49,57 @@ class Task:
     summary: str
     data: str | None
     phone: str
-    """The wished phone's stable id until it has one, then the one it runs on; "" for any."""
+    """The id of the wished phone, later of the phone it runs on; "" for any phone."""
     steps: int
     usage: Usage
     created: float
     started: float | None
     ended: float | None
     frame: str | None
-    """The last screen's reference."""
+    """The reference of its latest screenshot."""
     parent: str = ""
-    """The task of which this is one phone's part; "" for one that was asked for as it is."""
+    """The id of the task that this is one phone's part of; "" for a task that is no part."""
     parts: int = 0
-    """How many phones work on parts of it; 0 for a task that works on a phone itself. It follows its parts."""
+    """How many phones work on parts of it; 0 if it works on a phone itself. Its state follows that of its parts."""
     phone_name: str = ""
-    """What its phone is called; "" before it has one."""
+    """The name of its phone; "" before it has one."""
     todos: tuple[Todo, ...] = ()
-    """The todo list as last planned."""
+    """Its plan, as last updated."""
     sources: tuple[Source, ...] = ()
-    """The pages that were read for it, told with its end."""
+    """The web pages that were read for it; its end lists them."""
     needs_model: NeedsModel | None = None
-    """What it lacked, where it took a model and none is set."""
+    """What could not be done because no model is set."""
     verdict: Verdict | None = None
-    """What came of a reading of a watch, once it has ended."""
+    """The result of a watch's reading, once the task has ended."""
 
     @property
     def text(self) -> str:
-        """What is to be done."""
+        """What the task is to do, in the person's words."""
         return self.request.text
 
     @property
     def person(self) -> Person:
-        """Who gave it."""
+        """The person who gave the task."""
         return self.request.person
 
     @property
     def origin(self) -> Address:
-        """Where it was asked."""
+        """The address at which the task was given."""
         return self.request.origin.address
 
     @property
     def end_is_told(self) -> bool:
-        """Whether its end is worth a message: that of a reading only when it has found something."""
+        """Whether its end gets a message; the reading of a watch gets one only if it has found something."""
         return self.request.watch is None or (self.verdict is not None and self.verdict.finding is not Finding.SILENT)
 
     @property
     def members_at_work(self) -> bool:
-        """Whether somebody of the team works on a part that needs no phone."""
+        """Whether members of the team are working on a part that needs no phone."""
         return any(todo.state == "in progress" and todo.member != EXECUTOR for todo in self.todos)
 
     @property
     def holds_phone(self) -> bool:
-        """Whether a run may be at work on a phone, as far as was told."""
+        """Whether a run may be using a phone, as far as is known."""
         at_work = {todo.member for todo in self.todos if todo.state == "in progress"}
         return bool(self.phone_name) and (not at_work or EXECUTOR in at_work)
 
@@ -114,7 +114,7 @@ _TOLD_OTHERWISE = frozenset({"ask_user", "take_over", "enter_secret", "finish"})
 
 @dataclass(frozen=True, slots=True)
 class Ahead:
-    """Whom a queued task waits for, and about how many seconds it will wait; None where nothing tells."""
+    """The task that a queued task waits for, and roughly for how many seconds; None if that cannot be estimated."""
 
     task: Task
     seconds: float | None
@@ -122,10 +122,10 @@ class Ahead:
 
 @dataclass(frozen=True, slots=True)
 class StepRow:
-    """One step of a run, for the card, the thread and the replay."""
+    """One step of a run, as the card, the thread and the replay show it."""
 
     task: str
-    """The task that people know."""
+    """The number of the task as people know it."""
     run: RunId
     subtask: int
     step: int
@@ -141,39 +141,41 @@ class StepRow:
     seconds: float
     at: float
     part: str = ""
-    """The id of the phone's part that did it, where several phones work on the task."""
+    """The id of the part that did it, if several phones work on the task."""
     phone_name: str = ""
-    """That phone's name; "" where one phone works."""
+    """The name of the phone that did it; "" if one phone works on the task."""
     app_name: str = ""
-    """What the phone called the app."""
+    """The app's label as the phone reports it."""
     record: StepRecord = field(default_factory=StepRecord)
-    """What a skill can be made of."""
+    """What is recorded of the step so that a skill can be made from it."""
 
     @property
     def told_otherwise(self) -> bool:
-        """Whether a message of its own tells it: the question that it asks, or the end."""
+        """Whether a separate message already reports the step: the question it asks, or the end of the task."""
         return self.action.get("kind") in _TOLD_OTHERWISE
 
     @property
     def denied(self) -> bool:
-        """Whether a person did not allow what it was about to do."""
+        """Whether a person refused what the step was about to do."""
         return is_denied(self.effect)
 
     @property
     def app_shown(self) -> str:
-        """The app as people read it; one whose label the phone did not tell has a readable name."""
+        """The app's name for people; derived from its package if the phone reported no label."""
         return self.app_name or readable(self.app)
 
     @property
     def target(self) -> str:
-        """What people call the thing that it touched, "" where that is not known."""
+        """What people call the element that was touched, "" if unknown."""
         anchors = (action.anchor for action in self.record.actions if action.anchor is not None)
         return next((anchor.words for anchor in anchors), "")
 
 
 @dataclass(frozen=True, slots=True)
 class PartNow:
-    """How one phone's part of a task stands: its last step, and its place in the queue while it waits for its phone."""
+    """The progress of one phone's part of a task: its latest step, and its place in the queue while it waits for its
+    phone.
+    """
 
     task: Task
     step: StepRow | None
@@ -181,23 +183,23 @@ class PartNow:
 
 
 class Closing(StrEnum):
-    """Why a question was closed that nobody answered."""
+    """Why a question was closed without an answer."""
 
     EXPIRED = "expired"
     """Nobody answered in time."""
     CANCELLED = "cancelled"
     """Its task was cancelled."""
     ENDED = "ended"
-    """Its task has ended otherwise."""
+    """Its task ended for another reason."""
     WENT_ON = "went_on"
-    """Its task went on without it."""
+    """Its task continued without an answer."""
     GIVEN_UP = "given_up"
-    """Whoever gave the task said that nobody will answer."""
+    """The person who gave the task said that nobody would answer."""
 
 
 @dataclass(frozen=True, slots=True)
 class OpenQuestion:
-    """A stored question and what became of it. Times are Unix seconds."""
+    """A stored question and its answer, if any. Times are Unix seconds."""
 
     task: str
     question: Question
@@ -205,23 +207,23 @@ class OpenQuestion:
     expires: float
     message: MessageRef | None
     answer: str | None
-    """None while open; for a secret always "" once answered; "expired" is told by `expired`."""
+    """None while open. For a secret it is always "" once answered; `expired` tells whether it was closed instead."""
     answered_by: str
     expired: bool
-    """Closed without an answer, as `closing` tells."""
+    """Whether it was closed without an answer; `closing` says why."""
     closed: float | None = None
     """When it was answered or closed; None while it is open."""
     closing: Closing | None = None
 
 
 def locator(question: str) -> str:
-    """Sixteen characters that stand for a question's id in the data of a button, however long that is."""
+    """A code of 16 characters for a question's id, so that long ids fit into a button's data."""
     return blake2s(question.encode(), digest_size=8).hexdigest()
 
 
 @dataclass(frozen=True, slots=True)
 class Accepted:
-    """A task was accepted, now or (`duplicate`) when the same event came before."""
+    """The result of accepting a task; `duplicate` if the same event had created it before."""
 
     task: Task
     duplicate: bool
@@ -229,34 +231,33 @@ class Accepted:
 
 @dataclass(frozen=True, slots=True)
 class Answered:
-    """Whether this answer was the first one, and the question as it stands now."""
+    """The result of answering a question: whether this answer was the first, and the question now."""
 
     won: bool
     question: OpenQuestion
 
 
 class TaskError(Exception):
-    """The task service did not do what was asked."""
+    """The task service refused a request; base class of its reasons."""
 
 
 class UnknownTask(TaskError):
-    """There is no such task."""
+    """There is no task with this id."""
 
     def __init__(self, task: str) -> None:
         super().__init__(say("desk.no_task", task=task[:40]))
 
 
 class UnknownQuestion(TaskError):
-    """There is no such question."""
+    """There is no question with this id."""
 
     def __init__(self, question: str) -> None:
         super().__init__(say("desk.no_question", question=question[:40]))
 
 
 class WrongState(TaskError):
-    """The task is in a state in which this cannot be done. `task` is as it stands now.
-
-    `wanted` is the state that it was to have, or "taken" (over by a person) or "steered".
+    """The task's state does not allow this. `task` is the task now. `wanted` is the state it was to change to, or
+    "taken" (over by a person) or "steered".
     """
 
     def __init__(self, task: Task, wanted: str) -> None:
@@ -267,22 +268,22 @@ class WrongState(TaskError):
 
 
 class NotWaiting(TaskError):
-    """The task does not wait for a phone, so it has no place in a queue."""
+    """The task is not waiting for a phone, so it has no place in a queue."""
 
     def __init__(self, task: Task) -> None:
         super().__init__(say("desk.not_waiting", task=task.called, standing=_standing(task)))
 
 
 class BadText(TaskError):
-    """A text is empty, too long, or no answer to a question of this kind."""
+    """A text is empty, too long, or not a valid answer to this kind of question."""
 
 
 class TooManyTasks(TaskError):
-    """Too many tasks live already."""
+    """The limit of unfinished tasks is reached."""
 
 
 class OverQuota(TaskError):
-    """The person has used up what they may use in a day; `detail` says what, for the audit."""
+    """The person has used up a daily quota; `detail` says which, for the audit."""
 
     def __init__(self, text: str, detail: str) -> None:
         self.detail = detail
@@ -290,16 +291,15 @@ class OverQuota(TaskError):
 
 
 class OverTriggerLimit(TaskError):
-    """A trigger has begun as many tasks within an hour as it may."""
+    """A trigger has reached its limit of tasks per hour."""
 
     def __init__(self, limit: int) -> None:
         super().__init__(say("trigger.limit", number=limit))
 
 
 class NotStill(TaskError):
-    """The task was paused, but what it was doing has not come to rest yet. `task` is as it stands now.
-
-    `sent`: an input was under way, which may still reach the phone.
+    """The task is paused, but its last action has not finished yet. `task` is the task now. `sent`: an input may
+    still reach the phone.
     """
 
     def __init__(self, task: Task, *, sent: bool) -> None:
@@ -309,7 +309,7 @@ class NotStill(TaskError):
 
 
 class AgentFailed(TaskError):
-    """The agent could not take the request."""
+    """The agent failed to accept a request."""
 
 
 def _standing(task: Task) -> str:
@@ -334,13 +334,13 @@ TRANSITIONS: Mapping[TaskState, frozenset[TaskState]] = {
 
 
 def require(task: Task, to: TaskState) -> None:
-    """Raises WrongState when `to` may not follow the task's state."""
+    """Check that `to` may follow the task's state. Raises WrongState."""
     if to not in TRANSITIONS[task.state]:
         raise WrongState(task, to.value)
 
 
 def moved(task: Task, to: TaskState, *, now: float, outcome: Outcome | None = None) -> Task:
-    """The task in its next state; `outcome` is given exactly when it ends. Raises WrongState."""
+    """The task in the new state; `outcome` must be given if and only if that ends it. Raises WrongState."""
     require(task, to)
     assert (outcome is not None) == (to is TaskState.ENDED)
     started = now if to is TaskState.WORKING and task.started is None else task.started

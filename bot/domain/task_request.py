@@ -1,4 +1,4 @@
-"""What a person asks for, from the words to the request that a task is accepted with."""
+"""A task as a person asks for it, from their words to the request that the service accepts."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from bot.domain.trigger import TaskTrigger
 from bot.domain.watch import TaskWatch
 
 MAX_STEPS: Final = 60
-"""Steps of a task for which no number is set."""
+"""Maximum steps of a task unless another limit is set."""
 
 
 class TaskOptions(BaseModel):
@@ -43,12 +43,12 @@ class SkillCall:
 
     name: str
     arguments: Mapping[str, str] = field(default_factory=dict)
-    """What the skill is done with, by the names of its parameters."""
+    """The arguments by parameter name."""
 
 
 @dataclass(frozen=True, slots=True)
 class TaskDraft:
-    """A task as somebody words it, before its phones and its skill are looked up."""
+    """A task in a person's words, before its phones and its skill are looked up."""
 
     text: str
     device: str = ""
@@ -56,11 +56,11 @@ class TaskDraft:
     options: TaskOptions = PLAIN
     skill: SkillCall | None = None
     follows: str = ""
-    """The number of the task that it follows up, as it was written; "" for none."""
+    """The number of the task that it follows up, as typed; "" for none."""
     max_steps: int | None = None
-    """At most so many steps; None for what is set. Nobody gets more than that."""
+    """Maximum steps; None for the service's limit, which cannot be exceeded."""
     result_schema: JsonSchema | None = None
-    """The form of its result; None for that of its skill, or for words."""
+    """The JSON schema of its result; None for that of its skill, or for a result in words."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,16 +69,16 @@ class Origin:
 
     address: Address
     event: str
-    """The platform's id of the asking message: the same one is accepted once. "" is always new."""
+    """The platform's id of the message, so that it is accepted once only; "" always counts as new."""
     anchor: str = ""
-    """The id of the asking message there; "" when there is none (a slash command)."""
+    """The id of the message at that place; "" if there is none, as for a slash command."""
     private: bool = False
     """Whether it was asked in a private chat."""
 
 
 @dataclass(frozen=True, slots=True)
 class WishedPhone:
-    """One of the phones that a task is for."""
+    """One of the phones that a task is meant for."""
 
     id: str
     """`all` of a task that was turned down before the phones of that moment were looked up."""
@@ -87,10 +87,10 @@ class WishedPhone:
 
 @dataclass(frozen=True, slots=True)
 class Entitlement:
-    """Which phones somebody might use when they asked, and what is needed to look at it again later."""
+    """Which phones a person was allowed to use when they asked, and what is needed to check that again later."""
 
     phones: tuple[str, ...] = ()
-    """The ids of the only ones; () for every phone."""
+    """The ids of the only phones they may use; () for every phone."""
     by_role: bool = False
     """The right came with a role of that moment, and roles are not kept: it cannot be looked at again."""
 

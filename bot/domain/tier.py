@@ -8,7 +8,7 @@ from typing import Annotated, Final
 from pydantic import BaseModel, ConfigDict, Field
 
 NAME: Final = r"^[a-z][a-z0-9_-]{0,30}$"
-"""What a tier may be called: it is typed in commands and stands in settings."""
+"""The pattern of a tier's name, which is typed in commands and used in settings."""
 Number = Annotated[int, Field(ge=0)]
 
 
@@ -30,15 +30,15 @@ QUOTAS: Final = tuple(Tier.model_fields)
 
 
 def smallest(given: Iterable[str], tiers: Mapping[str, Tier]) -> str:
-    """Which tier counts of several that one person has: the first in `tiers`, "" when there is none.
+    """The tier that counts if a person has several: the first in `tiers`, "" if they have none.
 
-    One that is not defined any more comes before all, so that nobody gets more by its going.
+    A tier that is no longer defined comes first, so that removing its definition gives nobody more.
     """
     return min(given, key=_places(tiers), default="")
 
 
 def largest(given: Iterable[str], tiers: Mapping[str, Tier]) -> str:
-    """Which tier counts of several that come with roles: the last in `tiers`, "" when there is none."""
+    """The tier that counts if a person has several through roles: the last in `tiers`, "" if they have none."""
     return max(given, key=_places(tiers), default="")
 
 

@@ -1,7 +1,7 @@
-"""A trigger: a plan whose tasks begin when a phone gets a notification, and not at a time.
+"""A trigger: a schedule whose tasks begin when a phone gets a certain notification.
 
-Whether one begins is decided by code: by the app, by words that were written down, and by the clock. What the
-notification says reaches a model as data alone.
+Code decides whether a notification fits, by its app, given words and the time of day. A model gets what the
+notification says only as data.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from pydantic import BaseModel, ConfigDict, Field
 from devices.notification import PhoneNotification
 
 LATE: Final = 120.0
-"""Seconds after which a notification begins nothing any more: what came meanwhile is not made up for."""
+"""Seconds after which a notification no longer begins a task; missed ones are not made up for."""
 PER_HOUR: Final = 6
-"""Tasks of one trigger in an hour, where nothing else is said."""
+"""Maximum tasks of one trigger in an hour, unless it says otherwise."""
 MOST_PER_HOUR: Final = 60
 MOST_WORDS: Final = 10
 _QUIET: Final = re.compile(r"(\d{1,2})(?:[:：](\d{2}))?\s*(?:-|–|—|~|to|到|至)\s*(\d{1,2})(?:[:：](\d{2}))?")
@@ -47,7 +47,7 @@ class QuietHours(_Frozen):
 
 
 def quiet_hours(text: str) -> QuietHours | None:
-    """The hours that a text such as "22:00-07:00" means; None for another text."""
+    """The quiet hours in a text such as "22:00-07:00"; None if the text has another form."""
     found = _QUIET.fullmatch(text.strip())
     if found is None:
         return None
@@ -96,8 +96,8 @@ class TaskTrigger(_Frozen):
 
 
 def mark_of(phone: str, one: PhoneNotification) -> str:
-    """What tells a notification of a phone from every other one. Other words in the same place are another one; the
-    same words, shown again without having been away, are not.
+    """A mark that identifies a notification on a phone. New words in the same notification give a new mark; the same
+    words shown again without an interruption do not.
     """
     said = "\0".join((phone, one.key, str(one.posted), one.title, one.text))
     return hashlib.sha256(said.encode("utf-8", "surrogatepass")).hexdigest()[:32]

@@ -1,11 +1,11 @@
-"""A watch: a schedule whose result is one value, and what of it is told to its person.
+"""A watch: a schedule that reads one value, and reports it to its person only when it matters.
 
-The verdict is made by code from values of a given form, never from what a model says of them. Its rules:
+Code judges the values, which have a fixed form; what a model says about them does not count. The rules:
 
-- a condition such as "below 50" is told when a reading meets it, the first one included, and again only after it was
-  not met at two readings in a row;
-- a change is told at once; a value that goes back to the one before is told when it was read twice in a row;
-- nothing found is told once, at the second time in a row, and never again before a value was found.
+- a condition such as "below 50" is reported when a reading meets it, even the first, and again only after two
+  readings in a row have not met it;
+- a change is reported at once; a return to the previous value is reported once it was read twice in a row;
+- a missing value is reported once, when two readings in a row found none, and again only after a value was found.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from pydantic import BaseModel, ConfigDict
 from agent.result_value import ListValue, NumberValue, ResultSchema, TextValue, Value, YesNoValue, folded, same
 
 AWAY: Final = 2
-"""Readings in a row at which a condition is not met before it is told again."""
+"""Readings in a row that must fail a condition before meeting it is reported again."""
 MISSES: Final = 2
-"""Times in a row that nothing is found before that is told."""
+"""Readings in a row without a value before that is reported."""
 
 
 class _Frozen(BaseModel):
@@ -29,7 +29,7 @@ class _Frozen(BaseModel):
 
 
 class Compare(StrEnum):
-    """How a value is compared."""
+    """How a value is compared with what a condition sets."""
 
     CHANGES = "changes"
     BELOW = "below"
@@ -57,7 +57,7 @@ class Watch(_Frozen):
 
 
 class Finding(StrEnum):
-    """What came of a reading."""
+    """The result of judging one reading."""
 
     SILENT = "silent"
     MET = "met"
@@ -101,7 +101,7 @@ class TaskWatch(_Frozen):
 
 
 def judge(watch: Watch, state: WatchState, value: Value | None, now: float) -> tuple[Verdict, WatchState]:
-    """What is told of a reading at `now` (None: nothing was found), and what is remembered of it."""
+    """Judge a reading at `now` (None: no value was found). Returns the verdict and the new state of the watch."""
     if value is None:
         misses = state.misses + 1
         finding = Finding.LOST if misses == MISSES else Finding.SILENT
@@ -132,7 +132,7 @@ def _change(state: WatchState, after: WatchState, value: Value) -> tuple[Verdict
 
 
 def is_met(condition: Condition, value: Value) -> bool:
-    """Whether a value meets a condition; never for "changes", and not for a value of another form."""
+    """Whether a value meets a condition; always False for "changes" and for a value of the wrong type."""
     match condition.compare, value:
         case Compare.BELOW | Compare.ABOVE, NumberValue(number=number) if number == condition.limit:
             return condition.inclusive
@@ -155,7 +155,7 @@ def is_met(condition: Condition, value: Value) -> bool:
 
 
 def value_text(value: Value) -> str:
-    """A value as people read it; of a yes or no "yes" and "no", which whoever shows it words otherwise."""
+    """A value as text for people; booleans become "yes" and "no", which the caller may translate."""
     match value:
         case NumberValue(number=number, unit=unit):
             plain = f"{number:f}"

@@ -27,7 +27,7 @@ _ZH_BEFORE: Final = ("然后", "并且", "并", "请", "当", "如果", "若", "
 _ZH_AFTER: Final = ("请", "就", "的时候", "时候", "时", "后")
 _ZH_CLAUSE: Final = re.compile(r"[，,；;。\n]")
 MOST_CONDITION: Final = 300
-"""Characters of what is said of when to tell."""
+"""Maximum characters of the words for a condition."""
 
 _LIMIT: Final = r"(?P<limit>\S.{0,40})"
 _VERB: Final = r"(?:(?:is|are|costs?|goes|go|gets?|falls?|drops?|sinks?|rises?|climbs?|becomes?|has|have|was)\s+)"
@@ -95,7 +95,7 @@ _ENDS: Final = " \t\n.。!！,，;；"
 
 
 def split_watch(text: str) -> tuple[str, str] | None:
-    """What is to be done, and when to tell of it, in the person's words; None where nothing is said of that."""
+    """Split a text into the task and the words that say when to report; None if it says nothing of that."""
     english = list(_TELL_ME.finditer(text))
     if english:  # the last one, should the task speak of telling, too
         task, rest = text[: english[-1].start()].strip(_ENDS), text[english[-1].end() :]
@@ -126,7 +126,7 @@ def _without(text: str, words: tuple[str, ...], cut: Callable[[str, str], str]) 
 
 
 def watch_of(words: str) -> Watch:
-    """The watch in words such as "the price is below 50" or “价格低于50”."""
+    """The watch that words such as "the price is below 50" or “价格低于50” describe."""
     words = _ITS.sub(r"\1 is", " ".join(words.split()))
     for ending, compare in ((_OR_LESS, Compare.BELOW), (_OR_MORE, Compare.ABOVE)):
         end = ending.search(words)

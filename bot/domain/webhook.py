@@ -1,4 +1,4 @@
-"""A webhook: an address that is told when a task ends, asks, or a watch has news."""
+"""A webhook: an address that is called when a task ends or asks something, or a watch has news."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from bot.domain.address import Person, Place
 
 
 class WebhookEvent(StrEnum):
-    """What is told."""
+    """What a webhook can be called for."""
 
     ENDED = "ended"
     ASKED = "asked"
@@ -19,17 +19,17 @@ class WebhookEvent(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class NewWebhook:
-    """Whom to tell what, of whose tasks."""
+    """A webhook to be stored: the address, whose tasks it is for, and which events."""
 
     person: Person
     place: Place
     event: str
-    """The platform's id of the command that made it: the same one makes no second."""
+    """The platform's id of the command, which makes sure that it creates one webhook at most."""
     url: str
     secret: str
-    """`whsec_` and the key in base64, as Standard Webhooks has it."""
+    """`whsec_` and the key in base64, as in the Standard Webhooks specification."""
     everybody: bool
-    """Whether it is told of everybody's tasks."""
+    """Whether it gets the events of everybody's tasks."""
     ended: bool
     asked: bool
     watched: bool
@@ -40,26 +40,26 @@ class NewWebhook:
 
 @dataclass(frozen=True, slots=True)
 class Webhook:
-    """A webhook that is kept. Times are Unix seconds."""
+    """A stored webhook. Times are Unix seconds."""
 
     id: str
     wish: NewWebhook
     created: float
     failing: float | None
-    """Since when nothing has arrived there; None while it answers."""
+    """When deliveries began to fail; None while they succeed."""
     off: str
-    """Why it is switched off; "" while it is not."""
+    """Why it is switched off; "" while it is on."""
 
 
 @dataclass(frozen=True, slots=True)
 class Delivery:
-    """A message to a webhook that has not arrived yet."""
+    """A message to a webhook that has not been delivered yet."""
 
     id: str
     webhook: str
     task: str
     kind: WebhookEvent
     subject: str
-    """The question's id; "" for an end."""
+    """The id of the question; "" for the end of a task."""
     attempts: int
     created: float

@@ -61,7 +61,7 @@ class Faults(Counter[str]):
     """
 
     def note(self, host: str, why: str) -> None:
-        """Once more."""
+        """Count one more fault."""
         self[host] += 1
         number = self[host]
         if number & (number - 1) == 0:

@@ -1,6 +1,6 @@
-"""The border to the engine between hub and hosts: what a link to it does, and what goes wrong with one.
+"""The interface to the engine (message broker) between hub and hosts: what a link to it does, and how it can fail.
 
-`bot.fleet.nats_engine` is the real one, NATS JetStream; `tests.fleet.fake_engine` one inside the process.
+`bot.fleet.nats_engine` is the real one, NATS JetStream; `tests.fleet.fake_engine` is one inside the process.
 """
 
 from __future__ import annotations
@@ -24,16 +24,16 @@ def steady_now() -> float:
 
 
 class EngineAway(OSError):
-    """The engine, or who was asked through it, does not answer."""
+    """The engine, or the machine asked through it, does not answer."""
 
 
 class EngineRefused(EngineAway):
-    """The engine does not let this machine in."""
+    """The engine does not let this machine sign in."""
 
 
 @dataclass(frozen=True)
 class Address:
-    """Where the engine is, and as whom this machine signs in: with a key, or with the code of an invitation."""
+    """Where the engine is, and how this machine signs in: with a key, or with the code of an invitation."""
 
     url: str
     name: str
@@ -46,87 +46,91 @@ class Address:
 
 
 class Delivery(Protocol):
-    """A message that has arrived."""
+    """A message that has arrived from the engine."""
 
     @property
     def subject(self) -> str:
-        """Where it was said."""
+        """The subject under which it was sent."""
         ...
 
     @property
     def data(self) -> bytes:
-        """What was said."""
+        """The message's bytes."""
         ...
 
     @property
     def reply(self) -> str:
-        """The subject where an answer is waited for, "" for none."""
+        """The subject for an answer; "" if none is expected."""
         ...
 
     async def answer(self, data: bytes) -> None:
-        """Reply to it. One that nobody waits for any more is dropped."""
+        """Send an answer. It is dropped if nothing waits for it any more."""
         ...
 
     async def done(self) -> None:
-        """It is kept: the queue that it came from need not deliver it again. Nothing for one that is delivered once."""
+        """Acknowledge the message, so that its queue does not deliver it again; does nothing for one delivered only
+        once.
+        """
         ...
 
 
 class Link(Protocol):
-    """One connection. Every call raises EngineAway once it is over, or when the engine does not answer in time."""
+    """One connection to the engine. Every call raises EngineAway once it is over, or if the engine does not answer
+    in time.
+    """
 
     @property
     def is_open(self) -> bool:
-        """Whether it can be used."""
+        """Whether the connection can be used."""
         ...
 
     async def ended(self) -> None:
-        """Returns once the connection is over."""
+        """Return once the connection is over."""
         ...
 
     async def publish(self, subject: str, data: bytes) -> None:
-        """Say something to whoever listens now."""
+        """Send a message to whoever is listening now."""
         ...
 
     async def request(self, subject: str, data: bytes, *, timeout: float = REQUEST_S) -> bytes:
-        """Ask, and wait for the answer."""
+        """Send a request and return the answer."""
         ...
 
     async def listen(self, subject: str, heard: Callable[[Delivery], Awaitable[None]]) -> None:
-        """Call `heard` with everything that is said there, one after the other."""
+        """Call `heard` with each message under this subject, one after the other."""
         ...
 
     async def flush(self) -> None:
-        """Returns when the engine has everything that was said."""
+        """Return once the engine has received everything that was sent."""
         ...
 
     async def store(self, subject: str, data: bytes) -> None:
-        """Put it into the queue to hosts that has the subject; returns when it is kept there."""
+        """Add a message to the queue for hosts that has this subject; return once it is stored there."""
         ...
 
     async def add_queue(self, queue: str, subjects: str, *, from_host: bool) -> None:
-        """Have what is said under these subjects kept in a queue for its reader: by one host, or to hosts.
+        """Create a queue that stores messages under these subjects for its reader: from one host, or to hosts.
 
         The engine answers whoever stores or acknowledges something wherever they want it, with its own rights. So it
-        answers nobody but the hub: what a host says is kept without an answer, until the hub has done it, and what is
-        said to a host is delivered once, within a minute.
+        answers only the hub: what a host sends is stored without an answer, until the hub has handled it, and what is
+        sent to a host is delivered once, within a minute.
         """
         ...
 
     async def add_reader(self, queue: str, reader: str, deliver: str, *, subject: str = "", done: bool = False) -> None:
-        """Have what is in a queue, of this subject or of all, said at `deliver`: once, or again until it is `done`."""
+        """Deliver the messages of a queue, under this subject or all, at `deliver`: once, or again until `done`."""
         ...
 
     async def add_bucket(self, bucket: str) -> None:
-        """Have the last value of each key in this bucket kept. Who puts one hears nothing of it, as in `add_queue`."""
+        """Create a bucket that stores the last value of each key. Storing one gets no answer, as in `add_queue`."""
         ...
 
     async def put(self, bucket: str, key: str, value: bytes) -> None:
-        """Keep the value of a key. It is not awaited: who reads the key at once may get the value before."""
+        """Store the value of a key without waiting: a reader may still get the previous value right afterwards."""
         ...
 
     async def get(self, bucket: str, key: str) -> bytes:
-        """The value of a key, b"" for none."""
+        """The value of a key; b"" if there is none."""
         ...
 
 

@@ -49,7 +49,7 @@ class HostFrames:
         self._from_hub = from_hub
 
     async def save(self, data: bytes, *, suffix: str) -> str:
-        """See Frames."""
+        """Keep the bytes and return their reference, such as `sha256.jpg`."""
         return await self._frames.save(data, suffix=suffix)
 
     async def load(self, reference: str) -> bytes:

@@ -49,7 +49,7 @@ class HostLeases:
             await self._changed.wait()
 
     async def release(self, run: RunId) -> None:
-        """See Leases."""
+        """Give the phone back."""
         lease = self._held.pop(run, None)
         if lease is None:
             return

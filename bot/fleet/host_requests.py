@@ -75,19 +75,19 @@ class HubMemory:
         self._ask = ask
 
     async def remember(self, person: str, text: str, *, phone: str = "", source: FactSource = "person") -> Fact:
-        """See Memory."""
+        """Keep a fact, in one line and at most MAX_FACT characters."""
         return (await self._facts(person, "remember", text=text, phone=phone, source=source))[0]
 
     async def recall(self, person: str, about: str, *, phone: str = "", limit: int = RECALLED) -> tuple[Fact, ...]:
-        """See Memory."""
+        """The facts that fit these words best, the best first; of those that hold for one phone only `phone`'s."""
         return await self._facts(person, "recall", about=about, phone=phone, limit=limit)
 
     async def all(self, person: str) -> tuple[Fact, ...]:
-        """See Memory."""
+        """All facts of the person, the oldest first."""
         return await self._facts(person, "all")
 
     async def forget(self, person: str, facts: Collection[int]) -> tuple[Fact, ...]:
-        """See Memory."""
+        """Remove those of these facts that are the person's, for good."""
         return await self._facts(person, "forget", facts=list(facts))
 
     async def _facts(self, person: str, call: Any, **arguments: Any) -> tuple[Fact, ...]:  # noqa: ANN401 - JSON

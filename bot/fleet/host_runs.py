@@ -72,20 +72,20 @@ class HostRuns:
             self._run(known.run)
 
     async def stop(self) -> None:
-        """End the work on all of them. What is done of them stays in their checkpoints."""
+        """Stop the work on all runs; their progress stays in their checkpoints."""
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
         await self._drop_all()
 
     async def use(self, runner: Runner) -> None:
-        """From now on they are done by this runner; those that are at work begin anew from their checkpoints."""
+        """Do the runs with this runner from now on; running ones begin anew from their checkpoints."""
         await self._drop_all()
         self.runner = runner
 
     @property
     def working(self) -> tuple[str, ...]:
-        """Those that are worked on now."""
+        """The runs that are being worked on now."""
         return tuple(str(run.id) for run in self._runs.values() if run.alive)
 
     def stands_still(self, run_id: RunId) -> bool:
@@ -113,7 +113,7 @@ class HostRuns:
                 self._later(self._go_on(run))
 
     def hold_all(self) -> None:
-        """The hub is not heard: every run goes on to its next safe point and stands still there."""
+        """Let every run continue to its next safe point and wait there, because the hub is not heard."""
         for run in self._runs.values():
             if run.alive and not run.held and not run.stopping.locked() and self.runner is not None:
                 run.held = True
@@ -137,7 +137,7 @@ class HostRuns:
     # what the hub wants of one
 
     async def signal(self, runner: Runner, run_id: RunId, signal: Signal) -> None:
-        """Pass a signal of a person on. A run that the hub's silence holds is not let go by it."""
+        """Pass on a person's signal. A run held because the hub is silent is not released by it."""
         run = self._run(run_id)
         if isinstance(signal, Pause | Resume):
             run.paused = isinstance(signal, Pause)
@@ -145,7 +145,7 @@ class HostRuns:
             await runner.signal(run_id, signal)
 
     async def take_order(self, sent: OrderSent) -> None:
-        """Begin a run, or its next sub-task. One that is at work already goes on: the hub attaches to it."""
+        """Begin a run, or its next sub-task. One that is already running goes on: the hub attaches to it."""
         order = sent.order
         run = self._run(order.run)
         run.since = max(run.since, sent.number)
@@ -166,7 +166,7 @@ class HostRuns:
         run.working = asyncio.create_task(self._work(run, order), name=f"run {order.run}")
 
     async def release(self, run_id: RunId) -> None:
-        """The run's task is over."""
+        """End a run because its task is over."""
         if run_id in self._runs:
             self._runs[run_id].ending = True
             await self._forget(self._runs[run_id])

@@ -21,7 +21,7 @@ FORMER: Final = 50
 
 @dataclass
 class Host:
-    """A host as the hub knows it now. `heard` is when it last said something, by the hub's own clock."""
+    """A host as the hub knows it now. `heard` is when it last sent something, by the hub's own clock."""
 
     known: KnownHost
     presence: Presence | None = None
@@ -39,39 +39,39 @@ class Host:
 
     @property
     def name(self) -> str:
-        """What it is called."""
+        """The host's name."""
         return self.known.name
 
     @property
     def speaks(self) -> int | None:
-        """The version of what it says, None while nothing is known of it."""
+        """The version of the host's messages; None while nothing is known about it."""
         return None if self.presence is None else self.presence.speaks
 
     @property
     def usable(self) -> bool:
-        """Whether it can be given work now."""
+        """Whether the host can be given work now."""
         known = self.presence is not None and understands(self.presence.speaks)
         return known and not self.away and not self.blocked
 
     @property
     def blocked(self) -> bool:
-        """Whether nobody is let in with its key, because two machines have used it."""
+        """Whether the host's key is refused because two machines have used it."""
         return self.known.blocked is not None
 
     def phones(self) -> tuple[PhoneThere, ...]:
-        """The phones that it told of last."""
+        """The phones that the host last reported."""
         return () if self.presence is None else self.presence.phones
 
 
 class HostWatcher(Protocol):
-    """Whoever is told when something about hosts has changed."""
+    """Gets notified when something about hosts has changed."""
 
     def host_changed(self, name: str) -> None:
-        """It came, went away, began anew or has been away for too long."""
+        """A host came, went away, restarted or has been away for too long."""
         ...
 
     def phones_changed(self) -> None:
-        """A host has other phones now, or tells something else of them."""
+        """A host has other phones, or reports something new about them."""
         ...
 
     def key_copied(self, name: str) -> None:

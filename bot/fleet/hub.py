@@ -177,7 +177,7 @@ class Hub:
         return known or was_there
 
     def key_copied(self, name: str) -> None:
-        """See HostWatcher. Nobody can tell which of them is the right one, so neither is let in."""
+        """Let neither of two machines in that use the key of this host, as it is unknown which one is the right one."""
         if self.hosts[name].blocked:
             return
         now = time.time()
@@ -409,7 +409,7 @@ class Hub:
         self._later(self.beat(name), name)
 
     def phones_changed(self) -> None:
-        """See HostWatcher."""
+        """A host has other phones, or reports something new about them."""
         for listener in self._listeners:
             listener()
 

@@ -50,20 +50,20 @@ class HubParts:
         self._runner: FleetRunner | None = None
 
     async def start(self) -> None:
-        """See RemoteMachines."""
+        """Connect to the other machines."""
         await self.hub.start()
 
     async def stop(self) -> None:
-        """See RemoteMachines."""
+        """Disconnect from the other machines."""
         await self.hub.stop()
 
     def in_record(self, task: str, event: TaskEvent) -> None:
-        """See RemoteMachines."""
+        """Report that the record has this event of a task."""
         if self._runner is not None:
             self._runner.in_record(task, event)
 
     def runner(self, local: LocalRunner, leases: PhoneLeases, secrets: MemorySecrets, memory: Memory) -> FleetRunner:
-        """See RemoteMachines."""
+        """The runner for runs here and on hosts; called once, before `start`."""
         runner = FleetRunner(local, self.hub, self.phones, leases, secrets, self._frames, self._verdicts)
         self._runner = self.hub.runs = runner
         self.hub.memory = memory

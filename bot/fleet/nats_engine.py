@@ -75,7 +75,7 @@ class NatsDelivery:
     _message: Msg
 
     async def answer(self, data: bytes) -> None:
-        """See Delivery."""
+        """Send an answer."""
         if self.reply:
             try:
                 await self._message.respond(data)
@@ -83,7 +83,9 @@ class NatsDelivery:
                 logger.debug("a reply was not sent: %s", error)
 
     async def done(self) -> None:
-        """See Delivery."""
+        """Acknowledge the message, so that its queue does not deliver it again; does nothing for one delivered only
+        once.
+        """
         try:
             await self._message.ack()
         except nats.errors.Error as error:
@@ -100,11 +102,11 @@ class NatsLink:
 
     @property
     def is_open(self) -> bool:
-        """See Link."""
+        """Whether the connection can be used."""
         return bool(self._client.is_connected) and not self.closed.is_set()
 
     async def ended(self) -> None:
-        """See Link."""
+        """Return once the connection is over."""
         while self.is_open:
             with suppress(TimeoutError):
                 async with asyncio.timeout(LOOK_S):
@@ -116,12 +118,12 @@ class NatsLink:
             await self._client.publish(subject, data)
 
     async def request(self, subject: str, data: bytes, *, timeout: float = REQUEST_S) -> bytes:
-        """See Link."""
+        """Send a request and return the answer."""
         with _as_away():
             return (await self._client.request(subject, data, timeout=timeout)).data
 
     async def listen(self, subject: str, heard: Callable[[Delivery], Awaitable[None]]) -> None:
-        """See Link."""
+        """Call `heard` with each message under this subject, one after the other."""
 
         async def on(message: Msg) -> None:
             try:
@@ -135,21 +137,21 @@ class NatsLink:
             await self._client.subscribe(subject, cb=on)
 
     async def flush(self) -> None:
-        """See Link."""
+        """Return once the engine has received everything that was sent."""
         with _as_away():
             await self._client.flush()
 
     async def store(self, subject: str, data: bytes) -> None:
-        """See Link."""
+        """Add a message to the queue for hosts that has this subject; return once it is stored there."""
         with _as_away():
             await self._stream.publish(subject, data)
 
     async def add_queue(self, queue: str, subjects: str, *, from_host: bool) -> None:
-        """See Link."""
+        """Create a queue that stores messages under these subjects for its reader: from one host, or to hosts."""
         await self._add_stream((_FROM_HOST if from_host else _TO_HOSTS).evolve(name=queue, subjects=[subjects]))
 
     async def add_reader(self, queue: str, reader: str, deliver: str, *, subject: str = "", done: bool = False) -> None:
-        """See Link."""
+        """Deliver the messages of a queue, under this subject or all, at `deliver`: once, or again until `done`."""
         made = ConsumerConfig(durable_name=reader, deliver_subject=deliver, filter_subject=subject or None)
         again = made.evolve(ack_policy=AckPolicy.EXPLICIT, ack_wait=ACK_S, max_ack_pending=AHEAD)
         with _as_away():
@@ -160,11 +162,13 @@ class NatsLink:
         await self._add_stream(_BUCKET.evolve(name=f"KV_{bucket}", subjects=[f"$KV.{bucket}.>"]))
 
     async def put(self, bucket: str, key: str, value: bytes) -> None:
-        """See Link. A host may write its own key and not ask what else there is, so this is a plain message."""
+        """Store the value of a key without waiting: a reader may still get the previous value right afterwards. A
+        host may write its own key and not ask what else there is, so this is a plain message.
+        """
         await self.publish(f"$KV.{bucket}.{key}", value)
 
     async def get(self, bucket: str, key: str) -> bytes:
-        """See Link."""
+        """The value of a key; b"" if there is none."""
         with _as_away():
             try:
                 last = await self._stream.get_last_msg(f"KV_{bucket}", f"$KV.{bucket}.{key}")

@@ -51,7 +51,7 @@ class FleetPhones:
         hub.on_change(self._look)
 
     async def start(self, others: Callable[[], Sequence[PhoneInfo]] = tuple) -> None:
-        """See DeviceProvider."""
+        """Attach the phones; returns once those that are already there are known."""
         self._others = others
         self._started = True
         await self._names.load()
@@ -59,12 +59,12 @@ class FleetPhones:
         self._look()
 
     async def stop(self) -> None:
-        """See DeviceProvider."""
+        """Detach the phones."""
         self._started = False
 
     @property
     def away(self) -> int:
-        """See DeviceProvider: hosts, and the engine itself."""
+        """How many servers are unreachable at the moment: hosts, and the engine itself."""
         return sum(host.away for host in self._hub.hosts.values()) + (not self._hub.online)
 
     def host_of(self, phone_id: str) -> str:
@@ -83,11 +83,11 @@ class FleetPhones:
         return known is None or known.host == (self._hub.owners.of(phone_id) or HERE)
 
     def list(self) -> tuple[PhoneInfo, ...]:
-        """See Phones."""
+        """Every known phone, from memory, in a stable order."""
         return tuple(self._found.values())
 
     def get(self, phone_id: str) -> Phone:
-        """See Phones."""
+        """The phone with this stable id."""
         found = self._found.get(phone_id)
         if not self._started or found is None:
             raise PhoneGone(device_words("phone.error.unknown", id=phone_id), uncertain=False)
@@ -96,11 +96,11 @@ class FleetPhones:
         return self._phones[phone_id]
 
     async def refresh(self) -> tuple[PhoneInfo, ...]:
-        """See Phones. Hosts tell of their phones by themselves."""
+        """Ask every phone again (bounded in time) and return the new list. Hosts tell of their phones by themselves."""
         return self.list()
 
     async def rename(self, phone_id: str, name: str) -> PhoneInfo:
-        """See Phones. The name is the hub's; the host calls the phone as before."""
+        """Rename a phone, also for later starts. Only the hub uses the new name; the host keeps its own."""
         if phone_id not in self._found:
             raise PhoneGone(device_words("phone.error.unknown", id=phone_id), uncertain=False)
         others = [*self._others(), *(info for key, info in self._found.items() if key != phone_id)]
@@ -109,11 +109,11 @@ class FleetPhones:
         return self._found[phone_id]
 
     async def wait_for_change(self) -> None:
-        """See Phones."""
+        """Returns at the next change of presence or health of any phone."""
         await self._change.wait()
 
     async def wait_for(self, phone_id: str, *, timeout: float) -> Phone:
-        """See Phones."""
+        """The phone as soon as it answers, waiting up to `timeout` seconds."""
         try:
             async with asyncio.timeout(timeout):
                 while True:
@@ -210,7 +210,7 @@ class HostedPhone:
 
     @property
     def info(self) -> PhoneInfo:
-        """See Phone."""
+        """The latest knowledge of this phone, from memory."""
         self._info = self._phones.info_of(self._id) or self._info
         assert self._info is not None, "it was told of before it was made"
         return self._info
@@ -224,7 +224,7 @@ class HostedPhone:
         elements: bool = True,
         fit: Fit | None = None,
     ) -> Observation:
-        """See Phone."""
+        """Look at the phone."""
         given: dict[str, Any] = {"after": after is not None and after is self._last}
         given |= {"patience": patience, "settle": settle, "elements": elements}
         reply, picture = await self._call("observe", given)
@@ -238,7 +238,7 @@ class HostedPhone:
         return None if reply.data is None else await self._seen(reply, picture, None)
 
     async def glance(self) -> Image.Image | None:
-        """See Phone."""
+        """The screen for a person who watches; elements are not read."""
         reply, picture = await self._call("glance", {})
         if isinstance(reply.data, dict) and "app" in reply.data:
             self._phones.note_app(self._id, in_line(str(reply.data["app"]), VALUE_LETTERS))
@@ -256,7 +256,7 @@ class HostedPhone:
         later: bool = False,
         judged: Judged | None = None,
     ) -> Done:
-        """See Phone. The host has the lease checked and writes the input down before it is sent."""
+        """Send one input, once. The host has the lease checked and writes the input down before it is sent."""
         del watched, later
         if judged is not None and self._last is not None:
             now = await self.observe()
@@ -279,20 +279,22 @@ class HostedPhone:
             return Done()
 
     async def prepare(self) -> None:
-        """See Phone."""
+        """Before a run: wake, unlock without a PIN, keep awake, choose the input method."""
         await self._call("prepare", {})
 
     async def restore(self) -> None:
-        """See Phone."""
+        """After a run: input method and keep-awake as they were."""
         await self._call("restore", {})
 
     async def push(self, name: str, data: bytes, *, folder: str = "") -> str:
-        """See Phone. Files cross with a task alone."""
+        """Put a file into the phone's shared storage, tell the gallery, and return its path on the phone. Files
+        cross with a task alone.
+        """
         del data, folder
         raise FileRejected(words("fleet.no_push", name=name))
 
     async def find_files(self, name: str) -> FoundFiles:
-        """See Phone."""
+        """The files of shared storage that this name, part of a name, pattern or path means, newest first."""
         reply, _ = await self._call("find_files", {"name": name})
         try:
             return FOUND.validate_python(reply.data)
@@ -300,7 +302,7 @@ class HostedPhone:
             raise PhoneError(words("fleet.not_understood", host=self.info.host)) from error
 
     async def pull(self, path: str, *, limit: int) -> bytes:
-        """See Phone."""
+        """Read a file of at most `limit` bytes from the phone's shared storage."""
         _, data = await self._call("pull", {"path": path, "limit": limit})
         return data
 

@@ -70,7 +70,7 @@ class FleetRunner:
     # Runner
 
     async def start(self, order: RunOrder) -> AsyncGenerator[RunEvent, None]:
-        """See Runner."""
+        """Start the sub-task, or attach to it again after a restart; RunEnded is the last event."""
         run = self._run(order.run)
         known = self._hub.known.get(order.run)
         if known is None:
@@ -92,10 +92,12 @@ class FleetRunner:
                 yield event
 
     async def warm_up(self, order: RunOrder) -> None:
-        """See Runner. Which machine does a run is decided with its first order, so none is warmed up before."""
+        """Does nothing, although a sub-task may follow: which machine does a run is only decided with its first
+        order.
+        """
 
     async def cool_down(self, run: RunId) -> Usage:
-        """See Runner."""
+        """The sub-task does not follow: give the phone back and drop what was begun."""
         del run
         return Usage()
 
@@ -110,7 +112,7 @@ class FleetRunner:
             await self._run(run).say(self._run(run).answer_for(known.host, answer))
 
     async def signal(self, run: RunId, signal: Signal) -> None:
-        """See Runner. What a host that is away cannot be told now it is told before it goes on."""
+        """Pause, resume, steer or cancel the run. A host that is unreachable gets the signal before it goes on."""
         known = self._hub.known.get(run)
         if known is not None and not known.host:
             await self._local.signal(run, signal)
@@ -128,7 +130,7 @@ class FleetRunner:
             raise TimeoutError
 
     async def rest(self, run: RunId) -> None:
-        """See Runner."""
+        """No part of the task needs the phone for now: give it back as it was."""
         known = self._hub.known.get(run)
         if known is None:
             return
@@ -138,7 +140,7 @@ class FleetRunner:
             await self._local.rest(run)
 
     async def release(self, run: RunId) -> None:
-        """See Runner. A host that is away gives the phone back once it hears of it."""
+        """Give the phone back as it was, because the task is over; an unreachable host does so once it hears of it."""
         known = self._hub.known.get(run)
         self._runs.pop(run, None)
         if known is None or not known.host:
@@ -152,7 +154,9 @@ class FleetRunner:
             await self._leases.release(run)
 
     async def shutdown(self) -> None:
-        """See Runner. Hosts finish the step that they are in and wait for the next start."""
+        """Stop every run at its next safe point and give its phone back; its events end without RunEnded. Hosts
+        finish the step that they are in and wait for the next start.
+        """
         for run in self._runs.values():
             run.close()
         await self._local.shutdown()
@@ -171,14 +175,16 @@ class FleetRunner:
         return run in self._runs and bool(self._runs[run].to_say)
 
     def host_changed(self, host: str) -> None:
-        """See HubRuns."""
+        """A host came, went away, began anew or has been away for too long."""
         for run in list(self._runs.values()):
             known = self._hub.known.get(run.id)
             if known is not None and known.host == host:
                 run.happenings.put_nowait(HostChanged())
 
     def works_on(self, host: str, runs: frozenset[str]) -> None:
-        """See HubRuns. What it should work on and does not was lost on the way, or with its process."""
+        """Compare the runs that a host says it works on with those it should: what is missing was lost on the way,
+        or with its process.
+        """
         now = steady_now()
         for run in self._runs.values():
             known = self._hub.known.get(run.id)
@@ -195,7 +201,7 @@ class FleetRunner:
                 self._later(run.say_all(known.host))
 
     def leases(self) -> Iterable[Lease]:
-        """See HubRuns."""
+        """What runs hold now."""
         return self._leases.held
 
     def in_record(self, task: str, event: TaskEvent) -> None:

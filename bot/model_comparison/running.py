@@ -184,12 +184,12 @@ class _OnePhone:
         self._phone = phone
 
     async def acquire(self, run: RunId, wish: str, *, first: bool = False) -> AsyncIterator[Place | Lease]:
-        """See Leases."""
+        """Wait for a phone: places in the queue while waiting, at last the lease."""
         del wish, first
         yield Lease(self._phone, run, 1)
 
     async def release(self, run: RunId) -> None:
-        """See Leases: there is nobody else."""
+        """Give the phone back; no other run is waiting for it."""
 
 
 class _Journal:
@@ -199,18 +199,18 @@ class _Journal:
         self._begun: set[ActionKey] = set()
 
     async def begin(self, key: ActionKey, action: dict[str, Any], *, fence: int) -> bool:
-        """See Journal."""
+        """Write that this action is about to be sent."""
         del action, fence
         new = key not in self._begun
         self._begun.add(key)
         return new
 
     async def state_of(self, key: ActionKey) -> ActionState | None:
-        """See Journal."""
+        """What is written of this action, None where it was not begun."""
         return "begun" if key in self._begun else None
 
     async def finish(self, key: ActionKey, state: ActionState, effect: str) -> None:
-        """See Journal: nobody reads it."""
+        """Write what became of the action; it is never read."""
 
 
 class _Frames:
@@ -220,7 +220,7 @@ class _Frames:
         self._kept: dict[str, bytes] = {}
 
     async def save(self, data: bytes, *, suffix: str) -> str:
-        """See Frames."""
+        """Keep the bytes and return their reference, such as `sha256.jpg`."""
         reference = f"{hashlib.sha256(data).hexdigest()}.{suffix}"
         self._kept[reference] = data
         return reference

@@ -1,4 +1,4 @@
-"""The card of a task in its chat: sent once, edited in place, moved before it gets too old, frozen at the end."""
+"""The card of a task in its chat: sent once, edited in place, moved before it gets too old, and frozen at the end."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ from bot.tasks.service import TaskService
 from bot.texts import say
 
 LIFETIME_MARGIN = 300.0
-"""Seconds before the end of a card's lifetime at which it moves: more than one step takes."""
+"""Seconds before the end of a card's lifetime at which it moves; more than one step takes."""
 HEARTBEAT = 30.0
-"""Seconds after which the card of a working task shows its clock anew, though nothing else has changed."""
+"""Seconds after which a working task's card is refreshed for its clock, even without news."""
 
 logger = logging.getLogger(__name__)
 
@@ -57,10 +57,10 @@ class CardSlot:
         """Cards that were sent while nothing could be written."""
 
     async def show(self, task: Task) -> bool:
-        """Bring the card to the task's present state. False when nothing had to be sent.
+        """Update the card to the task's current state. False if nothing had to be sent.
 
-        A card that somebody deleted is made anew, and so is one that stands where the task is not any more. Raises
-        FloodWait, ChatGone (the place is gone) or ChatError.
+        A card that was deleted, or is at a place that the task has left, is made anew. Raises FloodWait, ChatGone (the
+        place is gone) or ChatError.
         """
         if self._chat.capabilities.counts_down and task.id in self._shown:
             return False  # such a chat draws it by itself: that it was sent has opened its place
@@ -86,7 +86,9 @@ class CardSlot:
         return True
 
     async def freeze(self, task: Task) -> None:
-        """The last edit, once: the outcome, and no buttons. Nothing when there is no card. Raises FloodWait."""
+        """Edit the card once more, with the outcome and without buttons; does nothing if there is no card. Raises
+        FloodWait.
+        """
         if task.id in self._frozen:
             return
         card = await self._card(task.id)
@@ -99,8 +101,8 @@ class CardSlot:
         self._frozen.add(task.id)
 
     async def next_look(self, task: Task) -> float | None:
-        """When the card is looked at again without news (Unix seconds): for its clock while the task works, and to
-        move before it is too old, whatever the task waits for.
+        """When the card is due for an update without news (Unix seconds): for its clock while the task works, and to
+        move before it is too old.
         """
         card = await self._card(task.id)
         if card is None:
@@ -111,7 +113,7 @@ class CardSlot:
         return None if math.isinf(min(times)) else min(times)
 
     def forget(self, task: str) -> None:
-        """The task's final message was sent, or never will be."""
+        """Forget the task: its final message was sent, or never will be."""
         self._shown.pop(task, None)
         self._frozen.discard(task)
         self._kept.pop(task, None)
@@ -131,15 +133,15 @@ class CardSlot:
         return self._clock() >= card.made + self._chat.capabilities.card_lifetime - LIFETIME_MARGIN
 
     async def _retire(self, card: CardRef, task: Task) -> None:
-        """Take the buttons off a card that moves; the new one comes even when that fails."""
+        """Remove the buttons of a card that moves; a failure does not stop the new one."""
         try:
             await self._chat.edit(card.message, Message(heading=title_of(task), body=say("card.moved")))
         except ChatError as error:
             logger.info("the old card of task %s stays as it is: %s", task.id, error)
 
     async def _send(self, task: Task, place: Address, message: Message, former: CardRef | None) -> None:
-        """Each card has one nonce, by the one that it stands for: sent again, it comes once, and it is never taken for
-        one that was deleted.
+        """Send the card with a nonce made from the card that it replaces: repeated, it appears once, and it is not
+        mistaken for one that was deleted.
         """
         made = self._clock()
         number = 0 if former is None else zlib.crc32(former.message.message.encode())
@@ -148,7 +150,7 @@ class CardSlot:
         await self._card(task.id)
 
     async def _card(self, task: str) -> CardRef | None:
-        """The task's card, kept by now if that is possible. None while it has none."""
+        """The task's card, stored by now if possible; None while it has none."""
         unkept = self._unkept.get(task)
         if unkept is not None:
             with suppress(StoreAway):

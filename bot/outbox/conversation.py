@@ -1,5 +1,5 @@
-"""The actor of one conversation, a chat or one task's part of it: one thing at a time, what notifies first, within the
-chat's budget.
+"""The actor of one conversation (a chat, or one task's part of it): sends one thing at a time, notifying messages
+first, within the chat's budget.
 """
 
 from __future__ import annotations
@@ -34,13 +34,13 @@ from bot.texts import say, speaking
 from devices.recent import Recent
 
 RETRY_FIRST = 2.0
-"""Seconds before the first repeat of a message that could not be sent; doubled each time."""
+"""Seconds before the first retry of a message; doubled each time."""
 RETRY_MOST = 300.0
-"""Seconds between repeats at most."""
+"""Maximum seconds between retries."""
 FINISHED_KEPT = 1000
-"""More messages than one chat is sent while the table is being read."""
+"""More messages than one chat is sent while the table is read once."""
 GIVE_UP = 24 * 3600.0
-"""Seconds after which a message that could never be sent is given up: the longest that a question waits."""
+"""Seconds after which an undeliverable message is given up: the longest time that a question waits."""
 
 _PRIORITY = {"question": 0, "final": 1, "notice": 2, "file": 2}
 
@@ -51,7 +51,7 @@ MOST_DEGRADED: Final = 2
 
 
 def _in_place(final: Message, task: Task, place: Address) -> Message:
-    """The final message where it goes: in a group it replies to what was asked; elsewhere it says why it is there."""
+    """The final message for its place: in a group it replies to the request; elsewhere it says why it is there."""
     if place.chat != task.origin.chat:
         return replace(final, footer="\n".join(line for line in (final.footer, say("final.moved")) if line))
     if is_group(task) and task.request.origin.anchor:
@@ -60,7 +60,7 @@ def _in_place(final: Message, task: Task, place: Address) -> Message:
 
 
 class Conversation:
-    """Everything that goes out to one chat and its threads; where threads have a pace of their own, all of one task."""
+    """Everything that goes out to one chat and its threads, or to one task if threads have their own budgets."""
 
     def __init__(
         self,
@@ -98,38 +98,38 @@ class Conversation:
 
     @property
     def idle(self) -> bool:
-        """Whether nothing is being sent, and nothing will be as far as is known."""
+        """Whether nothing is being sent, and nothing is known that will be."""
         return self._resting and not self._rows and not self._left and self._low_priority.idle
 
     async def adopt(self, task: Task) -> None:
-        """Take over a task that lived before this process."""
+        """Take over a task from an earlier process."""
         await self._questions.adopt(task)
         self.changed(task)
 
     def offer(self, row: OutboxRow) -> None:
-        """A message is due; one that is known already changes nothing."""
+        """Add a message that is due; one that is already known changes nothing."""
         if row.id not in self._finished:
             self._rows.setdefault(row.id, row)
             self._wake.set()
 
     def changed(self, task: Task) -> None:
-        """Something of the task, or of the task of which it is a part, is new."""
+        """Report that something changed about the task, or about the task it is a part of."""
         self._low_priority.moved(task)
         self._wake.set()
 
     def leave(self, task: str) -> None:
-        """The place of the task is gone: it goes on at another one, as far as there is one."""
+        """Move the task to another place, if there is one, because its place is gone."""
         self._left.add(task)
         self._wake.set()
 
     def stop(self) -> None:
-        """Finish what is being sent, and no more."""
+        """Finish what is being sent, and then stop."""
         self._stopping = True
         self._chat.hurry()
         self._wake.set()
 
     async def run(self) -> None:
-        """Work until stopped."""
+        """Send messages until stopped."""
         while not self._stopping:
             self._wake.clear()
             while self._left:
@@ -146,7 +146,7 @@ class Conversation:
                 self._resting = False
 
     def _next_row(self) -> OutboxRow | None:
-        """The first row of each task, the most urgent of them, unless it has to wait."""
+        """The most urgent message that can be sent now; only the first message of each task counts."""
         firsts: dict[str, OutboxRow] = {}
         for row in sorted(self._rows.values(), key=lambda row: row.id):
             firsts.setdefault(row.task, row)
@@ -155,7 +155,7 @@ class Conversation:
         return min(ready, key=lambda row: (_PRIORITY[row.kind], row.id), default=None)
 
     def _until_next(self, urgent: bool, low: Urgency | None) -> float | None:
-        """Seconds until something may be done; None when only news can change that."""
+        """Seconds until something can be sent; None if only news can change that."""
         now = self._time.now()
         waits = [row.not_before - now for row in self._rows.values() if row.not_before > now]
         waits += self._low_priority.waits()
@@ -166,7 +166,7 @@ class Conversation:
         return min(waits, default=None)
 
     async def _deliver(self, row: OutboxRow) -> None:
-        """Send one row, and write down what became of it."""
+        """Send one message, and store the result."""
         task = await self._task_service.get(row.task)
         try:
             with speaking("" if task is None else task.person.language):
@@ -250,7 +250,7 @@ class Conversation:
         self._finished[row.id] = None
 
     async def _close(self, place: Address) -> None:
-        """A thread of tasks is not needed any more, unless one works there still; a failure to close it is no loss."""
+        """Close a thread of tasks, unless a task is still running in it; a failure does no harm."""
         latest = await self._task_service.in_place(place)
         if latest is not None and latest.state is not TaskState.ENDED:
             return
@@ -286,10 +286,10 @@ class Pointless(Exception):
 async def message_for(
     row: OutboxRow, task: Task, *, task_service: TaskService, frames: Frames, capabilities: Capabilities, now: float
 ) -> Message:
-    """The message as it should read now. Raises Pointless.
+    """The contents that the message should have now. Raises Pointless.
 
-    A row whose sending the process did not survive is marked as a possible repeat, except where the platform shows
-    the same nonce once.
+    If an earlier process died while sending it, it is marked as a possible repeat, unless the platform shows a nonce
+    once.
     """
     repeated = row.uncertain and not capabilities.knows_delivery
     match row.payload:
@@ -337,9 +337,9 @@ async def message_for(
 
 
 def degrade(message: Message, times: int, title: str) -> Message:
-    """What is left of a message that a platform has refused so many times, at last under its task's `title` alone.
+    """A smaller version of a message that the platform has refused this many times, at last only its task's `title`.
 
-    Raises Pointless when nothing is.
+    Raises Pointless if nothing remains.
     """
     if not times:
         return message

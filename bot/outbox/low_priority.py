@@ -1,5 +1,5 @@
-"""What may wait: cards and the silent messages of steps. The card goes first; several steps become one message, and
-none is lost.
+"""Messages that may wait: cards, and the silent messages about steps. The card goes first; several steps share one
+message, and none is lost.
 """
 
 from __future__ import annotations
@@ -25,11 +25,13 @@ from bot.texts import speaking
 Streaming = Literal["threads", "all", "none"]
 
 FOLD = 5
-"""So many steps of a task are told in one message, so that its card keeps its pace; the end tells the rest."""
+"""Number of steps of a task that share one message, so that its card keeps its pace; the end sends the rest."""
 
 
 class StepStream:
-    """Which steps of one conversation are still to be shown. What a former process has told is not told again."""
+    """The steps of one conversation that are still to be shown. Those that an earlier process showed are not shown
+    again.
+    """
 
     def __init__(self, task_service: TaskService, tasks: Tasks, streaming: Streaming) -> None:
         self._task_service = task_service
@@ -41,7 +43,7 @@ class StepStream:
         """Places that are known to be for tasks alone; they stay so."""
 
     async def collect(self, task: Task) -> None:
-        """Take the task's new steps."""
+        """Add the task's new steps."""
         if self._streaming == "none" or (self._streaming == "threads" and not await self._has_thread(task)):
             return
         if task.id not in self._told:
@@ -53,7 +55,7 @@ class StepStream:
             self._waiting.setdefault(task.id, []).extend(told)
 
     async def _has_thread(self, task: Task) -> bool:
-        """Whether it has a thread that is for tasks alone."""
+        """Whether the task has a thread that is used for tasks only."""
         if task.place is None or task.place in self._threads:
             return task.place is not None
         if made_for_tasks := await self._tasks.made_for_tasks(task.place):
@@ -61,14 +63,14 @@ class StepStream:
         return made_for_tasks
 
     def forget(self, task: str) -> None:
-        """The task's final message was sent, or never will be."""
+        """Forget the task: its final message was sent, or never will be."""
         self._told.pop(task, None)
         self._waiting.pop(task, None)
 
     def next(self) -> tuple[StepRow, ...]:
-        """The steps to show next in one message, of the task that waits longest; they stay until they are taken.
+        """The steps to show next in one message, of the task that has waited longest; they stay until `taken`.
 
-        None as long as a task has few: its card shows them as they come.
+        None while every task has only a few: its card shows them as they come.
         """
         many = [waiting for waiting in self._waiting.values() if len(waiting) >= FOLD]
         if not many:
@@ -77,11 +79,11 @@ class StepStream:
         return tuple(longest)
 
     def left(self, task: str) -> tuple[StepRow, ...]:
-        """All steps of a task that wait."""
+        """All waiting steps of a task."""
         return tuple(self._waiting.get(task, ()))
 
     async def taken(self, steps: tuple[StepRow, ...]) -> None:
-        """Forget steps that were shown, or cannot be."""
+        """Remove steps that were shown, or cannot be."""
         for step in steps:
             waiting = self._waiting.get(step.task, [])
             if step in waiting:
@@ -94,19 +96,19 @@ class StepStream:
 
 
 RETRY_FIRST = 2.0
-"""Seconds before something that could not be shown is tried again; doubled each time for steps."""
+"""Seconds before something that could not be shown is retried; doubled each time for steps."""
 RETRY_MOST = 60.0
-"""Seconds between two tries at most."""
+"""Maximum seconds between two retries."""
 SETTLE_AGAIN = 30.0
-"""Seconds before a closed question that could not be changed is tried again."""
+"""Seconds before a closed question that could not be edited is retried."""
 LAST_TRIES = 3
-"""Tries to tell the rest of the steps before the final message goes out without them."""
+"""Attempts to send the remaining steps before the final message goes out without them."""
 
 logger = logging.getLogger(__name__)
 
 
 class LowPriorityQueue:
-    """The silent messages of one conversation. `leave` is told of a task whose place is gone."""
+    """The silent messages of one conversation. `leave` is called with a task whose place is gone."""
 
     def __init__(
         self,
@@ -140,12 +142,12 @@ class LowPriorityQueue:
         self._failures = 0
 
     def changed(self, task: str) -> None:
-        """Something of the task is new."""
+        """Report that something about the task is new."""
         self._changed.setdefault(task, 0.0)
 
     def moved(self, task: Task) -> None:
-        """The task has changed, or one that is a part of it. A card that is new, that tells another state than
-        before or shows its first screen, answers whoever gave the task or pressed a button of it.
+        """Report that the task, or a part of it, has changed. A card that is new, or shows another state or its
+        first screen, is treated as an answer to the person who gave the task or pressed its button.
         """
         shown = task.parent or task.id
         now = (task.state, self._task_service.ending(task.id), task.frame is not None)
@@ -161,14 +163,14 @@ class LowPriorityQueue:
         return not self._changed and not self._looks and not self._steps.next()
 
     def urgency(self) -> Urgency | None:
-        """How urgent the most urgent is that there is to show now; None when there is nothing."""
+        """The highest urgency among what can be shown now; None if there is nothing."""
         cards = self._due_cards()
         if any(task in self._answers for task in cards):
             return Urgency.ANSWER
         return Urgency.LOW if cards or self._due_steps() else None
 
     def waits(self) -> list[float]:
-        """Seconds until something that is put off may be done."""
+        """Seconds until something that was put off can be done."""
         now = self._time.now()
         times = [*self._changed.values(), *self._looks.values()]
         if self._steps.next():
@@ -176,7 +178,7 @@ class LowPriorityQueue:
         return [time - now for time in times if time > now]
 
     async def do(self) -> None:
-        """Show a card, one that answers somebody first; or several steps, which take every other turn at most."""
+        """Show a card, beginning with those that answer somebody; or several steps, at most every other turn."""
         cards, steps = self._due_cards(), self._due_steps()
         answers = [task for task in cards if task in self._answers]
         if steps and not answers and not (cards and self._card_turn):
@@ -187,9 +189,10 @@ class LowPriorityQueue:
             await self._show((answers or cards)[0])
 
     async def finish(self, task: Task, attempt: int) -> None:
-        """Before the final message: the steps that are left in one message, answered questions, the frozen card.
+        """Do what comes before a final message: send the remaining steps in one message, update answered questions, and
+        freeze the card.
 
-        Raises FloodWait, and ChatError while the steps are to be tried again (`attempt` counts from 0).
+        Raises FloodWait, and ChatError while the steps should be retried (`attempt` counts from 0).
         """
         self._changed.pop(task.id, None)
         self._looks.pop(task.id, None)
@@ -208,7 +211,7 @@ class LowPriorityQueue:
         await self._cards.freeze(task)
 
     def forget(self, task: str) -> None:
-        """The task's final message was sent, or never will be."""
+        """Forget the task: its final message was sent, or never will be."""
         self._steps.forget(task)
         self._cards.forget(task)
         self._looks.pop(task, None)

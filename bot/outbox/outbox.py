@@ -1,4 +1,6 @@
-"""The outbox: hands what is due to the actor of its conversation, and keeps the actors alive while there is work."""
+"""The outbox: passes due messages to the actor of their conversation, and keeps the actors alive while there is
+work.
+"""
 
 from __future__ import annotations
 
@@ -24,20 +26,22 @@ from bot.store.store import Store
 from bot.tasks.service import TaskService
 
 LOOK_AGAIN = 15.0
-"""Seconds between two looks at the table without news: for rows whose chat was not connected yet, or was put off."""
+"""Seconds between two looks at the table without news, for messages that were put off or whose chat was not
+connected.
+"""
 STOP_LIMIT = 5.0
-"""Seconds that a send in flight gets to finish at the end; what is cut off is uncertain at the next start."""
+"""Seconds that a send in progress gets to finish at the end; one that is cut off is uncertain at the next start."""
 AFTER_FAULT = 1.0
-"""Seconds before going on after a fault that nobody foresaw."""
+"""Seconds to wait after an unexpected error."""
 
 logger = logging.getLogger(__name__)
 
 
 class Outbox:
-    """Sends what the store says is due, and keeps the cards up to date.
+    """Sends the messages that are due in the store, and keeps the cards up to date.
 
-    `chats` is by platform and may grow while this runs. `rate_limits` count what goes out, by others too.
-    `clock` gives Unix seconds; `sleep` lets them pass.
+    `chats` is by platform and may grow while this runs. `rate_limits` also count what others send. `clock` returns Unix
+    seconds; `sleep` waits for some.
     """
 
     def __init__(
@@ -68,7 +72,7 @@ class Outbox:
         self._unsubscribe: Callable[[], None] = lambda: None
 
     async def start(self) -> None:
-        """Begin to send. The cards of tasks that lived before are taken over."""
+        """Begin to send, and take over the cards of tasks from an earlier process."""
         self._unsubscribe = self._task_service.subscribe(self._listen)
         for task in await self._task_service.active():
             if task.parent:
@@ -79,7 +83,7 @@ class Outbox:
         self._dispatcher = asyncio.create_task(self._forever(self._dispatch), name="outbox")
 
     async def stop(self) -> None:
-        """Finish what is being sent, at most STOP_LIMIT seconds, and end. What is still due waits in the store."""
+        """Finish what is being sent within STOP_LIMIT seconds, and end. Messages that are due stay in the store."""
         unsubscribe, self._unsubscribe = self._unsubscribe, lambda: None
         unsubscribe()
         for conversation in self._conversations.values():
@@ -94,7 +98,7 @@ class Outbox:
         await asyncio.gather(*ending, return_exceptions=True)
 
     async def move(self, old: Address, new: str) -> None:
-        """The chat `old` has the id `new`: its tasks, which are at that address already, go on there."""
+        """Continue the tasks of the chat `old` in the chat `new`; their addresses are changed already."""
         for key in [key for key in self._conversations if key[0] == replace(old, thread="")]:
             self._conversations.pop(key).stop()
         for task in await self._task_service.active():
@@ -104,7 +108,7 @@ class Outbox:
         self._wake.set()
 
     async def reconnect(self, platform: str) -> None:
-        """The chat of this platform is another one from now on, or there is none: its tasks are told there."""
+        """Use the new chat of this platform, or none, for its tasks from now on."""
         for key in [key for key in self._conversations if key[0].platform == platform]:
             self._conversations.pop(key).stop()
         for task in await self._task_service.active():
@@ -114,8 +118,8 @@ class Outbox:
         self._wake.set()
 
     async def leave(self, place: Address) -> None:
-        """Nobody can be reached at `place` any more, a thread, or a chat with its threads: what goes on there and is
-        not over, moves at once.
+        """Move unfinished tasks away from `place`, a thread or a chat with its threads, because nobody can be
+        reached there.
         """
         for task in await self._task_service.active():
             here = task.place or task.origin
@@ -145,7 +149,7 @@ class Outbox:
             await self._time.rest(self._wake, LOOK_AGAIN)
 
     async def _due(self, changed: Collection[str]) -> tuple[list[Task], tuple[OutboxRow, ...]]:
-        """These tasks, and what may be sent now."""
+        """These tasks, and their messages that can be sent now."""
         now = self._time.now()
 
         async def work(source: Source) -> tuple[list[Task], tuple[OutboxRow, ...]]:
@@ -155,7 +159,7 @@ class Outbox:
         return await self._store.read(work)
 
     def _let_go(self) -> None:
-        """The actors of single tasks end with them."""
+        """Remove the actors of single tasks that have ended."""
         for key in [key for key, conversation in self._conversations.items() if key[1] and conversation.idle]:
             self._conversations.pop(key).stop()
 
@@ -164,7 +168,7 @@ class Outbox:
         return None if task is None else self._conversation(task)
 
     def _conversation(self, task: Task) -> Conversation | None:
-        """The actor of the task's chat, or of the task; None while its platform is not connected."""
+        """The actor for the task's chat, or for the task; None while its platform is not connected."""
         address = conversation_of(task)
         chat = self._chats.get(address.platform)
         if chat is None:
@@ -190,7 +194,9 @@ class Outbox:
         return conversation
 
     async def _forever(self, work: Callable[[], Awaitable[None]]) -> None:
-        """A fault that nobody foresaw is logged and does not end the sending, and neither does a store that is away."""
+        """Repeat after every error: an unexpected one is logged and does not end the sending, nor does an
+        unavailable store.
+        """
         while True:
             try:
                 return await work()

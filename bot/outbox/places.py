@@ -15,18 +15,20 @@ logger = logging.getLogger(__name__)
 
 
 def conversation_of(task: Task) -> Address:
-    """The chat in which a task lives; its threads share the chat's budget."""
+    """The chat in which a task runs; its threads share the chat's budget."""
     origin = task.origin
     return Address(origin.platform, origin.account, origin.chat, origin.guild)
 
 
 def is_group(task: Task) -> bool:
-    """Whether others read along. A private chat has the person's own id where that matters for the budget."""
+    """Whether other people can read along. In a private chat the id is the person's own, where that matters for the
+    budget.
+    """
     return task.origin.chat != task.person.id
 
 
 async def place_of(task: Task, chat: Chat, task_service: TaskService) -> Address:
-    """The task's place, opened now when it has none yet. Raises what `Chat.open_place` raises."""
+    """The task's place, opened now if it has none yet. Raises what `Chat.open_place` raises."""
     if task.place is not None:
         return task.place
     followed = await task_service.get(task.request.follows) if task.request.follows else None
@@ -39,10 +41,10 @@ async def place_of(task: Task, chat: Chat, task_service: TaskService) -> Address
 
 
 async def another_place(task: Task, chat: Chat, task_service: TaskService) -> bool:
-    """Give a task whose place is gone the next one: of a thread that was opened for tasks its chat, then the private
-    chat with its person. Any other thread may be one that not everybody in the chat reads.
+    """Give a task whose place is gone the next one: after a thread that was opened for tasks its chat, otherwise the
+    private chat with its person, because another thread may be hidden from some people in the chat.
 
-    False when there is none left, so that what is to be told has to be given up.
+    False if there is none left, so that its messages have to be given up.
     """
     place = task.place or task.origin
     if place.thread and (place != task.origin or await task_service.made_for_tasks(place)):

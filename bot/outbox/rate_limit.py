@@ -1,4 +1,4 @@
-"""How often a chat may hear from the bot: every call that sends or edits is counted, in windows as chats count them."""
+"""Rate limits of chats: every call that sends or edits is counted, in the windows that the platforms use."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from bot.domain.outgoing import Message, Turn, at_once
 
 
 class Urgency(Enum):
-    """What a call is for. The value is the part of a budget that it leaves to what is more urgent."""
+    """What a call is for. The value is the share of a budget that it leaves to more urgent calls."""
 
     LOW = 1 / 4
     """Cards and steps: the next one tells the same."""
@@ -26,7 +26,7 @@ class Urgency(Enum):
 
 
 class Window:
-    """At most so many calls within any span of so many seconds."""
+    """A rate limit: at most so many calls within any span of so many seconds."""
 
     def __init__(self, budget: Budget, clock: Callable[[], float]) -> None:
         self._budget = budget
@@ -34,11 +34,13 @@ class Window:
         self._times: deque[float] = deque(maxlen=budget.calls)
 
     def spent(self) -> None:
-        """A call goes out now."""
+        """Count a call that goes out now."""
         self._times.append(self._clock())
 
     def delay(self, urgency: Urgency) -> float:
-        """Seconds until a call may go out. A budget too small to leave a part of it is left alone that much longer."""
+        """Seconds until a call may go out. If the budget is too small to reserve a share, the wait is longer
+        instead.
+        """
         kept = int(self._budget.calls * urgency.value)
         free = self._budget.calls - kept
         if len(self._times) < free:
@@ -48,14 +50,14 @@ class Window:
 
 
 class Account:
-    """What all chats of one bot account share."""
+    """The rate limit that all chats of one bot account share."""
 
     def __init__(self, budgets: Sequence[Budget], clock: Callable[[], float]) -> None:
         self.windows = tuple(Window(budget, clock) for budget in budgets)
 
 
 class ChatRateLimit:
-    """The budget of one conversation within that of its account. A flood answer means silence, for everything."""
+    """The budget of one conversation within that of its account. After a flood error, everything waits."""
 
     def __init__(
         self, capabilities: Capabilities, clock: Callable[[], float], *, group: bool, account: Account | None = None
@@ -70,21 +72,21 @@ class ChatRateLimit:
         """Unix seconds until which the platform asked for silence."""
 
     def spent(self) -> None:
-        """A call goes out now."""
+        """Count a call that goes out now."""
         self._last = self._clock()
         for window in self._windows:
             window.spent()
 
     def silence(self, seconds: float) -> None:
-        """The platform asked for silence."""
+        """Record that the platform asked for silence."""
         self.silent_until = max(self.silent_until, self._clock() + seconds)
 
     def silent(self) -> float:
-        """Seconds of silence that are left."""
+        """Seconds of silence that remain."""
         return max(0.0, self.silent_until - self._clock())
 
     def delay(self, urgency: Urgency) -> float:
-        """Seconds until the next call of that urgency; 0 for now."""
+        """Seconds until the next call of this urgency may go out; 0 for now."""
         waits = [self.silent(), *(window.delay(urgency) for window in self._windows)]
         if urgency is Urgency.LOW:
             waits.append(self._last + self._interval - self._clock())
@@ -92,7 +94,9 @@ class ChatRateLimit:
 
 
 class ChatRateLimits:
-    """The rate limits of all conversations. Whatever goes out to one, an answer to a person too, shares its limit."""
+    """The rate limits of all conversations. Everything sent to a conversation shares its limit, answers to people
+    included.
+    """
 
     def __init__(self, clock: Callable[[], float]) -> None:
         self._clock = clock
@@ -100,7 +104,7 @@ class ChatRateLimits:
         self._accounts: dict[tuple[str, str], Account] = {}
 
     def of(self, capabilities: Capabilities, place: Address, *, group: bool) -> ChatRateLimit:
-        """The rate limit of the place: that of its chat, unless threads have one of their own."""
+        """The rate limit of a place: that of its chat, unless threads have their own."""
         conversation = place if capabilities.threads_apart else replace(place, thread="")
         if (rate_limit := self._rate_limits.get(conversation)) is None:
             key = (place.platform, place.account)
@@ -111,10 +115,10 @@ class ChatRateLimits:
 
 
 class RateLimitedChat:
-    """A chat as its actor uses it. A message of several parts takes a turn for each of them.
+    """A chat as its actor uses it, within the rate limits. Each part of a message takes a turn.
 
-    When something silent may begin is asked with `delay`; what was begun goes on as urgently as the chat is.
-    `rate_limit_of` gives the limit of a place; it begins at `place` and follows what is sent.
+    `delay` says when something silent may begin; what has begun continues at the urgency of the chat. `rate_limit_of`
+    returns the limit of a place; it begins at `place` and follows what is sent.
     """
 
     def __init__(
@@ -143,22 +147,22 @@ class RateLimitedChat:
         return self._rate_limit.silent_until
 
     def delay(self, urgency: Urgency) -> float:
-        """Seconds until something of that urgency may begin."""
+        """Seconds until something of this urgency may begin."""
         return self._rate_limit.delay(urgency)
 
     def hurry(self) -> None:
-        """The service stops: what is being sent is finished at once."""
+        """Finish at once what is being sent, because the service stops."""
         self._hurry.set()
 
     async def ready(self) -> None:
-        """Wait until the next call may go out. Raises FloodWait when the platform asked for silence."""
+        """Wait until the next call may go out. Raises FloodWait if the platform has asked for silence."""
         while not self._hurry.is_set() and (wait := self._rate_limit.delay(self._urgency)) > 0:
             if self._rate_limit.silent() > 0:
                 raise FloodWait(self._rate_limit.silent())
             await self._time.rest(self._hurry, wait)
 
     async def send(self, place: Address, message: Message, *, nonce: str) -> MessageRef:
-        """See `Chat.send`."""
+        """Send a message within the rate limits; see `Chat.send`."""
         self._rate_limit = self._rate_limit_of(place)
         try:
             return await self.chat.send(place, message, nonce=nonce, turn=self.turn)
@@ -167,7 +171,7 @@ class RateLimitedChat:
             raise
 
     async def edit(self, ref: MessageRef, message: Message) -> None:
-        """See `Chat.edit`."""
+        """Edit a message within the rate limits; see `Chat.edit`."""
         self._rate_limit = self._rate_limit_of(ref.address)
         try:
             await self.chat.edit(ref, message, turn=self.turn)
@@ -176,7 +180,7 @@ class RateLimitedChat:
             raise
 
     async def close(self, place: Address) -> None:
-        """See `Chat.close_place`."""
+        """Close the task's place; see `Chat.close_place`."""
         try:
             await self.chat.close_place(place)
         except FloodWait as flood:
@@ -190,7 +194,7 @@ class RateLimitedChat:
 
 
 class ReplyTurns:
-    """Gives what an answer at a place waits for. `chats` is by platform and may grow."""
+    """Makes the turns that answers at a place wait for. `chats` is by platform and may grow."""
 
     def __init__(self, rate_limits: ChatRateLimits, chats: Mapping[str, Chat], time: WaitingClock) -> None:
         self._rate_limits = rate_limits
@@ -198,11 +202,11 @@ class ReplyTurns:
         self._time = time
 
     def __call__(self, place: Place) -> Turn:
-        """The turn of the place's conversation; it raises FloodWait while the platform wants silence there."""
+        """The turn for answers at this place; it raises FloodWait while the platform wants silence there."""
         return self._turn(place, Urgency.ANSWER)
 
     def for_a_press(self, place: Place) -> Turn:
-        """The turn for the change of a pressed message, which somebody looks at: it waits for no reserve."""
+        """The turn for editing a pressed message, which a person is looking at: it leaves no reserve."""
         return self._turn(place, Urgency.URGENT)
 
     def _turn(self, place: Place, urgency: Urgency) -> Turn:

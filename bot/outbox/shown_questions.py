@@ -1,4 +1,4 @@
-"""Questions that are shown and open: they lose their buttons once they are closed, wherever that happened."""
+"""Open questions in the chats: they lose their buttons once they are closed, wherever that happened."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from bot.outbox.rate_limit import RateLimitedChat
 from bot.tasks.service import TaskService
 
 TRIES = 100
-"""So often the change of a closed question is tried, a while apart: longer than a chat is likely to be away."""
+"""Attempts to edit a closed question, some time apart; longer than a chat is likely to be unreachable."""
 
 logger = logging.getLogger(__name__)
 
 
 class ShownQuestions:
-    """The questions of one conversation, with their task."""
+    """The questions shown in one conversation, with their tasks."""
 
     def __init__(self, chat: RateLimitedChat, task_service: TaskService) -> None:
         self._chat = chat
@@ -26,19 +26,19 @@ class ShownQuestions:
         self._failures: dict[str, int] = {}
 
     def shown(self, question: str, task: str) -> None:
-        """The question stands there with its buttons."""
+        """Record that the question is shown in this message with its buttons."""
         self._open[question] = task
 
     async def adopt(self, task: Task) -> None:
-        """Take over what a former process showed."""
+        """Take over the questions that an earlier process showed."""
         for question in await self._task_service.open_questions(task=task.id):
             if question.message is not None:
                 self.shown(question.question.id, task.id)
 
     async def settle(self, task: Task) -> bool:
-        """Take the buttons off the task's questions that were closed, and tell who answered. Raises FloodWait.
+        """Remove the buttons of the task's closed questions, and show who answered. Raises FloodWait.
 
-        False while one of them could not be changed and is worth another try.
+        False while one of them could not be edited and should be retried.
         """
         settled = True
         for question_id in [known for known, owner in self._open.items() if owner == task.id]:

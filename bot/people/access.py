@@ -1,4 +1,4 @@
-"""Who may do what, and where: one pure function that every surface asks at the moment of doing."""
+"""Who may do what, and where: one pure function, which every surface calls at the moment of doing."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from bot.texts import say
 
 @dataclass(frozen=True, slots=True)
 class Lists:
-    """The lists of one platform, ids as text. An empty list is not set and limits nothing."""
+    """The lists of one platform, with ids as text. An empty list counts as not set and restricts nothing."""
 
     guilds: frozenset[str] = frozenset()
     chats: frozenset[str] = frozenset()
@@ -21,44 +21,44 @@ class Lists:
 
     @property
     def any_set(self) -> bool:
-        """Whether anybody can match at all; the admin list alone opens nothing."""
+        """Whether the lists can let anybody in; the admin list alone lets no one in."""
         return bool(self.guilds or self.chats or self.users)
 
 
 @dataclass(frozen=True, slots=True)
 class Policy:
-    """The lists of every platform that has any, and the rights and tiers that admins have given."""
+    """The lists of all platforms, and the rights and tiers that admins have given."""
 
     platforms: Mapping[str, Lists] = field(default_factory=dict)
     grants: tuple[Grant, ...] = ()
     tiers: tuple[TierGift, ...] = ()
     links: tuple[tuple[Person, ...], ...] = ()
-    """The accounts of each person who has linked several, those of their tokens included."""
+    """The linked accounts of each person, including the accounts of their tokens."""
     tokens: tuple[Grant, ...] = ()
-    """What the tokens that hold may do, each for an account of its own."""
+    """The rights of the valid tokens, each for the token's own account."""
 
     def accounts(self, person: Person) -> tuple[Person, ...]:
-        """All accounts of the person, the one that is asked about first."""
+        """All accounts of the person, beginning with the one that was passed."""
         linked = next((one for one in self.links if any(same_person(person, account) for account in one)), ())
         return (person, *(account for account in linked if not same_person(person, account)))
 
     def subjects(self, subject: str) -> tuple[str, ...]:
-        """All accounts of a person as `platform:id`, given any of them in that form."""
+        """All accounts of a person as `platform:id`, given any one of them."""
         platform, _, account = subject.partition(":")
         return tuple(f"{one.platform}:{one.id}" for one in self.accounts(Person(platform, account)))
 
     def subject(self, person: Person) -> str:
-        """Whom memory belongs to, as "platform:id": the same for all accounts that the person has linked."""
+        """The id, as "platform:id", under which a person's memory is kept: the same for all their linked accounts."""
         return min(f"{account.platform}:{account.id}" for account in self.accounts(person))
 
     def same(self, one: Person, other: Person) -> bool:
-        """Whether both accounts are one person's."""
+        """Whether both accounts belong to the same person."""
         return any(same_person(account, other) for account in self.accounts(one))
 
     def held(self, person: Person, where: Address) -> list[Grant]:
-        """The rights that were given to this person: to the account that asks, and to linked ones.
+        """The rights that were given to this person, through this account and linked ones.
 
-        Over a link nobody is an admin: who gets hold of one account gets what belongs to its person, and no more.
+        `admin` does not extend over a link, so that taking over one account gives the person's rights and no more.
         """
         others = self.accounts(person)[1:]
         if person.platform in {API_PLATFORM, PAGE_PLATFORM}:
@@ -69,7 +69,7 @@ class Policy:
         return [*own, *(_over_a_link(grant) for grant in linked)]
 
     def tier_hangs_on_roles(self, person: Person, where: Address) -> bool:
-        """Whether their roles there may decide the tier: some role has one, and nobody gave the person their own."""
+        """Whether their roles there may decide the tier: some role has a tier, and the person was given none."""
         by_role = any(
             gift.guild and (gift.platform, gift.guild) == (person.platform, where.guild) for gift in self.tiers
         )
@@ -77,7 +77,9 @@ class Policy:
         return by_role and not any(gift.names(one, _NOWHERE) for gift in self.tiers for one in accounts)
 
     def with_moves(self, moves: Mapping[tuple[str, str], str]) -> Policy:
-        """A policy in which lists that name a chat name its new id, too: (platform, old id) → new id."""
+        """The policy with moved chats added: lists that name an old id also name the new one. `moves` maps
+        (platform, old id) to the new id.
+        """
         platforms = {
             platform: replace(
                 lists, chats=lists.chats | {moves[platform, chat] for chat in lists.chats if (platform, chat) in moves}
@@ -88,31 +90,31 @@ class Policy:
 
 
 _NOWHERE = Address("", "", "")
-"""Where no role counts."""
+"""An address at which no role counts."""
 
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One question that was asked on the way, and its answer."""
+    """One check on the way to a decision, and its result."""
 
     name: str
     passed: bool
 
     @property
     def sentence(self) -> str:
-        """What this check found, for `why`."""
+        """What this check found, in words for `why`."""
         return say(f"access.{self.name}.{'passed' if self.passed else 'failed'}")
 
 
 @dataclass(frozen=True, slots=True)
 class AccessDecision:
-    """Allowed or not, with every check that was made, in order."""
+    """Allowed or refused, with every check that was made, in order."""
 
     checks: tuple[Check, ...]
 
     @property
     def allowed(self) -> bool:
-        """Whether all checks passed; none made is a refusal."""
+        """Whether there were checks and all of them passed."""
         return bool(self.checks) and all(check.passed for check in self.checks)
 
     @property
@@ -124,18 +126,18 @@ class AccessDecision:
 def authorize(
     person: Person, place: Place, right: Right, policy: Policy, *, owner: Person | None = None, phone: str = ""
 ) -> AccessDecision:
-    """Whether `person` may use `right` at `place`.
+    """Decide whether `person` may use `right` at `place`.
 
-    `owner` is who gave the task that this is about: what is not one's own needs an admin, whatever the right. A thread
+    `owner` is the person whose task this is about: other people's tasks require an admin, whatever the right. A thread
     counts as its chat. In a private chat only what names the person counts: the user list, the admin list or a grant.
-    The lists of servers and chats hold for people with grants too. `phone` is the id of the phone that this is about,
-    "" when it is about none.
+    The lists of servers and chats also restrict people with grants. `phone` is the id of the phone that this is about,
+    "" for none.
     """
     return AccessDecision(tuple(_until_refused(_checks(person, place, right, policy, owner, phone))))
 
 
 def is_admin(person: Person, where: Address, policy: Policy) -> bool:
-    """Whether this person is one whom nothing limits: the operator, or an admin for all phones."""
+    """Whether the person is the operator or an admin for all phones."""
     lists = policy.platforms.get(person.platform, Lists())
     if person.platform in OPERATOR_PLATFORMS or person.id in lists.admins:
         return True
@@ -144,12 +146,14 @@ def is_admin(person: Person, where: Address, policy: Policy) -> bool:
 
 
 def same_person(one: Person, other: Person) -> bool:
-    """Whether two records mean the same account; names may differ. `Policy.same` asks about people."""
+    """Whether two records mean the same account, ignoring names. `Policy.same` compares people, with all their
+    accounts.
+    """
     return (one.platform, one.id) == (other.platform, other.id)
 
 
 def _of_token(person: Person) -> Person:
-    """The account of the token with which somebody has signed in to the console; others stay who they are."""
+    """The account of the token with which the person has signed in to the console; other people unchanged."""
     return replace(person, platform=API_PLATFORM) if person.platform == PAGE_PLATFORM else person
 
 

@@ -1,6 +1,4 @@
-"""Codes that let an account in: pairing (an admin approves a stranger) and linking (one person's accounts on two
-platforms).
-"""
+"""Codes that let an account in: for pairing (an admin approves a stranger) and for linking one person's accounts."""
 
 from __future__ import annotations
 
@@ -14,28 +12,28 @@ from dataclasses import dataclass
 from bot.domain.address import Person
 
 ALPHABET = "ABCDEFGHJKMNPQRSTVWXYZ23456789"
-"""Without what is read as something else: I, L and 1, O and 0, U and V."""
+"""Characters of a code, without those that are easily confused: I, L and 1, O and 0, U and V."""
 LENGTH = 8
-"""Characters of a code: 30^8, about 39 bits, of which at most WRONG_TOGETHER are tried in an hour."""
+"""Characters of a code: 30^8 possibilities, about 39 bits, of which at most WRONG_TOGETHER are tried in an hour."""
 LIFETIME = 3600.0
-"""Seconds that a code can be approved."""
+"""Seconds for which a code is valid."""
 PENDING = 3
-"""People of one platform who may wait at once, so that nobody fills the list with accounts."""
+"""Maximum people of one platform waiting at once, so that the list cannot be flooded with accounts."""
 PAUSE = 60.0
 """Seconds before the same person gets a new code in place of the old one."""
 WRONG_ALLOWED = 5
-"""Wrong codes of one account within LIFETIME; then none of theirs is taken until these are that old."""
+"""Wrong codes from one account within LIFETIME before its codes are refused until these are that old."""
 WRONG_TOGETHER = 100
-"""Wrong codes of all accounts together: many accounts find no more than a few."""
+"""Wrong codes from all accounts together before codes are refused, so that many accounts guess no faster."""
 
 
 class Locked(Exception):
-    """Too many wrong codes were tried; nothing is approved for a while."""
+    """Too many wrong codes were tried, so codes are refused for a while."""
 
 
 @dataclass(frozen=True, slots=True)
 class PendingPairing:
-    """Somebody who has a code. The code itself is not known here."""
+    """A person waiting with a code. The code itself is not stored here."""
 
     person: Person
     since: float
@@ -43,7 +41,7 @@ class PendingPairing:
 
 
 class Pairing:
-    """Gives codes and takes them back. `clock` gives seconds."""
+    """Issues and approves pairing codes. `clock` returns seconds."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
@@ -52,7 +50,7 @@ class Pairing:
         self._wrong: list[tuple[tuple[str, str], float]] = []
 
     def code_for(self, person: Person) -> str:
-        """A new code for this person, "" when too many wait already, or theirs was given a moment ago."""
+        """A new code for this person; "" if too many people are waiting, or theirs was issued a moment ago."""
         now = self._clock()
         self._forget_old()
         mine = next((one for one in self._waiting if _account(one.person) == _account(person)), None)
@@ -66,16 +64,18 @@ class Pairing:
         return code
 
     def owner_of(self, code: str, by: Person) -> Person | None:
-        """Whose code it is, None when it is nobody's (any more). Raises Locked for who has guessed too often."""
+        """The person with this code; None if it is unknown or expired. Raises Locked after too many wrong tries."""
         found = self._found(code, by)
         return None if found is None else found.person
 
     def missed(self, by: Person) -> None:
-        """The code that was typed was nobody's."""
+        """Count a wrong code that this person typed."""
         self._wrong.append((_account(by), self._clock()))
 
     def approve(self, code: str, by: Person) -> Person | None:
-        """Whose code it is, once; None when it is nobody's (any more). Raises Locked for who has guessed too often."""
+        """The person with this code, which is then used up; None if it is unknown or expired. Raises Locked after
+        too many wrong tries.
+        """
         found = self._found(code, by)
         if found is None:
             self.missed(by)
@@ -84,11 +84,11 @@ class Pairing:
         return found.person
 
     def digest(self, code: str) -> bytes:
-        """What is kept of a code; it means something to this process alone."""
+        """The digest under which a code is kept; it is meaningless outside this process."""
         return hmac.digest(self._key, code.strip().upper().encode(), hashlib.sha256)
 
     def waiting(self) -> tuple[tuple[Person, float], ...]:
-        """Who waits, and for how many more seconds their code can be approved."""
+        """The people waiting, each with the seconds until their code expires."""
         self._forget_old()
         return tuple((one.person, LIFETIME - (self._clock() - one.since)) for one in self._waiting)
 
@@ -114,26 +114,30 @@ def _account(person: Person) -> tuple[str, str]:
 
 
 class Linking:
-    """Codes as of `Pairing`, with a confirmation. `clock` gives seconds."""
+    """Issues codes with which a person links their accounts; each must be typed twice to confirm. `clock` returns
+    seconds.
+    """
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._codes = Pairing(clock)
         self._told: dict[tuple[str, str], bytes] = {}
 
     def code_for(self, person: Person) -> str:
-        """A new code for this account, "" when too many wait already, or theirs was given a moment ago."""
+        """A new code for this account; "" if too many are waiting, or theirs was issued a moment ago."""
         return self._codes.code_for(person)
 
     def owner_of(self, code: str, by: Person) -> Person | None:
-        """Whose code it is, None when it is nobody's. Raises Locked for who has guessed too often."""
+        """The person with this code; None if it is unknown. Raises Locked after too many wrong tries."""
         return self._codes.owner_of(code, by)
 
     def missed(self, by: Person) -> None:
-        """The code that was typed was nobody's."""
+        """Count a wrong code that this person typed."""
         self._codes.missed(by)
 
     def confirmed(self, code: str, by: Person) -> bool:
-        """Whether this account has typed this code before, and was told what it means. The code is then used up."""
+        """Whether this account has typed this code before; the code is then used up. Otherwise remember that it has
+        typed it now.
+        """
         account, digest = (by.platform, by.id), self._codes.digest(code)
         if self._told.get(account) == digest:
             del self._told[account]
@@ -143,5 +147,5 @@ class Linking:
         return False
 
     def burn(self, code: str, by: Person) -> None:
-        """The code was seen by others: it links nobody any more."""
+        """Invalidate a code that others have seen."""
         self._codes.approve(code, by)

@@ -1,7 +1,7 @@
-"""Quotas: what the tasks of one person may take in a day, by tier.
+"""Quotas: how much the tasks of one person may use in a day, by tier.
 
-Nothing is counted beside the tasks and voice notes themselves, so that a restart changes nothing. A task counts, with
-all that it uses, on the day on which it was accepted; one for several phones counts as a task for each.
+Usage is computed from the stored tasks and voice notes alone, so that a restart changes nothing. A task counts in full
+on the day on which it was accepted; a task for several phones counts as one task for each.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from bot.texts import say, speaking
 
 @dataclass(frozen=True, slots=True)
 class QuotaStatus:
-    """What somebody has used of a tier on the day that ends at `ends` (Unix seconds)."""
+    """What a person has used of their tier on the day that ends at `ends` (Unix seconds)."""
 
     name: str
     tier: Tier
@@ -40,26 +40,26 @@ class QuotaStatus:
     ends: float
 
     def of(self, quota: str) -> tuple[float, float] | None:
-        """Used, and the limit; None where the tier has none."""
+        """The amount used and the limit; None if the tier does not limit it."""
         limit: float | None = getattr(self.tier, quota)
         return None if limit is None else (_amount(self.used, quota), limit)
 
     def used_up(self, quotas: Collection[str] = QUOTAS) -> str:
-        """The first of these of which nothing is left, "" while there is some of each."""
+        """The first of these quotas that is used up; "" if none is."""
         for quota in quotas:
             if (found := self.of(quota)) is not None and found[0] >= found[1]:
                 return quota
         return ""
 
     def has_room_for(self, tasks: int) -> bool:
-        """Whether so many more tasks can be given."""
+        """Whether this many more tasks are allowed today."""
         return self.tier.tasks is None or self.used.tasks + tasks <= self.tier.tasks
 
 
 class Quotas:
-    """Implements agent.limits.Allowance and bot.tasks.limits.AdmissionCheck.
+    """Checks quotas. Implements agent.limits.Allowance and bot.tasks.limits.AdmissionCheck.
 
-    `settings` gives those of this moment; days are those of `zone`, `clock` gives Unix seconds.
+    `settings` returns the current settings; days are those of `zone`; `clock` returns Unix seconds.
     """
 
     def __init__(
@@ -78,11 +78,10 @@ class Quotas:
         self._audited: set[str] = set()
 
     def tier_of(self, person: Person, where: Address) -> str:
-        """The name of this person's tier there, "" for none: what they use is then not limited.
+        """The name of this person's tier at a place; "" if their use is not limited.
 
-        What an admin gave to the person comes first, else what was given to their roles; without either an admin has
-        none and everybody else the default. Of several given to the person the smallest counts, of several roles the
-        largest.
+        A tier given to the person comes first, then tiers given to their roles. Without either, admins have no tier and
+        everybody else the default. Of several given to the person the smallest counts, of several roles the largest.
         """
         policy, settings = self._rights.policy, self._settings()
         if own := self._own(person):
@@ -93,7 +92,7 @@ class Quotas:
         return "" if is_admin(person, where, policy) else settings.default_tier
 
     async def standing(self, person: Person, where: Address) -> QuotaStatus | None:
-        """What this person has used today, None without a tier or when it is not defined."""
+        """What this person has used today; None without a tier, or if the tier is not defined."""
         name = self.tier_of(person, where)
         tier = self._settings().tiers.get(name)
         if tier is None:
@@ -102,7 +101,7 @@ class Quotas:
         return QuotaStatus(name, tier, await self._store.usage.total(begin, end, self._people(person)), end)
 
     async def admit(self, transaction: Transaction, task: Task, request: TaskRequest) -> None:
-        """See Gate."""
+        """Check that the person's quotas leave room for the task that was just written. Raises OverQuota."""
         name = self.tier_of(request.person, request.origin.address)
         if not name:
             return
@@ -122,7 +121,7 @@ class Quotas:
         await self._store.tiers.accepted_with(transaction, task.id, name)
 
     async def admit_voice(self, person: Person, where: Address) -> None:
-        """Let somebody speak: to write down what they say costs money. Raises OverQuota when none is left."""
+        """Check that the person may send a voice note, as transcribing it costs money. Raises OverQuota."""
         name = self.tier_of(person, where)
         if not name:
             return
@@ -134,7 +133,7 @@ class Quotas:
             raise OverQuota(words, _detail(standing, quota))
 
     async def heard(self, task: Task, person: Person) -> None:
-        """The roles that the person has now decide the tier of the task, as they did when it was given; see Admission.
+        """Let the person's current roles decide the tier of the task, instead of those they had when it was given.
 
         Raises StoreError.
         """
@@ -142,8 +141,8 @@ class Quotas:
             await self._store.tiers.now_with(task.id, self.tier_of(person, task.origin))
 
     async def reached(self, task: str, steps: int, usage: Usage) -> Fault | None:
-        """See Allowance. What the person's other tasks use meanwhile counts too. A store that is away is waited for:
-        the task stands still meanwhile.
+        """The limit that the task has reached, counting what the person's other tasks use meanwhile; None if there
+        is none. Waits while the store is unavailable, which holds up the task.
         """
         return await patiently(lambda: self._reached(task, steps, usage), seconds=PATIENCE_S)
 
@@ -179,7 +178,7 @@ class Quotas:
             return await self._told(found, fault, _detail(standing, quota))
 
     def time_of(self, standing: QuotaStatus) -> str:
-        """When it begins anew, for people."""
+        """The time at which the quota begins anew, in words."""
         return self._time(standing.ends)
 
     def _own(self, person: Person) -> str:
@@ -188,7 +187,7 @@ class Quotas:
         return smallest(given, self._settings().tiers)
 
     def _people(self, person: Person) -> tuple[Person, ...]:
-        """All accounts of the person: what they use is counted together."""
+        """All accounts of the person, whose use is counted together."""
         return self._rights.policy.accounts(person)
 
     def _standing(self, name: str, used: UsageTotals, end: float) -> QuotaStatus | None:
@@ -206,7 +205,7 @@ class Quotas:
         return Fault(FaultKind.BUDGET, happened, not_done, then, Outcome.BLOCKED)
 
     async def _told(self, task: Task, fault: Fault, detail: str) -> Fault:
-        """The fault, once in the audit: it is found again at every look until the task has ended."""
+        """Record the fault in the audit, once per task: every further check finds it again."""
         if task.id not in self._audited:
             whole = task.parent or task.id
             await self._store.audit.note(AuditKind.OVER_QUOTA, task.person, task=whole, detail=detail)
@@ -215,11 +214,11 @@ class Quotas:
 
 
 _NOWHERE = Address("", "", "")
-"""Where no role counts."""
+"""An address at which no role counts."""
 
 
 def amount(standing: QuotaStatus, quota: str) -> str:
-    """How much is used of how much, such as "3 of 20 tasks"."""
+    """The amount used and the limit in words, such as "3 of 20 tasks"."""
     used, limit = standing.of(quota) or (0, 0)
     return say(f"quota.amount.{quota}", used=_number(used), limit=_number(limit))
 

@@ -1,4 +1,4 @@
-"""The rights that hold now: the lists of the settings, and what admins have given on top of them."""
+"""The rights in force: the lists of the settings, and what admins have given in addition."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from bot.store.store import Store
 
 
 class Rights:
-    """Holds the policy of this moment. It is replaced whole after a change, so that every question is answered by one
-    state. Ask for `policy` at each use, and keep it nowhere.
+    """Holds the current access policy, which is replaced as a whole after each change. Read `policy` for each use
+    instead of keeping it.
     """
 
     def __init__(
@@ -40,34 +40,34 @@ class Rights:
     async def open(
         cls, lists: Policy, store: Store, pairing: Pairing | None = None, linking: Linking | None = None
     ) -> Rights:
-        """The lists of the settings with what was given before. Raises StoreError."""
+        """Load what admins have given, and combine it with the lists of the settings. Raises StoreError."""
         rights = cls(lists, store, pairing, linking)
         await rights.tokens.load()
         await rights._read()
         return rights
 
     async def replace_lists(self, lists: Policy) -> None:
-        """The settings name others from now on. Raises StoreError."""
+        """Use these lists of the settings from now on. Raises StoreError."""
         async with self._turn:
             self._lists = lists
             await self._read()
 
     async def refresh(self) -> None:
-        """Something else that the policy is made of was changed. Raises StoreError."""
+        """Rebuild the policy because something else that it is made of has changed. Raises StoreError."""
         async with self._turn:
             await self._read()
 
     def listed_chats(self, platform: str) -> frozenset[str]:
-        """The chats that the settings name, by the ids that stand there."""
+        """The chats that the settings name, by the ids written there."""
         return self._lists.platforms[platform].chats if platform in self._lists.platforms else frozenset()
 
     @property
     def policy(self) -> Policy:
-        """What holds now."""
+        """The current access policy."""
         return self._policy
 
     async def allow(self, grant: Grant, by: Person) -> None:
-        """Give a right; see `Grants.give` for what it takes the place of. Raises StoreError."""
+        """Give a right; see `Grants.give` for what it replaces. Raises StoreError."""
 
         async def work(transaction: Transaction) -> None:
             await self._store.grants.give(transaction, grant)
@@ -78,11 +78,11 @@ class Rights:
             await self._read()
 
     async def deny(self, subject: Subject, by: Person, phone: str = "") -> tuple[Grant, ...]:
-        """Take back what was given, for one phone or ("") all of it. Returns what that was. Raises StoreError."""
+        """Take away what was given, for one phone or ("") all, and return it. Raises StoreError."""
         return await self._take(lambda grant: Subject.of(grant) == subject and phone in {"", grant.phone}, by)
 
     async def give_tier(self, subject: Subject, tier: str, by: Person) -> None:
-        """Put somebody, or everybody with a role, into a tier. Raises StoreError."""
+        """Put a person, or everybody with a role, into a tier. Raises StoreError."""
         gift = TierGift(subject.platform, subject.id, tier, guild=subject.guild)
 
         async def work(transaction: Transaction) -> None:
@@ -94,7 +94,7 @@ class Rights:
             await self._read()
 
     async def take_tier(self, subject: Subject, by: Person) -> str:
-        """Take somebody out of the tier that was given. Returns its name, "" when there was none. Raises StoreError."""
+        """Take back the tier that was given. Returns its name, "" if there was none. Raises StoreError."""
 
         async def work(transaction: Transaction) -> str:
             taken = await self._store.tiers.take(transaction, subject.platform, subject.guild, subject.id)
@@ -108,8 +108,8 @@ class Rights:
             return taken
 
     async def link(self, known: Person, other: Person) -> bool:
-        """Both accounts are one person's from now on. False when one of them has an account on the other's platform
-        already. Raises StoreError.
+        """Link two accounts as one person's. False if one of them already has an account on the other's platform.
+        Raises StoreError.
         """
 
         async def work(transaction: Transaction) -> bool:
@@ -125,7 +125,7 @@ class Rights:
             return joined
 
     async def unlink(self, subject: Subject, by: Person) -> tuple[Person, ...]:
-        """The account stands for itself again. Returns those that it was linked with. Raises StoreError."""
+        """Unlink an account. Returns the accounts it was linked with. Raises StoreError."""
 
         async def work(transaction: Transaction) -> tuple[Person, ...]:
             others = await self._store.links.leave(transaction, subject.platform, subject.id)
@@ -150,7 +150,7 @@ class Rights:
         days: int = DAYS,
         approves_by_mcp: bool = False,
     ) -> tuple[Token, str]:
-        """Make a token, which holds from now on; it and its secret. Raises TokenRefused or StoreError."""
+        """Make a token, valid at once; returns it and its secret. Raises TokenRefused or StoreError."""
         async with self._turn:
             made = await self.tokens.add(
                 name, rights, by, owner=owner, phones=phones, days=days, approves_by_mcp=approves_by_mcp
@@ -159,7 +159,7 @@ class Rights:
             return made
 
     async def revoke_token(self, name: str, by: Person) -> Token | None:
-        """Take a token back; None when there is none of this name. Raises StoreError."""
+        """Revoke a token and return it; None if there is none with this name. Raises StoreError."""
         async with self._turn:
             try:
                 return await self.tokens.revoke(name, by)
@@ -191,5 +191,5 @@ class Rights:
 
 
 def detail_of(grant: Grant) -> str:
-    """What is given to whom, for the audit: `discord:42 approve pixel`."""
+    """The grant in a form for the audit, such as `discord:42 approve pixel`."""
     return " ".join(part for part in (str(Subject.of(grant)), grant.right.value, grant.phone) if part)

@@ -1,4 +1,6 @@
-"""The roles of somebody who does not write at this moment: asked of the platform each time, and never kept."""
+"""Looks up the roles of people who are not writing at the moment; the platform is asked each time, and nothing is
+stored.
+"""
 
 from __future__ import annotations
 
@@ -13,20 +15,17 @@ from bot.domain.chat import Chat, ChatError, FloodWait, KnowsRoles
 from bot.people.access import Policy
 
 ANSWER_S: Final = 20.0
-"""Seconds that a platform has to tell somebody's roles."""
+"""Seconds that a platform has to return somebody's roles."""
 
 logger = logging.getLogger(__name__)
 
 
 class RolesUnknown(Exception):
-    """Rights or tiers hang on roles there, and the platform does not tell who has which."""
+    """Rights or tiers depend on roles there, and the platform does not say who has which."""
 
 
 async def with_roles(person: Person, place: Place, policy: Policy, chats: Mapping[str, Chat]) -> Person:
-    """The person with the roles that they have on the place's server now, where roles mean anything there.
-
-    Raises RolesUnknown.
-    """
+    """The person with their current roles on the place's server, if roles mean anything there. Raises RolesUnknown."""
     guild = place.address.guild
     if not _matter(guild, policy):
         return replace(person, roles=frozenset())
@@ -42,7 +41,7 @@ async def with_roles(person: Person, place: Place, policy: Policy, chats: Mappin
 def asker(
     policy: Callable[[], Policy], chats: Mapping[str, Chat]
 ) -> Callable[[Person, Place], Awaitable[Person | None]]:
-    """What gives a person with the roles that they have now, None when the platform does not tell."""
+    """A function that returns a person with their current roles, or None if the platform does not answer."""
 
     async def ask(person: Person, place: Place) -> Person | None:
         try:
@@ -54,7 +53,7 @@ def asker(
 
 
 def can_be_asked(person: Person, chats: Mapping[str, Chat]) -> bool:
-    """Whether the person's platform tells roles of people who do not write at that moment."""
+    """Whether the platform can look up the roles of this person while they are not writing."""
     return _book(person, chats) is not None
 
 

@@ -1,4 +1,4 @@
-"""Who is meant by a right (a person, or everybody with a role), and who is shown which commands."""
+"""To whom a right is given (a person, or everybody with a role), and who is shown which commands."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ _PERSON: Final = re.compile(r"(?:(?P<platform>[a-z][a-z0-9_]*):)?(?P<id>\S+)", r
 
 @dataclass(frozen=True, slots=True)
 class Naming:
-    """How people are named on one platform."""
+    """How typed text refers to people on one platform."""
 
     person: re.Pattern[str] = _NUMBER
-    """What an id looks like."""
+    """The pattern of a person's id."""
     mention: re.Pattern[str] | None = None
-    """What a mention becomes in a typed text, with groups `id` and, where there are roles, `role`."""
+    """The pattern of a mention in typed text, with the group `id` and, if there are roles, `role`."""
     roles: bool = False
-    """Whether there are servers with roles."""
+    """Whether the platform has servers with roles."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,31 +38,32 @@ class Subject:
 
     @classmethod
     def of(cls, grant: Grant) -> Subject:
-        """To whom a right was given."""
+        """The subject to whom this right was given."""
         return cls(grant.platform, grant.id, grant.guild)
 
     @classmethod
     def of_person(cls, person: Person) -> Subject:
-        """An account."""
+        """The subject for an account."""
         return cls(person.platform, person.id)
 
     @property
     def person(self) -> Person:
-        """The account that is meant; a role is nobody's."""
+        """The account that is meant; None for a role."""
         assert not self.guild
         return Person(self.platform, self.id)
 
     def __str__(self) -> str:
-        """As it can be typed."""
+        """The subject in the form in which it can be typed."""
         return f"role:{self.guild}/{self.id}" if self.guild else f"{self.platform}:{self.id}"
 
 
 def subject_named(text: str, here: Address, namings: Mapping[str, Naming]) -> Subject | None:
-    """Whom a word means here: a mention, `42`, `PLATFORM:42`, `role:7`, `role:SERVER/7`. None when it means nobody.
+    """The subject that a word names: a mention, `42`, `PLATFORM:42`, `role:7` or `role:SERVER/7`. None if it names
+    none.
 
-    A number alone is a person of the platform where it is written, a role alone is one of that server. `namings` are
-    those of all platforms by name; a mention or a role of a server is one of the platform where it is written, else of
-    the first that has such.
+    A plain number is a person of the platform where it is typed, a plain role one of that server. `namings` are those
+    of all platforms by name. A mention, or a role with its server, is read for the platform where it is typed,
+    otherwise for the first one that has them.
     """
     near = sorted(namings.items(), key=lambda known: known[0] != here.platform)
     for platform, naming in near:
@@ -83,16 +84,18 @@ def subject_named(text: str, here: Address, namings: Mapping[str, Naming]) -> Su
 
 @dataclass(frozen=True, slots=True)
 class Audience:
-    """The people who see one menu: everybody in a chat, or one person in it."""
+    """Who sees one menu of commands: everybody in a chat, or one person in it."""
 
     chat: str
-    """A group's id, or a person's for the private chat."""
+    """The id of a group, or of a person for their private chat."""
     person: str = ""
     admin: bool = False
 
 
 def audiences(policy: Policy, platform: str) -> tuple[Audience, ...]:
-    """The menus of people who are named and of the chats on the list. Only shows: what counts is asked at each use."""
+    """The audiences for whom menus are set: people with rights and listed chats. Menus only show commands; rights
+    are checked at each use.
+    """
     lists = policy.platforms.get(platform, Lists())
     grants = [grant for grant in policy.grants if grant.platform == platform and not grant.guild]
     if not lists.any_set and not grants:

@@ -1,7 +1,7 @@
-"""The tokens that hold now: made, found by their secret, used, and taken back.
+"""The valid access tokens: making, finding by secret, using and revoking them.
 
-A secret is 256 random bits behind `ogt_`. It is shown once; kept is its SHA-256, which for so many random bits needs
-neither salt nor slowness.
+A secret is 256 random bits after the prefix `ogt_`. It is shown once; its SHA-256 is stored, which for this many random
+bits needs neither a salt nor a slow hash.
 """
 
 from __future__ import annotations
@@ -27,25 +27,25 @@ from bot.texts import say
 PREFIX: Final = "ogt_"
 SECRET_BYTES: Final = 32
 LONGEST: Final = 200
-"""Characters of a secret that are looked at: ours are shorter."""
+"""Maximum characters of a secret that is looked up; ours are shorter."""
 DAYS: Final = 90
-"""How long a token holds when nothing else is said."""
+"""Days for which a token is valid unless another number is given."""
 MOST_DAYS: Final = 3650
 MOST: Final = 200
-"""Tokens at once: they are held in memory."""
+"""Maximum tokens at once, as they are held in memory."""
 DAY_S: Final = 86400.0
 USE_KEPT_EVERY_S: Final = 60.0
-"""Seconds between two notes on the disk that a token is used."""
+"""Seconds between two writes of when a token was last used."""
 
 logger = logging.getLogger(__name__)
 
 
 class TokenRefused(Exception):
-    """The token was not made; the text says why."""
+    """The token could not be made; the text says why."""
 
 
 class Tokens:
-    """Holds all tokens in memory, so that a request asks no disk. `clock` gives Unix seconds."""
+    """Holds all tokens in memory, so that a request needs no disk access. `clock` returns Unix seconds."""
 
     def __init__(self, store: Store, clock: Callable[[], float] = time.time) -> None:
         self._store = store
@@ -57,24 +57,24 @@ class Tokens:
         self._touching: set[asyncio.Task[None]] = set()
 
     async def load(self) -> None:
-        """Read what is kept. Raises StoreError."""
+        """Read the stored tokens. Raises StoreError."""
         self._by_digest = dict(await self._store.tokens.all())
 
     def on_change(self, listener: Callable[[], None]) -> Callable[[], None]:
-        """Call `listener` after a token was taken back; it must be quick. Returns what ends this."""
+        """Call `listener` after a token was revoked; it must be quick. Returns a function that unsubscribes it."""
         self._listeners.append(listener)
         return lambda: self._listeners.remove(listener)
 
     def listed(self) -> tuple[Token, ...]:
-        """Every token that is kept, by name; those that have expired too."""
+        """All stored tokens by name, including expired ones."""
         return tuple(sorted(self._by_digest.values(), key=lambda token: token.name))
 
     def named(self, name: str) -> Token | None:
-        """The token of this name while it holds."""
+        """The valid token with this name; None if there is none."""
         return next((token for token in self._by_digest.values() if token.name == name and self._holds(token)), None)
 
     def find(self, secret: str) -> Token | None:
-        """The token with this secret while it holds; that it was used counts."""
+        """The valid token with this secret, recording its use; None if there is none."""
         if not secret.startswith(PREFIX) or len(secret) > LONGEST:
             return None
         digest = digest_of(secret)
@@ -91,17 +91,17 @@ class Tokens:
         return token
 
     def holds(self, token: Token) -> bool:
-        """Whether this very token still holds: one that was made later under its name is another."""
+        """Whether this very token is still valid; a later one with the same name is another token."""
         now = self.named(token.name)
         return now is not None and now.made == token.made
 
     @property
     def grants(self) -> tuple[Grant, ...]:
-        """What the tokens that hold may do."""
+        """The rights of all valid tokens."""
         return tuple(grant for token in self.listed() if self._holds(token) for grant in token.grants)
 
     def with_accounts(self, links: Sequence[tuple[Person, ...]]) -> tuple[tuple[Person, ...], ...]:
-        """The accounts of each person, those of their tokens added: what they use is counted with the person's."""
+        """The accounts of each person, with those of their tokens added: use of a token counts as its owner's."""
         people = [list(accounts) for accounts in links]
         for token in self.listed():
             owner = (token.owner.platform, token.owner.id)
@@ -124,7 +124,7 @@ class Tokens:
         days: int = DAYS,
         approves_by_mcp: bool = False,
     ) -> tuple[Token, str]:
-        """Make a token; it and its secret, which is nowhere else. Raises TokenRefused or StoreError."""
+        """Make a token. Returns it and its secret, which is stored nowhere. Raises TokenRefused or StoreError."""
         if not NAME.fullmatch(name):
             raise TokenRefused(say("token.name", name=name[:40]))
         if not 1 <= days <= MOST_DAYS:
@@ -156,7 +156,7 @@ class Tokens:
         return token, secret
 
     async def revoke(self, name: str, by: Person) -> Token | None:
-        """Take a token back: from now on it opens nothing. None when there is none of this name. Raises StoreError."""
+        """Revoke a token; it is invalid at once. None if there is none with this name. Raises StoreError."""
 
         async def work(transaction: Transaction) -> None:
             await self._store.tokens.remove(transaction, name)
@@ -180,7 +180,7 @@ class Tokens:
         return tuple(token for token in self.listed() if (token.owner.platform, token.owner.id) == (platform, person))
 
     def _holds(self, token: Token) -> bool:
-        """A clock that was set back before the token was made lets nobody in either."""
+        """Whether a token is valid now; not if the clock was set back to before the token was made."""
         return token.made - DAY_S <= self._clock() < token.expires
 
     async def _touch(self, name: str, used: float) -> None:
@@ -191,12 +191,12 @@ class Tokens:
 
 
 def digest_of(secret: str) -> str:
-    """What is kept of a secret."""
+    """The digest under which a secret is stored."""
     return hashlib.sha256(secret.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def detail_of(token: Token) -> str:
-    """What was made for whom, for the audit: `ci discord:42 approve,use pixel`."""
+    """The token in a form for the audit, such as `ci discord:42 approve,use pixel`."""
     owner = "" if token.owner.platform == API_PLATFORM else f"{token.owner.platform}:{token.owner.id}"
     rights = ",".join(sorted(token.rights))
     return " ".join(part for part in (token.name, owner, rights, ",".join(token.phones)) if part)

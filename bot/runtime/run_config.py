@@ -61,7 +61,7 @@ class RunConfigs:
         self.waited_for[0].tested(cause)
 
     def take(self) -> RunConfig:
-        """See RunConfigSource."""
+        """The configuration of this moment, to be given back."""
         self._made[-1].taken += 1
         return self._terms
 

@@ -40,13 +40,13 @@ _RELEASE: Final = update(missed).where(_THAT).values(done=False)
 
 
 class MissedTable:
-    """What was missed, in the order in which it came."""
+    """The missed messages, in order of arrival."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     async def add(self, late: Late, *, now: float) -> bool:
-        """Keep it, and forget what is too old. False when its event is kept already."""
+        """Store a missed message, and remove those that are too old. False if its event is stored already."""
 
         async def work(transaction: Transaction) -> bool:
             await transaction.fetch(_FORGET_OLD, {"oldest": now - KEEP_SECONDS})
@@ -55,36 +55,36 @@ class MissedTable:
         return await self._database.write(work)
 
     async def get(self, missed: str) -> Missed | None:
-        """The one with this number, None when there is none (any more)."""
+        """The missed message with this number; None if there is none."""
         number = row_number(missed)
         return None if number is None else _MISSED.first(await self._database.fetch(_GET, {"id": number}))
 
     async def unlisted(self) -> tuple[Address, ...]:
-        """The places where something is still to be listed."""
+        """The places with messages that still have to be listed."""
         return tuple(address_of(row["place_address"]) for row in await self._database.fetch(_UNLISTED))
 
     async def to_list(self, place: Address) -> tuple[Missed, ...]:
-        """What is to be listed there."""
+        """The messages to list at this place."""
         return _MISSED.read_all(await self._database.fetch(_TO_LIST, {"place": address_text(place)}))
 
     async def listed_in(self, message: MessageRef) -> tuple[Missed, ...]:
-        """What that message lists."""
+        """The missed messages that this message lists."""
         return _MISSED.read_all(await self._database.fetch(_LISTED_IN, {"message": message_text(message)}))
 
     async def list_in(self, missed: tuple[Missed, ...], message: MessageRef) -> None:
-        """Keep that these stand in that message now."""
+        """Record that this message lists these missed messages."""
         await self._each(_LIST, missed, message=message_text(message))
 
     async def forget(self, missed: tuple[Missed, ...]) -> None:
-        """There is no place to list them any more."""
+        """Remove these missed messages, which have no place where they could be listed any more."""
         await self._each(_FORGET, missed)
 
     async def claim(self, missed: str) -> bool:
-        """Mark one as being done; False when somebody was faster."""
+        """Mark a missed message as being carried out; False if another press was faster."""
         return bool(await self._database.execute(_CLAIM, {"id": int(missed)}))
 
     async def release(self, missed: str) -> None:
-        """Mark one that could not be done after all: it may be pressed for again."""
+        """Mark a missed message as not carried out after all, so that it can be pressed for again."""
         await self._database.execute(_RELEASE, {"id": int(missed)})
 
     async def _each(self, statement: Statement, missed: tuple[Missed, ...], **values: Value) -> None:

@@ -32,7 +32,7 @@ class Checkpoints(BaseCheckpointSaver[str], ABC):
 
     @property
     def trouble(self) -> str:
-        """Why nothing can be written now; "" while it can, or nobody has tried."""
+        """Why writing fails at the moment; "" if it works, or was not tried."""
         return self._writes.trouble
 
     async def probe(self) -> None:
@@ -47,11 +47,11 @@ class Checkpoints(BaseCheckpointSaver[str], ABC):
 
     @abstractmethod
     async def size(self) -> int:
-        """How many bytes they take on the disk."""
+        """Bytes that the checkpoints take on the disk."""
 
     @abstractmethod
     async def forget(self, task: str) -> None:
-        """Remove what is kept of a task and its runs."""
+        """Delete the checkpoints of a task and its runs."""
 
 
 def serializer() -> JsonPlusSerializer:

@@ -1,4 +1,4 @@
-"""What modules of the store see of a database: rows, the parameters of statements, and an open transaction."""
+"""The store's view of a database: rows, statement parameters, and open transactions."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ Result = TypeVar("Result")
 
 
 class Row(Protocol):
-    """A row of a result, with its columns by their names and by their places."""
+    """A row of a result, whose columns can be read by name and by position."""
 
     def __getitem__(self, column: int | str, /) -> Any:  # noqa: ANN401 - what the column holds
-        """The value of a column."""
+        """The value of one column."""
         ...
 
     def __iter__(self) -> Iterator[Any]:
-        """The values in the order of the columns."""
+        """Iterate over the values in column order."""
         ...
 
     def keys(self) -> Iterable[str]:
@@ -31,11 +31,11 @@ class Row(Protocol):
 
 
 class Source(Protocol):
-    """Where statements can be run: the database itself for reading, one of its reads, or an open transaction."""
+    """Runs statements: the database (for reading), one of its reads, or an open transaction."""
 
     async def fetch(self, statement: str | Statement, values: Values = ()) -> list[Row]:
-        """Run one statement and return all its rows. Raises StoreError, and StoreConflict when a constraint forbids
-        what it would write.
+        """Run one statement and return all its rows. Raises StoreError, or StoreConflict if a constraint forbids the
+        change.
         """
         ...
 
@@ -45,18 +45,18 @@ Run = Callable[[str | Statement, Values], list[Row]]
 
 
 class Statements:
-    """Implements `Source` on one connection."""
+    """Runs statements on one connection. Implements `Source`."""
 
     def __init__(self, run: Run) -> None:
         self._run = run
 
     async def fetch(self, statement: str | Statement, values: Values = ()) -> list[Row]:
-        """See Source."""
+        """Run one statement and return all its rows."""
         return self._run(statement, values)
 
 
 class Transaction(Statements):
-    """An open transaction. What is run in it is committed together, or not at all."""
+    """An open transaction: its statements are committed together, or not at all."""
 
     def __init__(self, run: Run) -> None:
         super().__init__(run)
@@ -71,19 +71,21 @@ class Database(Protocol):
 
     @property
     def engine(self) -> Engine:
-        """What kind of database it is."""
+        """The kind of database."""
         ...
 
     async def close(self) -> None:
-        """Finish what is being written and close it."""
+        """Finish the write in progress and close the database."""
         ...
 
     async def fetch(self, statement: str | Statement, values: Values = (), *, patience: float = 0.0) -> list[Row]:
-        """Read what is committed. A server that is away is waited for `patience` seconds. Raises StoreError."""
+        """Read committed data. Waits up to `patience` seconds for an unavailable server. Raises StoreError."""
         ...
 
     async def read(self, work: Callable[[Source], Awaitable[Result]], *, patience: float = 0.0) -> Result:
-        """Several reads on one way to the connection's thread: `work` waits for nothing else. Raises StoreError."""
+        """Run several reads in one trip to the connection's thread; `work` must await nothing else. Raises
+        StoreError.
+        """
         ...
 
     async def write(self, work: Callable[[Transaction], Awaitable[Result]], *, patience: float = 0.0) -> Result:
@@ -101,36 +103,36 @@ class Database(Protocol):
         ...
 
     async def erase(self, work: Callable[[Transaction], Awaitable[list[Result]]]) -> list[Result]:
-        """As `write`, for `work` that returns what it removes, of which as little as the engine can is left on the
-        disk. Raises StoreError.
+        """Like `write`, for `work` that returns what it removes; the engine leaves as little of that as it can on
+        the disk. Raises StoreError.
         """
         ...
 
     async def size(self) -> int:
-        """How many bytes it takes on the disk. Raises StoreError."""
+        """Bytes that the database takes on the disk. Raises StoreError."""
         ...
 
     @property
     def trouble(self) -> str:
-        """Why nothing can be written now, in the engine's words; "" while it can, or nobody has tried."""
+        """Why writing fails at the moment, in the engine's words; "" if it works, or was not tried."""
         ...
 
     @property
     def is_ours(self) -> bool:
-        """Whether it is certain that no other service acts on it now. What is done outside, and cannot be taken back,
-        is done only then.
+        """Whether it is certain that no other service is using the record now. Irreversible actions outside require
+        this.
         """
         ...
 
     async def probe(self) -> None:
-        """While nothing can be written, look whether it can again: whoever waits does not write."""
+        """While writing fails, try whether it works again, since those who wait do not write."""
         ...
 
 
 def to_its_end(work: Awaitable[Result]) -> Result:
-    """The result of what waits for nothing but statements, in the thread in which these are run.
+    """Run a coroutine that awaits nothing but statements, in the thread in which these run, and return its result.
 
-    Raises what it raises, and RuntimeError when it waits for something else: the database would be locked meanwhile.
+    Raises what it raises, and RuntimeError if it awaits something else, which would keep the database locked.
     """
     waiting = work.__await__()
     try:

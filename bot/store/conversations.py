@@ -24,21 +24,21 @@ Role = Literal["user", "assistant"]
 
 @dataclass(frozen=True, slots=True)
 class Conversation:
-    """A place where tasks are given. `owner` is whose it is, as platform:id; times are Unix seconds."""
+    """A conversation, in which a program gives tasks. `owner` is its person as platform:id; times are Unix seconds."""
 
     id: str
     owner: str
     title: str
     made: float
     updated: float
-    """When something was last said or done in it."""
+    """When something last happened in it."""
     guidance: Guidance = AS_SET
-    """How the tasks that are given in it from now on are to be thought about."""
+    """Instructions and model settings for the tasks that are given in it from now on."""
 
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """A message of a conversation. `question` is the id of the question that it asks, "" for none."""
+    """A message in a conversation. `question` is the id of the question that it asks, "" for none."""
 
     id: int
     role: Role
@@ -108,7 +108,7 @@ class Conversations:
         self._clock = clock
 
     async def add(self, number: str, owner: str, title: str, guidance: Guidance = AS_SET) -> Conversation:
-        """Begin one; the one that is there already under this id stays as it is."""
+        """Add a conversation; one that exists with this id stays as it is."""
 
         async def work(transaction: Transaction) -> Conversation:
             now = self._clock()
@@ -119,26 +119,26 @@ class Conversations:
         return await self._database.write(work)
 
     async def get(self, number: str) -> Conversation | None:
-        """The conversation with this id, None when there is none."""
+        """The conversation with this id; None if there is none."""
         return _CONVERSATION.first(await self._database.fetch(_GET, {"id": number}))
 
     async def of(self, owners: Sequence[str], limit: int, *, before: str = "") -> tuple[Conversation, ...]:
-        """Those of these owners, the latest first; with `before`, those that were begun earlier than that one."""
+        """The conversations of these owners, latest first; with `before`, only those begun before that one."""
         values: Parameters = {"owners": json_text(list(owners)), "before": before, "limit": limit}
         return _CONVERSATION.read_all(await self._database.fetch(_EARLIER if before else _OF, values))
 
     async def change(self, number: str, title: str, guidance: Guidance) -> None:
-        """Call it so, and have its later tasks thought about so. Raises StoreError."""
+        """Rename a conversation, and set the guidance for its later tasks. Raises StoreError."""
         kept = guidance.model_dump_json(exclude_defaults=True)
         values: Parameters = {"id": number, "title": title, "guidance": kept, "updated": self._clock()}
         await self._database.execute(_CHANGE, values)
 
     async def remove(self, number: str) -> None:
-        """Forget it, with all that was said; its tasks stay, with their logs."""
+        """Delete a conversation and its messages; its tasks and their logs stay."""
         await self._database.execute(_REMOVE, {"id": number})
 
     async def say(self, conversation: str, text: str, *, task: str, key: str) -> Said:
-        """A person's words about a task; the same key is kept once."""
+        """Add a person's message about a task; the same key is stored once."""
 
         async def work(transaction: Transaction) -> Said:
             await transaction.fetch(_UPDATED, {"id": conversation, "updated": self._clock()})
@@ -151,7 +151,7 @@ class Conversations:
         return _SAID.first(await self._database.fetch(_GET_MESSAGE, {"conversation": conversation, "id": number}))
 
     async def delete_message(self, conversation: str, number: int) -> None:
-        """Forget what was said in this message, and what was thought about its task. Raises StoreError."""
+        """Delete this message's text, and the thoughts about its task. Raises StoreError."""
 
         async def work(transaction: Transaction) -> None:
             await transaction.fetch(_DELETE_MESSAGE, {"conversation": conversation, "id": number})
@@ -161,23 +161,23 @@ class Conversations:
         await self._database.write(work)
 
     async def with_deleted(self, tasks: Sequence[str]) -> frozenset[str]:
-        """Those of these tasks of which a message was deleted: what was said with them is to be forgotten."""
+        """Those of these tasks that had a message deleted, so that its contents must not be used."""
         rows = await self._database.fetch(_WITH_DELETED, {"tasks": json_text([int(task) for task in tasks])})
         return frozenset(str(row["task"]) for row in rows)
 
     async def messages(self, conversation: str, limit: int, *, after: int = 0) -> tuple[Said, ...]:
-        """What was said behind the message `after`, in order."""
+        """The messages after the message `after`, in order."""
         values: Parameters = {"conversation": conversation, "after": after, "limit": limit}
         return _SAID.read_all(await self._database.fetch(_BEHIND, values))
 
     async def count(self, transaction: Transaction, conversation: str, events: int) -> int:
-        """So many more events of its tasks happen in it: the number of the last one, 0 for one that is gone."""
+        """Reserve numbers for this many more events. Returns the last number; 0 if the conversation is gone."""
         values: Parameters = {"id": conversation, "events": events, "updated": self._clock()}
         rows = await transaction.fetch(_COUNT, values)
         return int(rows[0]["told"]) if rows else 0
 
     async def note(self, transaction: Transaction, task: Task, event: LogEvent) -> int | None:
-        """Keep what such an event says in the conversation of its task: the id of the message, None for none."""
+        """Store what an event says as a message in its task's conversation. Returns the message's id, None for none."""
         match event:
             case Accepted():
                 said: tuple[Role, str, str, str] = ("user", event.text, "", f"user:{event.source or task.id}")
@@ -215,12 +215,12 @@ class Conversations:
 
 
 KEPT_S = 7 * 86400.0
-"""Seconds for which it is known what was answered to an Idempotency-Key; nobody tries again so late."""
+"""Seconds for which the response to an Idempotency-Key is kept; no client retries later."""
 
 
 @dataclass(frozen=True, slots=True)
 class Answered:
-    """What was answered to a request. `status` is 0 while it is worked on, or nobody knows what became of it."""
+    """The response to a request. `status` is 0 while the request is being processed, or if its result is unknown."""
 
     digest: str
     status: int
@@ -244,7 +244,7 @@ class ApiRequests:
         self._clock = clock
 
     async def begin(self, person: str, key: str, digest: str) -> Answered | None:
-        """Note that a request is worked on. What is known of it when it came before, else None."""
+        """Record that a request is being processed. Returns what is known if the same one came before, else None."""
 
         async def work(transaction: Transaction) -> Answered | None:
             now = self._clock()
@@ -257,10 +257,10 @@ class ApiRequests:
         return await self._database.write(work)
 
     async def finish(self, person: str, key: str, status: int, body: str) -> None:
-        """Keep what was answered. Raises StoreError."""
+        """Store the response. Raises StoreError."""
         values: Parameters = {"person": person, "key": key, "status": status, "body": body}
         await self._database.execute(_FINISH, values)
 
     async def forget(self, person: str, key: str) -> None:
-        """Nothing was done: the request may come again. Raises StoreError."""
+        """Forget a request that did nothing, so that it can be repeated. Raises StoreError."""
         await self._database.execute(_FORGET, {"person": person, "key": key})

@@ -60,7 +60,7 @@ class Figures:
 
 @dataclass(frozen=True, slots=True)
 class RefusalCount:
-    """So many refusals of one kind on one platform and day (UTC, YYYY-MM-DD)."""
+    """The number of refusals of one kind on one platform and day (UTC, YYYY-MM-DD)."""
 
     platform: str
     kind: str
@@ -83,7 +83,7 @@ class Refusals:
         self._clock = clock
 
     async def count(self, platform: str, kind: str) -> None:
-        """One more."""
+        """Count one more refusal."""
         day = datetime.fromtimestamp(self._clock(), UTC).date().isoformat()
         await self._database.execute(_REFUSE, _REFUSAL.values(RefusalCount(platform, kind, day, 1)))
 

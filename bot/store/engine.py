@@ -41,24 +41,24 @@ Statement = Select[Any] | UpdateBase
 
 
 class Engine(Protocol):
-    """A kind of database."""
+    """A kind of database, with what its SQL does differently."""
 
     def text(self, statement: Statement) -> str:
-        """The statement as the database reads it, with named parameters. It is written once for each statement: those
-        of the store are constants of their modules.
+        """The SQL text of a statement, with named parameters. It is made once per statement, as the store's are
+        module constants.
         """
         ...
 
     def schema(self) -> str:
-        """The script that makes the whole schema in an empty database, with what finds facts by their words."""
+        """The script that creates the whole schema in an empty database, including the word index of facts."""
         ...
 
     def any_of(self, words: Collection[str]) -> str:
-        """The parameter of `FactsWith`: one of these words, as they are; without words nothing is found."""
+        """The parameter of `FactsWith` that matches any of these words; without words nothing matches."""
         ...
 
     def forget_words(self) -> Sequence[str]:
-        """The statements after which no letters of removed facts are left in what finds them by their words."""
+        """The statements that remove all traces of deleted facts from the word index."""
         ...
 
 
@@ -92,12 +92,10 @@ class FactsWith(FunctionElement[int]):
 
 
 class LiteralCompiler(SQLCompiler):
-    """Writes the constants of a statement into its text, by which a database finds the index of a part of the rows;
-    only parameters with a name are left open.
-    """
+    """Writes constants into the statement's text, so that partial indexes can be used; named parameters stay open."""
 
     def visit_bindparam(self, bindparam: BindParameter[Any], *args: Any, **options: Any) -> str:  # noqa: ANN401
-        """See SQLCompiler."""
+        """Write a parameter without a name as a literal."""
         if not bindparam.required:
             options["literal_binds"] = True
         return str(super().visit_bindparam(bindparam, *args, **options))  # type: ignore[no-untyped-call]  # SQLAlchemy's
@@ -145,8 +143,8 @@ def has_words(fact: ColumnElement[int], parameter: str) -> ColumnElement[bool]:
 
 
 def insert(table: Table, columns: Collection[str]) -> Insert:
-    """An insert with a parameter for each of these columns. What it does at a conflict it is told by `on_conflict_…`,
-    which SQLite's has by the same names.
+    """An insert with one parameter per column. What happens on a conflict is set with SQLAlchemy's `on_conflict_…`
+    methods.
     """
     return Insert(table).values({column: bindparam(column) for column in columns})
 

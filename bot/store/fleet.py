@@ -182,7 +182,7 @@ class FleetTable:
         return await self._database.write(work)
 
     async def block(self, name: str, *, now: float) -> None:
-        """Let nobody in with the key of this host, until it is invited anew."""
+        """Refuse the key of this host until it is invited anew."""
         await self._database.execute(_BLOCK, {"name": name, "now": now}, patience=PATIENCE_S)
 
     async def phone_hosts(self) -> dict[str, str]:

@@ -92,7 +92,9 @@ class KnowledgeFolder:
         self._turn = asyncio.Lock()
 
     async def search(self, query: str, *, limit: int) -> tuple[Passage, ...]:
-        """See Knowledge. Raises StoreError when the folder or the index cannot be used."""
+        """The passages that fit the words best, best first; empty when none does. Raises StoreError when the folder
+        or the index cannot be used.
+        """
         async with self._turn:
             # A caller that is cancelled does not wait; the next one waits for the file instead.
             return await asyncio.to_thread(self._search, query, limit)

@@ -77,7 +77,7 @@ class LeaseTable:
         return await self._database.write(work)
 
     async def adopt(self, lease: Lease, *, now: float) -> None:
-        """Take over a lease that another record has given; whoever held the phone or a phone by this run is out."""
+        """Take over a lease given by another record; other leases of the phone or of this run end."""
 
         async def work(transaction: Transaction) -> None:
             values: Parameters = _LEASE.values(lease) | {"taken": now, "expires": now, "released": None}
@@ -87,12 +87,12 @@ class LeaseTable:
         await self._database.write(work)
 
     async def renew(self, alive: Iterable[RunId], *, expires: float) -> None:
-        """The heartbeat: the open leases of these runs hold until `expires`."""
+        """Extend the open leases of these runs until `expires`: the heartbeat."""
         runs = tuple(alive)
         await self._database.write(lambda transaction: _renew(transaction, runs, expires))
 
     async def release(self, run: RunId, *, now: float) -> None:
-        """The run's lease and ticket are over, where it has them."""
+        """End the run's lease and ticket, if it has them."""
 
         async def work(transaction: Transaction) -> None:
             values: Parameters = {"run": str(run), "now": now}
@@ -102,7 +102,7 @@ class LeaseTable:
         await self._database.write(work)
 
     async def release_all(self, *, now: float) -> tuple[Lease, ...]:
-        """Every lease is over, as the process that held them is proven dead: these are the leases that it held."""
+        """End every lease, as the process that held them is proven dead, and return those that it held."""
         return _LEASE.read_all(await self._database.execute(_RELEASE_OPEN, {"now": now}))
 
     async def ticket(self, run: RunId, *, first: bool, patience: float = 0.0) -> int:
@@ -128,11 +128,11 @@ class HandPictures:
         self._clock = clock
 
     async def add(self, message: MessageRef) -> None:
-        """A phone is shown there now."""
+        """Record that this message shows a phone held by hand."""
         await self._database.execute(_SHOW, {**_message(message), "sent": self._clock()})
 
     async def has(self, message: MessageRef) -> bool:
-        """Whether one was ever shown there."""
+        """Whether this message shows, or once showed, a phone held by hand."""
         return bool(await self._database.fetch(_SHOWN, _message(message)))
 
 

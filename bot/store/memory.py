@@ -82,7 +82,7 @@ class MemoryTable:
         self._embedder = embedder
 
     async def remember(self, person: str, text: str, *, phone: str = "", source: FactSource = "person") -> Fact:
-        """See Memory. Raises StoreError as well."""
+        """Keep a fact, in one line and at most MAX_FACT characters. Raises StoreError as well."""
         text, own = fact_text(person, text), self._own(person)
 
         async def work(transaction: Transaction) -> Fact:
@@ -98,7 +98,9 @@ class MemoryTable:
         return await self._database.write(work)
 
     async def recall(self, person: str, about: str, *, phone: str = "", limit: int = RECALLED) -> tuple[Fact, ...]:
-        """See Memory. Raises StoreError."""
+        """The facts that fit these words best, the best first; of those that hold for one phone only `phone`'s.
+        Raises StoreError.
+        """
         if not person:
             return ()
         own = self._own(person)
@@ -115,11 +117,13 @@ class MemoryTable:
         return tuple(found)
 
     async def all(self, person: str) -> tuple[Fact, ...]:
-        """See Memory. Raises StoreError."""
+        """All facts of the person, the oldest first. Raises StoreError."""
         return _FACT.read_all(await self._database.fetch(_ALL, {"own": self._own(person)}))
 
     async def forget(self, person: str, facts: Collection[int]) -> tuple[Fact, ...]:
-        """See Memory. What is removed is overwritten in the file, and in its log. Raises StoreError."""
+        """Remove those of these facts that are the person's, for good. What is removed is overwritten in the file,
+        and in its log. Raises StoreError.
+        """
         own = sorted(self._accounts(person)) if person else []
         values: Parameters = {"own": json_text(own), "facts": json_text(sorted(facts))}
 

@@ -46,7 +46,7 @@ _FORGET_MOST: Final = delete(offers).where(
 
 
 class Offers:
-    """What waits for a press."""
+    """Texts that wait for a press."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -66,9 +66,9 @@ class Offers:
         return _OFFER.first(await self._database.fetch(_GET, {"id": offer, "oldest": now - KEEP_SECONDS}))
 
     async def take(self, offer: str) -> bool:
-        """Forget an offer because it is being done; False when somebody was faster."""
+        """Remove an offer because it is being carried out; False if another press was faster."""
         return bool(await self._database.execute(_TAKE, {"id": offer}))
 
     async def forget_old(self, *, now: float) -> None:
-        """Nobody presses for these any more."""
+        """Remove the offers that are too old to be pressed for."""
         await self._database.execute(_FORGET_OLD, {"oldest": now - KEEP_SECONDS})

@@ -25,33 +25,33 @@ OutboxState = Literal["pending", "sending", "sent", "dead"]
 
 
 class Notice(StrEnum):
-    """What is told of a task while it lives, in words that are chosen when it is sent."""
+    """A message about an unfinished task; its words are chosen when it is sent."""
 
     STARTED = "started"
-    """It waited for a while, and begins."""
+    """The task waited for a while and now begins."""
     INTERRUPTED = "interrupted"
-    """It stands still since the service died, and somebody has to say whether it goes on."""
+    """The task is paused since the service died, and a person has to decide whether it continues."""
 
 
 @dataclass(frozen=True, slots=True)
 class FinalPayload:
-    """How the task ended."""
+    """The end of a task."""
 
     quiet: bool = False
-    """Whether it rings for nobody: whoever gave the task has ended it."""
+    """Whether the message does not notify, because the person who gave the task ended it."""
 
 
 @dataclass(frozen=True, slots=True)
 class QuestionPayload:
-    """A question that is asked."""
+    """A question of a task."""
 
     question: str
-    """Its id."""
+    """The id of the question."""
 
 
 @dataclass(frozen=True, slots=True)
 class NoticePayload:
-    """Something that happened to the task."""
+    """An event of the task that people should notice."""
 
     notice: Notice
 
@@ -61,7 +61,7 @@ class FilePayload:
     """A file that the run hands out."""
 
     content: str
-    """Its reference among the frames."""
+    """The reference of the file's bytes in the frame store."""
     name: str
 
 
@@ -177,8 +177,8 @@ class Outbox:
         await self._database.write(work, patience=patience)
 
     async def add(self, transaction: Transaction, task: str, payload: Payload, *, now: float) -> None:
-        """A message becomes due with this transaction, and what webhooks are told of it. Raises StoreConflict for a
-        second final message.
+        """Add a message, and what webhooks get about it, with this transaction. Raises StoreConflict for a second
+        final message.
         """
         await self._add(transaction, task, payload, now=now)
         match payload:
@@ -216,7 +216,7 @@ class Outbox:
         await self._database.execute(_RETRY, {"id": row, "not_before": not_before}, patience=PATIENCE_S)
 
     async def dead(self, row: int, why: str) -> None:
-        """Mark a row that can never arrive."""
+        """Mark a message that can never be delivered."""
         await self._database.execute(_DEAD, {"id": row, "why": why})
 
     async def ask_again(self, task: str, *, now: float) -> tuple[OutboxRow, ...]:

@@ -37,12 +37,14 @@ class PressVerdictTable:
         return _VERDICT.read_all(await self._database.fetch(_ALL, {"since": since}))
 
     async def keep(self, verdict: KeptVerdict) -> None:
-        """See PressVerdicts. What cannot be written is asked again by the next process: no press waits for it."""
+        """Keep it, in place of an older one with its key. What cannot be written is asked again by the next process:
+        no press waits for it.
+        """
         try:
             await self._database.execute(_KEEP, _VERDICT.values(verdict))
         except StoreError as error:
             logger.info("a verdict is not kept: %s", error)
 
     async def clear(self) -> None:
-        """See PressVerdicts. Raises StoreError."""
+        """Forget all of them. Raises StoreError."""
         await self._database.execute(_CLEAR)

@@ -108,7 +108,7 @@ class Questions:
     async def close(
         self, transaction: Transaction, task: str, question: str | None = None, *, why: Closing, now: float
     ) -> tuple[OpenQuestion, ...]:
-        """Close the task's open questions, or only that one, and return them: nobody needs to answer any more."""
+        """Close the task's open questions, or only that one, because no answer is needed any more, and return them."""
         values = {"task": int(task), "id": question, "now": now, "why": why.value}
         statement = _CLOSE_OF_TASK if question is None else _CLOSE_ONE
         return _QUESTION.read_all(await transaction.fetch(statement, values))
@@ -150,18 +150,18 @@ class Questions:
         return _QUESTION.first(await self._database.fetch(_BY_LOCATOR, {"locator": locator}))
 
     async def shown(self, question: str, message: MessageRef) -> None:
-        """The question was sent as this message."""
+        """Record that the question was sent as this message."""
         await self._database.execute(_SHOWN, {"id": question, "message": message_text(message)})
 
 
 class Deadlines:
-    """What waits until a certain time: open questions, and interrupted tasks that wait for their Resume."""
+    """Deadlines that are stored: of open questions, and of interrupted tasks that wait for their Resume."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     async def move(self, seconds: float) -> None:
-        """The clock was set by so many seconds: everybody still has as long as they were told."""
+        """Shift all deadlines by the seconds by which the clock was set, so that none becomes shorter."""
 
         async def work(transaction: Transaction) -> None:
             await transaction.fetch(_MOVE_QUESTIONS, {"by": seconds})

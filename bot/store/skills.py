@@ -141,12 +141,12 @@ class SkillTable:
         await self._database.write(work)
 
     async def owner(self, name: str) -> Person | None:
-        """Who has saved it first; None for one that nobody has saved here."""
+        """The person who first saved this skill; None if it was not saved here."""
         saved = _SAVED.first(await self._database.fetch(_GET, {"name": name}))
         return None if saved is None else Person(saved.person.platform, saved.person.id)
 
     async def made_of(self, name: str) -> int:
-        """The number of the task that its present version was saved from; 0 for one that nobody has saved here."""
+        """The number of the task that its current version was saved from; 0 if it was not saved here."""
         saved = _SAVED.first(await self._database.fetch(_GET, {"name": name}))
         return 0 if saved is None else saved.task
 
@@ -161,7 +161,7 @@ class SkillTable:
         return NAMES.validate_json(rows[0]["names"]) if rows else {}
 
     async def keep_names(self, skill: str, locale: str, names: Mapping[str, str]) -> None:
-        """See agent.ports.skill_names.SkillNames."""
+        """These are known from now on, in place of those before; none forgets them."""
         values: Parameters = {"skill": skill, "locale": locale, "names": NAMES.dump_json(dict(names)).decode()}
         await self._database.execute(_KEEP_NAMES if names else _FORGET_NAMES, values, patience=PATIENCE_S)
 
@@ -182,7 +182,7 @@ class SkillTable:
         await self._database.write(work)
 
     async def removed(self, name: str) -> None:
-        """It is no more; another one that is given its name begins anew."""
+        """Record that the skill was deleted; another one given its name begins anew."""
         await self._database.write(lambda transaction: _forget(transaction, name))
 
     async def runs(self, name: str) -> tuple[SkillRun, ...]:

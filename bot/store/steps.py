@@ -40,7 +40,7 @@ class Steps:
         self._database = database
 
     async def add(self, transaction: Transaction, row: StepRow) -> bool:
-        """Keep a step. False when it was told before (after a restart): the first telling stays."""
+        """Store a step. False if it was stored before (after a restart); the first one stays."""
         mark_x, mark_y = row.mark or (None, None)
         values: Parameters = {
             "task": int(row.part or row.task),
@@ -65,14 +65,14 @@ class Steps:
         return bool(await transaction.fetch(_ADD, values))
 
     async def of(self, task: str, *, after: int = 0) -> tuple[StepRow, ...]:
-        """The steps of a task, in order, but for the first `after`; of one for several phones those of all of them, as
-        they were done.
+        """The steps of a task in order, without the first `after`; for several phones the steps of all parts, in the
+        order done.
         """
         rows = await self._database.fetch(_OF, {"task": int(task), "after": after})
         return tuple(map(_step, rows))
 
     async def last(self, task: str) -> StepRow | None:
-        """The last of them, None before the first."""
+        """The latest step of a task; None before the first."""
         rows = await self._database.fetch(_LAST, {"task": int(task)})
         return _step(rows[0]) if rows else None
 

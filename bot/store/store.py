@@ -1,4 +1,4 @@
-"""The store: everything that is kept, in one object."""
+"""The store: everything that the service keeps, in one object."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ Result = TypeVar("Result")
 
 
 class Store:
-    """The open data directory. Take the directory's lock (`DataDirectory`) before."""
+    """The open store of a data directory. Lock the directory (`DataDirectory`) first."""
 
     def __init__(self, database: Database, frames: FrameFiles, clock: Callable[[], float]) -> None:
         self._database = database
@@ -108,11 +108,9 @@ class Store:
         stand_by: Callable[[str], None] | None = None,
         patience: float = 0.0,
     ) -> Store:
-        """Open what is kept in the directory, or begin it; all but files is kept in PostgreSQL where `url` is the
-        address of a database, which one that acts on it `owns`. See `open_database` for `stand_by` and
-        `patience`.
-
-        Raises StoreError or one of its kinds.
+        """Open the store in the directory, creating it if needed. If `url` is a PostgreSQL address, everything but
+        files is kept there; a service that acts on it `owns` it. See `open_database` for `stand_by` and `patience`.
+        Raises StoreError or one of its subclasses.
         """
         database = await open_database(directory, url, owns=owns, stand_by=stand_by, patience=patience)
         frames = FrameFiles(directory / FRAMES_NAME, clock, keep_days=keep_days, keep_bytes=keep_bytes)
@@ -123,31 +121,31 @@ class Store:
     def memory(
         self, accounts: Accounts = only_that, embedder: Callable[[], Embedder | None] = lambda: None
     ) -> MemoryTable:
-        """What people have told the service to remember."""
+        """The facts that people have asked the service to remember."""
         return MemoryTable(self._database, self._clock, accounts=accounts, embedder=embedder)
 
     async def close(self) -> None:
-        """Finish what is being written and close."""
+        """Finish the write in progress and close the store."""
         await self._database.close()
 
     async def read(self, work: Callable[[Source], Awaitable[Result]]) -> Result:
-        """Several reads as one: see `Database.read`."""
+        """Run several reads together; see `Database.read`."""
         return await self._database.read(work)
 
     async def write(self, work: Callable[[Transaction], Awaitable[Result]], *, patience: float = 0.0) -> Result:
-        """Several changes as one: see `Database.write`."""
+        """Run several changes as one transaction; see `Database.write`."""
         return await self._database.write(work, patience=patience)
 
     async def size(self) -> int:
-        """How many bytes the database takes on the disk. Raises StoreError."""
+        """Bytes that the database takes on the disk. Raises StoreError."""
         return await self._database.size()
 
     @property
     def is_ours(self) -> bool:
-        """See `Database.is_ours`."""
+        """Whether it is certain that no other service is using the record now."""
         return self._database.is_ours
 
     async def trouble(self) -> str:
-        """Why nothing can be written now, "" while it can."""
+        """Why writing fails at the moment; "" if it works."""
         await self._database.probe()
         return self._database.trouble

@@ -140,7 +140,7 @@ _LATEST_AT_HOME: Final = _WHOLE.where(or_(_IS_HOME, is_of(tasks, "accounts"))).o
 
 
 class Tasks:
-    """The table of tasks. What takes a transaction becomes true with the rest of that transaction."""
+    """The table of tasks. Methods that take a transaction take effect when it is committed."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -154,8 +154,8 @@ class Tasks:
         parent: str | None = None,
         parts: int = 0,
     ) -> Task:
-        """A new task, queued, with the next number; `parent` is the task of which it is one phone's part, `parts` how
-        many parts it has itself.
+        """Add a new queued task with the next number. `parent` is the task that it is one phone's part of; `parts`
+        is how many parts it has itself.
         """
         person, skill, phones = request.person, request.skill or SkillCall(""), request.phones
         values: Parameters = {
@@ -182,40 +182,40 @@ class Tasks:
         return task_of((await transaction.fetch(_ADD, values))[0])
 
     async def worked_with(self, transaction: Transaction, task: str, model: str) -> None:
-        """Keep the name of the model that was set for acting."""
+        """Store the name of the model that acts."""
         await transaction.fetch(_WORKED_WITH, {"id": int(task), "model": model})
 
     async def follows(self, transaction: Transaction, task: str, skill: str, arguments: Mapping[str, str]) -> None:
-        """The task follows a skill from now on."""
+        """Record that the task follows a skill."""
         values: Parameters = {"id": int(task), "skill": skill, "arguments": json_text(dict(arguments))}
         await transaction.fetch(_FOLLOWS, values)
 
     async def waits(self, transaction: Transaction, task: str, *, now: float) -> None:
-        """Keep that people were told that the task waits for a phone; the first time counts, also over a restart."""
+        """Record when people were first told that the task waits for a phone; kept over a restart."""
         await transaction.fetch(_WAITS, {"id": int(task), "now": now})
 
     async def waiting_since(self, transaction: Transaction, task: str) -> float | None:
-        """When it was first told that the task waits for a phone, None when it never was."""
+        """When people were first told that the task waits for a phone; None if they were not."""
         rows = await transaction.fetch(_WAITING, {"id": int(task)})
         return None if rows[0]["waiting"] is None else float(rows[0]["waiting"])
 
     async def of_event(self, source: Source | None, origin: Origin) -> Task | None:
-        """The task that was accepted from the same event, None when it is new."""
+        """The task that was accepted from this event; None if it is new."""
         values: Parameters = {"source": _source(origin), "event": origin.event}
         rows = await (source or self._database).fetch(_OF_EVENT, values)
         return task_of(rows[0]) if rows else None
 
     async def remember_event(self, transaction: Transaction, origin: Origin, task: str, *, now: float) -> None:
-        """From now on the event stands for this task."""
+        """Record that this event belongs to this task."""
         values: Parameters = {"source": _source(origin), "event": origin.event, "task": int(task), "seen": now}
         await transaction.fetch(_REMEMBER_EVENT, values)
 
     async def forget_events(self, *, before: float) -> None:
-        """Forget events seen before that time: no platform tells them again so late."""
+        """Remove events older than this time: no platform repeats them so late."""
         await self._database.execute(_FORGET_EVENTS, {"before": before})
 
     async def save(self, transaction: Transaction, task: Task, *, now: float) -> None:
-        """Keep what may change in a task; `now` counts as the time of the change when its state is another."""
+        """Store the changeable fields of a task; `now` is the time of the change if its state differs."""
         values: Parameters = {
             "id": int(task.id),
             "now": now,
@@ -239,16 +239,18 @@ class Tasks:
         await transaction.fetch(_SAVE, values)
 
     async def parts(self, task: str, source: Source | None = None) -> tuple[Task, ...]:
-        """The parts of a task for several phones, in the order in which these were named; none for any other task."""
+        """The parts of a task for several phones, in the order in which the phones were named; empty for any other
+        task.
+        """
         return tuple(map(task_of, await (source or self._database).fetch(_PARTS, {"parent": int(task)})))
 
     async def told(self, task: str) -> int:
-        """How many of the task's steps were shown as messages."""
+        """The number of the task's steps that were shown as messages."""
         rows = await self._database.fetch(_TOLD, {"id": int(task)})
         return int(rows[0]["told"]) if rows else 0
 
     async def tell(self, task: str, steps: int) -> None:
-        """So many of its steps were shown as messages by now."""
+        """Store how many of the task's steps were shown as messages."""
         await self._database.execute(_TELL, {"id": int(task), "told": steps})
 
     async def get(self, task: str, source: Source | None = None) -> Task | None:
@@ -260,11 +262,11 @@ class Tasks:
         return task_of(rows[0]) if rows else None
 
     async def around(self, tasks: Collection[str]) -> tuple[Task, ...]:
-        """These tasks and parts of tasks, with the parts that they have and the tasks of which they are parts."""
+        """These tasks, with their parts and the tasks that they are parts of."""
         return await self._all(_AROUND, tasks=json_text(sorted(tasks)))
 
     async def active(self) -> tuple[Task, ...]:
-        """All that have not ended, in order of acceptance; parts stand behind the task that they are parts of."""
+        """All unfinished tasks in order of acceptance; parts come after the task that they belong to."""
         return await self._all(_ACTIVE)
 
     async def working_on(self, phone: str) -> Task | None:
@@ -272,7 +274,7 @@ class Tasks:
         return next(iter(await self._all(_WORKING_ON, phone=phone)), None)
 
     async def files_in_use(self) -> frozenset[str]:
-        """References of the files that came with tasks that have not ended."""
+        """References of the files of unfinished tasks."""
         return frozenset(file.content for task in await self.active() for file in task.request.files)
 
     async def interrupted_before(self, time: float) -> tuple[Task, ...]:
@@ -282,9 +284,8 @@ class Tasks:
     async def recent(
         self, limit: int, *, before: str | None = None, accounts: Collection[Person] | None = None
     ) -> tuple[Task, ...]:
-        """The latest first; with `before`, those accepted earlier than that task; with `accounts`, only theirs.
-
-        Parts are not told apart from the task that they are parts of.
+        """The latest tasks first, without parts; with `before`, those accepted before that task; with `accounts`,
+        only theirs.
         """
         earlier = _MAX_ID if before is None else int(before)
         if accounts is None:
@@ -292,7 +293,7 @@ class Tasks:
         return await self._all(_RECENT_OF, before=earlier, limit=limit, accounts=accounts_text(accounts))
 
     async def in_place(self, address: Address) -> Task | None:
-        """The task whose messages go there, or will: the latest that lives, else the latest."""
+        """The task whose messages go to this place: the latest unfinished one, else the latest."""
         return next(iter(await self._all(_IN_PLACE, here=address_text(address))), None)
 
     async def made_for_tasks(self, address: Address) -> bool:

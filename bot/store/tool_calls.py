@@ -57,7 +57,9 @@ class ToolCallTable:
         self._clock = clock
 
     async def begin(self, key: CallKey, call: NewCall) -> StoredCall | None:
-        """See ToolCalls. The look for an equal call stands in the same transaction."""
+        """Write that this call is about to be run, and return None; or return what is known of it, and it must not
+        be run. The look for an equal call stands in the same transaction.
+        """
 
         async def work(transaction: Transaction) -> StoredCall | None:
             known = _CALL.first(await transaction.fetch(_AT, _KEY.values(key)))
@@ -73,7 +75,7 @@ class ToolCallTable:
         return await self._database.write(work, patience=PATIENCE_S)
 
     async def finish(self, key: CallKey, state: CallState, result: Mapping[str, Any], seconds: float) -> None:
-        """See ToolCalls."""
+        """Write what became of it."""
 
         async def work(transaction: Transaction) -> None:
             values = _KEY.values(key) | {"state": state, "result": json_text(result), "seconds": seconds}
@@ -83,28 +85,28 @@ class ToolCallTable:
         await self._database.write(work, patience=PATIENCE_S)
 
     async def refuse(self, key: CallKey, call: NewCall, state: CallState, result: Mapping[str, Any]) -> None:
-        """See ToolCalls."""
+        """Write a call that was not run, with its reason; nothing is changed where its key is known."""
         refused = StoredCall(key, call, state, result, begun=self._clock())
         await self._database.write(lambda transaction: self._add(transaction, refused), patience=PATIENCE_S)
 
     async def at(self, key: CallKey) -> StoredCall | None:
-        """See ToolCalls."""
+        """The call of this key."""
         return _CALL.first(await self._database.fetch(_AT, _KEY.values(key), patience=PATIENCE_S))
 
     async def count(self, key: CallKey) -> int:
-        """See ToolCalls."""
+        """How many calls the worker of this key has made in earlier turns, skipped ones too."""
         return int((await self._database.fetch(_COUNT, _KEY.values(key), patience=PATIENCE_S))[0][0])
 
     async def of_task(self, task: str) -> tuple[StoredCall, ...]:
-        """See ToolCalls."""
+        """All calls of a task, in the order in which they were begun."""
         return _CALL.read_all(await self._database.fetch(_OF, {"task": task}, patience=PATIENCE_S))
 
     async def found(self, task: str) -> tuple[str, ...]:
-        """See ToolCalls."""
+        """The addresses that searches of this task have returned: `found` in the results of its calls."""
         return await self._texts(task, _FOUND)
 
     async def documents(self, task: str) -> tuple[str, ...]:
-        """See ToolCalls."""
+        """The passages of documents that were read for this task: `documents` in the results of its calls."""
         return await self._texts(task, _DOCUMENTS)
 
     async def _texts(self, task: str, statement: Statement) -> tuple[str, ...]:

@@ -18,16 +18,18 @@ from bot.store.tables.people import refusals
 logger = logging.getLogger(__name__)
 
 PATIENCE_S: Final = 600.0
-"""How long work on a phone stands still because nothing can be kept; then it ends, and that is told when it can be."""
+"""Seconds for which work on a phone waits while nothing can be stored; then it ends, which is reported once
+possible.
+"""
 FIRST_PAUSE_S: Final = 0.2
 LONGEST_PAUSE_S: Final = 5.0
-"""Seconds between two tries, doubled each time."""
+"""Maximum seconds between two attempts; the pause doubles each time."""
 
 Result = TypeVar("Result")
 
 
 class Writable:
-    """Whether a database can be written to. A change is one line in the log, however many tries there are."""
+    """Whether a database can be written to. A change is logged in one line, however many attempts there are."""
 
     def __init__(self, name: object) -> None:
         self._name = name
@@ -35,20 +37,20 @@ class Writable:
         """Why nothing can be written now, in the words of the system; "" while it can, or nobody has tried."""
 
     def failed(self, reason: str) -> None:
-        """Nothing could be written."""
+        """Record that a write failed."""
         if not self.trouble:
             logger.error("Nothing can be written to %s (%s). What has to be kept waits.", self._name, reason)
         self.trouble = reason
 
     def worked(self) -> None:
-        """Something was written."""
+        """Record that a write succeeded."""
         if self.trouble:
             logger.info("%s can be written to again.", self._name)
         self.trouble = ""
 
 
 async def patiently(attempt: Callable[[], Awaitable[Result]], *, seconds: float) -> Result:
-    """The result of the first attempt that does not raise StoreAway; the last one's error after so many seconds."""
+    """The result of the first attempt that does not raise StoreAway; after so many seconds the last error is raised."""
     loop = asyncio.get_running_loop()
     until, pause = loop.time() + seconds, FIRST_PAUSE_S
     while True:
@@ -62,7 +64,7 @@ async def patiently(attempt: Callable[[], Awaitable[Result]], *, seconds: float)
 
 
 class PatientWrites:
-    """Writes to a database that wait for it; `explained` turns its errors into those of the store."""
+    """Retries writes to a database while it is unavailable; `explained` turns its errors into those of the store."""
 
     def __init__(self, name: object, explained: Callable[[], AbstractContextManager[None]]) -> None:
         self._writable = Writable(name)
@@ -70,15 +72,17 @@ class PatientWrites:
 
     @property
     def trouble(self) -> str:
-        """Why nothing can be written now; "" while it can, or nobody has tried."""
+        """Why writing fails at the moment; "" if it works, or was not tried."""
         return self._writable.trouble
 
     async def keep(self, write: Callable[[], Awaitable[Result]]) -> Result:
-        """The result of the write once it worked. Raises StoreError."""
+        """Run the write until it succeeds, and return its result. Raises StoreError."""
         return await patiently(lambda: self.once(write), seconds=PATIENCE_S)
 
     async def once(self, write: Callable[[], Awaitable[Result]]) -> Result:
-        """The same without waiting. Raises StoreAway as well."""
+        """Run the write once, without waiting, and return its result. Raises StoreError, and StoreAway if it should
+        be retried.
+        """
         try:
             with self._explained():
                 kept = await write()

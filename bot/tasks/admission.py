@@ -1,4 +1,6 @@
-"""Which run may be given which phone: what its person might use when they asked, as far as that still holds."""
+"""Decides which run may be given which phone: what its person was allowed to use when they asked, as far as that
+still holds.
+"""
 
 from __future__ import annotations
 
@@ -18,18 +20,18 @@ from bot.tasks.queue import Standing
 from bot.texts import say, speaking
 
 FRESH_S: Final = 10.0
-"""Seconds for which told roles are believed: two heartbeats of the queue, so that a phone is given on them."""
+"""Seconds for which looked-up roles count as current: two heartbeats of the queue, enough to give a phone by them."""
 AGAIN_S: Final = 15.0
-"""Seconds until a platform that did not tell somebody's roles is asked again."""
+"""Seconds until a platform that did not return somebody's roles is asked again."""
 
 logger = logging.getLogger(__name__)
 
 AskRoles = Callable[[Person, Place], Awaitable[Person | None]]
-"""Gives the person with the roles that they have now, None when nobody tells. It ends in bounded time."""
+"""Returns the person with their current roles, or None if the platform does not answer. Ends in bounded time."""
 Note = Callable[[str, str], None]
-"""Takes a task and what it waits for."""
+"""Takes the id of a task and what it is waiting for."""
 Heard = Callable[[Task, Person], Awaitable[None]]
-"""Takes a task and its person with the roles that they have now, before a phone is given."""
+"""Takes a task and its person with their current roles, before the task gets a phone."""
 
 
 def _unseen(_task: str, _text: str) -> None:
@@ -42,23 +44,23 @@ async def _unheard(_task: Task, _person: Person) -> None:
 
 @dataclass
 class _Held:
-    """A task that is worked on, and what was last told of its person's roles."""
+    """A task being worked on, and the latest answer about its person's roles."""
 
     task: Task
     person: Person | None = None
     at: float = float("-inf")
-    """When that was told, or was not."""
+    """When the answer, or the lack of one, came."""
     asking: asyncio.Task[None] | None = None
     told: set[Callable[[], None]] = field(default_factory=set)
     noted: bool = False
-    """Its card says that nobody tells."""
+    """Whether the card says that the platform does not answer."""
 
 
 class Admission:
-    """Knows the tasks that are worked on, by their runs."""
+    """Decides which phones the running tasks may have."""
 
     def __init__(self, policy: Callable[[], Policy], clock: Callable[[], float] = time.monotonic) -> None:
-        """`policy` gives what holds now, `clock` seconds."""
+        """`policy` returns the current access policy, `clock` seconds."""
         self._policy = policy
         self._clock = clock
         self._ask: AskRoles | None = None
@@ -67,29 +69,29 @@ class Admission:
         self._held: dict[str, _Held] = {}
 
     def subject(self, person: Person) -> str:
-        """Whom memory belongs to when this person gives a task."""
+        """The id under which memory is kept for tasks of this person."""
         return self._policy().subject(person)
 
     def ask_with(self, ask: AskRoles, note: Note, heard: Heard = _unheard) -> None:
-        """Somebody tells roles from now on; until then whoever needs one waits. `note` says so on a task's card,
-        `heard` is called with what was told.
+        """Set how roles are looked up; before that, tasks that depend on a role wait. `note` shows that on a task's
+        card, and `heard` is called with the roles.
         """
         self._ask, self._note, self._heard = ask, note, heard
 
     def begin(self, task: Task) -> None:
-        """The task is worked on from now on."""
+        """Register a task that is now being worked on."""
         self._held[task.id] = _Held(task)
 
     def end(self, task: Task) -> None:
-        """Forget a task that is not worked on any more."""
+        """Forget a task that is no longer worked on."""
         held = self._held.pop(task.id, None)
         if held is not None and held.asking is not None:
             held.asking.cancel()
 
     def admits(self, run: RunId, phone: str) -> bool:
-        """Whether the run may have this phone as far as is known, asked each time one is about to be given.
+        """Whether the run may have this phone as far as is known; asked each time a phone is about to be given.
 
-        While nobody has told the roles that a right came with, it is taken to hold: `standing` says so.
+        If the person's right came with a role that has not been looked up yet, it is assumed to hold; see `standing`.
         """
         held = self._held.get(run.task)
         entitled = None if held is None else held.task.request.entitled
@@ -106,10 +108,11 @@ class Admission:
         return authorize(person, place, Right.USE, self._policy(), phone=phone).allowed
 
     def standing(self, run: RunId, told: Callable[[], None]) -> Standing:
-        """Whether what `admits` says is sure at this moment. A role is asked for, and `told` called when that is over.
+        """How sure the answer of `admits` is at this moment. If a role has to be looked up, this begins it, and calls
+        `told` when done.
 
-        Nobody gets a phone by a role of former times: it may have been taken since. Where only the tier hangs on roles
-        and nobody tells them, the phone is given, and the tier stays the one with which the task was accepted.
+        No phone is given because of an earlier role, which may have been taken away. If only the tier depends on roles
+        and the platform does not answer, the phone is given and the task keeps the tier with which it was accepted.
         """
         held = self._held.get(run.task)
         if held is None or self._known(held):

@@ -1,4 +1,4 @@
-"""How a person steps in: cancel, pause, resume, steer. All report what really happened."""
+"""How people control a running task: cancel, pause, resume and steer it. Every call reports what really happened."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ logger = logging.getLogger(__name__)
 
 
 class TaskControl:
-    """Carries out what a person wants of a task that lives. The task is given as it was just read."""
+    """Cancels, pauses, resumes or steers a task that has not ended. The task is passed as it was just read."""
 
     def __init__(
         self,
@@ -39,8 +39,8 @@ class TaskControl:
         self._limits = limits
 
     async def cancel(self, task: Task, by: Person) -> Task:
-        """End the task. An agent that does not end it in time is left out: its phone is taken away, so that it can
-        begin nothing more on it, and its worker is cut off.
+        """End the task. If the agent does not end it in time, its phone is taken away, so that it can begin nothing
+        more there, and its worker is stopped.
         """
         require(task, TaskState.ENDED)
         name = by.name or by.id
@@ -63,7 +63,7 @@ class TaskControl:
         return ended
 
     async def pause(self, task: Task) -> Task:
-        """Let it stand still. What hangs is told as such; nothing new begins all the same."""
+        """Pause the task. If an action hangs, that is reported, but nothing new begins."""
         require(task, TaskState.PAUSED)
         if task.state is TaskState.QUEUED and not task.parent:
             # It would hold a phone that others wait for, once it is its turn.
@@ -82,7 +82,7 @@ class TaskControl:
         return paused
 
     async def resume(self, task: Task, note: str) -> Task:
-        """Go on. After a restart the agent begins where it stopped."""
+        """Resume the task. After a restart the agent continues where it stopped."""
         if task.state not in {TaskState.PAUSED, TaskState.INTERRUPTED}:
             raise WrongState(task, "working")
         await self._record.close_hands(task.id)
@@ -99,7 +99,7 @@ class TaskControl:
         return going
 
     async def steer(self, task: Task, note: str) -> Task:
-        """Hand the note to the agent."""
+        """Pass the note to the agent."""
         if task.state is TaskState.ENDED or not self._workers.alive(task.id):
             raise WrongState(task, "steered")
         await self._calls.bounded(self._agent.steer(task.id, note))

@@ -1,4 +1,4 @@
-"""A task for several phones follows its parts, one for each phone: where it stands, how it ends, and what is told."""
+"""A task for several phones, whose state, end and result follow from its parts, one per phone."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ _WORST_LAST = (
 def standing(parts: Sequence[Task]) -> TaskState:
     """The state of a task with these parts.
 
-    What needs a person shows first: a part that was interrupted waits for Resume, whatever the others do. Once one
-    has begun the task is at work until all stand still or have ended.
+    A part that needs a person comes first: an interrupted one waits for Resume whatever the others do. Once a part has
+    begun, the task is working until all parts are paused or have ended.
     """
     states = {part.state for part in parts}
     live = states - {TaskState.ENDED}
@@ -42,12 +42,12 @@ def standing(parts: Sequence[Task]) -> TaskState:
 
 
 def outcome_of(parts: Sequence[Task]) -> Outcome:
-    """All succeeded, or the worst that became of one."""
+    """The outcome of the whole task: success if all parts succeeded, otherwise the worst outcome."""
     return max((part.outcome or Outcome.FAILED for part in parts), key=_WORST_LAST.index)
 
 
 def followed(task: Task, parts: Sequence[Task], *, now: float, frame: str | None = None) -> Task:
-    """The task as its parts have it by now: state, sums, and `frame` as the newest screen."""
+    """The task brought up to date with its parts: state, sums, and the newest screenshot in `frame`."""
     usage = sum((part.usage for part in parts), Usage())
     task = replace(task, steps=sum(part.steps for part in parts), usage=usage, frame=frame or task.frame)
     to = standing(parts)
@@ -74,7 +74,7 @@ def followed(task: Task, parts: Sequence[Task], *, now: float, frame: str | None
 
 
 def summary_of(parts: Sequence[Task]) -> str:
-    """How many are done, then each phone's outcome and summary."""
+    """How many parts are done, followed by each phone's outcome and summary."""
     done = sum(part.outcome is Outcome.SUCCEEDED for part in parts)
     lines = [say("parts.done", done=done, total=len(parts))]
     for number, part in enumerate(parts, 1):
@@ -84,10 +84,10 @@ def summary_of(parts: Sequence[Task]) -> str:
 
 
 def data_of(parts: Sequence[Task]) -> str | None:
-    """What each phone found, under its name; None when none found anything."""
+    """The data that each phone found, by the phone's name; None if none found any."""
     return "\n".join(f"{part.phone_name}: {part.data}" for part in parts if part.data) or None
 
 
 def sources_of(parts: Sequence[Task]) -> tuple[Source, ...]:
-    """The pages that were read for any of them, each address once."""
+    """The web pages that were read for any of the parts, without duplicates."""
     return tuple({page.url: page for part in parts for page in part.sources}.values())

@@ -1,4 +1,4 @@
-"""Who is told what happens on the task service. Listeners are called after the commit, in the event loop, and are
+"""Notifies listeners of what happens in the task service. They run in the event loop after the commit and must be
 quick.
 """
 
@@ -16,7 +16,7 @@ EventListener = Callable[[str, TaskEvent], None]
 
 
 class EventBus:
-    """The listeners. One that raises is logged and stops nobody else."""
+    """A list of listeners. If one raises, that is logged and the others are still called."""
 
     def __init__(self) -> None:
         self._on_change: list[ChangeListener] = []
@@ -25,22 +25,22 @@ class EventBus:
         self._status: dict[str, Told | ModelAway] = {}
 
     def subscribe(self, listener: ChangeListener) -> Callable[[], None]:
-        """Call `listener` with the id of each task that changed. Returns what ends this."""
+        """Call `listener` with the id of each task that changed. Returns a function that unsubscribes it."""
         self._on_change.append(listener)
         return lambda: self._on_change.remove(listener)
 
     def on_event(self, listener: EventListener) -> Callable[[], None]:
-        """Call `listener` with each event of a task's work. Returns what ends this."""
+        """Call `listener` with each event of a task's work. Returns a function that unsubscribes it."""
         self._on_event.append(listener)
         return lambda: self._on_event.remove(listener)
 
     def on_passing(self, listener: EventListener) -> Callable[[], None]:
-        """Call `listener` with each of these events that no log keeps. Returns what ends this."""
+        """Call `listener` with each event that is not stored in a log. Returns a function that unsubscribes it."""
         self._on_passing.append(listener)
         return lambda: self._on_passing.remove(listener)
 
     def changed(self, task: str) -> None:
-        """A task changed."""
+        """Report that a task changed."""
         for listener in tuple(self._on_change):
             try:
                 listener(task)
@@ -48,14 +48,14 @@ class EventBus:
                 logger.exception("a listener failed on task %s", task)
 
     def happened(self, task: str, event: TaskEvent) -> None:
-        """An event of a task's work was taken in."""
+        """Report that an event of a task's work was stored."""
         stays = isinstance(event, Step) and isinstance(away := self._status.get(task), ModelAway) and away.stand_in
         if isinstance(event, Step | Started | TaskEnded) and not stays:
             self._status.pop(task, None)
         self._tell(self._on_event, task, event)
 
     def passed(self, task: str, event: TaskEvent) -> None:
-        """Something happens to a task that is not kept: a piece of text, or what it waits for."""
+        """Report something that is not stored: a piece of streamed text, or what the task is waiting for."""
         self._tell(self._on_event, task, event)
         self._tell(self._on_passing, task, event)
         match event:
@@ -72,7 +72,7 @@ class EventBus:
             self.changed(task)
 
     def status(self, task: str) -> Told | ModelAway | None:
-        """What the work on a task waits for, until it goes on; None for nothing."""
+        """What the work on a task is waiting for; None for nothing."""
         return self._status.get(task)
 
     def _tell(self, listeners: list[EventListener], task: str, event: TaskEvent) -> None:

@@ -1,4 +1,4 @@
-"""Files that come with a task: how many and how large, what they are called, and where they are kept until it ends."""
+"""Limits, names and storage of the files that come with a task."""
 
 from __future__ import annotations
 
@@ -12,20 +12,22 @@ from bot.texts import say
 from devices.storage import safe_name
 
 MAX_FILES = 10
-"""As many as Discord takes with one message."""
+"""The number of files that Discord allows in one message."""
 MAX_FILE_BYTES = 20 * 1024 * 1024
-"""What Telegram lets bots download; the same everywhere, so that a task does not depend on where it is given."""
+"""The size that Telegram lets bots download; the same on all platforms, so that a task does not depend on where it
+is given.
+"""
 MAX_TOTAL_BYTES = 50 * 1024 * 1024
-"""Of one task: all are in memory while it is accepted."""
+"""Limit for all files of one task: they are in memory while it is accepted."""
 _MEGABYTE = 1024 * 1024
 
 
 class BadFiles(TaskError):
-    """Too many files, or too large ones."""
+    """There are too many files, or they are too large."""
 
 
 def check(files: Sequence[tuple[str, int]]) -> None:
-    """Raise BadFiles when these names and sizes in bytes are more than goes with one task."""
+    """Check the number and sizes (in bytes) of the files of one task. Raises BadFiles."""
     if len(files) > MAX_FILES:
         raise BadFiles(say("do.files_too_many", count=len(files), limit=MAX_FILES))
     for name, size in files:
@@ -36,7 +38,7 @@ def check(files: Sequence[tuple[str, int]]) -> None:
 
 
 async def keep(frames: Frames, attached: Sequence[Attachment]) -> tuple[GivenFile, ...]:
-    """Store the files under names that a phone takes, no two alike. Raises BadFiles or OSError."""
+    """Store the files under unique names that a phone accepts. Raises BadFiles or OSError."""
     check([(file.name, len(file.data)) for file in attached])
     taken: set[str] = set()
     kept = []
@@ -48,7 +50,7 @@ async def keep(frames: Frames, attached: Sequence[Attachment]) -> tuple[GivenFil
 
 
 def _unused(name: str, taken: set[str]) -> str:
-    """The name, with a number where another file has it; a phone does not tell upper from lower case."""
+    """The name, numbered if another file has it; phones do not distinguish upper and lower case."""
     stem, dot, suffix = name.rpartition(".")
     if not stem:
         stem, dot, suffix = name, "", ""

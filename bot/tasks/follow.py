@@ -1,4 +1,4 @@
-"""Following tasks: whoever reads a log is woken, and gets what no log keeps; a task's events, also as lines of JSON."""
+"""Follows tasks: wakes readers of a log, passes on events that no log stores, and writes events as JSON lines."""
 
 from __future__ import annotations
 
@@ -23,7 +23,9 @@ from bot.views.tasks import tokens_json
 
 @dataclass(frozen=True, slots=True)
 class Heard:
-    """An event, and which phone's part it is of, such as "12.1", with the phone's name; "" where one phone works."""
+    """An event and the phone's part that it belongs to, such as "12.1", with the phone's name; "" if one phone
+    works.
+    """
 
     event: TaskEvent | ToolCalled
     part: str = ""
@@ -31,14 +33,14 @@ class Heard:
 
     @property
     def last(self) -> bool:
-        """Whether it is the end of the task, not only of one phone's part."""
+        """Whether it ends the whole task, not only one phone's part."""
         return isinstance(self.event, TaskEnded) and not self.part
 
 
 def line_of(heard: Heard) -> dict[str, Any]:
-    """The event as one plain object; steps, questions and the end have the form that scripts rely on.
+    """The event as a plain JSON object; steps, questions and the end have a form that scripts rely on.
 
-    Where several phones work, each of theirs has `part` and `on`, the phone's name, and an end of one is a `part end`.
+    If several phones work, their events have `part` and `on` (the phone's name), and the end of one is a `part end`.
     """
     line = _line(heard.event)
     if not heard.part:
@@ -63,22 +65,22 @@ def _line(event: TaskEvent | ToolCalled) -> dict[str, Any]:
 
 
 def interrupted() -> dict[str, Any]:
-    """The last line when there is no final one."""
+    """The last line if the stream ends before the task does."""
     return {"type": "interrupted", "text": say("desk.stopping")}
 
 
 def encoded(line: dict[str, Any]) -> bytes:
-    """The object as one line of UTF-8."""
+    """The object as one line of JSON in UTF-8."""
     return json.dumps(line, ensure_ascii=False).encode() + b"\n"
 
 
 PASSING_KEPT = 200
-"""What waits for a reader of what no log keeps; who is further behind misses the oldest of it."""
+"""Maximum unread events per reader that no log stores; a reader further behind misses the oldest."""
 
 
 @dataclass(frozen=True, slots=True)
 class Passing:
-    """An event that no log keeps, and of which task; `part` is the id of the task or of its part."""
+    """An event that no log stores; `part` is the id of the task, or of its part."""
 
     task: str
     part: str
@@ -87,14 +89,14 @@ class Passing:
 
 @dataclass(eq=False)
 class _Reader:
-    """Somebody who reads a log: whether there is something new, and what has passed that no log keeps."""
+    """One reader of a log: whether there is news, and the events since that no log stores."""
 
     news: asyncio.Event = field(default_factory=asyncio.Event)
     passing: deque[Passing] = field(default_factory=lambda: deque(maxlen=PASSING_KEPT))
 
 
 class TaskFollowers:
-    """Wakes those who read the log of a task or of a conversation."""
+    """Wakes the readers of a task's or a conversation's log."""
 
     def __init__(self, task_service: TaskService, log: TaskEvents) -> None:
         self._task_service = task_service
@@ -106,7 +108,7 @@ class TaskFollowers:
         self._stops = (log.on_append(self._appended), task_service.on_passing(self._passed))
 
     def close(self) -> None:
-        """Listen no more; everybody who follows a task comes to an end."""
+        """Stop listening; every stream that follows a task ends."""
         self._closed = True
         for stop in self._stops:
             stop()
@@ -117,9 +119,9 @@ class TaskFollowers:
     async def follow(
         self, *, task: str = "", conversation: str = "", after: int = 0, beat: float | None = None
     ) -> AsyncGenerator[LoggedEvent | Passing | None, None]:
-        """The log of a task, or of a conversation, behind the event with this number in it, then what comes, with what
-        no log keeps. There is None where that is all for now, and again after each `beat` seconds of silence. Ends when
-        the service shuts down.
+        """Stream the log of a task or a conversation from after this event number, then new events, mixed with those
+        that no log stores. None is yielded when there is nothing more for now, and after every `beat` seconds of
+        silence. Ends when the service shuts down.
         """
         with self._reading(task or conversation) as reader:
             while not self._closed:
@@ -150,15 +152,14 @@ class TaskFollowers:
                 del self._readers[log]
 
     def readers(self, log: str) -> int:
-        """How many read it now."""
+        """How many readers follow it now."""
         return len(self._readers.get(log, ()))
 
     async def events(self, task: str, *, thinking: bool = False) -> AsyncGenerator[Heard, None]:
-        """The task's events from its very first one on, also those before this call; ends after TaskEnded, or without
-        it when the service shuts down. Closing it changes nothing for the task. Where several phones work, the events
-        of all come as they happen, and the TaskEnded of each before that of the task. Those of a task that is not
-        known, or whose log was removed, are none. With `thinking`, what models think and write, and the tools that they
-        use, are among them.
+        """Stream all events of a task from its first, also those before this call. Ends after TaskEnded, or when the
+        service shuts down; closing it does not affect the task. If several phones work, their events come as they
+        happen, with the TaskEnded of each part before that of the task. An unknown task, or one whose log was
+        removed, has no events. With `thinking`, what models think and write and the tools they use are included.
         """
         parts = {part.id: part for part in await self._task_service.parts(task)}
 

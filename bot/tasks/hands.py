@@ -1,8 +1,8 @@
-"""Phones that people hold from afar: who holds which, what they were shown there, and when it is free again.
+"""Phones that people operate by hand: who holds which, what they were shown, and when the phone becomes free again.
 
-An idle phone is held by a lease of its own. One whose task was taken over, or waits for a person on the phone, is held
-by the lease of that task's run, which stands still meanwhile. Nothing of it is kept: pictures and what may be pressed
-on them are in memory, and a hold ends with the process.
+An idle phone is held by a lease of its own. If its task was taken over, or waits for a person at the phone, it is held
+by the lease of that task's run, which is paused. Nothing is stored: pictures and the places on them are in memory, and
+a hold ends with the process.
 """
 
 from __future__ import annotations
@@ -38,17 +38,17 @@ from devices.wording import said, sentence_of
 logger = logging.getLogger(__name__)
 
 UNTOUCHED_S = 600.0
-"""Seconds after which a phone is free again that is only looked at: whoever held it has gone away."""
+"""Seconds without a touch after which a held phone becomes free again: its holder has gone away."""
 ASKED_S = 300.0
-"""Seconds in which somebody else may allow a touch."""
+"""Seconds in which somebody else may allow a touch that was asked about."""
 STILLS_KEPT = 24
-"""Live pictures, in the small, that a touch may still refer to: three seconds of them."""
+"""Number of thumbnails of live pictures that a touch may still refer to: three seconds."""
 SETTLE_S = 1.0
-"""Seconds that a screen gets to come to rest after a touch before it is shown."""
+"""Seconds given to a screen to settle after a touch, before it is shown."""
 
 
 class HeldByOther(TaskError):
-    """Somebody else holds the phone."""
+    """Another person holds the phone."""
 
     def __init__(self, phone: str, person: Person) -> None:
         super().__init__(say("hand.held", phone=phone, person=person.name or person.id))
@@ -56,7 +56,7 @@ class HeldByOther(TaskError):
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """A picture for a chat with its places. `number` tells it from those before."""
+    """A picture for a chat with the places that can be touched. `number` distinguishes it from earlier ones."""
 
     number: int
     seen: Observation
@@ -66,7 +66,7 @@ class Look:
 
 @dataclass(frozen=True, slots=True)
 class LiveStill:
-    """A live picture, None for a screen that may not be shown: a protected one, one that is locked or off."""
+    """A live picture; None if the screen may not be shown because it is protected, locked or off."""
 
     still: Still
     image: Image.Image | None
@@ -74,7 +74,7 @@ class LiveStill:
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """A touch that waits for somebody who may allow it."""
+    """A touch that waits for approval by another person."""
 
     id: str
     action: ByHand
@@ -84,7 +84,7 @@ class Asked:
 
 @dataclass(eq=False)
 class Hold:
-    """A phone in somebody's hands. `task` is the id of the task or part that stands still for it, "" for none."""
+    """A phone held by a person. `task` is the id of the task or part that is paused for it, "" for none."""
 
     id: str
     phone: str
@@ -93,52 +93,52 @@ class Hold:
     task: str
     lease: Lease
     idle: float
-    """Seconds without a touch or a look after which it is free again."""
+    """Seconds without a touch or a look after which the phone becomes free again."""
     until: float
     touched: float
     look: Look | None = None
-    """The last picture that was sent to a chat, with its places. Older ones count no more."""
+    """The latest picture that was sent to a chat, with its places; older ones are no longer valid."""
     message: MessageRef | None = None
-    """Where that picture stands."""
+    """The message that shows that picture."""
     watchers: int = 0
     asked: dict[str, Asked] = field(default_factory=dict)
     stills: deque[Still] = field(default_factory=lambda: deque(maxlen=STILLS_KEPT))
     stirred: asyncio.Event = field(default_factory=asyncio.Event)
-    """Set at the next touch, so that whoever watches looks at once; then there is another one."""
+    """Set at the next touch, to wake those who watch; then replaced by a new event."""
     over: asyncio.Event = field(default_factory=asyncio.Event)
     turn: asyncio.Lock = field(default_factory=asyncio.Lock)
-    """One touch after the other."""
+    """Allows one touch at a time."""
     pressing: asyncio.Lock = field(default_factory=asyncio.Lock)
-    """One press of a chat's button after the other, each with the picture that comes of it."""
+    """Allows one press of a chat button at a time, including the picture that follows it."""
     _looks: int = 0
     _stills: int = 0
 
     @property
     def own(self) -> bool:
-        """Whether the lease is its own, and not that of a run."""
+        """Whether the hold has its own lease, not that of a run."""
         return self.lease.run.task.startswith(_PREFIX)
 
     def next_look(self) -> int:
-        """The number of the next picture for a chat."""
+        """A new number for a picture in a chat."""
         self._looks += 1
         return self._looks
 
     def next_still(self) -> int:
-        """The number of the next live picture."""
+        """A new number for a live picture."""
         self._stills += 1
         return self._stills
 
     def keep(self) -> None:
-        """Somebody is there: its time begins anew."""
+        """Restart the idle time, because the person is still there."""
         self.until = asyncio.get_running_loop().time() + self.idle
 
     def stir(self) -> None:
-        """Something was touched."""
+        """Wake those who watch, because something was touched."""
         self.stirred.set()
         self.stirred = asyncio.Event()
 
     def still(self, number: int) -> Still | None:
-        """The live picture with this number, while it is remembered."""
+        """The live picture with this number; None if it is no longer remembered."""
         return next((still for still in self.stills if still.number == number), None)
 
 
@@ -146,7 +146,7 @@ _PREFIX = "hand-"
 
 
 class Hands:
-    """Gives phones into people's hands, one person at a time, and takes them back."""
+    """Lets people hold phones, one person per phone, and takes the phones back."""
 
     def __init__(self, leases: PhoneLeases, phones: Phones, operating: Operating, tasks: TaskService) -> None:
         self._leases = leases
@@ -160,34 +160,34 @@ class Hands:
         self._forget = tasks.subscribe(self._task_changed)
 
     async def close(self) -> None:
-        """Take every phone back. Call it before tasks and leases end."""
+        """Take back every phone. Call it before tasks and leases end."""
         self._forget()
         for hold in tuple(self._holds.values()):
             await self.free(hold)
         await asyncio.gather(*self._looking, return_exceptions=True)
 
     def get(self, hold: str) -> Hold | None:
-        """The hold with this id, None once it is over."""
+        """The hold with this id; None once it is over."""
         return self._holds.get(hold)
 
     def holder(self, phone: str) -> Hold | None:
-        """Who holds this phone."""
+        """The current hold on this phone; None if there is none."""
         return next((hold for hold in self._holds.values() if hold.phone == phone), None)
 
     def held_by(self, phone: str) -> str:
-        """The name of whoever holds this phone, "" for nobody."""
+        """The name of the person who holds this phone; "" for none."""
         hold = self.holder(phone)
         return "" if hold is None else hold.person.name or hold.person.id
 
     def shown_as(self, message: MessageRef) -> Hold | None:
-        """The hold whose picture is this message."""
+        """The hold whose picture this message shows."""
         return next((hold for hold in self._holds.values() if hold.message == message), None)
 
     async def take(self, phone: str, person: Person, *, idle: float) -> Hold:
-        """Put a phone into somebody's hands; the task that works there stands still first. Who holds it already gets
-        the same hold. Whether the person may is asked before.
+        """Let a person hold a phone; a task working on it is paused first. If they hold it already, the same hold is
+        returned. The caller checks their rights first.
 
-        Raises HeldByOther, Operated when it cannot be had, and what `TaskService.take_over` raises.
+        Raises HeldByOther, Operated if the phone is not available, and what `TaskService.take_over` raises.
         """
         async with self._turn:
             held = self.holder(phone)
@@ -207,7 +207,7 @@ class Hands:
             return hold
 
     async def _lease(self, phone: str, person: Person) -> tuple[Lease, str]:
-        """What it is held by, and the task that stands still for it."""
+        """The lease that the hold uses, and the task that is paused for it."""
         working = self._leases.holder(phone)
         if working is not None:
             task = await self._tasks.get(working.run.task)
@@ -233,7 +233,7 @@ class Hands:
         return lease, ""
 
     async def _taken_over(self, task: Task) -> OpenQuestion | None:
-        """The question that lets the task stand still until a person is done on its phone, None while it does not."""
+        """The question that keeps the task paused until a person is done on its phone; None if there is none."""
         if task.state not in {TaskState.PAUSED, TaskState.WAITING}:
             return None
         open_ones = [*await self._tasks.open_questions(task=task.id)]
@@ -242,7 +242,7 @@ class Hands:
         return next((one for one in open_ones if one.question.kind is QuestionKind.TAKE_OVER), None)
 
     async def free(self, hold: Hold) -> None:
-        """The phone is nobody's any more; a task that stands still for it goes on standing. Safe to call twice."""
+        """End a hold; a task paused for it stays paused. Safe to call twice."""
         if not self._ended(hold):
             return
         async with hold.turn:  # a touch that is under way arrives first
@@ -252,7 +252,7 @@ class Hands:
                 await self._leases.release(hold.lease.run)
 
     def _ended(self, hold: Hold) -> bool:
-        """Nobody holds it any more. False when that was so before."""
+        """End the hold. Returns False if it had ended before."""
         if self._holds.pop(hold.id, None) is None:
             return False
         hold.over.set()
@@ -263,8 +263,8 @@ class Hands:
         return True
 
     async def done(self, hold: Hold, by: Person) -> str:
-        """The person is done: the phone is free, and the task that stood still goes on. Returns that task's id, "" for
-        none; one with several phones goes on once the last of them is free.
+        """End a hold because the person is done, and resume the task that was paused for it. Returns that task's id,
+        "" for none; a task with several phones resumes once the last of them is free.
         """
         await self.free(hold)
         task = await self._tasks.get(hold.task) if hold.task else None
@@ -284,7 +284,7 @@ class Hands:
     async def touch(
         self, hold: Hold, action: ByHand, event: str, aim: Aim, *, approves: bool, allowed: str = ""
     ) -> Touched:
-        """Do it once for this `event`. Raises as `Operating.touch_held` does; a hold that is over raises Operated."""
+        """Do one touch, once per `event`. Raises what `Operating.touch_held` does, and Operated if the hold is over."""
         async with hold.turn:
             await self._require(hold)
             hold.touched = asyncio.get_running_loop().time()
@@ -305,8 +305,8 @@ class Hands:
                 raise Operated(say("hand.went_on"))
 
     def _still_leased(self, hold: Hold) -> bool:
-        """Whether the phone is still had by the lease that the hold goes by; else the hold is over. A run that waits
-        for long gives its phone back, and what another one does there is none of this person's business.
+        """Whether the hold's lease still has the phone; otherwise the hold ends. A run that waits for long gives its
+        phone back, and what another run does there must not be shown to this person.
         """
         if self._leases.holder(hold.phone) == hold.lease:
             return True
@@ -314,19 +314,18 @@ class Hands:
         return False
 
     def ask(self, hold: Hold, action: ByHand, needs: NeedsApproval) -> Asked:
-        """Remember a touch that somebody else has to allow."""
+        """Remember a touch that another person has to allow."""
         asked = Asked(secrets.token_hex(4), action, needs, asyncio.get_running_loop().time() + ASKED_S)
         hold.asked[asked.id] = asked
         return asked
 
     def take_asked(self, hold: Hold, asked: str) -> Asked | None:
-        """The touch that was asked about, once; None when that is over."""
+        """The touch that was asked about, returned once; None if it is over."""
         found = hold.asked.pop(asked, None)
         return found if found is not None and found.until > asyncio.get_running_loop().time() else None
 
     async def look(self, hold: Hold, *, after: Observation | None = None) -> Look:
         """A picture of the screen with the places that can be touched; `after` is the screen before the last touch.
-
         Raises Operated.
         """
         async with hold.turn:
@@ -343,7 +342,9 @@ class Hands:
             return replace(hold.look, seen=seen)
 
     async def live(self, hold: Hold) -> LiveStill | None:
-        """The screen now, for whoever watches, None when they hold it no more. It is not kept. Raises PhoneError."""
+        """The current screen for somebody who watches, not stored; None if they no longer hold the phone. Raises
+        PhoneError.
+        """
         if not self._still_leased(hold):
             return None
         image = await self._phones.get(hold.phone).glance()
@@ -360,15 +361,15 @@ class Hands:
         return LiveStill(still, image)
 
     def film(self, hold: Hold, size: Size) -> AsyncGenerator[bytes] | None:
-        """Video of a screen of this size (see `VideoSource.film`), None for a phone that cannot give it. What may be
-        seen of it is told by `live`, which has to be asked all the while. Raises PhoneError.
+        """Video of the screen in this size (see `VideoSource.film`); None if the phone cannot stream any. Call
+        `live` throughout: it tells what of the video may be shown. Raises PhoneError.
         """
         phone = self._phones.get(hold.phone)
         return phone.film(size) if isinstance(phone, VideoSource) else None
 
     @asynccontextmanager
     async def watched(self, hold: Hold) -> AsyncIterator[None]:
-        """While somebody watches, the hold does not run out for want of touches, for UNTOUCHED_S at most."""
+        """Keeps the hold while somebody watches without touching, for at most UNTOUCHED_S."""
         hold.watchers += 1
         try:
             yield
@@ -377,7 +378,7 @@ class Hands:
             hold.keep()
 
     async def _watch(self, hold: Hold) -> None:
-        """Ends the hold once its time is over."""
+        """End the hold once its time is over."""
         loop = asyncio.get_running_loop()
         while True:
             now = loop.time()
@@ -395,7 +396,7 @@ class Hands:
             look.add_done_callback(self._looking.discard)
 
     async def _look_at_tasks(self) -> None:
-        """Whose task goes on or has ended holds nothing any more."""
+        """End the holds whose task has resumed or ended."""
         for hold in tuple(self._holds.values()):
             task = await self._tasks.get(hold.task) if hold.task else None
             if hold.task and (task is None or await self._taken_over(task) is None):

@@ -1,4 +1,4 @@
-"""Texts from people: made clean, held to their limits, and understood as answers."""
+"""Texts from people: cleaned, limited in length, and read as answers."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from bot.texts import say
 from devices.phone import Health
 
 MAX_TEXT = 4_000
-"""Characters of a task, a note or an answer."""
+"""Maximum characters of a task, a note or an answer."""
 
 _ALLOWING = frozenset(
     {ALLOW, "allowed", "yes", "y", "ok", "okay", "sure", "允许", "同意", "是", "是的", "好", "好的", "可以"}
@@ -27,14 +27,13 @@ _DONE = frozenset(
 
 
 def health_words(health: Health) -> str:
-    """A phone's state in a word or two."""
+    """A phone's state in one or two words."""
     return say(f"page.health.{health.name.lower()}")
 
 
 def clean(text: str, what: str) -> str:
-    """The text without control characters (line breaks stay). Raises BadText when nothing is left or it is too long.
-
-    `what` names it in that sentence, such as "The task".
+    """The text without control characters (line breaks stay). Raises BadText if nothing is left or it is too long;
+    `what` names the text in the error, such as "The task".
     """
     kept = without_controls(text)
     if not kept:
@@ -45,16 +44,16 @@ def clean(text: str, what: str) -> str:
 
 
 def without_controls(text: str) -> str:
-    """The text as it is kept: without control characters (line breaks stay) and what is blank around it."""
+    """The text without control characters (line breaks stay) and surrounding blanks."""
     lines = text.replace("\r\n", "\n").replace("\r", "\n").replace("\t", " ")
     return "".join(sign for sign in lines if sign == "\n" or unicodedata.category(sign) not in {"Cc", "Cs"}).strip()
 
 
 def choice_of(question: Question, text: str) -> str:
-    """The choice that is meant, of a question whose choices are the only answers; else the text as it is.
+    """The choice that the text means, for a question that accepts only its choices; otherwise the text unchanged.
 
-    Raises BadText with the choices, and without the text: it may be a secret; and for an approval for the whole task
-    that this question does not offer.
+    Raises BadText listing the choices, without the text, which may be a secret; also for an approval for the whole task
+    if the question does not offer one.
     """
     if question.kind is QuestionKind.APPROVE and text == ALLOW_FOR_TASK and text not in question.choices:
         raise BadText(say("desk.text.allow", allow=ALLOW, deny=DENY))
@@ -67,9 +66,8 @@ def choice_of(question: Question, text: str) -> str:
 
 
 def answer_of(kind: QuestionKind, text: str) -> str:
-    """The text as an answer to a question of this kind. Raises BadText with what would be one.
-
-    A secret stays exactly as it was given.
+    """The text as an answer to a question of this kind; a secret is left exactly as given. Raises BadText saying
+    what a valid answer is.
     """
     if kind is QuestionKind.SECRET:
         if not text or len(text) > MAX_TEXT:
@@ -95,7 +93,7 @@ def answer_of(kind: QuestionKind, text: str) -> str:
 
 
 def choice_typed(question: Question, typed: str) -> str:
-    """Of choices, a number or one in any case stands for that choice. Any other text stays exactly as it is."""
+    """The choice that a number, or a choice in any case, stands for. Any other text is returned unchanged."""
     text = typed.strip()
     if text.isascii() and text.isdigit() and len(text) < 4 and 1 <= int(text) <= len(question.choices):
         return question.choices[int(text) - 1]

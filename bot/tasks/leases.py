@@ -1,4 +1,4 @@
-"""The queues before the phones. Implements `agent.ports.leases.Leases`."""
+"""The queues for the phones. Implements `agent.ports.leases.Leases`."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ logger = logging.getLogger(__name__)
 
 HEARTBEAT_S = 5.0
 EXPIRY_S = 15.0
-"""Three heartbeats: one may be late."""
+"""Seconds until a lease expires without a heartbeat: three heartbeats, so one may be late."""
 GRACE_S = 30.0
-"""How long a waiting run waits on for a phone that was there and went away: a loose cable, a restart of the phone."""
+"""Seconds a run keeps waiting for a phone that has disappeared, because of a loose cable or a restart."""
 
 
 def _anybody(_run: RunId, _phone: str) -> bool:
@@ -47,22 +47,22 @@ class _Waiting:
     hopeless_since: float | None = None
 
     def learned(self) -> None:
-        """More is known of what it may have."""
+        """Record that more is known about what the run may have."""
         self.due = True
         self.news.set()
 
     def result(self) -> Lease | None:
-        """The lease, None while there is none. Raises the NoPhone that ended the waiting."""
+        """The lease; None while there is none. Raises the NoPhone that ended the waiting."""
         if self.lease is None and self.trouble is not None:
             raise self.trouble
         return self.lease
 
 
 class PhoneLeases:
-    """One lease per phone, with a fencing number that grows, and a queue that is served in order.
+    """Gives out one lease per phone, with a growing fencing number, to runs that queue in order.
 
-    Leases and the order of the queue are in the database; who is waiting right now is known here. `start` before,
-    `drain` when the service begins to stop, `stop` at last.
+    Leases and the order of the queues are in the database; who is waiting right now is in memory. Call `start` first,
+    `drain` when the service begins to stop, and `stop` last.
     """
 
     def __init__(
@@ -73,8 +73,8 @@ class PhoneLeases:
         admits: Callable[[RunId, str], bool] = _anybody,
         standing: Callable[[RunId, Callable[[], None]], Standing] = _sure,
     ) -> None:
-        """`admits` says whether a run may have a phone, at the moment in which it would be given; `standing` how sure
-        that is, and calls what it is handed when more is known.
+        """`admits` says whether a run may have a phone, just before it is given; `standing` says how sure that is,
+        and calls the function passed to it when more is known.
         """
         self._table = table
         self._admits = admits
@@ -95,9 +95,10 @@ class PhoneLeases:
         self._helpers: list[asyncio.Task[None]] = []
 
     async def start(self, goes_on: Collection[str] = ()) -> None:
-        """Free what a former process held (owning the data directory proves it dead), and begin to serve.
+        """Release what an earlier process held (it cannot be alive, as this one owns the data directory), and begin to
+        serve.
 
-        Who held a phone and `goes_on` (the ids of tasks) finds it again: nobody else gets it for 15 s, as long as one
+        A phone that was held by one of the tasks in `goes_on` (ids) is reserved for that task for 15 s, as long as a
         lease lasts without a heartbeat.
         """
         now = self._clock()
@@ -110,18 +111,19 @@ class PhoneLeases:
         ]
 
     def drain(self) -> None:
-        """From now on nobody gets a phone; those who wait keep their place for the next start."""
+        """Give out no more phones; waiting runs keep their places for the next start."""
         self._draining = True
 
     async def stop(self) -> None:
-        """End the heartbeat. What is still held expires."""
+        """Stop the heartbeat. Leases that are still held expire."""
         for helper in self._helpers:
             helper.cancel()
         await asyncio.gather(*self._helpers, return_exceptions=True)
 
     async def acquire(self, run: RunId, wish: str, *, first: bool = False) -> AsyncGenerator[Place | Lease, None]:
-        """See agent.ports.leases. A wish that nothing can serve fails at once; 30 s after its phone went away, or
-        after it was made where the phone is attached and does not answer.
+        """Wait for a phone and return its lease, as `agent.ports.leases.Leases` describes. Fails at once if no phone
+        can ever fit; 30 s after its phone disappeared; or 30 s after the request if the phone is attached but does
+        not answer.
         """
         if run in self._held:
             yield self._held[run]
@@ -186,7 +188,7 @@ class PhoneLeases:
         return True
 
     async def release(self, run: RunId) -> None:
-        """Give the phone back, and the place in the queue. Nothing happens when the run has neither."""
+        """Give back the phone and the place in the queue; does nothing if the run has neither."""
         async with self._turn:
             self._held.pop(run, None)
             self._lent.pop(run, None)
@@ -199,7 +201,7 @@ class PhoneLeases:
         await self._serve()
 
     def holder(self, phone: str) -> Lease | None:
-        """Who has the phone now; nobody while it is only lent."""
+        """The run that has the phone now; None while the phone is only lent."""
         return next((held for held in self._held.values() if held.phone == phone and held.run not in self._lent), None)
 
     @property
@@ -208,7 +210,9 @@ class PhoneLeases:
         return tuple(self._held.values())
 
     async def hurry(self, run: RunId) -> bool:
-        """Put a waiting run at the head of its queue; whoever holds a phone keeps it. False when it does not wait."""
+        """Move a waiting run to the head of its queue; runs that hold a phone keep it. False if the run is not
+        waiting.
+        """
         async with self._turn:
             waiting = self._waiting.get(run)
             if waiting is None:
@@ -218,12 +222,12 @@ class PhoneLeases:
         return True
 
     async def heartbeat(self) -> None:
-        """Renew what is held, and look whether somebody waits in vain. Called every 5 s."""
+        """Renew the leases that are held, and end waits that can never succeed. Called every 5 s."""
         await self._table.renew(tuple(self._held), expires=self._clock() + EXPIRY_S)
         await self._serve()
 
     async def _serve(self) -> None:
-        """Give free phones to those who wait, in order, and wake everybody whose situation may have changed."""
+        """Give free phones to waiting runs in order, and wake every run whose situation may have changed."""
         async with self._turn:
             if self._draining:
                 return
@@ -252,7 +256,7 @@ class PhoneLeases:
                 self._judge(waiting, hopeless(waiting.waiter.wish, phones, held, waiting.waiter.admits), now)
 
     def _ask_back(self, now: float) -> None:
-        """Tell who has borrowed a phone that those who wait could have."""
+        """Ask borrowers to return phones that waiting runs could have."""
         if not self._lent or not self._waiting:
             return
         lent = {self._held[run].phone: run for run in self._lent}
@@ -265,13 +269,13 @@ class PhoneLeases:
                 wanted()
 
     def _awaited(self, now: float) -> frozenset[str]:
-        """The phones that are kept for runs which have not come back yet."""
+        """The phones that are reserved for runs which have not come back yet."""
         if now >= self._kept_until:
             self._kept.clear()
         return frozenset(phone for phone, run in self._kept.items() if run not in self._waiting)
 
     def _judge(self, waiting: _Waiting, trouble: NoPhone | None, now: float) -> None:
-        """Whether the wish can still be served; its phone may be away for a while."""
+        """Check whether the wish can still be served; its phone may be away for a while."""
         if isinstance(trouble, NotAdmitted):
             waiting.trouble = trouble
             waiting.learned()  # and says it again in the language of its person
@@ -284,7 +288,7 @@ class PhoneLeases:
             waiting.learned()  # and says it again in the language of its person
 
     async def _leave(self, waiting: _Waiting) -> None:
-        """The run stopped waiting. While the service stops, its ticket keeps its place."""
+        """Record that the run stopped waiting. While the service stops, its ticket keeps its place."""
         run = waiting.waiter.run
         self._waiting.pop(run, None)
         if waiting.lease is not None or not self._draining:
@@ -312,7 +316,7 @@ class PhoneLeases:
                 logger.exception("the queue could not be served")
 
     def _tell_all(self) -> None:
-        """Everybody in the queue looks at its place again."""
+        """Wake every waiting run to look at its place again."""
         for waiting in self._waiting.values():
             waiting.news.set()
 

@@ -1,4 +1,4 @@
-"""The limits of the task service, and what has to let a task in before it is accepted."""
+"""The limits of the task service, and the check that a task must pass to be accepted."""
 
 from __future__ import annotations
 
@@ -12,33 +12,33 @@ from bot.store.connection import Transaction
 
 @dataclass(frozen=True, slots=True)
 class ServiceLimits:
-    """What may take how long. The defaults are the product's."""
+    """Time limits and counts of the task service. The defaults are the product's."""
 
     max_live: int = 200
-    """Tasks that live at once; more are refused."""
+    """Maximum unfinished tasks; further ones are refused."""
     approve: float = 15 * 60.0
-    """An approval expires after that."""
+    """Seconds until an approval expires."""
     question: float = 24 * 3600.0
-    """Any other question expires after that."""
+    """Seconds until any other question expires."""
     interrupted: float = 3600.0
-    """An interrupted task that nobody resumes is over after that."""
+    """Seconds until an interrupted task ends if it is not resumed."""
     queued: float = 6 * 3600.0
-    """A task that queued longer when the service starts is asked about first."""
+    """Seconds in the queue after which a task needs a confirmation when the service starts."""
     waited: float = 20.0
-    """Whoever was told to wait and waited longer for a phone is told when the work begins."""
+    """Seconds of waiting for a phone after which the person gets a message when the work begins."""
     patience: float = 0.8
-    """How long a command waits for the agent: with what is written after that, a stop is over within a second."""
+    """Seconds a command waits for the agent: with what is written after that, a cancelled task ends within a second."""
     goodbye: float = 5.0
-    """How long an agent that did not end a cancelled task in time may still clean up."""
+    """Seconds an agent that did not end a cancelled task in time may still clean up."""
     drain: float = 15.0
-    """How long the agent may take to come to a safe point when the service stops."""
+    """Seconds the agent may take to reach a safe point when the service stops."""
     tick: float = 5.0
-    """How often it is looked what has expired; the shortest of these times are minutes."""
+    """Seconds between checks for what has expired; the shortest expiry is minutes."""
 
 
 class AdmissionCheck(Protocol):
-    """Asked in the transaction that accepts a task: two tasks cannot both be the last one."""
+    """A check within the transaction that accepts a task, so that two tasks cannot both take the last place."""
 
     async def admit(self, transaction: Transaction, task: Task, request: TaskRequest) -> None:
-        """Let the task in that was just written. Raises OverQuota; then nothing is kept of it."""
+        """Check the task that was just written. Raises OverQuota, which undoes the transaction."""
         ...

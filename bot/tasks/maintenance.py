@@ -1,4 +1,4 @@
-"""What happens by itself: the look at what a former process left, and what expires."""
+"""Background upkeep of tasks: recovery of what an earlier process left, and expiry."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ logger = logging.getLogger(__name__)
 
 
 class Maintenance:
-    """Recovery at the start, expiry while running."""
+    """Recovers tasks at the start, and expires questions and tasks while the service runs."""
 
     def __init__(
         self,
@@ -52,11 +52,12 @@ class Maintenance:
         self._turned = time.monotonic()
 
     async def recover(self) -> None:
-        """What was at work on a phone is interrupted and asks; what waited or queued goes on, in order of acceptance.
+        """Recover the tasks of an earlier process: those at work on a phone become interrupted and ask their person;
+        waiting and queued ones continue in order of acceptance.
 
-        What only thought so far is queued still: it has no phone yet, and goes on in its place. So do members of the
-        team: nobody can have touched anything of theirs meanwhile. A task with parts follows them. A reading of a watch
-        asks nobody: it is over without a value, and the next one comes in its time.
+        A task that was only planning is still queued: it has no phone yet and keeps its place. The team's work without
+        a phone continues too, as it cannot have touched anything. A task with parts follows them. The reading of a
+        watch asks no question: it ends without a value, and the next one comes in time.
         """
         now = self._clock()
         for task in [task for task in await self._store.tasks.active() if not task.parts]:
@@ -71,7 +72,7 @@ class Maintenance:
                     pass
 
     async def run(self) -> None:
-        """Again and again: what has expired. A failure is logged, and tried again."""
+        """Expire again and again until cancelled. A failure is logged and retried."""
         while True:
             self._turned = time.monotonic()
             await asyncio.sleep(self._limits.tick)
@@ -83,11 +84,11 @@ class Maintenance:
                 logger.exception("maintenance failed and is tried again")
 
     def still_for(self) -> float:
-        """Seconds since the upkeep last came round."""
+        """Seconds since the last round of upkeep."""
         return time.monotonic() - self._turned
 
     async def expire(self) -> None:
-        """Close the questions whose time is over, and end the interrupted tasks that nobody resumed."""
+        """Close the questions whose time is over, and end interrupted tasks that were not resumed."""
         await self._follow_clock()
         now = self._clock()
         for question in await self._closings.expire(now):
@@ -101,7 +102,7 @@ class Maintenance:
             self._news.changed(task.id)
 
     async def _follow_clock(self) -> None:
-        """Nobody's time is over, or begins anew, because somebody has set the clock."""
+        """Shift the deadlines if the system clock was set, so that none becomes shorter or longer."""
         self._behind += self._watch.jumped()
         if self._behind:
             logger.warning(

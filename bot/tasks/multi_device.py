@@ -1,4 +1,4 @@
-"""How a person steps in where several phones work on one task: what is wanted of the task is done with every part."""
+"""Controls a task for several phones: each request is carried out on every part."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _STILL = frozenset({TaskState.PAUSED, TaskState.INTERRUPTED})
 
 
 class MultiDeviceControl:
-    """Does what `TaskControl` does, for a task that works on a phone itself and for one with parts."""
+    """Does what `TaskControl` does, both for a task on one phone and for one with parts."""
 
     def __init__(self, control: TaskControl, record: TaskRepository, workers: Workers) -> None:
         self._control = control
@@ -23,7 +23,7 @@ class MultiDeviceControl:
         self._workers = workers
 
     async def cancel(self, task: Task, by: Person) -> Task:
-        """End it, all of it at once. Raises WrongState when it has ended."""
+        """End the task and all its parts at once. Raises WrongState if it has ended."""
         if not task.parts:
             return await self._control.cancel(task, by)
         require(task, TaskState.ENDED)
@@ -31,9 +31,9 @@ class MultiDeviceControl:
         return await self._each(task, "ended", parts, lambda part: self._control.cancel(part, by))
 
     async def pause(self, task: Task) -> Task:
-        """Let all of it stand still: what waits for its phone does not begin when that is free.
+        """Pause all parts; a part waiting for its phone does not begin when that becomes free.
 
-        Raises WrongState when no part can, AgentFailed, or NotStill.
+        Raises WrongState if no part can be paused, AgentFailed, or NotStill.
         """
         if not task.parts:
             return await self._control.pause(task)
@@ -42,7 +42,7 @@ class MultiDeviceControl:
         return await self._each(task, "paused", parts, self._control.pause)
 
     async def resume(self, task: Task, note: str) -> Task:
-        """Go on with every part that stands still. Raises WrongState when none does, or AgentFailed."""
+        """Resume every paused part. Raises WrongState if there is none, or AgentFailed."""
         if not task.parts:
             return await self._control.resume(task, note)
         await self._record.close_hands(task.id)
@@ -50,7 +50,7 @@ class MultiDeviceControl:
         return await self._each(task, "working", parts, lambda part: self._control.resume(part, note))
 
     async def steer(self, task: Task, note: str) -> Task:
-        """Hand the note to whoever works on it. Raises WrongState when nobody does, or AgentFailed."""
+        """Pass the note to every part that is at work. Raises WrongState if there is none, or AgentFailed."""
         if not task.parts:
             return await self._control.steer(task, note)
         parts = [part for part in await self._record.parts(task.id) if self._workers.alive(part.id)]
@@ -59,9 +59,10 @@ class MultiDeviceControl:
     async def _each(
         self, task: Task, wanted: str, parts: Sequence[Task], act: Callable[[Task], Awaitable[Task]]
     ) -> Task:
-        """Act on the parts at once; the task as it stands then. One that went on meanwhile matters only when all did.
+        """Act on all parts at once and return the task afterwards. WrongState of a part counts only if every part
+        raises it.
 
-        Raises what failed otherwise, after every part was acted on.
+        Raises other errors after every part was acted on.
         """
         done = await asyncio.gather(*(act(part) for part in parts), return_exceptions=True)
         failed = [each for each in done if isinstance(each, BaseException)]

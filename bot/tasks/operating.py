@@ -1,4 +1,4 @@
-"""A phone touched by hand from afar: one input, through lease, rules and journal as every action of a run."""
+"""Touching a phone by hand from afar: one input, with the same lease, rules and journal as the actions of a run."""
 
 from __future__ import annotations
 
@@ -35,29 +35,29 @@ from devices.wording import said, sentence_of
 logger = logging.getLogger(__name__)
 
 ByHand = act.Tap | act.LongPress | act.Swipe | act.Drag | act.Scroll | act.Type | act.PressKey | act.OpenApp
-"""What can be done by hand. Points are in the phone's own pixels."""
+"""The actions that people can do by hand. Points are in native pixels of the phone."""
 
 BY_HAND = -1
-"""The number of the sub-task that touches of a taken-over run are journalled under; its own begin at 1."""
+"""The sub-task number under which touches on a taken-over run's phone are in the journal; the run's own begin at 1."""
 _PATCH = 0.06
-"""Share of the screen's height, each way, that has to look the same around a place that was touched on a picture."""
+"""Share of the screen's height, in each direction, that must look the same around a place that was touched."""
 
 
 class Operated(TaskError):
-    """The phone was not touched, or nobody knows whether it was."""
+    """The phone was not touched, or it is unknown whether it was."""
 
 
 class ScreenMoved(Operated):
-    """The screen is not the one that the person saw any more, so nothing was touched."""
+    """The screen has changed since the person saw it, so nothing was touched."""
 
     def __init__(self) -> None:
         super().__init__(say("hand.moved"))
 
 
 class NeedsApproval(TaskError):
-    """The rules ask a person first. `asked` names what exactly, so that a yes holds for this and nothing else.
+    """The rules require approval first. `asked` identifies the touch, so that an approval holds for it alone.
 
-    `what` and `why` are for whoever is asked; `anchor` is what the touch has to meet once it is allowed.
+    `what` and `why` are for the person who decides; `anchor` is the element that the approved touch must hit.
     """
 
     def __init__(self, what: str, why: str, asked: str, anchor: dict[str, Any]) -> None:
@@ -70,8 +70,8 @@ class NeedsApproval(TaskError):
 
 @dataclass(frozen=True, slots=True)
 class Touched:
-    """What an input met: the app in front, and the label of what is at that place. `yes` is why the rules ask about it,
-    where the touch itself was the yes. `seen` is the screen before it, without its picture.
+    """What a touch hit: the app in front, and the label at that place. `yes` is why the rules require approval, if
+    the touch itself was the approval. `seen` is the screen before it, without its picture.
     """
 
     app: str
@@ -84,22 +84,22 @@ class Aim(Protocol):
     """What a person touched on the screen that they saw."""
 
     def found(self, now: ScreenView, action: ByHand) -> ResolvedTarget:
-        """Where that is now. Raises ScreenMoved."""
+        """Where the target is on the current screen. Raises ScreenMoved."""
         ...
 
     def holds(self, gate: Gate) -> bool:
-        """Whether it is still sure enough for what the rules say of it."""
+        """Whether the target is still certain enough for what the rules say about it."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class AtAnchor:
-    """A numbered place of a picture that was sent: the same control, among the same words."""
+    """A numbered place on a picture that was sent: the same control, among the same words."""
 
     anchor: dict[str, Any]
 
     def found(self, now: ScreenView, action: ByHand) -> ResolvedTarget:
-        """See `Aim.found`."""
+        """Where the control is on the current screen. Raises ScreenMoved."""
         del action
         target_now = relocated(self.anchor, now.observation)
         if target_now is None:
@@ -107,43 +107,43 @@ class AtAnchor:
         return target_now.target
 
     def holds(self, gate: Gate) -> bool:
-        """See `Aim.holds`."""
+        """Whether the control is still certain enough for what the rules say about it."""
         del gate
         return True
 
 
 @dataclass(frozen=True, slots=True)
 class OnScreen:
-    """No place but a whole screen, by its word: for keys, text and scrolling."""
+    """The whole screen instead of a place, identified by its fingerprint: for keys, text and scrolling."""
 
     word: str
 
     def found(self, now: ScreenView, action: ByHand) -> ResolvedTarget:
-        """See `Aim.found`."""
+        """Where the input goes on the current screen. Raises ScreenMoved."""
         if screen_word(now.observation) != self.word:
             raise ScreenMoved
         return resolve_target(action, now)
 
     def holds(self, gate: Gate) -> bool:
-        """See `Aim.holds`."""
+        """Whether the screen is still certain enough for what the rules say about the input."""
         del gate
         return True
 
 
 @dataclass(frozen=True, slots=True)
 class Still:
-    """A live picture that somebody was shown, in the small; `before` is the one before it."""
+    """A thumbnail of a live picture that a person was shown; `before` is the one before it."""
 
     number: int
     seen: Observation
-    """Nothing but its size, its app and its small picture."""
+    """Only the size, app and thumbnail of the screen."""
     before: Observation | None = None
 
 
 class OnStill:
-    """A place of a live picture: around it the screen has to look as it did, and keys and text have to find its app.
+    """A place on a live picture. The screen must look the same around it; keys and text must find the same app.
 
-    What moves by itself, such as a film, may be touched all the same where the rules ask nothing.
+    Where the rules ask nothing, something that moves by itself, such as a film, may be touched all the same.
     """
 
     def __init__(self, still: Still) -> None:
@@ -151,7 +151,7 @@ class OnStill:
         self._moves = False
 
     def found(self, now: ScreenView, action: ByHand) -> ResolvedTarget:
-        """See `Aim.found`."""
+        """Where the place is on the current screen. Raises ScreenMoved."""
         seen, there = self._still.seen, now.observation
         hidden = seen.thumbnail is None
         if there.package != seen.package or not (hidden or there.size == seen.size):
@@ -169,12 +169,12 @@ class OnStill:
         return where
 
     def holds(self, gate: Gate) -> bool:
-        """See `Aim.holds`."""
+        """Whether the place is still certain enough for what the rules say about it."""
         return not self._moves or gate.verdict == "allow"
 
 
 def _patch(where: ResolvedTarget, size: Size) -> Bounds:
-    """What is looked at around a point: its control, unless that is large."""
+    """The area around a point that is compared: the control there, unless that is large."""
     assert where.point is not None
     reach = int(size.height * _PATCH)
     around = Bounds(where.point.x - reach, where.point.y - reach, where.point.x + reach, where.point.y + reach)
@@ -183,13 +183,15 @@ def _patch(where: ResolvedTarget, size: Size) -> Bounds:
 
 
 def _alike(one: Observation, other: Observation, where: Bounds) -> bool:
-    """Whether both show the same there. A protected screen shows nothing, and is told by its elements alone."""
+    """Whether both screens show the same in this area. A protected screen shows nothing and is compared by its
+    elements.
+    """
     here, there = picture_of(one, where), picture_of(other, where)
     return here is None or there is None or same_picture(here, there)
 
 
 class Operating:
-    """Sends what people do by hand. `policy` are the rules of what needs approval."""
+    """Sends what people do by hand to phones. `policy` holds the rules about approvals."""
 
     def __init__(self, leases: PhoneLeases, phones: Phones, policy: Policy, journal: Journal) -> None:
         self._leases = leases
@@ -198,10 +200,10 @@ class Operating:
         self._journal = journal
 
     async def touch(self, phone: str, action: ByHand, event: str, *, allowed: str = "") -> Touched:
-        """Do it once for this `event` on a phone that nobody holds, and say what it met. `allowed` is what a person has
-        said yes to: the `asked` of an earlier refusal.
+        """Do one touch, once per `event`, on a phone that is not held, and return what it hit. `allowed` is what a
+        person has approved: the `asked` of an earlier NeedsApproval.
 
-        Raises NeedsApproval, or Operated: refused by the rules, or the phone is at work, away or did not take it.
+        Raises NeedsApproval, or Operated if the rules refuse it, or the phone is busy, away or did not take the input.
         """
         run = RunId(f"hand-{hashlib.sha256(event.encode()).hexdigest()[:16]}")
         fence = await leased(self._leases, run, phone)
@@ -221,10 +223,10 @@ class Operating:
     async def touch_held(
         self, lease: Lease, action: ByHand, event: str, aim: Aim, *, allowed: str = "", approves: bool
     ) -> Touched:
-        """Do it once for this `event` by a lease that is held already, where the person aimed. With `approves` the
-        touch itself is the yes to what the rules ask.
+        """Do one touch, once per `event`, under an existing lease, where the person aimed. With `approves` the touch
+        itself counts as the approval.
 
-        Raises as `touch` does, and ScreenMoved.
+        Raises what `touch` does, and ScreenMoved.
         """
         step = int.from_bytes(hashlib.sha256(event.encode()).digest()[:6])
         key = ActionKey(lease.run, BY_HAND, step, 0)
@@ -263,9 +265,9 @@ class Operating:
     def _yes(
         self, gate: Gate, action: ByHand, view: ScreenView, where: ResolvedTarget, allowed: str, *, approves: bool
     ) -> str:
-        """Why the rules ask about what the person's own touch allows; "" for what they do not ask about.
+        """Why the rules require approval for what the person's own touch approves; "" if they do not.
 
-        Raises Operated for what they refuse, and NeedsApproval.
+        Raises Operated for what the rules refuse, and NeedsApproval.
         """
         reason = said(gate.reason)
         if gate.verdict == "refuse":
@@ -281,12 +283,12 @@ class Operating:
 
 
 GIVEN_BACK_S: Final = 12.0
-"""Seconds that a lent phone is waited for; to put it back as it was may take ten (`agent.runner.local.RESTORE_S`)."""
+"""Seconds to wait for the return of a lent phone; restoring it may take ten (`agent.runner.local.RESTORE_S`)."""
 
 
 async def leased(leases: PhoneLeases, run: RunId, phone: str) -> int:
-    """The number of the lease of a phone that is free now, or that is given back at once because it was only lent; a
-    task at work is not waited for. Raises Operated.
+    """Lease a phone that is free, or only lent and returned in time, and return the lease's number. Does not wait
+    for a running task. Raises Operated.
     """
     try:
         async with asyncio.timeout(GIVEN_BACK_S), aclosing(leases.acquire(run, phone)) as waiting:
@@ -303,19 +305,19 @@ async def leased(leases: PhoneLeases, run: RunId, phone: str) -> int:
 
 
 def _tiny(screen: Size) -> Size:
-    """Nobody is shown this look: what is compared is the picture in the small."""
+    """The screen with a thumbnail to compare; it is shown to no one."""
     return Size(max(1, screen.width // 8), max(1, screen.height // 8))
 
 
 def _called(element: Element | None) -> str:
-    """What an element is called: never what somebody has typed into it."""
+    """The name of an element, never text that a person typed into it."""
     if element is None:
         return ""
     return element.description or element.hint if element.editable else element.label
 
 
 def _journalled(action: ByHand) -> dict[str, Any]:
-    """The action as it is kept: of a text its length alone."""
+    """The action as the journal stores it: of typed text only the length."""
     data = action.model_dump(mode="json")
     return data | {"text": "", "length": len(action.text)} if isinstance(action, act.Type) else data
 

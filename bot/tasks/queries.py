@@ -1,4 +1,4 @@
-"""What can be read of the tasks."""
+"""Read access to tasks, steps and questions."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from bot.tasks.repository import TaskRepository
 from bot.tasks.workers import Workers
 
 ESTIMATED_BY = 20
-"""The latest tasks, by which the length of a wait is estimated."""
+"""Number of latest tasks from which the length of a wait is estimated."""
 
 
 def ahead_of(task: Task, place: int, active: Sequence[Task], recent: Sequence[Task]) -> Ahead | None:
-    """What works on the phone that a task waits for at this place in the queue, and about how long it will wait: as
-    long as the latest tasks took in the middle, for each that is before it. `recent` begins with the latest.
+    """What is using the phone that a task waits for at this place in the queue, and the estimated wait: the median
+    duration of the `recent` tasks (latest first) for each task before it.
     """
     working = [
         other
@@ -35,7 +35,7 @@ def ahead_of(task: Task, place: int, active: Sequence[Task], recent: Sequence[Ta
 
 
 class TaskQueries:
-    """Tasks, steps and questions as they stand; and news of them."""
+    """Tasks, steps and questions as they are now, and notifications of changes."""
 
     def __init__(self, store: Store, record: TaskRepository, workers: Workers, news: EventBus) -> None:
         self._store = store
@@ -44,19 +44,25 @@ class TaskQueries:
         self._news = news
 
     def subscribe(self, listener: ChangeListener) -> Callable[[], None]:
-        """Call `listener` with a task's id after each committed change; it must be quick. Returns what ends this."""
+        """Call `listener` with a task's id after each committed change; it must be quick. Returns a function that
+        unsubscribes.
+        """
         return self._news.subscribe(listener)
 
     def on_event(self, listener: EventListener) -> Callable[[], None]:
-        """Call `listener` with each event of a task's work, after the commit; be quick. Returns what ends this."""
+        """Call `listener` with each event of a task's work after the commit; it must be quick. Returns a function
+        that unsubscribes.
+        """
         return self._news.on_event(listener)
 
     def on_passing(self, listener: EventListener) -> Callable[[], None]:
-        """Call `listener` with each of these events that no log keeps; be quick. Returns what ends this."""
+        """Call `listener` with each event that no log stores; it must be quick. Returns a function that
+        unsubscribes.
+        """
         return self._news.on_passing(listener)
 
     def status(self, task: str) -> Told | ModelAway | None:
-        """What the work on a task waits for, until it goes on; None for nothing. It is not kept."""
+        """What the work on a task is waiting for; None for nothing. It is not stored."""
         return self._news.status(task)
 
     async def get(self, task: str) -> Task | None:
@@ -71,49 +77,51 @@ class TaskQueries:
         return found
 
     async def parts(self, task: str) -> tuple[Task, ...]:
-        """The parts of a task for several phones, in the order in which these were named; none for any other."""
+        """The parts of a task for several phones, in the order in which the phones were named; empty for any other
+        task.
+        """
         return await self._store.tasks.parts(task)
 
     async def ahead(self, task: Task) -> Ahead | None:
-        """What works on the phone that a queued task waits for, and about how long it will wait."""
+        """What is using the phone that a queued task waits for, and the estimated wait."""
         place = self._workers.place(task.id)
         if place is None:
             return None
         return ahead_of(task, place, await self._store.tasks.active(), await self._store.tasks.recent(ESTIMATED_BY))
 
     def ending(self, task: str) -> bool:
-        """Whether somebody has ended the task, and what it was just doing has not come to rest yet."""
+        """Whether a person has cancelled the task and its last action has not finished yet."""
         return self._workers.ending(task)
 
     async def parts_now(self, task: str) -> tuple[PartNow, ...]:
-        """How each part of a task for several phones stands; none for any other task."""
+        """The progress of each part of a task for several phones; empty for any other task."""
         steps, place = self._store.steps, self._workers.place
         return tuple([PartNow(part, await steps.last(part.id), place(part.id)) for part in await self.parts(task)])
 
     async def of_event(self, origin: Origin) -> Task | None:
-        """The task that was accepted from this event, None when none was."""
+        """The task that was accepted from this event; None if there is none."""
         return await self._store.tasks.of_event(None, origin)
 
     async def recent(
         self, limit: int, before: str | None = None, accounts: Collection[Person] | None = None
     ) -> tuple[Task, ...]:
-        """The latest tasks first; with `before`, those accepted earlier than that one; with `accounts`, only theirs."""
+        """The latest tasks first; with `before`, only those accepted before that one; with `accounts`, only theirs."""
         return await self._store.tasks.recent(limit, before=before, accounts=accounts)
 
     async def around(self, tasks: Collection[str]) -> tuple[Task, ...]:
-        """These tasks and parts of tasks, with the parts that they have and the tasks of which they are parts."""
+        """These tasks, with their parts and the tasks that they are parts of."""
         return await self._store.tasks.around(tasks)
 
     async def active(self) -> tuple[Task, ...]:
-        """All tasks that have not ended, in order of acceptance; parts stand behind the task that they are parts of."""
+        """All unfinished tasks in order of acceptance; parts come after the task that they belong to."""
         return await self._store.tasks.active()
 
     async def working_on(self, phone: str) -> Task | None:
-        """The task that has begun and has this phone, None when there is none."""
+        """The task that has begun and has this phone; None if there is none."""
         return await self._store.tasks.working_on(phone)
 
     async def in_place(self, address: Address) -> Task | None:
-        """The task whose messages go there: the latest that lives, else the latest."""
+        """The task whose messages go to this place: the latest unfinished one, else the latest."""
         return await self._store.tasks.in_place(address)
 
     async def made_for_tasks(self, address: Address) -> bool:
@@ -121,15 +129,15 @@ class TaskQueries:
         return await self._store.tasks.made_for_tasks(address)
 
     async def steps(self, task: str, *, after: int = 0) -> tuple[StepRow, ...]:
-        """The steps of a task, in order, but for the first `after`."""
+        """The steps of a task in order, without the first `after`."""
         return await self._store.steps.of(task, after=after)
 
     async def last_step(self, task: str) -> StepRow | None:
-        """The last of them, None before the first."""
+        """The latest step of a task; None before the first."""
         return await self._store.steps.last(task)
 
     async def place_in_queue(self, task: str) -> int | None:
-        """How many are before it in the queue, plus one; None while it does not wait for a phone."""
+        """The task's place in the queue, from 1; None if it is not waiting for a phone."""
         return self._workers.place(task)
 
     async def open_questions(self, task: str | None = None, place: Address | None = None) -> tuple[OpenQuestion, ...]:
@@ -141,14 +149,14 @@ class TaskQueries:
         return await self._store.questions.get(question)
 
     async def question_shown(self, question: str, message: MessageRef) -> None:
-        """The question was sent as this message."""
+        """Record that the question was sent as this message."""
         await self._store.questions.shown(question, message)
         shown = await self._store.questions.get(question)
         if shown is not None:
             self._news.changed(shown.task)
 
     async def set_place(self, task: str, place: Address) -> Task:
-        """The task's card and messages go there from now on. Raises UnknownTask."""
+        """Send the task's card and messages to this place from now on. Raises UnknownTask."""
         changed = await self._record.place(task, place)
         self._news.changed(task)
         return changed

@@ -1,4 +1,4 @@
-"""Questions that nobody answered: closed, with when and why, and told in the audit."""
+"""Closes unanswered questions, recording when and why, also in the audit."""
 
 from __future__ import annotations
 
@@ -13,28 +13,28 @@ from bot.store.store import Store
 
 
 class QuestionClosing:
-    """`clock` gives Unix seconds."""
+    """Closes questions that got no answer. `clock` returns Unix seconds."""
 
     def __init__(self, store: Store, clock: Callable[[], float]) -> None:
         self._store = store
         self._clock = clock
 
     async def by_end(self, transaction: Transaction, ended: Task) -> None:
-        """The task has ended: its questions need no answer any more."""
+        """Close the questions of a task that has ended."""
         why = Closing.CANCELLED if ended.outcome is Outcome.CANCELLED else Closing.ENDED
         await self._tell(
             transaction, await self._store.questions.close(transaction, ended.id, why=why, now=self._clock())
         )
 
     async def by_going_on(self, transaction: Transaction, task: str, question: str) -> None:
-        """The task went on without an answer; that is nothing for the audit."""
+        """Close the questions of a task that continued without an answer; this is not recorded in the audit."""
         await self._tell(
             transaction,
             await self._store.questions.close(transaction, task, question, why=Closing.WENT_ON, now=self._clock()),
         )
 
     async def give_up(self, task: str, question: str) -> None:
-        """Nobody will answer this question."""
+        """Close a question because it will not be answered."""
 
         async def work(transaction: Transaction) -> None:
             questions, now = self._store.questions, self._clock()
@@ -44,7 +44,7 @@ class QuestionClosing:
         await self._store.write(work)
 
     async def expire(self, now: float) -> tuple[OpenQuestion, ...]:
-        """Close the questions whose time is over by then, and return them. Nothing is written while there are none."""
+        """Close the questions whose time is over and return them. Writes nothing if there are none."""
         if not await self._store.questions.due(now):
             return ()
 

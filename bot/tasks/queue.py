@@ -1,4 +1,4 @@
-"""Who of the waiting runs gets which phone: decided from plain values, in one place."""
+"""Decides which waiting run gets which phone, as pure functions of plain values."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ def _any(_phone: str) -> bool:
 
 
 class Standing(Enum):
-    """How sure it is that a run may have what it is admitted to."""
+    """How sure it is that a run may have the phones it is admitted to."""
 
     SURE = auto()
     ASKED = auto()
-    """Somebody is being asked, which ends soon: the phone is kept for the run until then."""
+    """A platform is being asked, which ends soon: the phone is reserved for the run until then."""
     UNKNOWN = auto()
-    """Nobody tells for now: others go first."""
+    """The platform does not answer for now: other runs go first."""
 
 
 def _sure() -> Standing:
@@ -39,26 +39,26 @@ def _sure() -> Standing:
 
 
 class NotAdmitted(NoPhone):
-    """The person may not use what they wish for: nothing is waited for."""
+    """The person may not use the phone they wish for, so the run does not wait."""
 
 
 @dataclass(frozen=True, slots=True)
 class Waiter:
-    """A run in the queue. A low rank is served before a high one."""
+    """A run in the queue. Lower ranks are served first."""
 
     run: RunId
     wish: str
     rank: int
     admits: Admits = _any
-    """Whether the run may have a phone, by its id: rights change while one waits."""
+    """Whether the run may have the phone with this id; called each time, as rights change meanwhile."""
     standing: Callable[[], Standing] = _sure
-    """Asked when there is a phone for the run."""
+    """Called when there is a phone for the run, to learn how sure its right is."""
 
 
 def granted(
     waiters: Sequence[Waiter], phones: Collection[PhoneInfo], held: Collection[str]
 ) -> tuple[tuple[Waiter, str], ...]:
-    """Which waiter gets which phone now. `held` are the ids of the phones that runs hold."""
+    """The phones given to waiters now. `held` are the ids of the phones that runs hold."""
     free = sorted(
         (phone for phone in phones if phone.health.usable and phone.id not in held),
         # One that tells no battery hangs on the mains.
@@ -77,7 +77,7 @@ def granted(
 
 
 def place_of(waiter: Waiter, waiters: Collection[Waiter]) -> int:
-    """How many wait for the same phone before this one, plus one. Whoever takes any phone waits for each."""
+    """The run's place in the queue, from 1. A run that takes any phone counts as waiting for each."""
     return 1 + sum(
         other.rank < waiter.rank and (not waiter.wish or not other.wish or waiter.wish == other.wish)
         for other in waiters
@@ -85,10 +85,10 @@ def place_of(waiter: Waiter, waiters: Collection[Waiter]) -> int:
 
 
 def hopeless(wish: str, phones: Collection[PhoneInfo], held: Collection[str], admits: Admits = _any) -> NoPhone | None:
-    """Why nothing can serve this wish as things are; None when waiting makes sense.
+    """Why no phone can serve this wish at present; None if waiting makes sense.
 
-    A phone that a run holds is waited for even while its cable is out: that run waits for it as well. So is one on
-    which another service works.
+    A phone held by a run is worth waiting for even if its cable is out, because that run waits for it too. So is one
+    that another service uses.
     """
     if wish and not admits(wish):
         name = next((phone.name for phone in phones if phone.id == wish), wish)
@@ -111,7 +111,7 @@ def hopeless(wish: str, phones: Collection[PhoneInfo], held: Collection[str], ad
 
 
 def silent(wish: str, phones: Collection[PhoneInfo], admits: Admits = _any) -> bool:
-    """Whether a phone that would serve this wish is attached and only does not answer now."""
+    """Whether a phone that would fit is attached and only does not answer now."""
     return any(phone.health is Health.SILENT and wish in {"", phone.id} and admits(phone.id) for phone in phones)
 
 

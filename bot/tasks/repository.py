@@ -1,4 +1,4 @@
-"""What the task service writes: each function is one transaction, and what must be told is written with it."""
+"""The task service's writes: each method is one transaction, which also writes the messages that people must get."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ from bot.tasks.transitions import Ending, Transitions
 
 
 class TaskRepository:
-    """The task service's changes of the store."""
+    """The task service's changes to the store."""
 
     def __init__(
         self,
@@ -56,8 +56,7 @@ class TaskRepository:
         self._limits = limits
 
     async def accept(self, request: TaskRequest) -> Accepted:
-        """Keep the task; the same event gives the task that it gave before. An empty event is always new.
-
+        """Store a new task; an event that was accepted before returns its task. An empty event always counts as new.
         Raises OverQuota.
         """
 
@@ -74,7 +73,7 @@ class TaskRepository:
         return await self._store.write(work)
 
     async def end_at_once(self, request: TaskRequest, ending: Ending) -> Accepted:
-        """Keep a task that ends before it begins, and its end; the same event gives the task that it gave before."""
+        """Store a task that ends without having begun; an event that was accepted before returns its task."""
 
         async def work(transaction: Transaction) -> Accepted:
             accepted = await self._keep(transaction, request, ())
@@ -87,7 +86,7 @@ class TaskRepository:
         return await self._store.write(work)
 
     async def _keep(self, transaction: Transaction, request: TaskRequest, phones: tuple[WishedPhone, ...]) -> Accepted:
-        """Keep it, with a part for each of several phones."""
+        """Store the task, with a part for each of several phones."""
         now = self._clock()
         origin = request.origin
         if origin.event and (known := await self._store.tasks.of_event(transaction, origin)) is not None:
@@ -110,9 +109,8 @@ class TaskRepository:
         return task
 
     async def move(self, task: str, to: Callable[[Task, bool], TaskState]) -> Task:
-        """Change the state to what `to` says, given the task and whether it has an open question. Raises WrongState.
-
-        A task that becomes interrupted is told about.
+        """Change the task's state to what `to` returns, given the task and whether it has an open question. Raises
+        WrongState. An interrupted task gets a message.
         """
 
         async def work(transaction: Transaction) -> Task:
@@ -127,20 +125,20 @@ class TaskRepository:
         return await self._store.write(work)
 
     def now(self) -> float:
-        """The time by which things are kept, in Unix seconds."""
+        """The time used for storing, in Unix seconds."""
         return self._clock()
 
     async def in_flight(self, runs: Collection[RunId], *, since: float) -> bool:
-        """See `ActionJournal.in_flight`."""
+        """Whether the last input of these runs may still reach the phone; see `ActionJournal.in_flight`."""
         return await self._store.journal.in_flight(runs, since=since)
 
     async def known(self, task: str) -> Task:
-        """The task as it stands: a store that is away is waited for. Raises UnknownTask."""
+        """The task with this id; waits while the store is unavailable. Raises UnknownTask."""
         return await self._store.write(lambda transaction: self._keeping.known(transaction, task), patience=PATIENCE_S)
 
     async def followed(self, task: Task, most: int) -> tuple[Task, ...]:
-        """What it follows up, and what that followed up, the oldest first, as far as it is kept. Tasks of which a
-        message was deleted are left out. A store that is away is waited for.
+        """The tasks that this one follows up, oldest first, as far as they are stored. Tasks of which a message was
+        deleted are left out. Waits while the store is unavailable.
         """
         return await patiently(lambda: self._followed(task, most), seconds=PATIENCE_S)
 
@@ -158,7 +156,7 @@ class TaskRepository:
         return await self._store.tasks.parts(task)
 
     async def place(self, task: str, place: Address) -> Task:
-        """The task's card and messages go there from now on."""
+        """Send the task's card and messages to this place from now on."""
 
         async def work(transaction: Transaction) -> Task:
             changed = replace(await self._keeping.known(transaction, task), place=place)
@@ -169,9 +167,8 @@ class TaskRepository:
         return await self._store.write(work, patience=PATIENCE_S)
 
     async def ask_for_hands(self, task: str, question: Question) -> bool:
-        """Keep the task service's own question for a paused task, and send it. False when one is open already.
-
-        Raises WrongState when the task is not paused any more.
+        """Store and send the question that a paused task asks while a person is using its phone. False if one is
+        already open. Raises WrongState if the task is no longer paused.
         """
 
         async def work(transaction: Transaction) -> bool:
@@ -193,7 +190,7 @@ class TaskRepository:
         return await self._store.write(work)
 
     async def close_hands(self, task: str) -> None:
-        """The task goes on: nobody needs to say any more that they are done."""
+        """Close the question that waits until a person is done on the phone, because the task goes on."""
 
         async def work(transaction: Transaction) -> None:
             for one in await self._store.questions.open(task, source=transaction):
@@ -203,7 +200,7 @@ class TaskRepository:
         await self._store.write(work)
 
     async def answer(self, question: OpenQuestion, text: str, by: Person) -> bool:
-        """Keep the answer to an open question in time: the first one wins. False otherwise."""
+        """Store the answer to a question if it is open and in time; the first one wins. Returns False otherwise."""
         name = by.name or by.id
 
         async def work(transaction: Transaction) -> bool:
@@ -217,14 +214,14 @@ class TaskRepository:
         return await self._store.write(work)
 
     async def note(self, task: Task, text: str, by: Person) -> None:
-        """Keep that somebody has given the task a note."""
+        """Record that a person has given the task a note."""
         noted = Noted(text=text, by=by.name or by.id)
         append = self._store.task_events.append
         # The agent has it already.
         await self._store.write(lambda transaction: append(transaction, task, noted), patience=PATIENCE_S)
 
     async def end(self, task: str, ending: Ending, *, patience: float = 0.0) -> Task:
-        """End the task with all its parts, unless it has ended: then nothing changes. See `Store.write`."""
+        """End the task with all its parts; does nothing if it has ended. See `Store.write`."""
 
         async def work(transaction: Transaction) -> Task:
             current = await self._keeping.known(transaction, task)
@@ -240,11 +237,11 @@ class TaskRepository:
         return await self._store.write(work, patience=patience)
 
     async def take(self, task: str, event: TaskEvent, *, by: Person | None = None) -> OpenQuestion | None:
-        """Write what an event of the agent changes. What comes after the end changes nothing. `by` is who has ended
-        the task, where somebody did.
+        """Store the changes that an event of the agent makes. Events after the end change nothing. `by` is the person
+        who ended the task, if one did.
 
-        Returns the stored question when the event asks one that was answered or expired before: the agent did not
-        hear of it.
+        Returns the stored question if the event asks one that was already answered or has expired: the agent has missed
+        that.
         """
 
         async def work(transaction: Transaction) -> OpenQuestion | None:
@@ -303,9 +300,8 @@ class TaskRepository:
         return await self._store.write(work, patience=PATIENCE_S)
 
     async def _wait_ends(self, transaction: Transaction, task: Task) -> None:
-        """Who was told to wait, and did for a while, is told that it begins: the card changes silently.
-
-        Of several phones the first one tells it.
+        """Send a message that the work begins if the person was told to wait and it took long; otherwise only the
+        card changes. With several phones, the first one sends it.
         """
         known = await self._keeping.known(transaction, task.parent) if task.parent else task
         if known.state is not TaskState.QUEUED:
@@ -315,8 +311,8 @@ class TaskRepository:
             await self._store.outbox.add(transaction, known.id, NoticePayload(Notice.STARTED), now=self._clock())
 
     async def _goes_on(self, transaction: Transaction, task: Task, *, begins: bool = True) -> None:
-        """The run works. One that was paused meanwhile stays paused, and one that only thinks so far stays queued: it
-        has no phone yet, so that a restart takes nothing from it but its thoughts.
+        """Record that the run is working. A paused task stays paused, and one that is only planning stays queued: it
+        has no phone yet, so a restart costs only its thoughts.
         """
         before = task
         if begins and task.state is TaskState.PAUSED and task.started is None:
@@ -359,7 +355,7 @@ class TaskRepository:
             await self._keeping.save(transaction, task, after)
 
     async def _passed(self, transaction: Transaction, task: Task, event: Step) -> None:
-        """What went out without a question stands in the audit, under whoever gave the task."""
+        """Record in the audit, under the person who gave the task, what was sent by a standing approval."""
         for each in event.effect:
             if isinstance(each, AllowedAhead):
                 detail = YesDetail(to=each.to, by=each.by, app=event.app, schedule=each.schedule)

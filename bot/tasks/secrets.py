@@ -8,13 +8,13 @@ from collections.abc import Callable
 from bot.logs.redaction import REDACTION
 
 LIFETIME_S = 900.0
-"""Nothing that was not taken stays longer: the run that asked is gone by then."""
+"""Seconds after which a value that was not taken is dropped: the run that asked is gone by then."""
 
 
 class MemorySecrets:
-    """Keeps values in memory only, each until it is taken once or 15 minutes are over.
+    """Keeps codes and passwords in memory only, each until it is taken once or 15 minutes have passed.
 
-    `cover` is told of each, with seconds: so long it must not be read in any log.
+    `cover` is called with each value and the seconds for which it must not appear in any log.
     """
 
     def __init__(
@@ -28,13 +28,13 @@ class MemorySecrets:
         return f"<{len(self._values)} secrets>"
 
     def keep(self, secret: str, value: str) -> None:
-        """Take a value, which can be had once under this id."""
+        """Keep a value, which can be taken once under this id."""
         self._forget_old()
         self._values[secret] = (self._clock() + LIFETIME_S, value)
         self._cover(value, LIFETIME_S)
 
     def take(self, secret: str) -> str | None:
-        """The value, removed from here; None when it is unknown, taken or too old."""
+        """Remove and return the value; None if it is unknown, already taken or too old."""
         self._forget_old()
         _, value = self._values.pop(secret, (0.0, None))
         if value is not None:

@@ -1,4 +1,4 @@
-"""The task service: takes tasks in, keeps them, lets the agent work on them, and lets people step in."""
+"""The task service: accepts and stores tasks, lets the agent work on them, and lets people control them."""
 
 from __future__ import annotations
 
@@ -54,11 +54,11 @@ logger = logging.getLogger(__name__)
 
 
 class TaskService(TaskQueries):
-    """Everything that can be done with tasks. Who may do it is checked by the caller.
+    """Everything that can be done with tasks. The caller checks who may do it.
 
-    What is asked for is carried through even when the caller is cancelled half way. `clock` gives Unix seconds,
-    `model` the name of the model that acts now, `gate` has to let every task in, `admission` is what the leases ask.
-    With `steady`, which nobody can set, a `clock` that is set shortens nobody's time.
+    Calls are carried through even if the caller is cancelled half way. `clock` returns Unix seconds, `model` the name
+    of the model that acts now; `gate` must admit every task, and `admission` is what the leases ask. With `steady`, a
+    clock that cannot be set, setting the system clock shortens no deadline.
     """
 
     def __init__(
@@ -95,7 +95,7 @@ class TaskService(TaskQueries):
         self._house: asyncio.Task[None] | None = None
 
     async def start(self) -> None:
-        """Begin to work: what a former process left is looked through first. Call it once the phones are known."""
+        """Begin to work, after recovering what an earlier process left. Call it once the phones are known."""
         waiting = [task.id for task in await self._store.tasks.active() if task.state is TaskState.WAITING]
         await self._leases.start(waiting)
         ready = asyncio.Event()
@@ -104,7 +104,7 @@ class TaskService(TaskQueries):
         await self._maintenance.recover()
 
     async def stop(self) -> None:
-        """Stop at the next safe point, within the limits. What was at work is interrupted for the next start."""
+        """Stop at the next safe point, within the limits. Tasks at work become interrupted."""
         loop = asyncio.get_running_loop()
         until = loop.time() + self._limits.drain
         self._leases.drain()
@@ -122,54 +122,54 @@ class TaskService(TaskQueries):
         await self._leases.stop()
 
     def still_for(self) -> float:
-        """Seconds since the task service last came round: a second at most, while it is well."""
+        """Seconds since the task service's last round of upkeep: at most one while it is healthy."""
         return self._maintenance.still_for()
 
     async def expire(self) -> None:
-        """Close what is over by now: questions, and interrupted tasks that nobody resumed. Called every second."""
+        """Close questions whose time is over, and end interrupted tasks that were not resumed. Called every second."""
         await self._maintenance.expire()
 
     async def accept(self, request: TaskRequest) -> Accepted:
-        """Keep the task and begin with it. Raises BadText, TooManyTasks or OverQuota."""
+        """Store the task and begin to work on it. Raises BadText, TooManyTasks or OverQuota."""
         request = replace(request, text=clean(request.text, say("desk.text.task")))
         return await self._calls.unbroken(self._accept(request))
 
     async def turn_down(self, request: TaskRequest, why: str) -> Accepted:
-        """Keep a task that is not begun: it is blocked from its beginning, and that is told. Raises BadText."""
+        """Store a task that ends as blocked without being begun, with a message that says so. Raises BadText."""
         request = replace(request, text=clean(request.text, say("desk.text.task")))
         return await self._calls.unbroken(self._end_at_once(request, Ending(Outcome.BLOCKED, why)))
 
     async def reply(self, request: TaskRequest, answer: str) -> Accepted:
-        """Keep a task that is answered without any work. Raises BadText."""
+        """Store a task that is answered without any work. Raises BadText."""
         request = replace(request, text=clean(request.text, say("desk.text.task")))
         return await self._calls.unbroken(self._end_at_once(request, Ending(Outcome.ANSWERED, answer)))
 
     async def cancel(self, task: str, by: Person) -> Task:
-        """End the task within a second; returns it as it ended, which may be otherwise when it was just ending.
+        """End the task within a second and return it; if it was just ending, its outcome may be another.
 
-        Raises UnknownTask, or WrongState when it has ended before.
+        Raises UnknownTask, or WrongState if it had ended before.
         """
         found = await self.known(task)
         logger.info("task %s: cancel, by %s", task, by.id)
         return await self._calls.unbroken(self._control.cancel(found, by))
 
     async def pause(self, task: str, by: Person) -> Task:
-        """Let the task stand still. Raises UnknownTask, WrongState, AgentFailed, or NotStill when it is paused but
-        something that hangs has not come to rest.
+        """Pause the task. Raises UnknownTask, WrongState, AgentFailed, or NotStill if it is paused but an action has
+        not finished.
         """
         found = await self.known(task)
         logger.info("task %s: pause, by %s", task, by.id)
         return await self._calls.unbroken(self._control.pause(found))
 
     async def resume(self, task: str, note: str, by: Person) -> Task:
-        """Go on with a paused or interrupted task. Raises UnknownTask, WrongState, BadText or AgentFailed."""
+        """Resume a paused or interrupted task. Raises UnknownTask, WrongState, BadText or AgentFailed."""
         note = clean(note, say("desk.text.note")) if note.strip() else ""
         found = await self.known(task)
         logger.info("task %s: resume, by %s", task, by.id)
         return await self._calls.unbroken(self._resume(found, note, by))
 
     async def hurry(self, task: str, by: Person) -> Task:
-        """Put a task that waits for a phone at the head of its queue. Raises UnknownTask or NotWaiting."""
+        """Move a task that waits for a phone to the head of its queue. Raises UnknownTask or NotWaiting."""
         found = await self.known(task)
         runs = [RunId(part.id) for part in await self.parts(task)] or [RunId(task)]
         if not any([await self._calls.unbroken(self._leases.hurry(run)) for run in runs]):
@@ -178,24 +178,24 @@ class TaskService(TaskQueries):
         return found
 
     async def take_over(self, task: str, by: Person) -> Task:
-        """Let the task stand still until a person has done something on the phone. Raises as `pause` does."""
+        """Pause the task until a person has done something on the phone. Raises what `pause` does."""
         found = await self.known(task)
         logger.info("task %s: taken over, by %s", task, by.id)
         return await self._calls.unbroken(self._takeover.take(found, by))
 
     async def steer(self, task: str, note: str, by: Person) -> Task:
-        """Give the task a note that is read before its next step. Raises as `resume` does."""
+        """Give the task a note that the agent reads before its next step. Raises what `resume` does."""
         note = clean(note, say("desk.text.note"))
         found = await self.known(task)
         logger.info("task %s: a note, by %s", task, by.id)
         return await self._calls.unbroken(self._steer(found, note, by))
 
     def note(self, task: str, text: str) -> None:
-        """Show on the task's card what its work waits for, until it goes on or "" is told. It is not kept."""
+        """Show on the task's card what its work is waiting for, until it goes on or "" is passed. It is not stored."""
         self._news.passed(task, Told(text=text))
 
     def model_away(self, task: str, away: ModelAway) -> None:
-        """Show on the task's card that its model is waited for, and until when. It is not kept."""
+        """Show on the task's card that it is waiting for its model, and until when. It is not stored."""
         self._news.passed(task, away)
 
     async def answer(self, question: str, text: str, by: Person) -> Answered:
@@ -203,9 +203,8 @@ class TaskService(TaskQueries):
         return await self._calls.unbroken(self._answer(question, text, by))
 
     async def give_up(self, question: str) -> None:
-        """Nobody will answer: the question is over, and its task ends as blocked. One that is over stays as it is.
-
-        Raises UnknownQuestion.
+        """Close a question that will not be answered, which ends its task as blocked. A closed question stays as it
+        is. Raises UnknownQuestion.
         """
         return await self._calls.unbroken(self._give_up(question))
 

@@ -1,4 +1,4 @@
-"""Calls that must not be cut half way, and calls that must not take long."""
+"""Calls that must not be cut off half way, and calls that must not take long."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ Result = TypeVar("Result")
 
 
 class ShieldedCalls:
-    """Keeps the calls that are under way until they have ended."""
+    """Keeps references to running calls until they have ended."""
 
     def __init__(self, patience: float) -> None:
         self._patience = patience
         self._running: set[asyncio.Task[Any]] = set()
 
     async def unbroken(self, work: Coroutine[Any, Any, Result]) -> Result:
-        """Carry `work` through even when the caller is cancelled: what is committed is also acted on."""
+        """Carry `work` through even if the caller is cancelled, so that what is committed is also acted on."""
         running = self._begin(work)
         try:
             return await asyncio.shield(running)
@@ -32,13 +32,14 @@ class ShieldedCalls:
             raise
 
     def later(self, work: Coroutine[Any, Any, object]) -> None:
-        """Do it beside; a failure is logged."""
+        """Run it in the background; a failure is logged."""
         self._begin(work).add_done_callback(_log_failure)
 
     async def bounded(self, work: Coroutine[Any, Any, object], *, seconds: float | None = None) -> bool:
-        """Ask the agent for something. False when it has not answered in time: the call then goes on by itself.
+        """Call the agent with a time limit. False if it has not answered in time; the call then continues in the
+        background.
 
-        Raises AgentFailed when the agent could not do it.
+        Raises AgentFailed if the agent failed.
         """
         running = self._begin(work)
         await asyncio.wait({running}, timeout=self._patience if seconds is None else seconds)
@@ -55,7 +56,7 @@ class ShieldedCalls:
         return True
 
     async def stop(self, seconds: float) -> None:
-        """End what is still under way, and wait for that at most so long."""
+        """Cancel the calls that are still running, waiting at most this many seconds."""
         running = self._running - {asyncio.current_task()}
         for task in running:
             task.cancel()

@@ -1,4 +1,4 @@
-"""A person takes over: the task stands still while they do something on the phone, until they say that it is done."""
+"""A person takes over: the task is paused while they do something on the phone, until they say that they are done."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from bot.texts import say
 
 
 class Takeover:
-    """Opens such a question, and goes on once it is answered."""
+    """Asks the question that waits for a person to be done on the phone, and resumes the task once it is answered."""
 
     def __init__(
         self, control: MultiDeviceControl, record: TaskRepository, news: EventBus, clock: Callable[[], float]
@@ -27,7 +27,7 @@ class Takeover:
         self._clock = clock
 
     async def take(self, task: Task, by: Person) -> Task:
-        """Pause the task and ask for the word that the person is done. A second wish changes nothing.
+        """Pause the task and ask the person to say when they are done; taking over twice changes nothing.
 
         Raises WrongState, AgentFailed, or NotStill as a pause does (the question is open all the same).
         """
@@ -43,9 +43,10 @@ class Takeover:
         return await self._ask(paused, by)
 
     async def done(self, task: Task, by: Person) -> None:
-        """The person is done: go on, with a note for the agent. Nothing when the task went on meanwhile.
+        """Resume the task with a note for the agent, because the person is done; does nothing if it has resumed
+        meanwhile.
 
-        Raises AgentFailed: the task is paused then, and can be resumed.
+        Raises AgentFailed; the task is then paused and can be resumed.
         """
         name = by.name or by.id
         note = done_by_hand(name)

@@ -1,4 +1,4 @@
-"""What can be touched on a screen: each place with what it has to be when it is touched later."""
+"""The places that can be touched on a screen, each with the element it must still hit later."""
 
 from __future__ import annotations
 
@@ -13,16 +13,18 @@ from devices.geometry import Bounds, Point, Size
 from devices.phone import Element, Observation
 
 GRID = (4, 5)
-"""Columns and rows of places where a phone tells no elements."""
+"""Columns and rows of the grid of places that is used if a phone reports no elements."""
 MOST_PLACES = 200
-"""More places of one screen are told to nobody: no hand needs them, and each takes time."""
+"""Maximum places of one screen; more are of no use to a person, and each takes time."""
 LARGE_SHARE = 0.5
-"""Of the screen: what is larger is a page and no control."""
+"""Share of the screen above which an element counts as a page, not a control."""
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A place of a picture that can be touched: where it is, in native pixels, and what it has to be then."""
+    """A place on a picture that can be touched: its position in native pixels, and the element that must still be
+    there.
+    """
 
     at: Point
     box: Bounds
@@ -30,7 +32,7 @@ class Place:
 
 
 def touchable_places(seen: Observation) -> tuple[Place, ...]:
-    """What can be touched, in reading order; a grid of places where the phone tells no elements."""
+    """The places that can be touched, in reading order; a grid if the phone reports no elements."""
     screen, targets = screen_of(seen.without_picture(), seen.size)
     view = ScreenView(seen.without_picture(), screen, targets)
     able = [e for e in targets if _can_be_touched(e, seen.size)][:MOST_PLACES]
@@ -70,5 +72,5 @@ def _box(where: ResolvedTarget, size: Size) -> Bounds:
 
 
 def tap(at: Point) -> act.Tap:
-    """A tap on a native pixel."""
+    """A tap at this native pixel."""
     return act.Tap(target=act.PointTarget(x=at.x, y=at.y))

@@ -1,4 +1,4 @@
-"""What every change of a task goes through: it is kept, the task of which it is a part follows, and an end is told."""
+"""What every change of a task goes through: it is stored, the task it is a part of follows, and an end is reported."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from bot.tasks.question_closing import QuestionClosing
 
 @dataclass(frozen=True, slots=True)
 class Ending:
-    """How a task ends. What is None stays as it is."""
+    """How a task ends. Fields that are None leave the task's value as it is."""
 
     outcome: Outcome
     summary: str
@@ -32,15 +32,15 @@ class Ending:
     frame: str | None = None
     sources: tuple[Source, ...] = ()
     value: Value | None = None
-    """The result in the form that a watch compares; None where nothing was found."""
+    """The result as a watch compares it; None if nothing was found."""
     needs_model: NeedsModel | None = None
-    """What it lacked, where it took a model and none is set."""
+    """What could not be done because no model is set."""
     by: Person | None = None
-    """Who ended it, where somebody did."""
+    """The person who ended it, if one did."""
 
 
 class Transitions:
-    """Each function is a piece of a transaction."""
+    """Changes of tasks, each to be called within a transaction."""
 
     def __init__(self, store: Store, clock: Callable[[], float]) -> None:
         self._store = store
@@ -55,8 +55,8 @@ class Transitions:
         return found
 
     async def save(self, transaction: Transaction, before: Task, task: Task, *, by: Person | None = None) -> None:
-        """Keep what has changed since `before`, in the task of which it is a part too; `by` is who ended it, where
-        somebody did.
+        """Store what has changed since `before`, and update the task it is a part of; `by` is the person who ended
+        it, if one did.
         """
         now = self._clock()
         await self._keep(transaction, before, task, now, by)
@@ -97,7 +97,9 @@ class Transitions:
         await self._store.task_events.append(transaction, task, event)
 
     async def end(self, transaction: Transaction, task: Task, ending: Ending) -> Task:
-        """The only way to an end: the final message is written with it. That of a reading is, when there is news."""
+        """End a task and write its final message; for the reading of a watch, only if there is news. The only way to
+        an end.
+        """
         now = self._clock()
         ended = replace(
             moved(task, TaskState.ENDED, now=now, outcome=ending.outcome),
@@ -118,9 +120,7 @@ class Transitions:
         return ended
 
     async def _judged(self, transaction: Transaction, watch: TaskWatch, ending: Ending, now: float) -> Verdict:
-        """What came of a reading. One that a person has ended is none; nor is there any of a watch that was
-        removed meanwhile.
-        """
+        """The verdict on a watch's reading; None if a person ended it, or the watch was removed meanwhile."""
         readings = await self._store.schedules.readings(transaction, watch.schedule)
         if readings is None or ending.outcome is Outcome.CANCELLED:
             return Verdict(finding=Finding.SILENT)

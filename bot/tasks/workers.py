@@ -1,4 +1,4 @@
-"""The work itself: one worker for each live task, which commits every event that the agent tells."""
+"""The work on tasks: one worker for each unfinished task, which commits every event that the agent reports."""
 
 from __future__ import annotations
 
@@ -28,28 +28,30 @@ from bot.tasks.transitions import Ending
 from bot.texts import say, speaking
 
 FOLLOWED = 8
-"""Tasks before it that one is told of, each of which followed up the other."""
+"""Maximum earlier tasks, each following up the one before, that a task gets to know."""
 MOST_THOUGHTS = 100_000
-"""Letters of what models think and write on a task that its log keeps, from one start of the work on."""
+"""Maximum characters of a model's thoughts and texts that a task's log stores, per start of the work on it."""
 
 logger = logging.getLogger(__name__)
 
 
 @dataclass
 class _Worker:
-    """`note` is handed over after the first event: before, the agent may not know the task."""
+    """The worker of a task. `note` is passed on after the first event, because the agent may not know the task
+    earlier.
+    """
 
     note: str
     cancelled_by: Person | None = None
     place: int | None = None
     runs: set[RunId] = field(default_factory=set)
     thoughts: int = 0
-    """The letters of its thoughts that the log keeps."""
+    """Characters of its thoughts that the log stores."""
     running: asyncio.Task[None] | None = None
 
 
 class Workers:
-    """The live workers. They belong to the task group that `run` holds open."""
+    """The workers of unfinished tasks. They belong to the task group that `run` holds open."""
 
     def __init__(
         self, agent: Agent, record: TaskRepository, news: EventBus, leases: Leases, admission: Admission
@@ -64,14 +66,14 @@ class Workers:
         self._stopping = False
 
     async def run(self, ready: asyncio.Event, helper: Callable[[], Awaitable[None]]) -> None:
-        """Hold the task group open until this is cancelled; `helper` runs in it as well."""
+        """Hold the task group open until cancelled; `helper` runs in it as well."""
         async with asyncio.TaskGroup() as group:
             self._group = group
             ready.set()
             await helper()
 
     def start(self, task: Task, note: str = "") -> None:
-        """Let the agent work on the task, unless it does already."""
+        """Let the agent work on the task, unless it already does."""
         assert self._group is not None, "the task service was not started"
         assert not task.parts, "its parts do the work"
         if task.id in self._workers or self._stopping:
@@ -82,7 +84,7 @@ class Workers:
         worker.running = self._group.create_task(self._work(task, worker), name=f"task {task.id}")
 
     def alive(self, task: str) -> bool:
-        """Whether the agent works on the task."""
+        """Whether the agent is working on the task."""
         return task in self._workers
 
     def runs(self, task: str) -> Collection[RunId]:
@@ -91,22 +93,22 @@ class Workers:
         return () if worker is None else tuple(worker.runs)
 
     def place(self, task: str) -> int | None:
-        """The task's place in the queue as the agent last told it."""
+        """The task's place in the queue as the agent last reported it."""
         worker = self._workers.get(task)
         return None if worker is None else worker.place
 
     def mark_cancelled(self, task: str, by: Person) -> None:
-        """Somebody asked for the end: their name goes into the summary."""
+        """Record who cancelled the task, for its summary."""
         if (worker := self._workers.get(task)) is not None:
             worker.cancelled_by = by
 
     def ending(self, task: str) -> bool:
-        """Whether somebody asked for the end of the task, and its worker lives on."""
+        """Whether the task was cancelled and its worker is still running."""
         worker = self._workers.get(task)
         return worker is not None and worker.cancelled_by is not None
 
     async def wait(self, task: str, seconds: float) -> bool:
-        """Wait until the task's worker has ended; False when it has not in time."""
+        """Wait until the task's worker has ended; False if that takes too long."""
         worker = self._workers.get(task)
         if worker is None or worker.running is None:
             return True
@@ -114,17 +116,17 @@ class Workers:
         return not pending
 
     def close(self) -> None:
-        """The service stops: from now on none is started, and work that ends without an end is to be continued."""
+        """Start no more workers because the service stops; unfinished work will be continued later."""
         self._stopping = True
 
     async def wait_all(self, seconds: float) -> None:
-        """Wait until every worker has ended, at most so long."""
+        """Wait until every worker has ended, at most this many seconds."""
         running = {worker.running for worker in self._workers.values() if worker.running is not None}
         if running:
             await asyncio.wait(running, timeout=seconds)
 
     async def abandon(self, task: str, seconds: float) -> None:
-        """A worker whose task has ended without it may clean up for so long; then it is cut off."""
+        """Give a worker whose task ended without it some seconds to clean up, then cancel it."""
         worker = self._workers.get(task)
         if worker is None or worker.running is None or await self.wait(task, seconds):
             return
@@ -132,16 +134,15 @@ class Workers:
         worker.running.cancel()
 
     async def free_phones(self, task: str) -> None:
-        """Give back whatever the task's runs hold: its end counts, whether the agent still moves or not."""
+        """Give back what the task's runs hold, because the task has ended, whether or not the agent still reacts."""
         for run in self.runs(task):
             await self._leases.release(run)
 
     async def deliver(self, question: OpenQuestion) -> None:
-        """Tell the agent what became of a question; of a secret its id, which is that of the question.
+        """Pass the outcome of a question to the agent; for a secret only its id, which is that of the question.
 
-        An agent that fails on it ends the task as failed. A question of the task service itself that nobody answered
-        ends the
-        task: the agent does not know it.
+        If the agent fails at it, the task ends as failed. If the task service's own question was not answered, the task
+        ends: the agent does not know that question.
         """
         # Whoever answers, and the clock, may speak otherwise than the person whose task it is.
         with speaking((await self._record.known(question.task)).person.language):
@@ -166,7 +167,7 @@ class Workers:
             await self.abandon(question.task, 0.0)
 
     async def _nobody_came(self, task: str) -> None:
-        """Who took over never said that they are done: the task is blocked, and never goes on by itself."""
+        """End the task as blocked, because the person who took over never said that they were done."""
         await self._record.end(task, Ending(Outcome.BLOCKED, say("take_over.nobody")))
         self._news.changed(task)
         for each in (task, *(part.id for part in await self._record.parts(task))):
@@ -242,7 +243,7 @@ class Workers:
             raise RuntimeError(f"the agent left task {task.id} without an end")
 
     async def _earlier(self, task: Task) -> tuple[EarlierTask, ...]:
-        """What it follows up, the oldest first; those that are kept no more are left out."""
+        """The tasks that it follows up, oldest first, as far as they are stored."""
         return tuple(
             EarlierTask(
                 text=before.text,

@@ -66,7 +66,7 @@ class Caller:
 
     @property
     def home(self) -> Address:
-        """Their own chat, where nobody else reads."""
+        """The caller's own chat, which only they read."""
         if self.token is None:
             return HOME
         owner = f"{self.token.owner.platform}:{self.token.owner.id}"
@@ -76,7 +76,7 @@ class Caller:
 
 
 def caller_of(request: Request) -> Caller:
-    """Who asks, once the gate has let the request through."""
+    """The caller of a request that the gate has let through."""
     caller: Caller = request.state.caller
     return caller
 
@@ -138,11 +138,11 @@ class ConsoleGate:
         return self._tokens is not None and bool(self._tokens.listed())
 
     def right(self, token: str) -> bool:
-        """Whether this is the start token; takes the same time for every wrong one."""
+        """Whether this is the start token; every wrong token takes the same time to check."""
         return hmac.compare_digest(token.encode("utf-8", "surrogateescape"), self._token)
 
     def here(self, request: Request) -> bool:
-        """Whether it came under a name of this machine's own, from this machine, and through no proxy."""
+        """Whether the request came from this machine, under one of its own names and through no proxy."""
         return _host(request) in self._local and is_loopback(remote_of(request)) and not _passed_on(request)
 
     def _on_this_machine(self, request: Request) -> bool:
@@ -155,11 +155,11 @@ class ConsoleGate:
         return own is not None and remote_of(request) == own[0] and not _passed_on(request)
 
     def covered(self, request: Request) -> bool:
-        """Whether its page was opened by https."""
+        """Whether the page was opened through HTTPS."""
         return self._door.covered and not self.here(request)
 
     async def admit(self, request: Request, response: Response, way: Way, address: str, token: str = "") -> None:
-        """Begin a session for the browser that is answered."""
+        """Begin a session in the browser that sent this request."""
         response.set_cookie(
             self._cookies[way],
             await self.sessions.begin(way, address, token),
@@ -171,12 +171,12 @@ class ConsoleGate:
         )
 
     def dismiss(self, request: Request, response: Response) -> None:
-        """Take the session's cookie back from the browser that is answered."""
+        """Remove the session cookie from the browser that sent this request."""
         name = self._cookies[caller_of(request).way]
         response.delete_cookie(name, path="/", secure=self.covered(request), httponly=True, samesite="strict")
 
     def still(self, request: Request) -> bool:
-        """Whether whoever opened a stream may still read it."""
+        """Whether the person who opened a stream may still read it."""
         caller = caller_of(request)
         if caller.session:
             return self.sessions.holds(caller.session)
@@ -247,7 +247,7 @@ class ConsoleGate:
         return ""
 
     async def caller(self, request: Request) -> Caller | None:
-        """Who asks, None when that is nobody whom the console knows."""
+        """The caller of a request; None if the console does not know them."""
         scheme, _, bearer = request.headers.get("Authorization", "").partition(" ")
         if scheme == "Bearer" and self._on_this_machine(request) and self.right(bearer.strip()):
             return Caller("")
@@ -273,12 +273,12 @@ FOR_TOKENS_ALONE = ("/v1", "/mcp")
 
 
 def _carries_token(request: Request) -> bool:
-    """Whether a token stands in the address: it would be in histories, and in the logs of proxies."""
+    """Whether the address contains a token, which would end up in histories and the logs of proxies."""
     return any(value.startswith(PREFIX) for value in request.query_params.values())
 
 
 def remote_of(request: Request) -> str:
-    """The address of whoever is connected, "" when it is not known."""
+    """The network address of the client; "" if unknown."""
     return request.client.host if request.client is not None else ""
 
 

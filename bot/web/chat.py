@@ -53,7 +53,7 @@ def address(thread: str) -> Address:
 
 
 def place(thread: str) -> Place:
-    """Where the operator writes: only one person is there, so it is private."""
+    """The place where the operator writes: it is private, as only one person is there."""
     return Place(address(thread), private=True)
 
 
@@ -83,7 +83,7 @@ class WebChat:
         return CAPABILITIES
 
     async def open_place(self, origin: Address, anchor: str | None, title: str) -> Address:  # noqa: ARG002 - the page names a place by its task
-        """A new thread for a task, wherever in the console it was given."""
+        """Open a new thread for a task, wherever in the console it was given."""
         return replace(origin, thread=secrets.token_hex(6))
 
     async def private_place(self, origin: Address, person: Person) -> Address:
@@ -94,7 +94,7 @@ class WebChat:
         """Nothing to do: a thread stays readable, and the page shows that its task is over."""
 
     async def send(self, place: Address, message: Message, *, nonce: str, turn: Turn = at_once) -> MessageRef:
-        """Show a message. The same nonce shows once."""
+        """Show a message; a repeated nonce shows it once."""
         log = self._log_of(place)
         if message.task:
             return MessageRef(place, nonce)
@@ -115,7 +115,7 @@ class WebChat:
         self._told(entry, ref.address)
 
     async def without_buttons(self, ref: MessageRef) -> None:
-        """The message keeps its words and loses its buttons and its menu. Raises ChatGone when it was deleted."""
+        """Remove the buttons and menu of a message, keeping its text. Raises ChatGone if it was deleted."""
         number = _entry_id(ref)
         found = [
             entry
@@ -132,7 +132,7 @@ class WebChat:
         self._told(entry, ref.address)
 
     async def delete(self, ref: MessageRef) -> None:
-        """Take a message off the page and out of the log."""
+        """Remove a message from the page and the log."""
         try:
             entry = await self._log_of(ref.address).remove(_entry_id(ref))
         except KeyError as error:
@@ -140,7 +140,7 @@ class WebChat:
         self._told(entry, ref.address)
 
     async def heard(self, place: Address, text: str, *, nonce: str, files: Sequence[str] = ()) -> MessageRef:
-        """Show what the person wrote there, with the names of the files that went along."""
+        """Show what the person wrote there, with the names of the files that they attached."""
         content = Content(body=text, footer="\n".join(files))
         log = self._log_of(place)
         return self._told(await log.append(place.thread, "operator", content, nonce=f"operator:{nonce}"), place)

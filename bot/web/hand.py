@@ -51,7 +51,7 @@ FAST_FOR_S: Final = 2.0
 PATIENCE_S: Final = 8.0
 """Seconds for one picture."""
 STREAM_S: Final = 60.0
-"""Seconds after which a stream ends and the page opens another: whoever may not look any more does not."""
+"""Seconds after which a stream ends and the page opens another, so that people who lost the right stop watching."""
 LARGEST: Final = (720, 1600)
 """Pixels at most: what a page shows on a dense screen, at some 60 kB."""
 TYPED_LIMIT: Final = 4_000
@@ -105,7 +105,7 @@ class LiveHand:
         ]
 
     async def take(self, request: Request) -> Response:
-        """Put a phone into the hands of whoever asks; a task that works there stands still from now on."""
+        """Let the caller hold a phone; a task working on it is paused."""
         wish = await body_of(request, Taken)
         asked = _caller(request)
         info = next((info for info in open_phones(asked, self._services) if info.id == wish.phone), None)
@@ -174,12 +174,12 @@ class LiveHand:
         return JSONResponse({"app": touched.app, "target": touched.target})
 
     async def done(self, request: Request) -> Response:
-        """Let go of the phone; a task that stood still for it goes on."""
+        """End the caller's hold; a task paused for it resumes."""
         hold = self._held(request)
         return JSONResponse({"task": await self._services.hands.done(hold, person_of(request))})
 
     def _held(self, request: Request) -> Hold:
-        """The hold of whoever asks. Raises RequestRefused."""
+        """The caller's hold. Raises RequestRefused."""
         hold = self._services.hands.get(request.path_params["hold"])
         if hold is None or not self._services.policy.same(hold.person, person_of(request)):
             raise RequestRefused(404, say("hand.over"))

@@ -1,4 +1,4 @@
-"""The note by which the command line finds a running service: address and token, for this user only."""
+"""The note with which the command line finds a running service: address and token, readable by this user only."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Handover(BaseModel):
 
 
 def write(directory: Path, handover: Handover) -> None:
-    """Leave the note, readable by the owner alone from its first byte on. Blocks on the disk."""
+    """Write the note, readable by its owner only from the first byte. Blocks on the disk."""
     write_atomically(directory / FILE, handover.model_dump_json().encode())
 
 

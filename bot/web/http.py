@@ -47,7 +47,7 @@ class RequestRefused(Exception):
 
 
 def get(path: str, handler: Handler, right: Right | None = Right.ADMIN) -> Route:
-    """A route for GET and HEAD. It takes this right; None where the handler itself asks for one, or nobody has to."""
+    """A route for GET and HEAD that requires this right; None if the handler checks itself, or everybody may use it."""
     return Route(path, _with_right(handler, right), methods=["GET"])
 
 

@@ -1,4 +1,4 @@
-"""The operator's password: kept as a hash that takes time and memory to try."""
+"""The operator's password, stored as a hash that is slow to guess."""
 
 from __future__ import annotations
 
@@ -68,11 +68,11 @@ class Password:
 
     @property
     def memory(self) -> int:
-        """Bytes that one try takes."""
+        """Bytes of memory that one check takes."""
         return 128 * self.block * (1 << self.cost)
 
     def matches(self, typed: str) -> bool:
-        """Whether this is it. Takes about 0.1 s of a processor."""
+        """Whether the typed text is the password. Takes about 0.1 s of processor time."""
         if len(_data(typed)) > MOST:
             return False
         return hmac.compare_digest(_key(typed, self.salt, self.cost, self.block, self.lanes), self.key)

@@ -241,18 +241,18 @@ class Guarded:
 
 
 async def _not_stored(request: Request, error: Exception) -> Response:
-    """The disk is full, or another program holds the database."""
+    """The response when nothing can be stored because the disk is full or the database is locked."""
     logger.warning("a request of the console was not done: %s", error)
     return refuse_at(request, 503, say("refusal.store", why=said(sentence_of(error)).rstrip(".。")))
 
 
 async def _failed(request: Request, _: Exception) -> Response:
-    """A fault of the program. The trace stands in the log."""
+    """The response to an error of the program; the traceback is in the log."""
     return refuse_at(request, 500, say("refusal.fault"))
 
 
 async def _not_served(request: Request, error: Exception) -> Response:
-    """No such address, or not this way."""
+    """The response for an unknown address or method."""
     assert isinstance(error, HTTPException)
     words = {404: say("api.no_path"), 405: say("api.no_method")}.get(error.status_code, error.detail)
     response = refuse_at(request, error.status_code, words)

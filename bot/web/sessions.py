@@ -48,22 +48,22 @@ LIFETIME_S: Mapping[Way, float] = {Way.TOKEN: 30 * DAY_S, Way.PASSWORD: 7 * DAY_
 
 
 class Kept(Protocol):
-    """Where sessions are kept."""
+    """The storage of sessions."""
 
     async def all(self) -> Sequence[Session]:
-        """Every one that is kept."""
+        """All stored sessions."""
         ...
 
     async def keep(self, session: Session) -> None:
-        """Add it. Raises StoreError."""
+        """Store a session. Raises StoreError."""
         ...
 
     async def touch(self, digest: str, used: float) -> None:
-        """Keep when a session was used, unless it has ended meanwhile. Raises StoreError."""
+        """Store when a session was last used, unless it has ended. Raises StoreError."""
         ...
 
     async def forget(self, digests: Collection[str]) -> None:
-        """Forget sessions that have ended. Raises StoreError."""
+        """Delete sessions that have ended. Raises StoreError."""
         ...
 
 
@@ -143,7 +143,9 @@ class Sessions:
         return tuple(sorted(lives, key=lambda session: session.used, reverse=True))
 
     async def end(self, digests: Collection[str]) -> None:
-        """Sign out. Raises StoreError when that cannot be written down: they have ended until the next start only."""
+        """End these sessions. Raises StoreError if that cannot be stored, so that they would be valid again after
+        the next start.
+        """
         for digest in digests:
             self._sessions.pop(digest, None)
             self._noted.pop(digest, None)

@@ -39,7 +39,7 @@ class Attempts:
         self._wrong: list[tuple[float, str]] = []
 
     def wait(self, address: str) -> float:
-        """Seconds until this address may try again; 0 when it may now."""
+        """Seconds until this address may try again; 0 for now."""
         self._forget()
         own = [at for at, tried in self._wrong if tried == address]
         waits = [
@@ -50,11 +50,11 @@ class Attempts:
         return max(waits, default=0.0)
 
     def wrong(self, address: str) -> None:
-        """A wrong one came from there."""
+        """Count a wrong password from this address."""
         self._wrong.append((self._now(), address))
 
     def right(self, address: str) -> None:
-        """The right one came from there: what was mistyped before does not count."""
+        """Forget the wrong passwords of this address, because the right one was given."""
         self._wrong = [(at, tried) for at, tried in self._wrong if tried != address]
 
     def _forget(self) -> None:

@@ -56,12 +56,14 @@ class Changes:
 
 
 def waits_of(services: Services) -> tuple[Wait, ...]:
-    """What holds up everything at the moment."""
+    """What everything is waiting for at the moment."""
     return tuple(wait for wait in services.waits() if wait.what in HOLDING_UP)
 
 
 async def standing_of(services: Services) -> Standing:
-    """How everything stands now: three reads of the store, and those for the cards. Raises StoreError."""
+    """The current state of tasks, phones and questions: three reads of the store, and those for the cards. Raises
+    StoreError.
+    """
     tasks = services.task_service
     recent, active = await tasks.recent(TASKS_SHOWN), await tasks.active()
     questions = tuple(await services.store.questions.open())

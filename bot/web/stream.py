@@ -60,7 +60,7 @@ class Cursor:
 
     @classmethod
     async def now(cls, log: ConsoleLog, events: TaskEvents) -> Cursor:
-        """The end of both."""
+        """The cursor at the end of both logs."""
         return cls(await log.revision(), await events.latest(), await events.epoch())
 
 
@@ -107,7 +107,7 @@ class Events:
         return Streamed(tell, STREAM_HEADERS)
 
     async def _stream(self, request: Request, viewer: Viewer, write: Write, since: Cursor) -> None:
-        """Tells what is new, then waits until something is: meanwhile nothing is asked of the store."""
+        """Send what is new, then wait for news; the store is not read meanwhile."""
         loop = asyncio.get_running_loop()
         told: Shown | None = None
         written = loop.time()
@@ -150,7 +150,7 @@ class Events:
 
 
 class _Reader:
-    """Reads what is new for one page."""
+    """Reads the news for one page."""
 
     def __init__(self, viewer: Viewer, services: Services, since: Cursor) -> None:
         self._viewer = viewer
@@ -158,7 +158,7 @@ class _Reader:
         self._since = since
 
     async def messages(self) -> list[bytes]:
-        """What was said, changed and taken back in the console."""
+        """The console messages that were added, changed or deleted."""
         told = []
         while True:
             entries = await self._viewer.log.changes(self._since.revision, AT_ONCE)
@@ -169,7 +169,7 @@ class _Reader:
                 return told
 
     async def happened(self) -> list[bytes]:
-        """What has happened to the tasks that they may see."""
+        """The events of the tasks that the person may see."""
         told = []
         while True:
             found = await self._services.store.task_events.since(self._since.position, AT_ONCE)

@@ -20,11 +20,11 @@ Progress = Callable[[Along], Awaitable[None]]
 
 
 class CutOff(Refused):
-    """Nothing more is told of a task that goes on: the token was revoked, or the service stops."""
+    """A task continues, but its events can no longer be followed: the token was revoked, or the service stops."""
 
 
 async def question_of(calls: Calls, task: Task) -> OpenQuestion | None:
-    """What the task asks now, None for nothing."""
+    """The task's open question; None if it has none."""
     asked = await calls.services.task_service.open_questions(task=task.id)
     return asked[0] if asked else None
 

@@ -1,4 +1,4 @@
-"""A chat got another id (a Telegram group became a supergroup): nothing that lives there is lost."""
+"""Carries everything over when a chat gets another id, as when a Telegram group becomes a supergroup."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ logger = logging.getLogger(__name__)
 
 
 class ChatMoves:
-    """Told by an adapter, as often as it hears of it. Lists that name the old id mean the new one too from then on:
-    it is the same group, and only Telegram itself says so.
+    """Called by an adapter each time it hears that a chat has moved. Lists that name the old id also apply to the
+    new one: it is the same group, and only Telegram itself reports such a move.
     """
 
     def __init__(self, services: Services, outbox: Outbox, *, language: str = "auto") -> None:
@@ -26,7 +26,7 @@ class ChatMoves:
         self._language = language
 
     async def __call__(self, old: Address, new: str) -> None:
-        """The chat `old` has the id `new`: tasks, questions and schedules go on there, and people hear of it."""
+        """Move the tasks, questions and schedules of the chat `old` to the id `new`, and tell people."""
         if not await self._services.store.moves.move(old, new, now=self._services.clock()):
             return
         logger.warning(

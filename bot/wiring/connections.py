@@ -1,4 +1,4 @@
-"""The chats that the settings name, and keeping them connected."""
+"""The chats that the settings name, and how they are kept connected."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ from bot.store.errors import StoreError
 logger = logging.getLogger(__name__)
 
 OURS_S = 0.25
-"""Seconds between two looks at whether the record is ours."""
+"""Seconds between two checks that the record still belongs to this service."""
 CLOSE_WITHIN = 5.0
-"""Seconds that a chat gets to say goodbye to its platform when the service stops."""
+"""Seconds that a chat gets to disconnect from its platform when the service stops."""
 
 FIRST_PAUSE = 1.0
-"""Seconds until a connection that has ended is made anew; doubled each time, until one has lasted LAST_PAUSE."""
+"""Seconds until a connection that has ended is made again; doubled each time, until one has lasted LAST_PAUSE."""
 LAST_PAUSE = 300.0
 
 
 class ConnectedChats:
-    """The chats that the settings name. `make` makes one, not connected yet; `chats` has them all by platform, and is
-    what the rest of the service asks. `changed` hears of each platform whose chat has become another one, or has gone.
+    """The chats that the settings name. `make` makes one, not connected yet; `chats` holds them by platform for the
+    rest of the service. `changed` is called with each platform whose chat was replaced or removed.
     """
 
     def __init__(
@@ -55,26 +55,26 @@ class ConnectedChats:
         """The platforms that `changed` has yet to hear of."""
 
     def make(self, settings: Settings) -> None:
-        """Make the chats that are configured. What is missing is one line in the log."""
+        """Make the chats that are configured. A chat that cannot be made is logged in one line."""
         for platform in self._platforms:
             self._add(platform, settings)
 
     def start(self) -> None:
-        """Connect those that were made, and keep them connected until `close`."""
+        """Connect the chats that were made, and keep them connected until `close`."""
         for name in self._made:
             self._keep(name)
 
     def of(self, *platforms: str) -> list[Connected]:
-        """The chats of these platforms, as far as there are any."""
+        """The existing chats of these platforms."""
         return [self._made[name][0] for name in platforms if name in self._made]
 
     def online(self, platform: str) -> bool | None:
-        """Whether this chat answers at the moment, None where there is none."""
+        """Whether this chat is reachable at the moment; None if there is no such chat."""
         return next((chat.online for chat in self.of(platform)), None)
 
     async def change(self, settings: Settings) -> None:
-        """Connect, disconnect and connect anew what these settings make another; after `close` do nothing. Where
-        `changed` fails, its error is raised, and it hears the same at the next call.
+        """Connect, disconnect and reconnect chats as these settings require; does nothing after `close`. An error of
+        `changed` is raised, and the next call reports the same platforms again.
         """
         async with self._turn:
             if self._closed.is_set():
@@ -93,13 +93,13 @@ class ConnectedChats:
                 self._untold.remove(name)
 
     async def resume(self, settings: Settings) -> None:
-        """Connect all anew after `close`. Raises as `change`."""
+        """Reconnect all chats after `close`. Raises what `change` does."""
         async with self._turn:
             self._closed.clear()
         await self.change(settings)
 
     async def close(self) -> None:
-        """End all connections within CLOSE_WITHIN, and make none until `resume`."""
+        """End all connections within CLOSE_WITHIN; none is made until `resume`."""
         self._closed.set()  # for a change that is under way, too
         self._of.clear()
         await asyncio.gather(*map(self._remove, [*self._made]))
@@ -129,7 +129,9 @@ class ConnectedChats:
 async def connect_while(
     is_ours: Callable[[], bool], pause: Callable[[], Awaitable[None]], resume: Callable[[], Awaitable[None]]
 ) -> None:
-    """Pause when the record may be another service's, and resume once it is known to be ours, until cancelled."""
+    """Disconnect whenever the record may belong to another service, and reconnect when it is ours for certain; runs
+    until cancelled.
+    """
     paused = False
     while True:
         await asyncio.sleep(OURS_S)
@@ -163,8 +165,8 @@ def context_of(
     moved: Callable[[Address, str], Awaitable[None]],
     lost: Callable[[Address], Awaitable[None]],
 ) -> ChatContext:
-    """What a chat is given to work with. `moved` hears of chats with a new id, `lost` of places where nobody can be
-    reached any more.
+    """The callbacks for a chat. `moved` is called for chats with a new id, `lost` for places where people can no
+    longer be reached.
     """
 
     def welcome(person: Person, place: Place) -> bool:
@@ -182,9 +184,9 @@ async def keep(
     clock: Callable[[], float] = time.monotonic,
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
 ) -> None:
-    """One chat's connection until it is closed, made anew after whatever ended it. Nothing else notices its faults.
+    """Keep one chat connected until it is closed, reconnecting after any error. Its errors affect nothing else.
 
-    `clock` counts seconds, `sleep` lets them pass.
+    `clock` counts seconds, `sleep` waits for some.
     """
     pause = FIRST_PAUSE
     while True:
@@ -205,7 +207,7 @@ async def keep(
 
 
 async def end(task: asyncio.Task[None], chat: Connected) -> None:
-    """Close a connection, and its task with it, within CLOSE_WITHIN. Whatever goes wrong, it is over then."""
+    """End a connection and its asyncio task within CLOSE_WITHIN, whatever goes wrong."""
     try:
         async with asyncio.timeout(CLOSE_WITHIN):
             await chat.close()

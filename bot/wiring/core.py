@@ -1,4 +1,4 @@
-"""The part that runs tasks beside the phones: store, agent and phones. It can be started without any chat."""
+"""The core of the service: store, agent and phones, which work on tasks. It can be started without any chat."""
 
 from __future__ import annotations
 
@@ -67,15 +67,15 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 VIRTUAL_NAME = "virtual-phones"
-"""The folder in the data directory where virtual phones keep what is on them."""
+"""The folder in the data directory where virtual phones keep their contents."""
 
 
 @dataclass(frozen=True)
 class Core:
-    """What works on tasks."""
+    """The parts that work on tasks."""
 
     settings: Settings
-    """What the environment and the settings file said at the start; `live` has what holds."""
+    """The settings at the start, from the environment and the settings file; `live` has the current ones."""
     store: Store
     checkpoints: Checkpoints
     phones: Pool
@@ -94,10 +94,10 @@ class Core:
     toolbox: Toolbox
     readings: Readings
     machines: RemoteMachines | None
-    """Those whose phones it uses beside its own, None where the settings name none."""
+    """Other machines whose phones are used; None if the settings name none."""
 
     def services(self, following: TaskFollowers) -> Services:
-        """What people and programs can ask of it; nothing yet of chats."""
+        """The application's services, without any chats yet."""
         return Services(
             self.task_service,
             self.store,
@@ -121,7 +121,7 @@ class Core:
 
 
 class StoppedEarly(Exception):
-    """It was to stop before it had its record."""
+    """The service was stopped before it had got its record."""
 
 
 async def _unless(stopping: asyncio.Event, opening: Coroutine[Any, Any, Store]) -> Store:
@@ -149,13 +149,13 @@ async def open_core(
     stopping: asyncio.Event | None = None,
     stand_by: Callable[[str], None] | None = None,
 ) -> AsyncIterator[Core]:
-    """Own the data directory, attach the phones and let the task service work, until the block ends. People of these
-    chat platforms are let in by their lists. Pages are fetched on the way out that `way_out` gives,
-    else on that to the public internet. One that `serves` has a console, for which the command line waits. While
-    another service works with the record, `stand_by` is told again and again what that is called.
+    """Take the data directory, attach the phones and run the task service until the block ends. The lists of these chat
+    platforms decide who may use it. Web pages are fetched through what `way_out` returns, otherwise from the public
+    internet only. A core that `serves` has a console, for which the command line waits. While another service owns the
+    record, `stand_by` is called again and again with that service's name.
 
-    Raises StoppedEarly when it is `stopping` while it waits for the record, SettingsError or StoreError, and what it
-    is a kind of, before anything has begun.
+    Raises StoppedEarly if it is `stopping` while it waits for the record; SettingsError or StoreError and its
+    subclasses before anything has begun.
     """
     dialect_of(environment)
     policy = policy_of(environment)
@@ -308,7 +308,7 @@ async def open_core(
 
 
 def _machines_of(settings: Settings, store: Store, policy: Policy) -> RemoteMachines | None:
-    """The machines beside this one. Raises SettingsError where they are set and cannot be had."""
+    """The other machines. Raises SettingsError if they are configured and cannot be used."""
     for part in installed_parts():
         if part.machines is not None:
             return part.machines(settings, store, policy)
@@ -318,19 +318,19 @@ def _machines_of(settings: Settings, store: Store, policy: Policy) -> RemoteMach
 
 
 def lists_of(settings: Settings, platforms: Iterable[Platform[Any]]) -> AccessPolicy:
-    """Who may do what by the lists of the settings."""
+    """The access lists that the settings contain."""
     return AccessPolicy({platform.name: platform.lists.read(settings) for platform in platforms})
 
 
 def knowledge_of(settings: Settings) -> KnowledgeFolder | None:
-    """The documents that are searched before planning, None when there are none or nobody wants it."""
+    """The documents that are searched before planning; None if there are none, or this is switched off."""
     if settings.knowledge_dir is None or not settings.search_before_planning:
         return None
     return KnowledgeFolder(settings.knowledge_dir, settings.data_dir / KNOWLEDGE_NAME)
 
 
 def policy_of(settings: Settings) -> Policy:
-    """The rules of what needs approval. Raises SettingsError when the operator's file cannot be used."""
+    """The rules about approvals. Raises SettingsError if the operator's file cannot be used."""
     if settings.policy_file is None:
         return Policy.default()
     try:
@@ -347,11 +347,11 @@ def phones_of(
     hosted: HostedPhones | None = None,
     may_send: Callable[[], bool] = lambda: True,
 ) -> Pool:
-    """The phones that the settings name, those of installed providers and those that are `hosted` elsewhere, not
-    started yet, with the names of the `book`.
+    """The phones of the settings, of installed providers and those `hosted` elsewhere, not started yet, with the names
+    in the `book`.
 
-    `mends`: they get back what a crashed run left changed. Inputs are sent only while they `may_send`. Raises
-    SettingsError for a provider that cannot be loaded.
+    With `mends`, phones are restored that a crashed run left changed. Inputs are sent only while `may_send` returns
+    true. Raises SettingsError for a provider that cannot be loaded.
     """
     adb = AdbPhones(
         [ServerAddress(host, port) for host, port in settings.adb_servers],
@@ -370,9 +370,9 @@ def phones_of(
 
 
 MakeProvider = Callable[[Settings, NameBook | None], DeviceProvider]
-"""Makes the phones of another kind, not started yet; names that people give are kept in the book."""
+"""Makes a provider of other kinds of phones, not started yet; names that people give to phones are kept in the book."""
 PROVIDERS: Final = "opengui.devices"
-"""Entry points of this group name a `MakeProvider`."""
+"""The entry point group in which installed packages register a `MakeProvider`."""
 
 
 def _installed_providers() -> list[MakeProvider]:

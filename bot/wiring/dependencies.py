@@ -1,4 +1,4 @@
-"""Where it is asked what the service waits for. The sentences name no address, no path and nobody."""
+"""Checks for what the service is waiting for. Their sentences contain no address, path or person."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from bot.wiring.core import Core
 
 
 def of_core(core: Core) -> dict[str, Source]:
-    """One for each part that works on tasks and can be away."""
+    """One check for each part of the core that can be unavailable."""
     return {
         "store": partial(_store, core),
         "disk": partial(_disk, core.settings.data_dir),
@@ -29,7 +29,7 @@ def of_core(core: Core) -> dict[str, Source]:
 
 
 def of_chats(chats: Iterable[Connected]) -> dict[str, Source]:
-    """One for each platform."""
+    """One check for each chat platform."""
     return {chat.platform: partial(_chat, chat) for chat in chats}
 
 

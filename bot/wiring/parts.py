@@ -1,4 +1,4 @@
-"""The parts that the program can do without: one line each, and nothing else names them."""
+"""The optional parts of the program; no other module names them."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 AGAIN_S: Final = 10.0
-"""Seconds before work that has failed is begun again."""
+"""Seconds before failed work is begun again."""
 MANIFESTS: Final = (
     "bot.fleet",
     "bot.workshop",
@@ -34,7 +34,7 @@ MANIFESTS: Final = (
     "bot.triggers",
     "bot.webhooks",
 )
-"""The parts with a manifest, which is their module of this name and has a `PART`."""
+"""The modules of the parts; each has a `PART`."""
 NEEDED: Final = {
     "fleet": ("bot.fleet",),
     "host": ("bot.fleet",),
@@ -45,24 +45,24 @@ NEEDED: Final = {
     "triggers": ("bot.triggers",),
     "webhooks": ("bot.webhooks",),
 }
-"""The packages without which a command is not there."""
+"""The packages that a command needs; without them it does not exist."""
 
 
 @cache
 def installed_parts() -> tuple[Part, ...]:
-    """Those whose folders are there."""
+    """The parts whose folders exist."""
     found = (load_part(f"{package}.manifest") for package in MANIFESTS)
     return tuple(each.PART for each in found if each is not None)
 
 
 def lacking(command: str) -> str:
-    """The folder for want of which there is no such command, "" where nothing is missing."""
+    """The folder that is missing for a command; "" if none is."""
     absent = (package for package in NEEDED[command] if load_part(package) is None)
     return next(absent, "").replace(".", "/")
 
 
 def tool_servers() -> ToolServers:
-    """Servers of others with tools; without that part, what says that their file is not used."""
+    """The external tool servers; if that part is missing, an object that reports their file as unused."""
     for part in installed_parts():
         if part.tool_servers is not None:
             return part.tool_servers()
@@ -87,7 +87,7 @@ def _unlisted(data_dir: Path) -> list[str]:
 
 
 def part_routes(services: Services) -> list[BaseRoute]:
-    """What the console serves of the parts."""
+    """The routes that the parts add to the console."""
     return [route for part in installed_parts() if part.routes is not None for route in part.routes(services)]
 
 
@@ -98,8 +98,8 @@ async def parts_at_work(
     parts: Collection[Part] | None = None,
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
 ) -> AsyncGenerator[None]:
-    """What the parts do beside everything else, those installed or others, until the block ends. Work that fails is
-    begun again, and is waited for until it has gone on for AGAIN_S.
+    """Runs the background work of the parts until the block ends. Failed work is begun again, and counts as waited
+    for until it has run for AGAIN_S.
     """
     failed: dict[str, bool] = {}
 
@@ -134,5 +134,5 @@ async def parts_at_work(
 
 
 def part_routers() -> list[APIRouter]:
-    """What the parts add to /api/v1. Loads fastapi."""
+    """The routers that the parts add to /api/v1. Imports fastapi."""
     return [part.api() for part in installed_parts() if part.api is not None]

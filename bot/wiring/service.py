@@ -79,13 +79,14 @@ logger = logging.getLogger(__name__)
 
 
 class UnreachableError(Exception):
-    """Nobody could reach the service: its console was not opened, and no chat is set up."""
+    """People could not reach the service: the console could not be opened, and no chat is configured."""
 
 
 async def serve(settings: Settings, platforms: Sequence[Platform[Any]], *, announce: Callable[[str], None]) -> None:
-    """Run the service with these chat platforms until a signal asks it to stop. `announce` gets the console's address.
+    """Run the service with these chat platforms until a signal asks it to stop. `announce` is called with the console's
+    address.
 
-    Raises SettingsError or StoreError when the service cannot start, and UnreachableError when nobody could reach it. A
+    Raises SettingsError or StoreError if the service cannot start, and UnreachableError if people could not reach it. A
     chat that cannot be started is logged; the rest runs.
     """
     start_threads()
@@ -125,7 +126,7 @@ async def serve(settings: Settings, platforms: Sequence[Platform[Any]], *, annou
 
 
 def _load_ahead(settings: Settings, platforms: Sequence[Platform[Any]]) -> None:
-    """Load what is loaded only once there is a record, so that taking over takes less time."""
+    """Import in advance what is otherwise imported once there is a record, so that taking over is quicker."""
     wanted = (one for one in platforms if one.is_set(settings) and not one.refusal(settings))
     chats = [name for platform in wanted for name in platform.loads]
     for name in ("bot.store.postgresql.checkpoints", *chats):
@@ -149,7 +150,7 @@ async def _chats(
     waits: Dependencies,
     announce: Callable[[str], None],
 ) -> AsyncIterator[None]:
-    """Everything people talk to, around a working core."""
+    """Everything through which people talk to the core: the chats, the outbox and the commands."""
     settings = core.settings
     named = [platform.name for platform in platforms]
     chats: dict[str, Chat] = {}
@@ -243,7 +244,7 @@ async def _chats(
 
 
 def _folders(core: Core) -> dict[str, FolderKind]:
-    """The operator's own members and skills, as admins bring them in."""
+    """The console's access to the operator's own members and skills."""
 
     def members(root: Path) -> Folders[Member]:
         team = load_team(None, frozenset(core.toolbox.tools), absent=TOOL_NAMES, shipped=root)
@@ -273,7 +274,7 @@ async def _console(
     *,
     alone: bool,
 ) -> None:
-    """Open the console until the stack ends. Raises UnreachableError when it cannot be had and is all there is."""
+    """Open the console until the stack ends. Raises UnreachableError if that fails and there is no other way in."""
     services = viewers.services
     settings = core.settings
     try:

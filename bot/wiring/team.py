@@ -1,4 +1,4 @@
-"""The members of the team, by the settings. Their folders are read when a task needs them first."""
+"""The members of the team as the settings define them. Their folders are read when a task first needs them."""
 
 from __future__ import annotations
 
@@ -23,22 +23,22 @@ logger = logging.getLogger(__name__)
 
 
 def team_of(settings: Settings, tools: frozenset[str]) -> Team:
-    """Who there is, and which folders were refused. A member may ask for a tool whether it is set up here or not."""
+    """The members, and the folders that were rejected. A member may list a tool whether or not it is set up here."""
     return load_team(settings.data_dir / AGENTS_NAME, tools, absent=TOOL_NAMES)
 
 
 def refused_members(settings: Settings) -> tuple[Refused, ...]:
-    """Folders of members that cannot be used. Reads from the disk."""
+    """Folders of members that cannot be used, with the reason. Reads the disk."""
     return team_of(settings, frozenset(TOOL_NAMES)).refused
 
 
 def refused_folders(settings: Settings) -> tuple[Refused, ...]:
-    """Folders of members and of skills that cannot be used. Reads from the disk."""
+    """Folders of members and of skills that cannot be used, with the reason. Reads the disk."""
     return (*refused_members(settings), *load_skills(settings.data_dir / SKILLS_NAME).refused)
 
 
 def skills_of(settings: Settings) -> Skills:
-    """The skills that there are now. Reads from the disk; folders that were refused stand in the log."""
+    """The skills available now. Reads the disk; rejected folders are logged."""
     own = settings.data_dir / SKILLS_NAME
     skills = load_skills(own)
     _log(skills.refused)
@@ -53,7 +53,7 @@ def members_of(
     skills: Skills,
     policy: Policy,
 ) -> Members:
-    """The team at work, with the tools that need no phone."""
+    """The team with the tools that need no phone."""
 
     def read() -> Team:
         found = team_of(settings, frozenset(toolbox.tools))

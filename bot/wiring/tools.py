@@ -1,4 +1,4 @@
-"""The tools of a run that need no phone, by the settings. What they are made with is loaded when one is used first."""
+"""The tools that need no phone, as the settings define them. Their libraries are imported on first use."""
 
 from __future__ import annotations
 
@@ -63,11 +63,13 @@ def _name(model: type[Action]) -> str:
 
 
 TOOL_NAMES: Final = tuple(map(_name, _ALL))
-"""Their names, whether they are set up here or not."""
+"""The names of all tools, whether or not they are set up here."""
 IN_A_RUN: Final = frozenset(
     _name(model) for model in (Calculate, Python, SearchDocuments, WebSearch, ReadPage, Remember, ReadSkill)
 )
-"""What a run on a phone is offered as well: looking something up, keeping a fact. Each costs tokens in every step."""
+"""The tools that a run on a phone is offered as well: looking something up, and keeping a fact. Each costs tokens in
+every step.
+"""
 
 
 def tools_of(
@@ -78,9 +80,9 @@ def tools_of(
     skills: Skills | None = None,
     way_out: Callable[[], Egress] | None = None,
 ) -> tuple[Tool[Any], ...]:
-    """All tools that are set up here, for whoever needs no phone; shell and full Python are there with a workshop.
+    """All tools that are set up here for work without a phone; shell and full Python require a workshop.
 
-    Pages are fetched on the way out that `way_out` gives, else on that to the public internet.
+    Web pages are fetched through what `way_out` returns, otherwise from the public internet only.
     """
     files = task_files(settings)
     tools: list[Tool[Any]] = [CALCULATE, PYTHON] if is_installed(Extra.COMPUTING) else []
@@ -105,7 +107,7 @@ def tools_of(
 
 
 def task_files(settings: Settings) -> TaskFiles:
-    """The folders of the tasks."""
+    """The folders in which tasks keep files."""
     return TaskFiles(settings.data_dir / TASK_FILES_NAME)
 
 
@@ -120,13 +122,13 @@ def toolbox_of(
     way_out: Callable[[], Egress] | None = None,
     offered_now: Callable[[], Sequence[Tool[Any]]] = tuple,
 ) -> Toolbox:
-    """The tools of the team, with the record of their calls; `offered_now` are those that come and go."""
+    """The team's tools with the record of their calls; `offered_now` returns those that come and go."""
     tools = tools_of(settings, workshop, memory=memory, skills=skills, way_out=way_out)
     return Toolbox(tools, calls, policy=policy, files=task_files(settings), offered_now=offered_now)
 
 
 def actions_of(toolbox: Toolbox) -> ActionRegistry:
-    """What a run can do on the phone and without it. Pages are read from the public internet alone."""
+    """What a run can do, on its phone and without it. Web pages are read from the public internet only."""
     return BUILT_IN.plus(*(tool for tool in toolbox.tools.values() if tool.kind in IN_A_RUN))
 
 
@@ -148,7 +150,9 @@ def _search(settings: Settings) -> Search:
 
 
 async def tools_here(settings: Settings) -> ToolOffer:
-    """The tools that a service with these settings has; a room of the workshop is really tried, servers are not."""
+    """The tools that a service with these settings would have. The workshop is tested with a real job; servers are
+    not contacted.
+    """
     offer = await workshop_of(settings)
     skills = await asyncio.to_thread(load_skills)
     tools = tools_of(settings, offer.workshop, memory=MemoryOfThisProcess(), skills=Skills(skills.found))
@@ -157,7 +161,7 @@ async def tools_here(settings: Settings) -> ToolOffer:
 
 
 async def workshop_of(settings: Settings) -> WorkshopOffer:
-    """The workshop that is set, or what is lacking; see Part.workshop."""
+    """The workshop that is set, or what is missing for it; see Part.workshop."""
     for part in installed_parts():
         if part.workshop is not None:
             return await part.workshop(settings.workshop)
@@ -165,7 +169,7 @@ async def workshop_of(settings: Settings) -> WorkshopOffer:
 
 
 def tool_offer(settings: Settings, offered: Collection[str], workshop: Lack | None, foreign: ForeignTools) -> ToolOffer:
-    """What people are told of the tools, where these are offered and the workshop lacks this."""
+    """The overview of tools for people, given the offered tools and what the workshop lacks."""
 
     def lack(model: type[Action]) -> ToolLack | Lack | Extra | None:
         if _name(model) in offered:

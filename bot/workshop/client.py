@@ -34,7 +34,7 @@ class SocketWorkshop:
         self._path = path
 
     async def run(self, job: Job) -> JobResult:
-        """See Workshop."""
+        """Run it and wait for its end; when this is cancelled, the job is ended too."""
         try:
             head = request_of(job)
         except BadMessage as error:
@@ -86,7 +86,7 @@ class OwnWorkshop:
         return None if self._process is None or self._process.returncode is not None else self._process.pid
 
     async def run(self, job: Job) -> JobResult:
-        """See Workshop."""
+        """Run it and wait for its end; when this is cancelled, the job is ended too."""
         return await SocketWorkshop(await self._started()).run(job)
 
     async def close(self) -> None:

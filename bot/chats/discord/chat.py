@@ -132,31 +132,31 @@ class DiscordChat(Connection[DiscordClient]):
             await super().run()
 
     async def open_place(self, origin: Address, anchor: str | None, title: str) -> Address:
-        """See `Chat.open_place`."""
+        """Open a thread for a task, or return `origin` if none can be made; see `Chat.open_place`."""
         return await self._threads.open(origin, anchor, title)
 
     async def private_place(self, origin: Address, person: Person) -> Address:
-        """See `Chat.private_place`."""
+        """The private chat with a person, for messages that can no longer be sent to `origin`."""
         return await self._sender.private(origin, person)
 
     async def close_place(self, place: Address) -> None:
-        """See `Chat.close_place`."""
+        """Archive the thread of a finished task, if it has one."""
         await self._threads.close(place)
 
     async def send(self, place: Address, message: Message, *, nonce: str, turn: Turn = at_once) -> MessageRef:
-        """See `Chat.send`."""
+        """Send a new message and return the reference of its first part."""
         return await self._sender.send(place, message, nonce=nonce, turn=turn)
 
     async def edit(self, ref: MessageRef, message: Message, *, turn: Turn = at_once) -> None:
-        """See `Chat.edit`."""
+        """Replace the contents of a message."""
         await self._sender.edit(ref, message, turn=turn)
 
     async def delete(self, ref: MessageRef) -> None:
-        """See `Chat.delete`."""
+        """Delete a message, such as a person's answer with a password."""
         await self._sender.delete(ref)
 
     async def roles_of(self, person: str, guild: str) -> frozenset[str]:
-        """See `KnowsRoles`."""
+        """The roles that a person has on a server now, as `guild/role`; empty if they have left it."""
         return await roles_of(await self.logged_in(), person, guild)
 
     async def _stay(self) -> None:

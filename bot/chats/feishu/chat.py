@@ -86,22 +86,22 @@ class FeishuChat(Connection[Api]):
         return replace(origin, thread=anchor)
 
     async def private_place(self, origin: Address, person: Person) -> Address:
-        """See `Chat.private_place`."""
+        """The private chat with a person, for messages that can no longer be sent to `origin`."""
         return await self._sender.private(origin, person)
 
     async def close_place(self, place: Address) -> None:
         """Threads of Feishu stay open."""
 
     async def send(self, place: Address, message: Message, *, nonce: str, turn: Turn = at_once) -> MessageRef:
-        """See `Chat.send`."""
+        """Send a new message and return the reference of its first part."""
         return await self._sender.send(place, message, nonce=nonce, turn=turn)
 
     async def edit(self, ref: MessageRef, message: Message, *, turn: Turn = at_once) -> None:
-        """See `Chat.edit`."""
+        """Replace the contents of a message."""
         await self._sender.edit(ref, message, turn=turn)
 
     async def delete(self, ref: MessageRef) -> None:
-        """See `Chat.delete`."""
+        """Delete a message, such as a person's answer with a password."""
         await self._sender.delete(ref)
 
     async def _stay(self) -> None:

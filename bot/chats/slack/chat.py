@@ -157,18 +157,20 @@ class SlackChat(Connection[AsyncWebClient]):
         return replace(origin, thread=anchor)
 
     async def private_place(self, origin: Address, person: Person) -> Address:
-        """See `Chat.private_place`."""
+        """The private chat with a person, for messages that can no longer be sent to `origin`."""
         return await self._sender.private(origin, person)
 
     async def close_place(self, place: Address) -> None:
         """Threads stay open: Slack closes none."""
 
     async def send(self, place: Address, message: Message, *, nonce: str, turn: Turn = at_once) -> MessageRef:
-        """See `Chat.send`. Slack does not know nonces; one is used only to go on after a part that was sent."""
+        """Send a new message and return the reference of its first part. Slack does not know nonces; one is used
+        only to go on after a part that was sent.
+        """
         return await self._sender.send(place, message, nonce=nonce, turn=turn)
 
     async def edit(self, ref: MessageRef, message: Message, *, turn: Turn = at_once) -> None:
-        """See `Chat.edit`."""
+        """Replace the contents of a message."""
         await self._sender.edit(ref, message, turn=turn)
 
     async def delete(self, ref: MessageRef) -> None:

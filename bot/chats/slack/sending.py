@@ -98,7 +98,7 @@ class Sender:
         return Address(PLATFORM, place.account, str(opened["channel"]["id"]))
 
     async def react(self, ref: MessageRef) -> None:
-        """See `Answering.react`."""
+        """React to the message to show that it was seen, where the platform allows it."""
         client = await self._online()
         try:
             async with errors.translated("the reaction"):

@@ -133,7 +133,9 @@ class TelegramChat(Connection[telegram.Bot]):
         return place
 
     async def private_place(self, origin: Address, person: Person) -> Address:
-        """See `Chat.private_place`: it has the person's own number."""
+        """The private chat with a person, for messages that can no longer be sent to `origin`. It has the person's
+        own number.
+        """
         return Address(PLATFORM, origin.account, person.id)
 
     async def close_place(self, place: Address) -> None:
@@ -142,15 +144,17 @@ class TelegramChat(Connection[telegram.Bot]):
             await self._topics.close(place)
 
     async def send(self, place: Address, message: Message, *, nonce: str, turn: Turn = at_once) -> MessageRef:
-        """See `Chat.send`. Telegram does not know nonces; one is used only to go on after a part that was sent."""
+        """Send a new message and return the reference of its first part. Telegram does not know nonces; one is used
+        only to go on after a part that was sent.
+        """
         return await self._sender.send(place, message, nonce=nonce, turn=turn)
 
     async def edit(self, ref: MessageRef, message: Message, *, turn: Turn = at_once) -> None:
-        """See `Chat.edit`."""
+        """Replace the contents of a message."""
         await self._editor.edit(ref, message, turn=turn)
 
     async def delete(self, ref: MessageRef) -> None:
-        """See `Chat.delete`."""
+        """Delete a message, such as a person's answer with a password."""
         await self._sender.delete(ref)
 
     async def _moved(self, old: str, new: str) -> None:

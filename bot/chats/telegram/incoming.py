@@ -241,11 +241,11 @@ class Messages:
         return self._albums.around(above)
 
     async def react(self, ref: MessageRef) -> None:
-        """See `Answering.react`."""
+        """React to the message to show that it was seen, where the platform allows it."""
         await self._sender.react(ref)
 
     async def tell(self, own: MessageRef, message: Message, nonce: str, turn: Turn) -> None:
-        """See `Answering.tell`."""
+        """Send a message as the answer to the person's message."""
         await tell(self._sender, own, message, nonce, turn)
 
 

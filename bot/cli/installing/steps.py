@@ -32,19 +32,19 @@ class Failed(Exception):
 
 
 class Step(Protocol):
-    """One thing that is made so."""
+    """One change to the machine: described, inspected and made."""
 
     @property
     def text(self) -> str:
-        """What it is, for people. Never a secret."""
+        """A description of the step for people, never containing a secret."""
         ...
 
     def look(self) -> State:
-        """How it stands now."""
+        """The current state of what the step makes."""
         ...
 
     def do(self) -> None:
-        """Make it so. Raises Failed."""
+        """Make the change. Raises Failed."""
         ...
 
 
@@ -57,15 +57,15 @@ class Folder:
 
     @property
     def text(self) -> str:
-        """See Step."""
+        """A description of the step for people, never containing a secret."""
         return say("install.step.folder", path=self.path, mode=f"{self.mode:o}")
 
     def look(self) -> State:
-        """See Step. A folder that is there stays as it is."""
+        """The current state of what the step makes. A folder that is there stays as it is."""
         return State.RIGHT if self.path.is_dir() else State.MISSING
 
     def do(self) -> None:
-        """See Step."""
+        """Make the change."""
         try:
             self.path.mkdir(parents=True, exist_ok=True)
             self.path.chmod(self.mode)
@@ -87,7 +87,7 @@ class File:
 
     @property
     def text(self) -> str:
-        """See Step."""
+        """A description of the step for people, never containing a secret."""
         return say("install.step.file", path=self.path, mode=f"{self.mode:o}")
 
     @property
@@ -96,7 +96,7 @@ class File:
         return self.path.with_name(f"{self.path.name}.old")
 
     def look(self) -> State:
-        """See Step."""
+        """The current state of what the step makes."""
         try:
             same = self.path.read_text(encoding="utf-8") == self.content
         except FileNotFoundError:
@@ -106,7 +106,7 @@ class File:
         return State.RIGHT if same or self.theirs else State.CHANGED
 
     def do(self) -> None:
-        """See Step."""
+        """Make the change."""
         if self.look() is State.CHANGED and not self.overwrite:
             return
         try:
@@ -134,16 +134,16 @@ class Gone:
 
     @property
     def text(self) -> str:
-        """See Step."""
+        """A description of the step for people, never containing a secret."""
         return say("install.step.gone", path=self.file.path)
 
     def look(self) -> State:
-        """See Step."""
+        """The current state of what the step makes."""
         state = self.file.look()
         return {State.MISSING: State.RIGHT, State.RIGHT: State.MISSING}.get(state, state)
 
     def do(self) -> None:
-        """See Step."""
+        """Make the change."""
         if self.look() is State.CHANGED and not self.file.overwrite:
             return
         try:
@@ -161,15 +161,15 @@ class Call:
 
     @property
     def text(self) -> str:
-        """See Step."""
+        """A description of the step for people, never containing a secret."""
         return say("install.step.call", words=" ".join(self.words))
 
     def look(self) -> State:
-        """See Step."""
+        """The current state of what the step makes."""
         return State.SKIPPED if self.skipped else State.MISSING
 
     def do(self) -> None:
-        """See Step."""
+        """Make the change."""
         try:
             subprocess.run(self.words, check=True, capture_output=True, text=True, timeout=CALL_S)  # noqa: S603 - our own words
         except FileNotFoundError as error:
@@ -192,11 +192,11 @@ class Account:
 
     @property
     def text(self) -> str:
-        """See Step."""
+        """A description of the step for people, never containing a secret."""
         return say("install.step.account", name=self.name, home=self.home)
 
     def look(self) -> State:
-        """See Step."""
+        """The current state of what the step makes."""
         if self.skipped:
             return State.SKIPPED
         try:
@@ -206,6 +206,6 @@ class Account:
         return State.RIGHT
 
     def do(self) -> None:
-        """See Step."""
+        """Make the change."""
         shell = ("--shell", "/usr/sbin/nologin")
         Call(("useradd", "--system", "--user-group", "--home-dir", str(self.home), *shell, self.name)).do()

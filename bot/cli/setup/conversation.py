@@ -41,13 +41,13 @@ class Keyboard:
     """The real one. Without a terminal (a pipe) lines are read as they come."""
 
     def ask(self, prompt: str, *, secret: bool = False) -> str:
-        """See Terminal."""
+        """The answer without blanks around it."""
         if secret and sys.stdin.isatty():
             return getpass.getpass(prompt).strip()
         return input(prompt).strip()
 
     def tell(self, text: str) -> None:
-        """See Terminal."""
+        """Show a line."""
         print(text, flush=True)
 
 

@@ -75,7 +75,7 @@ class PostgresCheckpoints(AsyncPostgresSaver, Checkpoints):
         return saved
 
     async def size(self) -> int:
-        """See Checkpoints."""
+        """Bytes that the checkpoints take on the disk."""
         with self._server.explained():
             async with self._cursor() as cursor:
                 await cursor.execute(_SIZE, (list(CHECKPOINT_TABLES),))
@@ -83,7 +83,7 @@ class PostgresCheckpoints(AsyncPostgresSaver, Checkpoints):
         return int(row["size"]) if row else 0
 
     async def forget(self, task: str) -> None:
-        """See Checkpoints."""
+        """Delete the checkpoints of a task and its runs."""
         await self._writes.keep(lambda: self._forget(task))
 
     async def _try_out(self) -> None:

@@ -111,16 +111,16 @@ class PostgresDatabase:
         return database
 
     async def close(self) -> None:
-        """See Database."""
+        """Finish the write in progress and close the database."""
         await self._reader.close()
         await self._writer.close()
 
     async def fetch(self, statement: str | Statement, values: Values = (), *, patience: float = 0.0) -> list[Row]:
-        """See Database."""
+        """Read committed data."""
         return await self.read(lambda source: source.fetch(statement, values), patience=patience)
 
     async def read(self, work: Callable[[Source], Awaitable[Result]], *, patience: float = 0.0) -> Result:
-        """See Database."""
+        """Run several reads in one trip to the connection's thread; `work` must await nothing else."""
         return await patiently(lambda: self._read(work), seconds=patience)
 
     async def _read(self, work: Callable[[Source], Awaitable[Result]]) -> Result:
@@ -129,34 +129,36 @@ class PostgresDatabase:
 
     @measured("store")
     async def write(self, work: Callable[[Transaction], Awaitable[Result]], *, patience: float = 0.0) -> Result:
-        """See Database."""
+        """Run `work` in a transaction and return its result once that is on the disk."""
         fate: _Fate[Result] = _Fate()
         return await patiently(lambda: self._write(work, fate), seconds=patience)
 
     async def execute(self, statement: str | Statement, values: Values = (), *, patience: float = 0.0) -> list[Row]:
-        """See Database."""
+        """Run one statement as a transaction of its own and return its rows: see `write`."""
         return await self.write(lambda transaction: transaction.fetch(statement, values), patience=patience)
 
     async def erase(self, work: Callable[[Transaction], Awaitable[list[Result]]]) -> list[Result]:
-        """See Database. The server keeps what is removed until it vacuums, and in its log as long as it keeps that."""
+        """Like `write`, for `work` that returns what it removes; the engine leaves as little of that as it can on
+        the disk. The server keeps what is removed until it vacuums, and in its log as long as it keeps that.
+        """
         return await self.write(work)
 
     async def size(self) -> int:
-        """See Database. With the checkpoints, which lie in the same one."""
+        """Bytes that the database takes on the disk, including the checkpoints, which are in the same one."""
         return int((await self.fetch("SELECT pg_database_size(current_database())"))[0][0])
 
     @property
     def trouble(self) -> str:
-        """See Database."""
+        """Why writing fails at the moment, in the engine's words; "" if it works, or was not tried."""
         return self._writable.trouble
 
     @property
     def is_ours(self) -> bool:
-        """See Database."""
+        """Whether it is certain that no other service is using the record now."""
         return not self._owns or self._writer.is_sure
 
     async def probe(self) -> None:
-        """See Database."""
+        """While writing fails, try whether it works again, since those who wait do not write."""
         if self.trouble:
             with suppress(StoreError):
                 await self._write(come_and_go, _Fate())

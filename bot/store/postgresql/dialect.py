@@ -31,20 +31,22 @@ class PostgreSQL:
 
     @lru_cache(maxsize=1024)  # noqa: B019 - there is one
     def text(self, statement: Statement) -> str:
-        """See Engine."""
+        """The SQL text of a statement, with named parameters."""
         return str(statement.compile(dialect=_DIALECT))
 
     @cache  # noqa: B019 - the same
     def schema(self) -> str:
-        """See Engine."""
+        """The script that creates the whole schema in an empty database, including the word index of facts."""
         return "".join(f"{statement};\n" for statement in (*_functions(), *tables_script(_DIALECT)))
 
     def any_of(self, words: Collection[str]) -> str:
-        """See Engine."""
+        """The parameter of `FactsWith` that matches any of these words; without words nothing matches."""
         return json.dumps([word.casefold() for word in words])
 
     def forget_words(self) -> Sequence[str]:
-        """See Engine. Facts are looked through without an index: a person has few."""
+        """The statements that remove all traces of deleted facts from the word index. Facts are looked through
+        without an index: a person has few.
+        """
         return ()
 
 

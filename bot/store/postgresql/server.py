@@ -105,7 +105,7 @@ class NamedRow:
         return iter(self._values)
 
     def keys(self) -> Iterable[str]:
-        """See Row."""
+        """The names of the columns."""
         return self._places.keys()
 
 

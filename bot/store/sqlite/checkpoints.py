@@ -112,11 +112,11 @@ class SQLiteCheckpoints(AsyncSqliteSaver, Checkpoints):
             )
 
     async def size(self) -> int:
-        """See Checkpoints."""
+        """Bytes that the checkpoints take on the disk."""
         return await asyncio.to_thread(size_of, self._path)
 
     async def forget(self, task: str) -> None:
-        """See Checkpoints."""
+        """Delete the checkpoints of a task and its runs."""
         await self._writes.keep(lambda: self._forget_task(task))
 
     async def _forget_task(self, task: str) -> None:

@@ -147,7 +147,7 @@ class SQLiteDatabase:
 
     @property
     def is_ours(self) -> bool:
-        """See Database. It belongs to whoever has locked its directory."""
+        """Whether it is certain that no other service is using the record: always, as its directory is locked."""
         return True
 
     async def probe(self) -> None:

@@ -39,20 +39,22 @@ class SQLite:
 
     @lru_cache(maxsize=1024)  # noqa: B019 - there is one
     def text(self, statement: Statement) -> str:
-        """See Engine."""
+        """The SQL text of a statement, with named parameters."""
         return str(statement.compile(dialect=_DIALECT))
 
     @cache  # noqa: B019 - the same
     def schema(self) -> str:
-        """See Engine."""
+        """The script that creates the whole schema in an empty database, including the word index of facts."""
         return "".join(f"{statement};\n" for statement in (*tables_script(_DIALECT), *_WORDS_OF_FACTS))
 
     def any_of(self, words: Collection[str]) -> str:
-        """See Engine."""
+        """The parameter of `FactsWith` that matches any of these words; without words nothing matches."""
         return " OR ".join(f'"{word}"' for word in words) or '""'
 
     def forget_words(self) -> Sequence[str]:
-        """See Engine. Otherwise the index keeps the letters of what is gone until it is put in order some day."""
+        """The statements that remove all traces of deleted facts from the word index. Otherwise the index keeps the
+        letters of what is gone until it is put in order some day.
+        """
         return ("INSERT INTO facts_words (facts_words) VALUES ('optimize')",)
 
 

@@ -35,7 +35,9 @@ EXPIRY_SEEN_S: Final = 15.0
 
 
 class Calls:
-    """What one caller asks for, now. `event` names the request: the same one gives no second task."""
+    """What one caller can ask for through the API. `event` identifies the request, so that it creates one task at
+    most.
+    """
 
     def __init__(self, services: Services, caller: Caller, event: str = "") -> None:
         self.services = services
@@ -52,28 +54,28 @@ class Calls:
 
     @property
     def frames(self) -> Frames:
-        """Where pictures and files are."""
+        """The store of pictures and files."""
         return self.services.frames
 
     def asking(self, conversation: str = "") -> Asking:
-        """Whoever asks, in their own place or in a conversation there."""
+        """The caller, in their own place or in a conversation there."""
         place = Place(replace(self.caller.home, thread=conversation), private=True)
         return Asking(self.person, place, self.event)
 
     def commands(self, conversation: str = "") -> TaskCommands:
-        """What they do with tasks there."""
+        """The caller's task commands, there."""
         return TaskCommands(self.asking(conversation), self.services)
 
     def schedules(self) -> ScheduleCommands:
-        """What they do with schedules."""
+        """The caller's schedule commands."""
         return ScheduleCommands(self.asking(), self.services)
 
     def skills(self) -> SkillCommands:
-        """What they do with saved skills."""
+        """The caller's skill commands."""
         return SkillCommands(self.asking(), self.services)
 
     def require(self, right: Right, phone: str = "") -> None:
-        """Raise NotAllowed unless the caller may."""
+        """Check that the caller has a right. Raises NotAllowed."""
         require(self.asking(), self.services.policy, right, phone=phone)
 
     async def task(self, number: str) -> Task:
@@ -87,7 +89,7 @@ class Calls:
         return content
 
     async def facts(self) -> tuple[Fact, ...]:
-        """What is remembered of whoever asks, the oldest first."""
+        """The facts about the caller, oldest first."""
         return await self.services.memory.all(str(Subject.of_person(self.person)))
 
     def may_see(self, task: Task) -> bool:
@@ -103,11 +105,11 @@ class Calls:
 
     @property
     def owners(self) -> tuple[str, ...]:
-        """The accounts of whoever asks, as conversations keep them."""
+        """The caller's accounts in the form in which conversations store owners."""
         return tuple(owner_text(account) for account in self.services.policy.accounts(self.person))
 
     async def conversation(self, number: str) -> Conversation:
-        """The conversation, where it is one's own. Raises Unknown."""
+        """The caller's conversation with this id. Raises Unknown."""
         self.require(Right.USE)
         _ = self.token  # only what programs hold is told in conversations
         found = await self.services.store.conversations.get(number)
@@ -116,7 +118,7 @@ class Calls:
         return found
 
     async def latest_in(self, conversation: Conversation) -> str:
-        """The last task that was given in it, which the next one follows up; "" before the first."""
+        """The last task given in the conversation, which the next one follows up; "" before the first."""
         task = await self.services.task_service.in_place(self.asking(conversation.id).address)
         return "" if task is None else task.id
 

@@ -33,27 +33,27 @@ class ApiChat:
 
     @property
     def capabilities(self) -> Capabilities:
-        """What it can do."""
+        """What the API can do as a chat."""
         return CAPABILITIES
 
     async def open_place(self, origin: Address, anchor: str | None, title: str) -> Address:  # noqa: ARG002 - it has no threads of its own
-        """The conversation itself."""
+        """The conversation itself; tasks get no places of their own."""
         return origin
 
     async def private_place(self, origin: Address, person: Person) -> Address:
-        """There is none beside it."""
+        """Raises ChatError: a conversation has no private chat beside it."""
         raise ChatError(f"{origin} is private already, and {person.id} has no other place there.")
 
     async def close_place(self, place: Address) -> None:
-        """Nothing to do: a conversation stays readable."""
+        """Does nothing: a conversation stays readable."""
 
     async def send(self, place: Address, message: Message, *, nonce: str, turn: Turn = at_once) -> MessageRef:  # noqa: ARG002 - it is told otherwise
-        """Nothing to do; see the class."""
+        """Does nothing: programs read cards, questions and ends from the task itself."""
         await turn()
         return MessageRef(place, nonce)
 
     async def edit(self, ref: MessageRef, message: Message, *, turn: Turn = at_once) -> None:
-        """Nothing to do; see the class."""
+        """Does nothing: programs read the current state from the task itself."""
 
     async def delete(self, ref: MessageRef) -> None:
-        """Nothing to do: what a program sends as an answer to a question for a secret is kept nowhere."""
+        """Does nothing: an answer with a secret is never stored."""
