@@ -66,8 +66,8 @@ INTRODUCTION = """# The graphs
 After this page you know what each node of the two graphs reads and writes, and where it leads.
 
 `docs/graph_table.py` writes this page from the code. *Reads* and *writes* are keys of the graph's state, by subject,
-including those that a node passes on to a function. `END` is the end of the graph. `opengui graph` prints the same routes
-as Mermaid.
+including those that a node passes on to a function. `END` is the end of the graph. `opengui graph` prints the same
+routes as Mermaid.
 """
 
 
