@@ -63,9 +63,11 @@ OPEN_STEP = {
 """Attributes of agent.graph.executor.stages.OpenStep that are branches of the state."""
 INTRODUCTION = """# The graphs
 
-Written by `docs/graph_table.py` from the code. Reads and writes are keys of the graph's state by their subjects, also
-where a node passes them on to a function; `END` is the end of the graph. `opengui graph` prints the same routes as
-Mermaid.
+After this page you know what each node of the two graphs reads and writes, and where it leads.
+
+`docs/graph_table.py` writes this page from the code. *Reads* and *writes* are keys of the graph's state, by subject,
+including those that a node passes on to a function. `END` is the end of the graph. `opengui graph` prints the same
+routes as Mermaid.
 """
 
 
