@@ -77,7 +77,7 @@ class TriggerWatcher:
         """When each trigger has last told why it began nothing."""
 
     async def run(self) -> None:
-        """Until cancelled. A fault is logged, and looked for again. Costs nothing while there is no trigger."""
+        """Look again and again until cancelled. An error is logged. Costs nothing while there is no trigger."""
         schedules = self._services.store.schedules
         try:
             while True:
@@ -115,7 +115,7 @@ class TriggerWatcher:
         return bool(triggers)
 
     async def finished(self) -> None:
-        """Returns when nothing is being looked at."""
+        """Return once no app is being looked at."""
         while self._looking:
             await asyncio.wait([*self._looking.values()])
             await asyncio.sleep(0)
