@@ -171,8 +171,8 @@ def _number(tokens: int) -> str:
 
 
 def status_words(status: Told | ModelAway | None, zone: tzinfo) -> str:
-    """What a task waits for, and for its model until when, told in `zone`, or which model answers in its place; "" for
-    nothing.
+    """What a task is waiting for, for a model also until when (in `zone`), or which model answers in its place; ""
+    for nothing.
     """
     if isinstance(status, Told):
         return status.text

@@ -97,7 +97,7 @@ class FleetRunner:
         """
 
     async def cool_down(self, run: RunId) -> Usage:
-        """The sub-task does not follow: give the phone back and drop what was begun."""
+        """Does nothing, as nothing was warmed up; returns no usage."""
         del run
         return Usage()
 

@@ -28,7 +28,7 @@ Source = Callable[[], Awaitable[str]]
 
 @dataclass(frozen=True, slots=True)
 class Wait:
-    """One thing that is waited for. `since` is in Unix seconds."""
+    """One thing that the service is waiting for. `since` is in Unix seconds."""
 
     what: str
     why: str
@@ -36,10 +36,7 @@ class Wait:
 
 
 class Dependencies:
-    """Asks its sources again and again, and keeps what they said last. Each change is one line in the log.
-
-    What is away at two looks in a row is waited for: a chat that logs in, or a connection that is made anew, is not.
-    """
+    """Checks again and again what the service is waiting for. Each change is logged in one line."""
 
     def __init__(self, sources: Mapping[str, Source], *, clock: Callable[[], float] = time.time) -> None:
         self._sources = dict(sources)
@@ -51,31 +48,31 @@ class Dependencies:
         """How often each was back after it had been waited for."""
 
     def now(self) -> tuple[Wait, ...]:
-        """What was waited for when it was last looked, the longest wait first."""
+        """What the service was waiting for at the last check, the longest wait first."""
         return tuple(sorted(self._now.values(), key=lambda wait: wait.since))
 
     def add(self, sources: Mapping[str, Source]) -> None:
-        """Ask these too from now on."""
+        """Include these sources from now on."""
         self._sources |= sources
 
     def drop(self, what: str) -> None:
-        """Ask this no more: it is not used any more, so nobody waits for it either."""
+        """Stop checking a source that is no longer used."""
         self._sources.pop(what, None)
         self._now.pop(what, None)
         self._seen.pop(what, None)
 
     def on_change(self, listener: Listener) -> None:
-        """Tell the listener of each change, after it was taken in. It must be quick."""
+        """Call `listener` after each change; it must be quick."""
         self._listeners.append(listener)
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Everything that may be waited for."""
+        """The names of everything that can be waited for."""
         return tuple(self._sources)
 
     @asynccontextmanager
     async def watched(self) -> AsyncIterator[None]:
-        """Look every LOOK_S seconds until the block ends."""
+        """Check every LOOK_S seconds until the block ends."""
         looking = asyncio.create_task(self._run(), name="waits")
         try:
             yield
@@ -85,7 +82,7 @@ class Dependencies:
                 await looking
 
     async def look(self) -> None:
-        """Ask every source."""
+        """Check every source once."""
         for what, source in list(self._sources.items()):
             try:
                 async with asyncio.timeout(PATIENCE_S):

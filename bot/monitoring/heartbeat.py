@@ -1,4 +1,4 @@
-"""The service's pulse: whether event loop and task service turn, and how late the loop is."""
+"""The service's heartbeat: whether the event loop and the task service are running, and how late the loop is."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ DESK_STILL_S: Final = 30.0
 
 
 class Turning(Protocol):
-    """The task service, as far as it is watched."""
+    """The task service, as far as the heartbeat needs it."""
 
     def still_for(self) -> float:
-        """Seconds since it last came round."""
+        """Seconds since the task service's last round of upkeep."""
         ...
 
 
@@ -40,7 +40,7 @@ class Pulse:
 
     @property
     def healthy(self) -> bool:
-        """Whether the task service turns; that the loop does is shown by asking."""
+        """Whether the task service is running; that the event loop is, the question itself shows."""
         return self._task_service.still_for() < DESK_STILL_S
 
     @contextmanager

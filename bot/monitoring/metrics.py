@@ -49,10 +49,10 @@ PATIENCE_S: Final = 5.0
 
 
 class Figures(Protocol):
-    """What is counted in the store."""
+    """The numbers that are counted in the store."""
 
     async def now(self) -> FiguresNow:
-        """Count."""
+        """Count them now."""
         ...
 
 
@@ -102,7 +102,7 @@ class Metrics:
         self._tokens = Counter("opengui_model_tokens", "Tokens of model calls", ["kind"], registry=registry)
 
     def part(self, part: Part) -> AbstractContextManager[object]:
-        """A part of the work is done inside. See `devices.measuring`."""
+        """Measure a part of the work done inside this block; see `devices.measuring`."""
         return self._parts[part].time()
 
     def hear(self, task: str, event: TaskEvent) -> None:
@@ -118,7 +118,7 @@ class Metrics:
                 pass
 
     async def text(self) -> bytes:
-        """All numbers as text. Raises StoreError."""
+        """All metrics in Prometheus's text format. Raises StoreError."""
         figures = await self._figures.now()
         for gauge in (self._tasks, self._outbox, self._refusals, self._phone):
             gauge.clear()

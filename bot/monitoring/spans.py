@@ -83,7 +83,7 @@ class Spans:
 
     @contextmanager
     def part(self, part: Part) -> Iterator[None]:
-        """See `devices.measuring`."""
+        """Record a part of the work done inside this block; see `devices.measuring`."""
         about = ABOUT.get()
         if about is None or part not in NAMES:
             yield
@@ -100,7 +100,7 @@ class Spans:
             span.end()
 
     async def close(self) -> None:
-        """End what is open, and send what was not sent yet."""
+        """End open spans, and send what was not sent yet."""
         for task in list(self._open):
             self._end(task)
         try:

@@ -45,23 +45,23 @@ class ServiceManager:
 
     @property
     def listens(self) -> bool:
-        """Whether anybody is told."""
+        """Whether there is a service manager that gets the messages."""
         return bool(self._address)
 
     def ready(self) -> None:
-        """Everything that was asked for has been started."""
+        """Report that the service has started completely."""
         self._tell("READY=1")
 
     def alive(self) -> None:
-        """A sign of life for the watchdog."""
+        """Report that the service is alive, for the watchdog."""
         self._tell("WATCHDOG=1")
 
     def stopping(self) -> None:
-        """The end has begun."""
+        """Report that the service is stopping."""
         self._tell("STOPPING=1")
 
     def status(self, line: str) -> None:
-        """One line for `systemctl status`; the same line is told once."""
+        """Set the line that `systemctl status` shows; the same line is sent once."""
         if line != self._status:
             self._status = line
             self._tell(f"STATUS={' '.join(line.split())}")

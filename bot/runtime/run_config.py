@@ -42,7 +42,7 @@ class RunConfigs:
 
     @property
     def models(self) -> Models:
-        """The models of this moment."""
+        """The current models."""
         return self._made[-1].models
 
     @property
@@ -80,7 +80,7 @@ class RunConfigs:
         self._let_go()
 
     async def close(self) -> None:
-        """Close all models; nothing is asked of them afterwards."""
+        """Close all models, after which they must not be used."""
         for made in self._made:
             await close_models(made.endpoints)
         if self._closing:

@@ -46,7 +46,7 @@ NOTHING: Final = "none"
 
 
 class UnknownSetting(Exception):
-    """Nothing of this name can be changed while the service runs."""
+    """There is no setting of this name that can be changed while the service runs."""
 
 
 def known(name: str) -> str:
@@ -61,13 +61,13 @@ def known(name: str) -> str:
 
 
 def names_of(settings: Settings) -> tuple[str, ...]:
-    """Everything that can be changed, the quotas of the known tiers among it."""
+    """The names of all settings that can be changed, including the quotas of the known tiers."""
     tiers = (f"tier.{tier}.{quota}" for tier in settings.tiers for quota in QUOTAS)
     return (*FIELDS, *tiers)
 
 
 def value_of(settings: Settings, name: str) -> str:
-    """The value as it can be typed."""
+    """The value in the form in which it can be typed."""
     if found := _TIER.fullmatch(name):
         tier = settings.tiers.get(found["tier"])
         value = None if tier is None else getattr(tier, found["quota"])
@@ -81,7 +81,7 @@ def value_of(settings: Settings, name: str) -> str:
 
 
 def is_set(base: Settings, name: str) -> bool:
-    """Whether the environment says anything about it."""
+    """Whether the environment sets this setting."""
     if found := _TIER.fullmatch(name):
         return found["tier"] in base.tiers and getattr(base.tiers[found["tier"]], found["quota"]) is not None
     return FIELDS[name] in base.model_fields_set
@@ -121,7 +121,7 @@ logger = logging.getLogger(__name__)
 
 
 class RuntimeSettings:
-    """Holds the settings of this moment; they are replaced whole. Ask for `now` at each use, and keep it nowhere."""
+    """Holds the current settings, which are replaced as a whole. Read `now` for each use instead of keeping it."""
 
     def __init__(self, environment: Settings, store: Store, fields: Collection[str]) -> None:
         self.environment = environment
@@ -161,17 +161,17 @@ class RuntimeSettings:
 
     @property
     def now(self) -> Settings:
-        """What holds now."""
+        """The current settings."""
         return self._now
 
     @property
     def changes(self) -> Mapping[str, Change]:
-        """What was set while the service ran, by name, whether it can be used or not."""
+        """The settings changed while the service ran, by name, whether or not they can be used."""
         return self._changes
 
     @property
     def unusable(self) -> Mapping[str, str]:
-        """What of it is left out, and why."""
+        """The changed settings that cannot be used, with the reason."""
         return self._unusable
 
     def on_change(self, listener: Callable[[Settings], None]) -> None:
@@ -179,11 +179,11 @@ class RuntimeSettings:
         self._listeners.append(listener)
 
     def follow(self, follower: Callable[[Settings], Awaitable[None]]) -> None:
-        """Wait for `follower` with the settings after each change of the settings file."""
+        """Await `follower` with the new settings after each change of the settings file."""
         self._followers.append(follower)
 
     def is_fixed(self, field: str) -> bool:
-        """Whether the environment decides on this setting, so that nobody can change it here."""
+        """Whether the environment sets this setting, so that it cannot be changed here."""
         return is_decided(self.environment, field)
 
     def tried(self, values: Mapping[str, str]) -> Settings:

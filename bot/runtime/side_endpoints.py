@@ -1,4 +1,4 @@
-"""Endpoints beside the models of a task, for voice notes and for facts, by the settings of this moment."""
+"""Endpoints that are not models of a task, for voice notes and for facts, by the current settings."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class SideEndpoint(Generic[C]):
         self._made: list[C | None] = [make(settings)]
 
     def now(self) -> C | None:
-        """The client of this moment. Ask at each use, and keep it nowhere."""
+        """The current client. Read it for each use instead of keeping it."""
         return self._made[-1]
 
     def change(self, settings: Settings) -> None:
@@ -41,7 +41,7 @@ class SideEndpoint(Generic[C]):
             self._made.append(self._make(settings))
 
     async def close(self) -> None:
-        """Close all connections; nothing is asked afterwards."""
+        """Close all connections, after which the clients must not be used."""
         for client in self._made:
             if client is not None:
                 await client.close()

@@ -69,7 +69,7 @@ class Grants:
         await transaction.fetch(_GRANT, values)
 
     async def take(self, transaction: Transaction, grant: Grant) -> None:
-        """Forget a right."""
+        """Remove a right."""
         await transaction.fetch(_TAKE, GRANT.values(grant))
 
 
@@ -80,20 +80,20 @@ class Tiers:
         self._database = database
 
     async def all(self) -> tuple[TierGift, ...]:
-        """Everything that was given."""
+        """All tiers that were given."""
         return GIFT.read_all(await self._database.fetch(_TIERS))
 
     async def give(self, transaction: Transaction, gift: TierGift) -> None:
-        """Keep a tier in the place of the one that the same had."""
+        """Store a tier, replacing the one that the same person or role had."""
         await transaction.fetch(_GIVE_TIER, GIFT.values(gift))
 
     async def take(self, transaction: Transaction, platform: str, guild: str, subject: str) -> str:
-        """Forget whoever's tier; returns its name, "" when there was none."""
+        """Remove the tier of a person or role; returns its name, "" if there was none."""
         rows = await transaction.fetch(_TAKE_TIER, {"platform": platform, "guild": guild, "id": subject})
         return str(rows[0]["tier"]) if rows else ""
 
     async def accepted_with(self, transaction: Transaction, task: str, tier: str) -> None:
-        """The task was accepted within this tier."""
+        """Store the tier within which the task was accepted."""
         await transaction.fetch(_ACCEPT, {"task": int(task), "tier": tier})
 
     async def now_with(self, task: str, tier: str) -> None:
@@ -142,7 +142,7 @@ class Links:
         return True
 
     async def leave(self, transaction: Transaction, platform: str, account: str) -> tuple[Person, ...]:
-        """The account stands for itself again. Returns those that it was linked with."""
+        """Unlink an account. Returns the accounts that it was linked with."""
         people = await self.all(transaction)
         accounts = next((found for found in people if _among(Person(platform, account), found)), ())
         await transaction.fetch(_UNLINK, {"platform": platform, "id": account})

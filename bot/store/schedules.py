@@ -1,4 +1,4 @@
-"""The schedules: what is to be done again, when it is due next, and what has begun it."""
+"""The table of schedules: what to repeat, when it is next due, and what has begun it."""
 
 from __future__ import annotations
 
@@ -116,11 +116,11 @@ class Schedules:
         return WatchState.model_validate_json(rows[0]["readings"]) if rows else None
 
     async def remember(self, transaction: Transaction, schedule: str, readings: WatchState) -> None:
-        """From now on the watch remembers this."""
+        """Store what the watch remembers of its readings."""
         await transaction.fetch(_REMEMBER, {"id": int(schedule), "readings": readings.model_dump_json()})
 
     async def due(self, now: float) -> tuple[Schedule, ...]:
-        """The schedules whose time has come."""
+        """The schedules that are due."""
         return tuple(map(_schedule, await self._database.fetch(_DUE, {"now": now})))
 
     async def triggers(self) -> tuple[Schedule, ...]:
@@ -128,7 +128,7 @@ class Schedules:
         return tuple(map(_schedule, await self._database.fetch(_TRIGGERS)))
 
     async def hooks(self) -> tuple[Schedule, ...]:
-        """Those that programs call, paused ones too."""
+        """The inbound webhooks, including paused ones."""
         return tuple(map(_schedule, await self._database.fetch(_HOOKS)))
 
     async def is_marked(self, schedule: str, mark: str) -> bool:
@@ -152,11 +152,11 @@ class Schedules:
         return due
 
     async def begun(self, schedule: Schedule, task: str) -> None:
-        """A run was begun as this task."""
+        """Record that a run was begun as this task."""
         await self._database.execute(_BEGUN, {"id": int(schedule.id), "task": int(task)})
 
     async def skipped(self, schedule: Schedule) -> None:
-        """A run was left out."""
+        """Record that a run was skipped."""
         await self._database.execute(_SKIPPED, {"id": int(schedule.id)})
 
     async def advance(self, schedule: Schedule, due: float | None) -> None:
@@ -174,7 +174,7 @@ class Schedules:
         self.trigger_begun.set()
 
     async def revoke(self, schedule: str) -> None:
-        """Nothing of it is allowed ahead any more."""
+        """Withdraw the standing approval of a schedule."""
         await self._database.execute(_REVOKE, {"id": int(schedule)})
 
     async def remove(self, schedule: str) -> bool:

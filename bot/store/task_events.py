@@ -124,7 +124,7 @@ class TaskEvents:
         return int((await self._database.fetch(_MISSED, {"after": position}))[0]["count"])
 
     async def of_conversation(self, conversation: str, after: int = 0, limit: int = AT_ONCE) -> tuple[LoggedEvent, ...]:
-        """What has happened to the tasks of a conversation behind the event with this number in it, in order."""
+        """The events of a conversation's tasks after the event with this number, in order."""
         values: Parameters = {"conversation": conversation, "after": after, "limit": limit}
         rows = await self._database.fetch(_OF_CONVERSATION, values)
         return tuple([_logged(row, is_deleted=bool(row["deleted"])) for row in rows])

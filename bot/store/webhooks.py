@@ -94,7 +94,7 @@ class Webhooks:
         """Held by who looks at how many there are before another one is added."""
 
     async def add(self, wish: NewWebhook, *, now: float) -> Webhook:
-        """Keep it; the same event gives the one that it gave before."""
+        """Store a webhook; the same event creates one only."""
         values: Parameters = {**_WISH.values(wish), "created": now}
 
         async def work(transaction: Transaction) -> Webhook:
@@ -106,7 +106,7 @@ class Webhooks:
         return added
 
     async def all(self) -> tuple[Webhook, ...]:
-        """All of them."""
+        """All webhooks."""
         return _WEBHOOK.read_all(await self._database.fetch(_ALL))
 
     async def get(self, webhook: str) -> Webhook | None:
@@ -119,7 +119,7 @@ class Webhooks:
         return bool(await self._database.fetch(_ANY))
 
     async def remove(self, webhook: str) -> None:
-        """End it, with the messages that wait for it."""
+        """Delete a webhook, with the messages that wait for it."""
         await self._database.execute(_REMOVE, {"id": int(webhook)})
 
     async def queue(self, transaction: Transaction, task: str, *, question: str = "", now: float) -> None:
@@ -143,7 +143,7 @@ class Webhooks:
         return float(rows[0][0]) if rows else None
 
     async def arrived(self, delivery: Delivery) -> None:
-        """It has arrived: the webhook answers."""
+        """Record that a message was delivered, so that the webhook counts as answering."""
 
         async def work(transaction: Transaction) -> None:
             await transaction.fetch(_DONE, {"id": int(delivery.id)})
@@ -152,7 +152,7 @@ class Webhooks:
         await self._database.write(work)
 
     async def failed(self, delivery: Delivery, *, now: float, later: float | None) -> None:
-        """It has not arrived, and is tried again `later`; None gives it up."""
+        """Record that a message was not delivered; it is retried at `later`, or given up if that is None."""
 
         async def work(transaction: Transaction) -> None:
             if later is None:
@@ -168,7 +168,7 @@ class Webhooks:
         await self._database.write(lambda transaction: _go(transaction, delivery))
 
     async def switch_off(self, webhook: str, why: str) -> None:
-        """Tell it nothing more, and forget what waits for it."""
+        """Switch a webhook off, and drop the messages that wait for it."""
 
         async def work(transaction: Transaction) -> None:
             await transaction.fetch(_SWITCH_OFF, {"id": int(webhook), "why": why})
@@ -177,7 +177,7 @@ class Webhooks:
         await self._database.write(work)
 
     async def switch_on(self, webhook: str) -> None:
-        """Tell it again, from now on."""
+        """Switch a webhook on again, for what happens from now on."""
         await self._database.execute(_SWITCH_ON, {"id": int(webhook)})
         self.made.set()
 

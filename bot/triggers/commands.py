@@ -1,4 +1,4 @@
-"""The commands `when` and `triggers`: making triggers, and looking after them."""
+"""The commands `when` and `triggers`: making triggers and managing them."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _CHANGE: Final = re.compile(r"(?P<verb>remove|pause|resume|revoke)\s+#?(?P<trigg
 
 
 async def when(request: Request, services: Services) -> Reply:
-    """Keep a trigger: `PHONE gets a notification from APP`, then a `do` or a `skill`. Raises Refused."""
+    """Store a trigger: `PHONE gets a notification from APP`, then a `do` or a `skill`. Raises Refused."""
     example = f"{request.prefix}{say('command.when.example')}"
     found = split_when(request.call.rest.strip())
     wish = None if found is None else wish_of(found[0], quiet=request.option("quiet"), per_hour=request.option("limit"))
@@ -44,14 +44,14 @@ async def when(request: Request, services: Services) -> Reply:
 
 
 def trigger_kept(made: Schedule) -> Reply:
-    """What is told of a new trigger."""
+    """The answer about a new trigger."""
     return Reply(
         Message(body="\n".join([say("trigger.made", trigger=made.id), *_lines(made)]), buttons=(_buttons(made),))
     )
 
 
 async def triggers(request: Request, services: Services) -> Reply:
-    """List what this person may change here (an admin: everybody's), or change one of them."""
+    """List the triggers that this person may change here (for an admin, everybody's), or change one."""
     typed = request.call.rest.strip()
     commands = ScheduleCommands(request, services)
     if typed.casefold() in _LIST:

@@ -77,7 +77,7 @@ class TriggerWatcher:
         """When each trigger has last told why it began nothing."""
 
     async def run(self) -> None:
-        """Until cancelled. A fault is logged, and looked for again. Costs nothing while there is no trigger."""
+        """Look again and again until cancelled. An error is logged. Costs nothing while there is no trigger."""
         schedules = self._services.store.schedules
         try:
             while True:

@@ -140,7 +140,7 @@ async def _app(phone: Phone, name: str) -> tuple[str, str]:
 
 
 def trigger_words(trigger: Trigger) -> str:
-    """Which notifications those are, in one line."""
+    """A description, in one line, of the notifications that begin the task."""
     name = trigger.phone_name
     begins = say("trigger.when", phone=name, app=trigger.app) if trigger.app else say("trigger.when_sms", phone=name)
     words = [begins]

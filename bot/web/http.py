@@ -138,7 +138,9 @@ async def read_body(request: Request, most: int = BODY_LIMIT, too_large: str = "
 
 
 def server_sent(name: str, data: str, *, number: int | str | None = None) -> bytes:
-    """One event of a line of JSON; with a `number` it is the one after which a reader who was cut off goes on."""
+    """One server-sent event with a line of JSON. `number` becomes its id, after which a reader who was cut off
+    continues.
+    """
     place = "" if number is None else f"id: {number}\n"
     return f"{place}event: {name}\ndata: {data}\n\n".encode()
 

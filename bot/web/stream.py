@@ -54,7 +54,7 @@ class Cursor:
 
     @classmethod
     def parse(cls, text: str) -> Cursor | None:
-        """The cursor that was written so, None for anything else."""
+        """The cursor that this text stands for; None if it is not a cursor."""
         found = _CURSOR.fullmatch(text)
         return None if found is None else cls(int(found[1]), int(found[2]), found[3] or "")
 

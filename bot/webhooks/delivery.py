@@ -41,12 +41,12 @@ async def send_test(webhook: Webhook, services: Services, egress: Egress) -> int
 
 
 def is_arrival(status: int) -> bool:
-    """Whether an answer with this status says that a message has arrived."""
+    """Whether this HTTP status means that the message was received."""
     return HTTPStatus.OK <= status < HTTPStatus.MULTIPLE_CHOICES
 
 
 def test_words(webhook: str, status: int) -> str:
-    """What is told of a test."""
+    """The sentence about the result of a test."""
     if is_arrival(status):
         return say("webhook.tested", webhook=webhook, status=status)
     return (
@@ -60,5 +60,5 @@ def host_of(url: str) -> str:
 
 
 def moment(at: float) -> str:
-    """A moment as messages tell it."""
+    """A time in the form that messages use."""
     return datetime.fromtimestamp(at, UTC).isoformat().replace("+00:00", "Z")

@@ -1,4 +1,4 @@
-"""What somebody can do with webhooks."""
+"""What a caller can do with webhooks."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class WebhookWish:
 
 
 class WebhookCommands:
-    """What one caller does with webhooks. Everything raises NotAllowed, which is audited, or Refused."""
+    """What one caller can do with webhooks. Every method raises NotAllowed, which is audited, or Refused."""
 
     def __init__(self, caller: Caller, services: Services) -> None:
         self._caller = caller
@@ -69,7 +69,7 @@ class WebhookCommands:
         return made
 
     async def visible(self) -> list[Webhook]:
-        """One's own, for an admin all."""
+        """The caller's own webhooks; for an admin, all."""
         caller, services = self._caller, self._services
         async with audited(caller.person, services.store):
             require(caller, services.policy, Right.USE)
@@ -77,13 +77,13 @@ class WebhookCommands:
         return [one for one in await services.store.webhooks.all() if admin or self._is_own(one)]
 
     async def switch_on(self, number: str) -> Webhook:
-        """Tell one that was switched off again, from now on."""
+        """Switch a webhook on again; it gets what happens from now on."""
         found = await self._known(number)
         await self._services.store.webhooks.switch_on(found.id)
         return await self._known(number)
 
     async def switch_off(self, number: str) -> Webhook:
-        """Tell one nothing more until it is switched on again, and forget what waits for it."""
+        """Switch a webhook off, and drop the messages that wait for it."""
         found = await self._known(number)
         await self._services.store.webhooks.switch_off(found.id, "by_hand")
         return await self._known(number)
@@ -94,7 +94,7 @@ class WebhookCommands:
         return await send_test(found, self._services, egress or egress_of(self._services))
 
     async def remove(self, number: str) -> Webhook:
-        """End one, with what waits for it."""
+        """Delete a webhook, with the messages that wait for it."""
         found = await self._known(number)
         await self._services.store.webhooks.remove(found.id)
         await self._note(AuditKind.WEBHOOK_REMOVED, found)

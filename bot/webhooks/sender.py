@@ -42,12 +42,12 @@ logger = logging.getLogger(__name__)
 
 
 def sender_of(services: Services) -> WebhookSender:
-    """With the hosts and the proxy that are set."""
+    """A sender that uses the hosts and the proxy from the settings."""
     return WebhookSender(services, egress_of(services))
 
 
 class WebhookSender:
-    """The time is that of `services.clock`; `sleep` lets it pass."""
+    """Sends the messages that are due. The time is that of `services.clock`; `sleep` waits for some seconds."""
 
     def __init__(
         self, services: Services, egress: Egress, *, sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
@@ -60,7 +60,7 @@ class WebhookSender:
         self._at_once = asyncio.Semaphore(AT_ONCE)
 
     async def run(self) -> None:
-        """Until cancelled. A fault is logged, and looked for again."""
+        """Send what is due again and again until cancelled. An error is logged."""
         forget = self._services.task_service.subscribe(lambda _task: self._wake.set())
         try:
             while True:
@@ -101,7 +101,7 @@ class WebhookSender:
                 sending.add_done_callback(partial(self._done, webhook))
 
     async def finished(self) -> None:
-        """Returns when nothing is being sent."""
+        """Return once nothing is being sent."""
         while self._sending:
             await asyncio.wait([*self._sending.values()])
             await asyncio.sleep(0)

@@ -18,7 +18,7 @@ TOLERANCE: Final = 300.0
 
 
 def new_secret() -> str:
-    """A new key, as both sides keep it."""
+    """A new secret key, in the form in which both sides store it."""
     return PREFIX + base64.b64encode(secrets.token_bytes(KEY_BYTES)).decode()
 
 
@@ -39,7 +39,7 @@ def headers_of(secret: str, message: str, at: float, body: bytes) -> dict[str, s
 
 
 def is_signed(secret: str, headers: Mapping[str, str], body: bytes, now: float) -> bool:
-    """Whether a message is signed with this secret, and of now. One of several signatures is enough."""
+    """Whether a message was signed with this secret, recently. One valid signature among several is enough."""
     message, at = headers.get("webhook-id", ""), headers.get("webhook-timestamp", "")
     if not message or not re.fullmatch(r"[0-9]{1,12}", at) or abs(now - int(at)) > TOLERANCE:
         return False

@@ -1,4 +1,4 @@
-"""Discord as a chat: the connection's life, and the border that the outbox uses."""
+"""Discord as a chat: the connection's life, and the `Chat` interface that the outbox uses."""
 
 from __future__ import annotations
 
@@ -127,7 +127,7 @@ class DiscordChat(Connection[DiscordClient]):
         return self._online.is_set() and self._client is not None and self._client.online
 
     async def run(self) -> None:
-        """See `Connection.run`."""
+        """Stay connected until cancelled or closed; see `Connection.run`."""
         with endpoints(self._api_base, self._gateway):
             await super().run()
 
@@ -223,7 +223,7 @@ class DiscordChat(Connection[DiscordClient]):
 
 
 class Threads:
-    """Opens and closes the place of a task: a thread for each."""
+    """Opens and closes a thread for each task."""
 
     def __init__(self, online: Online, permissions: Permissions, sender: Sender) -> None:
         self._online = online
@@ -259,7 +259,7 @@ class Threads:
         return Address(origin.platform, origin.account, origin.chat, origin.guild, str(thread))
 
     async def close(self, place: Address) -> None:
-        """Archive the thread, if it is one that the bot began. Somebody else's thread stays open."""
+        """Archive the thread if the bot began it; other threads stay open."""
         if not place.thread:
             return
         client = await self._online()

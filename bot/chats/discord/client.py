@@ -58,7 +58,7 @@ def intents(*, content: bool) -> discord.Intents:
 
 
 class DiscordClient(discord.Client):
-    """One connection. Everything that is done for an event is remembered, so that closing can end it."""
+    """One connection to Discord. Keeps track of the work for each event, so that closing can cancel it."""
 
     def __init__(
         self,
@@ -93,7 +93,7 @@ class DiscordClient(discord.Client):
         """Whether the gateway is connected."""
 
     async def setup_hook(self) -> None:
-        """Logged in, not connected yet; called once."""
+        """Called once by discord.py, after the login and before the connection."""
         self.add_dynamic_items(TaskButton)
         self._working.begin(self._look_for_locks(), name="locked threads")
         await self._logged_in(self)
@@ -124,7 +124,7 @@ class DiscordClient(discord.Client):
             await self._left(told.guild_id, told.parent_id, told.thread_id)
 
     async def on_raw_thread_delete(self, told: discord.RawThreadDeleteEvent) -> None:
-        """A thread is gone."""
+        """Handle the deletion of a thread."""
         await self._left(told.guild_id, told.parent_id, told.thread_id)
 
     async def on_guild_channel_delete(self, channel: discord.abc.GuildChannel) -> None:
@@ -145,7 +145,7 @@ class DiscordClient(discord.Client):
         logger.info("Discord is connected again; missed messages follow.")
 
     async def close(self) -> None:
-        """End what is still being done, then the connection."""
+        """Cancel unfinished work, then close the connection."""
         await self._working.close()
         await super().close()
 

@@ -1,4 +1,4 @@
-"""Where Discord is: its own addresses, or those of something that stands in front of it."""
+"""The addresses of Discord, or of a server that replaces it."""
 
 from __future__ import annotations
 

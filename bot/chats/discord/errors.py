@@ -1,4 +1,4 @@
-"""Discord's refusals as the errors that the outbox knows, each with a sentence for a person."""
+"""Translates Discord's refusals into the errors that the outbox knows, each with a sentence for people."""
 
 from __future__ import annotations
 

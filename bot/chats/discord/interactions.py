@@ -23,7 +23,7 @@ logger = logging.getLogger(__name__)
 
 
 async def whisper(interaction: discord.Interaction[Any], reply: Reply) -> None:
-    """Show the reply to the person alone. With nothing to say, the interaction is only acknowledged."""
+    """Show the reply to this person only. If there is nothing to say, the interaction is only acknowledged."""
     message = message_of(reply)
     if message is None:
         if not interaction.response.is_done():
@@ -43,10 +43,7 @@ async def whisper(interaction: discord.Interaction[Any], reply: Reply) -> None:
 
 
 async def change(interaction: discord.Interaction[Any], reply: Reply, abilities: Abilities) -> bool:
-    """Let the pressed message read as the reply says: in answer to the press itself, which counts in no limit.
-
-    False when Discord does not take that.
-    """
+    """Edit the pressed message as the reply says, in answer to the press itself, which counts in no rate limit."""
     options: dict[str, Any] = {"view": None}
     if reply.shown is not None:
         draft = card_of(reply.shown, files=abilities.files, embeds=abilities.embeds)

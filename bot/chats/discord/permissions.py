@@ -82,7 +82,7 @@ class Permissions:
         return allowed and not self._was_refused(_number(channel), "add_reactions")
 
     def refused(self, channel: object, name: str) -> None:
-        """Discord did not allow what needs this permission, whatever was known."""
+        """Record that Discord refused this permission, whatever was known before."""
         self._refused[_number(channel), name] = self._clock() + REMEMBERED_SECONDS
 
     def _was_refused(self, number: int, name: str) -> bool:
@@ -94,11 +94,7 @@ class Permissions:
 
 
 def missing_of(granted: discord.Permissions) -> tuple[str, ...]:
-    """What is lacking of what is used.
-
-    discord.py takes Attach Files and Embed Links away together with Send Messages, though they go on counting in
-    threads.
-    """
+    """The permissions that are used and missing."""
     implied = {"attach_files", "embed_links"} if not granted.send_messages else set()
     return tuple(name for name in WANTED if not getattr(granted, name) and name not in implied)
 
@@ -132,7 +128,7 @@ def sentence(name: str) -> str:
 
 
 class Lacking:
-    """Says it once for each channel, and again only when more is missing; also across restarts."""
+    """Reports missing permissions once per channel, and again only if more are missing; also across restarts."""
 
     def __init__(self, permissions: Permissions, directory: Path | None) -> None:
         self._permissions = permissions
@@ -143,7 +139,7 @@ class Lacking:
         """The prefix, when Discord refuses the Message Content intent."""
 
     async def news(self, channel: object) -> Message | None:
-        """What should be told now in `channel` or a thread of it; it counts as told."""
+        """What to report now in `channel` or a thread of it; it then counts as reported."""
         if not isinstance(channel, discord.abc.GuildChannel):
             return None
         missing = self._permissions.missing(channel)

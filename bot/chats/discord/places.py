@@ -1,4 +1,4 @@
-"""Discord's channels and users in the words of the border."""
+"""Converts Discord's channels and users to the service's addresses and people."""
 
 from __future__ import annotations
 
@@ -26,7 +26,9 @@ def person_of(user: discord.abc.User, locale: discord.Locale | None = None) -> P
 
 
 def place_of(account: int, channel: Channel, guild: int | None) -> Place:
-    """Where it happened. A thread is told as a thread of its parent channel, because access looks at the channel."""
+    """The place of a message or press. A thread is given as a thread of its parent channel, because access depends
+    on the channel.
+    """
     place = Address(PLATFORM, str(account), str(getattr(channel, "id", "")), str(guild) if guild else "")
     if isinstance(channel, discord.Thread):
         place = Address(PLATFORM, str(account), str(channel.parent_id), place.guild, str(channel.id))

@@ -32,7 +32,7 @@ def nonce_of(name: str, part: int) -> str:
 
 
 class Sender:
-    """What goes out. Raises FloodWait, ChatGone or ChatError."""
+    """Sends, edits and deletes Discord messages. Raises FloodWait, ChatGone or ChatError."""
 
     def __init__(self, online: Online, permissions: Permissions, lacking: Lacking) -> None:
         self._online = online
@@ -116,7 +116,7 @@ class Sender:
             )
 
     async def react(self, ref: MessageRef) -> None:
-        """Show on a person's message that it was seen, where the bot may; the card that follows tells the rest."""
+        """React to a person's message to show that it was seen, where the bot may."""
         client = await self._online()
         parent = parent_at(client, ref.address)
         if not self._permissions.reacts(parent):
@@ -131,7 +131,7 @@ class Sender:
             logger.info("A message keeps without a reaction: %s", refused)
 
     async def delete(self, ref: MessageRef) -> None:
-        """Delete a message; one that is gone already is success."""
+        """Delete a message; one that is already gone counts as success."""
         client = await self._online()
         async with errors.translated("the deletion of the message", needs="Manage Messages"):
             try:

@@ -246,7 +246,7 @@ FILE: Final = "discord_commands.json"
 
 
 class CommandSync:
-    """Tells Discord the command set of each listed server, once per change."""
+    """Registers the slash commands with each listed server, once per change."""
 
     def __init__(self, directory: Path, guilds: Sequence[str], client_id: str) -> None:
         self._told = Remembered(directory / FILE)
@@ -254,7 +254,7 @@ class CommandSync:
         self._client_id = client_id
 
     async def run(self, client: discord.Client, group: Mapping[str, Any]) -> None:
-        """Register `group` where it is not registered yet. A server that refuses is told in the log and skipped."""
+        """Register `group` where it is not registered yet. A server that refuses is logged and skipped."""
         application = client.application_id
         if self._client_id and str(application) != self._client_id:
             logger.error(

@@ -28,7 +28,7 @@ _SURROGATE: Final = re.compile("[\ud800-\udfff\0]")
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """One Slack message. `picture` stands between text and footer once it has been uploaded."""
+    """One Slack message. `picture` is placed between text and footer once it has been uploaded."""
 
     text: str
     """What is shown where blocks cannot be, such as in a notification; escaped."""

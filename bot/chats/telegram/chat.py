@@ -1,4 +1,4 @@
-"""Telegram as a chat: the connection's life, and the border that the outbox uses."""
+"""Telegram as a chat: the connection's life, and the `Chat` interface that the outbox uses."""
 
 from __future__ import annotations
 
@@ -225,10 +225,7 @@ async def _shut(bot: telegram.Bot) -> None:
 
 
 class Topics:
-    """Opens and closes forum topics: a task that is given in the General topic gets one of its own where the bot may.
-
-    A topic in which a command was written is its place already, as a thread is.
-    """
+    """Opens and closes forum topics: a task given in the General topic gets its own, where the bot may create one."""
 
     def __init__(self, online: Online, silence: Silence, clock: Callable[[], float] = time.monotonic) -> None:
         self._online = online
@@ -256,7 +253,7 @@ class Topics:
         return origin
 
     async def reopen(self, place: Address) -> None:
-        """A task begins in a topic that may be closed: people have to be able to answer there. Raises FloodWait."""
+        """Reopen the topic of a task that begins, so that people can answer there. Raises FloodWait."""
         bot = await self._online()
         try:
             async with self._silence.calling(place.chat, "the topic"):
@@ -276,5 +273,5 @@ class Topics:
 
 
 def link_to(place: Address) -> str:
-    """Where people of the group open the topic."""
+    """The link with which people of the group open the topic."""
     return f"https://t.me/c/{place.chat.removeprefix(_SUPERGROUP)}/{place.thread}"

@@ -77,7 +77,7 @@ _MEGABYTE: Final = 1024 * 1024
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """One Telegram message."""
+    """One Telegram message, ready to be sent."""
 
     part: Part
     picture: Picture | None = None
@@ -98,12 +98,12 @@ class Draft:
 
     @property
     def digest(self) -> str:
-        """Names the picture's bytes; "" without a picture."""
+        """A digest that identifies the picture's bytes; "" without a picture."""
         return digest_of(self.picture) if self.picture else ""
 
 
 def digest_of(picture: Picture) -> str:
-    """Names the picture's bytes."""
+    """A digest that identifies the picture's bytes."""
     return blake2s(picture.data).hexdigest()
 
 

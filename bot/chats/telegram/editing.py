@@ -22,7 +22,7 @@ _REMEMBERED: Final = 256
 
 
 class Editor:
-    """Edits. Raises FloodWait, ChatGone or ChatError."""
+    """Edits Telegram messages. Raises FloodWait, ChatGone or ChatError."""
 
     def __init__(self, online: Online, silence: Silence, shown: ShownPictures) -> None:
         self._online = online
@@ -52,7 +52,7 @@ class Editor:
         self._reads[chat, number] = reads
 
     async def without_buttons(self, ref: MessageRef, *, turn: Turn = at_once) -> None:
-        """Take the buttons away and leave the rest as it is."""
+        """Remove the buttons and leave the rest as it is."""
         bot = await self._online()
         async with self._silence.calling(ref.address.chat, "the change of the message"):
             await _Change(bot, int(ref.address.chat), int(ref.message), turn).keyboard()

@@ -1,4 +1,6 @@
-"""Telegram's refusals as the errors that the outbox knows, each with a sentence for a person and no token."""
+"""Translates Telegram's refusals into the errors that the outbox knows, each with a sentence for people and no
+token.
+"""
 
 from __future__ import annotations
 

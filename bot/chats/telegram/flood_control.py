@@ -1,4 +1,4 @@
-"""After a flood answer a chat is left alone: the next call fails here, before it reaches Telegram."""
+"""Leaves a chat alone after a flood error: the next call fails here, before it reaches Telegram."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ async def nobody_moves(old: str, new: str) -> None:
 
 
 class Silence:
-    """Until when which chat wants silence. Calling into a flood limit makes it longer, up to hours."""
+    """Records until when each chat must be left alone. Calling during a flood limit prolongs it, up to hours."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic, moved: Moved = nobody_moves) -> None:
         self._clock = clock

@@ -46,10 +46,12 @@ class _Album:
 
 
 class Albums:
-    """Gathers the messages of an album: Telegram delivers each of its files as one of its own; one has the caption."""
+    """Gathers the messages of an album, as Telegram delivers each of its files as a separate message, one with the
+    caption.
+    """
 
     def __init__(self, quiet: float) -> None:
-        """`quiet`: seconds without another part after which an album is whole."""
+        """`quiet`: seconds without a further part after which an album counts as complete."""
         self._quiet = quiet
         self._open: dict[tuple[int, str], _Album] = {}
         self._whole: Recent[tuple[int, str], tuple[telegram.Message, ...]] = Recent(KEPT_ALBUMS)
@@ -268,7 +270,7 @@ class Fetcher:
         return tuple(files), "\n".join(lost)
 
     def voice_of(self, message: telegram.Message) -> Voice | None:
-        """What the message says aloud: a voice note, or the sound of a round video."""
+        """The voice recording of a message: a voice note, or the sound of a round video."""
         spoken = message.voice or message.video_note
         if spoken is None:
             return None
@@ -288,7 +290,7 @@ def _download(found: Attached | telegram.Voice | telegram.VideoNote, name: str) 
 
 
 def attached(message: telegram.Message) -> tuple[Attached, str] | None:
-    """What the message carries, and what it is called."""
+    """The attachment of a message, and its file name."""
     if message.document is not None:
         return message.document, message.document.file_name or "file"
     if message.video is not None:

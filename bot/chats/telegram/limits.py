@@ -132,7 +132,7 @@ CAPABILITIES: Final = Capabilities(
 
 @dataclass(frozen=True, slots=True)
 class Times:
-    """All in seconds; what each means stands in `limits`."""
+    """Time limits, all in seconds; each is explained in `limits`."""
 
     poll: float = POLL_SECONDS
     answer: float = ANSWER_SECONDS

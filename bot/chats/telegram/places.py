@@ -1,4 +1,4 @@
-"""Telegram's chats and users in the words of the border."""
+"""Converts Telegram's chats and users to the service's addresses and people."""
 
 from __future__ import annotations
 
@@ -11,12 +11,14 @@ PLATFORM = "telegram"
 
 
 def person_of(user: User) -> Person:
-    """Who wrote or pressed. A deleted account has no name: the library then gives None, whatever its types say."""
+    """The person who wrote or pressed. A deleted account has no name: the library then gives None, whatever its
+    types say.
+    """
     return Person(PLATFORM, str(user.id), on_one_line(user.full_name or ""), user.language_code or "")
 
 
 def place_of(account: int, message: MaybeInaccessibleMessage) -> Place:
-    """Where a message stands. Only forum topics are threads: in other groups the thread id is that of a reply."""
+    """The place of a message. Only forum topics are threads: in other groups the thread id is that of a reply."""
     thread = ""
     if isinstance(message, Message) and message.is_topic_message and message.message_thread_id:
         number = message.message_thread_id

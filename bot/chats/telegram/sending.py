@@ -143,7 +143,7 @@ Online = Callable[[], Awaitable[telegram.Bot]]
 
 
 class Sender:
-    """What goes out new. Raises FloodWait, ChatGone or ChatError."""
+    """Sends new Telegram messages. Raises FloodWait, ChatGone or ChatError."""
 
     def __init__(self, online: Online, silence: Silence, shown: ShownPictures) -> None:
         self._online = online

@@ -74,7 +74,7 @@ def install(where: Where, env: Path, *, program: Path = PROGRAM, python: Path | 
 
 
 def uninstall(where: Where, *, program: Path = PROGRAM, python: Path | None = None) -> list[Step]:
-    """The way back. Settings, credentials, data and the user stay."""
+    """The steps that undo an installation. Settings, credentials, data and the user stay."""
     binary = (python or Path(sys.executable)).parent / "opengui"
     unit = unit_file(where, program, binary)
     stop = Call(("systemctl", "disable", "--now", UNIT), where.elsewhere or not unit.path.exists())
