@@ -14,7 +14,7 @@ LONGEST_NUMBER = 18
 
 
 def row_number(text: str) -> int | None:
-    """The number of a row as people write it, None for what is none."""
+    """The number of a row as people write it; None if the text is not one."""
     return int(text) if text.isascii() and text.isdecimal() and len(text) <= LONGEST_NUMBER else None
 
 
@@ -30,7 +30,7 @@ def address_text(address: Address) -> str:
 
 @lru_cache(maxsize=1024)
 def address_of(text: str) -> Address:
-    """The address in such a text."""
+    """The address stored in a text made by `address_text`."""
     return Address(*json.loads(text))
 
 
@@ -40,7 +40,7 @@ def message_text(message: MessageRef) -> str:
 
 
 def message_of(text: str) -> MessageRef:
-    """The message in such a text."""
+    """The message reference stored in a text made by `message_text`."""
     address, message = json.loads(text)
     return MessageRef(address_of(address), message)
 
@@ -51,7 +51,7 @@ def usage_text(usage: Usage) -> str:
 
 
 def usage_of(text: str) -> Usage:
-    """The tokens and cost in such a text."""
+    """The tokens and cost stored in a text made by `usage_text`."""
     return Usage.of(json.loads(text))
 
 
@@ -61,7 +61,7 @@ def todos_text(todos: tuple[Todo, ...]) -> str:
 
 
 def todos_of(text: str) -> tuple[Todo, ...]:
-    """The todo list in such a text."""
+    """The todo list stored in a text made by `todos_text`."""
     return tuple(Todo.model_validate(todo) for todo in json.loads(text)) if text != "[]" else ()
 
 
@@ -71,5 +71,5 @@ def sources_text(sources: tuple[Source, ...]) -> str:
 
 
 def sources_of(text: str) -> tuple[Source, ...]:
-    """The pages in such a text."""
+    """The web pages stored in a text made by `sources_text`."""
     return tuple(Source.model_validate(source) for source in json.loads(text)) if text != "[]" else ()

@@ -61,8 +61,8 @@ class TaskEvents:
         self._listeners: list[AppendListener] = []
 
     def on_append(self, listener: AppendListener) -> Callable[[], None]:
-        """Call `listener` with the task, or its part, and each event of it that is on the disk; it must be quick.
-        Returns what ends this.
+        """Call `listener` with the task (or its part) and each of its events once it is stored; it must be quick.
+        Returns a function that unsubscribes it.
         """
         self._listeners.append(listener)
         return lambda: self._listeners.remove(listener)

@@ -22,7 +22,7 @@ _DIRECT: Final = "D"
 
 
 class Account:
-    """Who the bot is in its workspace."""
+    """The bot's own identity in its workspace."""
 
     def __init__(self, told: Mapping[str, Any]) -> None:
         """By the answer of auth.test."""

@@ -290,7 +290,7 @@ def _download(found: Attached | telegram.Voice | telegram.VideoNote, name: str) 
 
 
 def attached(message: telegram.Message) -> tuple[Attached, str] | None:
-    """The attachment of a message, and its file name."""
+    """The attachment of a message, and its file name; None if it has none."""
     if message.document is not None:
         return message.document, message.document.file_name or "file"
     if message.video is not None:

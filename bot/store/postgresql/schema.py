@@ -34,7 +34,9 @@ def migrations() -> Migrations:
 
 
 def require_version(connection: psycopg.Connection[Any], name: str) -> None:
-    """Raises StoreTooNew when the schema is not the newest one known here, and psycopg.Error without one of ours."""
+    """Check that the schema has the newest version known here. Raises StoreTooNew, and psycopg.Error if it has no
+    schema of ours.
+    """
     version = int(connection.execute("SELECT version FROM opengui_schema").fetchall()[0][0])
     if version != (newest := migrations()[-1][0]):
         raise StoreTooNew(words("store.too_new", path=name, version=version, known=newest))
