@@ -14,7 +14,7 @@ from bot.domain.address import on_one_line
 
 Text = Annotated[str, BeforeValidator(lambda value: "" if value is None else value)]
 """A text that may be null."""
-Id = Annotated[Text, Field(pattern=r"^[\w@.=-]{0,128}$")]
+Id = Annotated[Text, Field(pattern=r"^[0-9A-Za-z_@.=-]{0,128}$")]
 """An id, which stands in the addresses of calls; "" for none."""
 
 
