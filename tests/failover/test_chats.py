@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from simcord.backend.models import Channel
 
 from tests.end_to_end import test_discord as discord
 from tests.end_to_end import test_telegram as telegram
@@ -113,7 +114,7 @@ async def on_discord(*acts: Act) -> AsyncIterator[Chat]:
     async with discord.town(*acts) as here:
         gateway, before = here.fake.gateway, 0
 
-        def places() -> list[discord.Channel]:
+        def places() -> list[Channel]:
             return [here.channel, *here.threads()]
 
         async def say(text: str) -> None:
