@@ -34,8 +34,8 @@ HOLD_DATA = (
     "before-restore-*",
 )
 """In the directory; nothing else in it is touched, it may be a folder with other things."""
-OWN_FILES = ("skills/*/", "agents/*/", "mcp.json")
-"""What an operator puts there, and another service with the same record needs as well."""
+OWN_FILES = ("skills/*/", "agents/*/", "mcp.json", "settings.json", "fleet-hub.json")
+"""What people put there, or what was made for them, and another service with the same record needs as well."""
 
 logger = logging.getLogger(__name__)
 

@@ -7,12 +7,11 @@ from __future__ import annotations
 import asyncio
 import os
 import random
-import signal
 import socket
 import sys
 import time
 from collections import Counter
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 
@@ -21,7 +20,7 @@ import pytest
 from tests.chaos.agent import restless
 from tests.chaos.people import REPEAT, OnTelegram
 from tests.end_to_end.service import Place
-from tests.failover.valve import Valve
+from tests.failover.hubs import LIMIT_S, WAYS, Hub, hub_at
 from tests.fakes.model_server import ModelServer
 from tests.fakes.telegram import TOKEN, FakeTelegram
 from tests.fixtures.adb import AdbServer
@@ -33,44 +32,11 @@ pytestmark = [
     pytest.mark.skipif(not ON_POSTGRESQL, reason="only a record in PostgreSQL can be taken over"),
 ]
 
-WAYS = ("kill", "stop", "cut")
 FAILOVERS = int(os.environ.get("FAILOVERS", str(len(WAYS))))
 SEED = int(os.environ.get("FAILOVER_SEED", "0")) or random.SystemRandom().randrange(1, 1_000_000)
 WITHIN_S = 15.0
 """On a machine with two processes for each processor at most; in proportion on one with more."""
-LIMIT_S = 120.0
 CALM_S = 600.0
-LOST = 75
-
-
-class Hub:
-    """A machine for a service, with its own way to the database."""
-
-    def __init__(self, place: Place, valve: Valve) -> None:
-        self.place = place
-        self.valve = valve
-        self.service = place.service()
-
-    async def begin(self, says: str) -> None:
-        self.service = self.place.service()
-        await self.service.begin(says)
-
-    async def lose(self, way: str) -> None:
-        match way:
-            case "kill":
-                await self.service.kill()
-            case "stop":
-                self.service.send(signal.SIGSTOP)
-            case _:
-                self.valve.shut()
-
-    async def come_back(self, way: str) -> None:
-        """It goes on, and ends as soon as it knows that the record is not its own any more."""
-        if way == "stop":
-            self.service.send(signal.SIGCONT)
-        self.valve.open()
-        if way != "kill":
-            assert await self.service.ended() == LOST
 
 
 class World:
@@ -102,21 +68,10 @@ class World:
                 self.people.look_again()
 
 
-@pytest.fixture
-def database() -> Iterator[str]:
-    from tests.fixtures.postgresql import PostgresServer, run_on  # noqa: PLC0415 - an extra
-
-    server = PostgresServer()
-    run_on(server.url, "CREATE DATABASE record")
-    yield f"{server.url}/record"
-    server.remove()
-
-
 @asynccontextmanager
 async def world(adb: AdbServer, directory: Path, url: str) -> AsyncIterator[World]:
     from devices.virtual_phone.phone import VirtualPhone  # noqa: PLC0415 - a part
 
-    port = int(url.rpartition(":")[2].partition("/")[0])
     async with AsyncExitStack() as stack:
         telegram = await stack.enter_async_context(FakeTelegram())
         model = await stack.enter_async_context(ModelServer(restless(random.Random(SEED + 1))))
@@ -125,22 +80,19 @@ async def world(adb: AdbServer, directory: Path, url: str) -> AsyncIterator[Worl
             await adb.connect(phone.address)
             stack.push_async_callback(adb.disconnect, phone.address)
         user = telegram.user("alice")
+        settings = {
+            "ANDROID_SERIALS": ",".join(phone.address for phone in phones),
+            "TELEGRAM_BOT_TOKEN": TOKEN,
+            "TELEGRAM_BASE_URL": telegram.base_url,
+            "TELEGRAM_ALLOWED_USER_IDS": str(user.id),
+            "VLM_BASE_URL": model.base_url,
+            "VLM_MODEL": "a-model",
+        }
         hubs = []
         for name in ("one", "two"):
-            valve = await stack.enter_async_context(Valve(port).standing())
-            settings = {
-                "DATABASE_URL": url.replace(f":{port}", f":{valve.port}"),
-                "ANDROID_SERIALS": ",".join(phone.address for phone in phones),
-                "TELEGRAM_BOT_TOKEN": TOKEN,
-                "TELEGRAM_BASE_URL": telegram.base_url,
-                "TELEGRAM_ALLOWED_USER_IDS": str(user.id),
-                "VLM_BASE_URL": model.base_url,
-                "VLM_MODEL": "a-model",
-            }
             (directory / name).mkdir()
-            hub = Hub(Place(phones[0], adb, directory / name, settings), valve)
-            stack.push_async_callback(end, hub)
-            hubs.append(hub)
+            place = Place(phones[0], adb, directory / name, settings.copy())
+            hubs.append(await stack.enter_async_context(hub_at(place, url)))
         most = max(4, FAILOVERS)
         people = OnTelegram(random.Random(SEED + 2), most, fake=telegram, user=user, chat=telegram.private(user))
         made = World(url, hubs, people, telegram)
@@ -150,11 +102,6 @@ async def world(adb: AdbServer, directory: Path, url: str) -> AsyncIterator[Worl
             judge(made, [receipt.receipt for phone in phones for receipt in phone.journal.inputs() if receipt.receipt])
         finally:
             living.cancel()
-
-
-async def end(hub: Hub) -> None:
-    hub.valve.open()
-    await hub.service.stop()
 
 
 async def test_the_other_one_takes_over(adb_server: AdbServer, tmp_path: Path, database: str) -> None:

@@ -64,6 +64,8 @@ class Gateway:
         self.sessions: dict[str, Session] = {}
         self.identifies = 0
         self.resumes = 0
+        self.most = 0
+        """The sessions that were connected at one moment."""
         self.message_content_approved = True
         self.refuse_with: int | None = None
         self.odd_greetings = 0
@@ -74,7 +76,12 @@ class Gateway:
 
     @property
     def connected(self) -> bool:
-        return any(session.connection is not None for session in self.sessions.values())
+        return self.now > 0
+
+    @property
+    def now(self) -> int:
+        """How many sessions are connected."""
+        return sum(session.connection is not None for session in self.sessions.values())
 
     def emit(self, event: str, payload: Mapping[str, Any]) -> None:
         for session in self.sessions.values():
@@ -135,6 +142,7 @@ class Gateway:
             await self._identify(connection, data)
         elif op == 6:
             await self._resume(connection, data)
+        self.most = max(self.most, self.now)
         self._changed()
 
     async def _identify(self, connection: Connection, data: Mapping[str, Any]) -> None:

@@ -42,6 +42,8 @@ class FakeDiscord(People):
         self.gateway_questions = 0
         self.gaps: list[str] = []
         self.requests: list[tuple[str, str, Any]] = []
+        self.callers: list[str] = []
+        """By which name of this machine each request came: what tells clients with one token apart."""
         self.nonces: dict[tuple[int, str], int] = {}
         self.downloads: list[str] = []
         self.unreachable = False
@@ -129,6 +131,7 @@ class FakeDiscord(People):
 
     async def _answer(self, request: web.Request) -> web.Response:
         path = request.path.removeprefix(API)
+        self.callers.append(request.url.host or "")
         if self.unreachable and request.transport is not None:
             request.transport.close()
             return web.Response(status=503)

@@ -33,6 +33,8 @@ class FakeTelegram(People):
         self.gaps: list[str] = []
         self.calls: list[tuple[str, dict[str, Any]]] = []
         """Every request but polls: the method and its fields, files as their names."""
+        self.callers: list[str] = []
+        """By which name of this machine each request came, polls too: what tells clients with one token apart."""
         self.base_url = ""
         self._news = asyncio.Event()
         self._runner: web.AppRunner | None = None
@@ -83,6 +85,7 @@ class FakeTelegram(People):
 
     async def _answer(self, request: web.Request) -> web.StreamResponse:
         method = request.match_info["method"]
+        self.callers.append(request.url.host or "")
         form: dict[str, Any] = {**request.query, **await request.post()}
         try:
             return await self._result(request, method, form)
