@@ -27,6 +27,11 @@ class ThreadPool(ThreadPoolExecutor):
             self.submit(together.wait)
         together.wait()
 
+    def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
+        """End the threads: they are not started again."""
+        _POOLS.discard(self)
+        super().shutdown(wait, cancel_futures=cancel_futures)
+
 
 def start_threads() -> None:
     """Start the threads of every pool, and those of the running loop, which then has a `ThreadPool` too.

@@ -26,3 +26,11 @@ async def test_no_thread_is_started_after_the_start() -> None:
     assert set(await asyncio.gather(*working)) <= there
     assert set(threading.enumerate()) == there
     pool.shutdown()
+
+
+async def test_a_pool_that_was_shut_down_is_left_alone() -> None:
+    """It may still be referred to, as that of a loop that has ended. Seen failing with it among the pools."""
+    pool = ThreadPool(1, "a test")
+    pool.shutdown()
+    start_threads()
+    assert "a test" not in {each.name.rpartition("_")[0] for each in threading.enumerate()}

@@ -55,7 +55,7 @@ async def test_no_variable_has_tasks_sent_to_langsmith(place: Place) -> None:
     assert '"final"' in out
     assert heard == []
     assert "LANGSMITH_TRACING" in err
-    assert "is not followed" in err
+    assert "is ignored" in err
 
 
 async def test_a_switch_that_is_off_already_is_no_news(place: Place) -> None:

@@ -182,7 +182,7 @@ async def test_what_is_missing_for_registration_is_one_clear_line(
     assert said in caplog.text
 
 
-@pytest.mark.parametrize(("status", "said"), [(403, "without the scope"), (400, "tried again at the next start")])
+@pytest.mark.parametrize(("status", "said"), [(403, "without the scope"), (400, "The next start tries again")])
 async def test_a_server_that_refuses_the_commands_does_not_stop_the_bot(
     home: Home, intake: Recording, tmp_path: Path, caplog: pytest.LogCaptureFixture, status: int, said: str
 ) -> None:
