@@ -161,7 +161,7 @@ CASES = [
 async def two_hubs(place: Place, url: str, settings: dict[str, str]) -> AsyncIterator[list[Hub]]:
     """Both reach the phone of this place. The first one calls the platforms by the name FIRST."""
     async with AsyncExitStack() as stack:
-        hubs = []
+        hubs: list[Hub] = []
         for name in ("one", "two"):
             own = settings.copy()
             if not hubs:
