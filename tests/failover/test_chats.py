@@ -220,7 +220,5 @@ async def test_a_chat_has_one_reader(
         assert chat.finals() == 2
         assert chat.answers() == 1
         assert [card.endswith("✅ Done") for task in (1, 2) for card in chat.cards(task)] == [True, True]
-        toggles = place.phone.truth.toggles
-        assert (toggles["bluetooth"], toggles["wifi"]) == (True, False)
         receipts = Counter(entry.receipt for entry in place.phone.journal.inputs() if entry.receipt)
         assert {*receipts.values()} == {1}, "an action reached the phone twice"
