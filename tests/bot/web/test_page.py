@@ -181,7 +181,7 @@ async def test_words_in_a_task_of_another_chat_are_no_command(world: World, page
     await expect(page.get_by_text("Started in Discord by Ann")).to_be_visible()
     await page.get_by_label("Command", exact=True).fill("cancel that order")
     await page.get_by_label("Command", exact=True).press("Enter")
-    await expect(page.locator("#toast")).to_contain_text("Commands begin with /")
+    await expect(page.locator("#toast")).to_contain_text("Commands here begin with /")
     assert world.intake.messages == []
 
 

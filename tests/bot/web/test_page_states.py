@@ -93,7 +93,7 @@ async def test_what_takes_a_model_says_so_before_it_is_sent(world: World, page: 
     await open_task(page, "5")
     await expect(hint).to_contain_text("Without a model")
     world.tables.model = ModelState(ModelStatus.CONNECTED, "qwen3-vl-plus")
-    await expect(hint).to_contain_text("follow up")
+    await expect(hint).to_contain_text("follows up")
 
 
 async def test_what_can_be_done_without_a_model_is_pressed_below_the_end(world: World, page: Page) -> None:
