@@ -33,7 +33,7 @@ test: $(VENV)/.installed-dev
 	tested=$$?; wait $$checking || { echo "make check has found something: it stands among the lines above."; exit 1; }; exit $$tested
 	$(BIN)/python -m slipcover --merge .coverage.json --out .coverage.json --fail-under 90
 
-# What failed at the last `make test` or `make test-page`, once more, with nothing beside it; fails where nothing had failed.
+# What failed at the last run of tests, once more, with nothing beside it; fails where nothing had failed.
 test-again: check
 	$(BIN)/python -m pytest --last-failed --last-failed-no-failures none --maxfail 5 $(ARGS)
 

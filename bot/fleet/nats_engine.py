@@ -137,8 +137,11 @@ class NatsLink:
             await self._client.subscribe(subject, cb=on)
 
     async def flush(self) -> None:
-        """Return once the engine has received everything that was sent."""
+        """Return once the engine has received everything that was sent. The client writes its ping at once, ahead of
+        what waits for its writer (`_send_ping`); by the first pong the writer has run, so the second ping is the last.
+        """
         with _as_away():
+            await self._client.flush()
             await self._client.flush()
 
     async def store(self, subject: str, data: bytes) -> None:

@@ -102,6 +102,19 @@ async def test_a_request_is_answered_or_nobody_is_there(links: tuple[Link, Link]
 
 
 @pytest.mark.slow
+async def test_who_listens_and_flushes_is_there_at_once(links: tuple[Link, Link]) -> None:
+    one, other = links
+
+    async def answer(delivery: Delivery) -> None:
+        await delivery.answer(delivery.data)
+
+    for number in range(300):
+        await other.listen(f"ask.{number}", answer)
+        await other.flush()
+        assert await one.request(f"ask.{number}", b"this") == b"this"
+
+
+@pytest.mark.slow
 async def test_what_a_host_says_is_kept_until_it_is_done(between: Between) -> None:
     """Who read it has gone without a word: it comes again to who reads after it."""
     heard = Heard()
