@@ -1,1 +1,3 @@
-"""Phones on other machines: the hub that people talk to, and the hosts that the phones are attached to."""
+"""Phones on other machines: the hub, which is the service that people talk to, and the hosts that phones are attached
+to.
+"""
