@@ -19,9 +19,7 @@ REQUEST_S: Final = 5.0
 
 
 def steady_now() -> float:
-    """Return the event loop's time in seconds, which is used for all waiting because setting the clock does not change
-    it.
-    """
+    """Return the event loop's time in seconds, used for all waiting because setting the clock does not change it."""
     return asyncio.get_running_loop().time()
 
 
@@ -77,9 +75,7 @@ class Delivery(Protocol):
 
 
 class Link(Protocol):
-    """One connection to the engine. Every call raises EngineAway once it is over, or if the engine does not answer in
-    time.
-    """
+    """One connection to the engine. Every call raises EngineAway once it is over, or if no answer comes in time."""
 
     @property
     def is_open(self) -> bool:

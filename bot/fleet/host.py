@@ -69,9 +69,7 @@ MakeRunner = Callable[[dict[str, Any], "Host"], Runner]
 
 
 class Host:
-    """A host of a fleet with its own `store` and `phones`. `run` connects it to its hub and ends only when
-    cancelled.
-    """
+    """A host of a fleet with its own `store` and `phones`. `run` connects it to its hub, until cancelled."""
 
     def __init__(
         self,

@@ -67,9 +67,7 @@ class HostRuns:
         self._tasks: set[asyncio.Task[None]] = set()
 
     async def load(self) -> None:
-        """Load the runs that an earlier start of this host was given; the hub's first beat says which are still
-        wanted.
-        """
+        """Load the runs that an earlier start of this host was given; the hub's first beat says which are wanted."""
         for known in await self._table.runs():
             self._run(known.run)
 

@@ -169,9 +169,7 @@ class Hub:
         return f"{self.url}#{name}.{code}"
 
     async def revoke(self, name: str) -> bool:
-        """Remove a host: it is not admitted again, and what it sends is ignored. False if there is none of this
-        name.
-        """
+        """Remove a host: it is not admitted again, and what it sends is ignored. False if there is none."""
         known = await self._table.revoke(name, now=time.time())
         was_there = self.hosts.remove(name)
         await disconnect(self._connect, self._system, name)

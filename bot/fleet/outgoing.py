@@ -20,9 +20,7 @@ NEVER: Final = float("-inf")
 
 
 class Outgoing:
-    """Sends written messages while `send` runs, and sends each again after `again` seconds unless it is known to have
-    arrived.
-    """
+    """Sends written messages while `send` runs, again after `again` seconds unless known to have arrived."""
 
     def __init__(self, host: str, table: FleetTable, again: float) -> None:
         self._host = host

@@ -70,9 +70,7 @@ class App:
 
 
 class Events:
-    """Handles events in JSON. `welcome` decides whose files are downloaded; `lost` is called for chats that are
-    over.
-    """
+    """Handles events in JSON. `welcome` decides whose files are downloaded; `lost` is called for chats that ended."""
 
     def __init__(
         self,

@@ -38,9 +38,7 @@ LAST_RETRY_SECONDS: Final = 60.0
 """Pauses between attempts while Slack is unreachable; our choice."""
 
 _SILENT: Final = logging.getLogger(f"{__name__}.library")
-"""Silent logger for the library's connection, which would log message texts, possibly secrets, and addresses with
-tickets.
-"""
+"""Silent logger for the library's connection, which would log message texts and addresses with tickets."""
 _SILENT.setLevel(logging.CRITICAL)
 
 _LOOK_SECONDS: Final = 0.5
@@ -150,7 +148,7 @@ class SlackChat(Connection[AsyncWebClient]):
         return self._socket is not None and not self._socket.is_closed
 
     async def open_place(self, origin: Address, anchor: str | None, title: str) -> Address:
-        """Open a thread below `anchor`, or below a new message with the title. In private chats and threads, return
+        """Open a thread below `anchor`, or below a new message with the title; in private or a thread, keep
         `origin`.
         """
         if not origin.guild or origin.thread:

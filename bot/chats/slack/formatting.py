@@ -18,9 +18,7 @@ from bot.texts import say
 Block = dict[str, Any]
 
 _ADDRESS: Final = re.compile(r"https?://(?:[a-z0-9-]+\.)+[a-z]{2,}(?::\d{1,5})?(?:/[^\s<>\"]*)?", re.IGNORECASE)
-"""Addresses that Slack accepts as links. Others stay text, because Slack refuses the whole message for an invalid
-one.
-"""
+"""Addresses that Slack accepts as links. Others stay text, or Slack would refuse the whole message."""
 _ADDRESS_END: Final = ".,:;!?'\")"
 """Characters at the end that rarely belong to an address."""
 _STYLES: Final = {"primary": "primary", "success": "primary", "danger": "danger"}
@@ -64,9 +62,7 @@ def drafts_of(message: Message, *, mention: str = "") -> tuple[list[Draft], tupl
 
 
 def card_of(message: Message) -> Draft:
-    """Return the message as one draft, for an edit; what does not fit is cut, because an edit cannot become two
-    messages.
-    """
+    """Return the message as one draft for an edit, cut if it is too long, because an edit cannot become two."""
     parts = _parts(message)
     if len(parts) > 1:
         parts = _parts(_shortened(message, say("chats.cut")))
@@ -160,9 +156,7 @@ def _plain(text: str) -> Block:
 
 
 def _controls(menu: Menu | None, rows: Sequence[Sequence[Button]]) -> list[Block]:
-    """Make blocks for the menu and the button rows. Presses are identified by their values; ids need only differ within
-    a message.
-    """
+    """Make blocks for the menu and the button rows. Presses are identified by their values, not by ids."""
     made: list[Block] = []
     if menu is not None and menu.choices:
         options = [{"text": _label(one.label), "value": one.data} for one in menu.choices[: limits.MENU_CHOICES]]

@@ -41,9 +41,7 @@ Raw = Mapping[str, Any]
 
 
 class People:
-    """Looks up people in Slack once each, and decides whether they belong to a workspace that may use the bot at
-    all.
-    """
+    """Looks up people in Slack, and decides whether they belong to a workspace that may use the bot at all."""
 
     def __init__(self, teams: Sequence[str]) -> None:
         """`teams` are the allowed workspaces in addition to the bot's own."""

@@ -1,6 +1,4 @@
-"""Handles pressed buttons and menus, which are recognised by their values alone, even on messages of an earlier
-process.
-"""
+"""Handles pressed buttons and menus, recognised by their values alone, even on messages of an earlier process."""
 
 from __future__ import annotations
 

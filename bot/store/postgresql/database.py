@@ -275,7 +275,7 @@ class _Fate(Generic[Result]):
         self.ends(loop, is_committed=written == self._number)
 
     def ends(self, loop: asyncio.AbstractEventLoop, *, is_committed: bool) -> None:
-        """Note whether it was committed. Listeners are notified before the caller continues, even if the caller has
+        """Note whether it was committed, and notify listeners before the caller continues, even if the caller has
         gone.
         """
         self.is_committed = is_committed
@@ -284,9 +284,7 @@ class _Fate(Generic[Result]):
 
 
 def run_on(connection: Connection) -> Run:
-    """Return a function that runs statements on this connection. It raises StoreConflict if a constraint forbids
-    one.
-    """
+    """Return a function that runs statements on this connection; it raises StoreConflict for a violated constraint."""
 
     def run(statement: str | Statement, values: Values) -> list[Row]:
         text = statement if isinstance(statement, str) else POSTGRESQL.text(statement)
