@@ -150,7 +150,7 @@ async def summed_up(
     except ModelError as error:
         if refused:
             raise
-        logger.warning("task %s: old turns could not be summed up: %s", task, error)
+        logger.warning("Task %s: earlier turns could not be summarised: %s", task, error)
         return None
     summary = f"{HEADING}\n<earlier>\n{_plain(cover(made.text))}\n</earlier>"
     kept_messages = (*head, Message("user", (summary,)), *messages[last:])

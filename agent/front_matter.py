@@ -114,7 +114,7 @@ def _folders_in(root: Path) -> list[Path]:
     except (FileNotFoundError, NotADirectoryError):
         return []
     except OSError as error:
-        logger.warning("the folder %s cannot be read: %s", root, error)
+        logger.warning("The folder %s cannot be read and is ignored: %s", root, error)
         return []
     return [path for path in entries if not path.name.startswith((".", "_")) and path.is_dir()]
 

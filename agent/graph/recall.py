@@ -26,7 +26,7 @@ async def recalled(memory: Memory | None, person: str, about: str, *, phone: str
         async with asyncio.timeout(PATIENCE_S):
             return tuple(fact.text for fact in await memory.recall(person, about, phone=phone))
     except OSError as error:  # a timeout is one, too
-        logger.warning("nothing could be recalled: %s", type(error).__name__)
+        logger.warning("The memory could not be searched, so no facts are used: %s", type(error).__name__)
         return ()
 
 

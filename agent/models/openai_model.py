@@ -168,7 +168,7 @@ class OpenAIModel:
             if self._settings.pictures == "always":
                 raise
             self._takes_pictures = False
-            logger.warning("%s It is shown none from now on.", refused)
+            logger.warning("%s From now on it gets no pictures.", refused)
             if request.purpose is Purpose.ACT:
                 raise
         return await self._complete(without_pictures(request), on_delta)

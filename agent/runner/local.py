@@ -373,7 +373,7 @@ class LocalRunner:
         except (PhoneError, Stopped) as error:
             logger.info("run %s was not begun ahead: %s", run.id, error)
         except Exception:
-            logger.exception("run %s was not begun ahead", run.id)
+            logger.exception("Run %s could not be prepared in advance", run.id)
 
     def _give_way(self, run: ActiveRun) -> None:
         """Somebody else needs the phone that this run has borrowed."""
@@ -421,7 +421,7 @@ class LocalRunner:
                 async with asyncio.timeout(RESTORE_S):
                     await phone.restore()
             except (PhoneError, TimeoutError) as error:
-                logger.warning("run %s: the phone could not be put back as it was: %s", run.id, error)
+                logger.warning("Run %s: the phone's settings could not be restored: %s", run.id, error)
         if run.lease is not None:
             run.lease = None
             await self._dependencies.leases.release(run.id)

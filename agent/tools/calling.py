@@ -253,7 +253,7 @@ class ToolCaller:
         try:
             await asyncio.to_thread(self._box.files.of(task).write, name, text)
         except (FileRefused, OSError) as error:
-            logger.warning("task %s: a long result could not be kept in a file: %s", task, error)
+            logger.warning("Task %s: a long result could not be stored as a file: %s", task, error)
             return ""
         return f"\n[the whole text is in the file {name}]"
 

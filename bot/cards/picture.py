@@ -172,7 +172,9 @@ async def sheet_picture(frames: Frames, references: Mapping[int, str]) -> Pictur
     try:
         return Picture("screens.jpg", await asyncio.to_thread(_sheet, screens))
     except (OSError, ValueError, MemoryError) as error:
-        logger.warning("the frames of several phones cannot be shown: %s", type(error).__name__)
+        logger.warning(
+            "Screenshots of several phones could not be combined, so a message has no picture: %s", type(error).__name__
+        )
         return None
 
 
@@ -190,7 +192,9 @@ async def screen_picture(frames: Frames, reference: str | None, mark: tuple[int,
     except KeyError:
         logger.info("the frame %s is not kept any more", reference)
     except (OSError, ValueError, MemoryError) as error:
-        logger.warning("the frame %s cannot be shown: %s", reference, type(error).__name__)
+        logger.warning(
+            "The screenshot %s could not be drawn, so its message has no picture: %s", reference, type(error).__name__
+        )
     return None
 
 
@@ -224,7 +228,7 @@ async def make_recap(
         return None
     except (OSError, ValueError, MemoryError, RuntimeError) as error:
         # RuntimeError: no memory for the thread, either.
-        logger.warning("a recap cannot be made: %s", type(error).__name__)
+        logger.warning("The animated recap of a task could not be made and is left out: %s", type(error).__name__)
         return None
     return None if data is None else Picture("recap.gif", data)
 

@@ -59,4 +59,4 @@ def _write(file: Path, known: Mapping[str, str]) -> None:
         file.parent.mkdir(parents=True, exist_ok=True)
         write_atomically(file, json.dumps(known, indent=1, sort_keys=True).encode())
     except OSError as error:
-        logger.warning("What was told could not be remembered, only repeated: %s", error)
+        logger.warning("A notice was sent but could not be recorded as sent, so it may be sent again: %s", error)

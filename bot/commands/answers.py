@@ -90,7 +90,9 @@ async def cleared(message: MessageRef, services: Services) -> str:
         try:
             await asyncio.wait_for(chat.delete(message), DELETE_LIMIT)
         except (ChatError, FloodWait, TimeoutError) as error:
-            logger.warning("a message with a secret could not be deleted: %s", type(error).__name__)
+            logger.warning(
+                "A message with a secret could not be deleted and is still in the chat: %s", type(error).__name__
+            )
         else:
             return say("answer.secret_deleted")
     return say("answer.secret_stays")

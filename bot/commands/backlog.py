@@ -125,7 +125,7 @@ class MissedLists:
                 logger.debug("what was missed is listed later: %s", away)
                 done = False
             except Exception:
-                logger.exception("what was missed could not be listed and is tried again")
+                logger.exception("Missed messages could not be listed; this will be tried again")
                 done = False
             if not done:
                 self._news.set()
@@ -156,7 +156,7 @@ class MissedLists:
                 turn = self._services.turns(missed[-1].late.place)
                 sent = await chat.send(place, message, nonce=f"missed-{missed[0].id}", turn=turn)
         except ChatGone as gone:
-            logger.warning("What was missed in %s cannot be listed there: %s", place, gone)
+            logger.warning("Messages missed in %s could not be listed there: %s", place, gone)
             await table.forget(missed)
             return True
         except (ChatError, FloodWait) as refused:

@@ -62,7 +62,7 @@ class Suggestions:
                 self._tasks = await self._services.task_service.recent(RECENT)
         except OSError:
             self._stale = True
-            logger.exception("the recent tasks could not be read")
+            logger.exception("The recent tasks could not be read, so none are suggested")
 
     def of(self, person: Person, place: Place, option: str, typed: str) -> tuple[tuple[str, str], ...]:
         """The pairs (label, value) that contain the typed text; empty for strangers and for other options."""

@@ -169,10 +169,12 @@ class Commands:
                 return aside(str(told))
             except StoreAway as error:
                 # It is told by the store itself, once, and not with a trace for everybody who tries.
-                logger.warning("a %s from %s was not done: %s", type(came).__name__, came.person.platform, error)
+                logger.warning("A %s from %s was not handled: %s", type(came).__name__, came.person.platform, error)
                 return aside(say("intake.failed", happened=fault_of(error).happened))
             except Exception as error:
-                logger.exception("a %s from %s failed", type(came).__name__, came.person.platform)
+                logger.exception(
+                    "A %s from %s failed because of a fault in the program", type(came).__name__, came.person.platform
+                )
                 return aside(say("intake.failed", happened=fault_of(error).happened))
 
     async def _audited(self, came: Came, work_on: Callable[[Came], Awaitable[Reply]]) -> Reply:

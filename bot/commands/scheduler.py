@@ -52,7 +52,7 @@ class Scheduler:
             await asyncio.gather(self._running, return_exceptions=True)
 
     async def run(self) -> None:
-        """Check again and again until cancelled. An error is logged, and the check repeated."""
+        """Start due schedules repeatedly until cancelled. An error is logged, and the check repeated."""
         while True:
             wait = LOOK_AGAIN
             try:
@@ -64,7 +64,7 @@ class Scheduler:
             except StoreAway as away:
                 logger.debug("the schedules are looked at again: %s", away)
             except Exception:
-                logger.exception("the check of the schedules failed and is tried again")
+                logger.exception("The check for due schedules failed and will be repeated")
             await self._sleep(wait)
 
     async def look(self) -> None:
@@ -76,7 +76,7 @@ class Scheduler:
             except StoreAway as away:
                 logger.debug("schedule %s is tried again: %s", schedule.id, away)
             except Exception:
-                logger.exception("schedule %s failed and is tried again", schedule.id)
+                logger.exception("Schedule %s failed and will be tried again", schedule.id)
 
     async def _deal(self, schedule: Schedule) -> None:
         """Handle one due schedule. The event id is made from the stored time, so that a run that an earlier process

@@ -80,9 +80,7 @@ def readable(env_file: Path | None) -> Path | None:
         if env_file is not None:
             env_file.open("rb").close()
     except PermissionError:
-        logger.warning(
-            "%s belongs to somebody else and is passed over; the settings of the environment count.", env_file
-        )
+        logger.warning("%s belongs to another user and is ignored; only the environment is used.", env_file)
         return None
     except OSError:
         pass  # there is none

@@ -52,7 +52,7 @@ class SettingsFile:
         except FileNotFoundError:
             return {}
         except PermissionError:
-            logger.warning("%s belongs to somebody else and is passed over.", self.path)
+            logger.warning("%s belongs to another user and is ignored.", self.path)
             return {}
         except OSError as error:
             raise SettingsError(words("settings.file_unread", file=self.path, reason=error.strerror)) from None

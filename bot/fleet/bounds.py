@@ -67,7 +67,7 @@ class Faults(Counter[str]):
         number = self[host]
         if number & (number - 1) == 0:
             told = in_line(why, SAID)
-            logger.warning("What the host %s says could not be used (%d times so far): %s", host, number, told)
+            logger.warning("A message from the host %s was ignored (%d so far): %s", host, number, told)
 
     @contextmanager
     def of(self, host: str) -> Iterator[None]:

@@ -151,7 +151,7 @@ async def keep_connected(connect: Connect, address: Address, work: Callable[[Lin
         except EngineAway as away:
             if str(away) != told:
                 told = str(away)
-                logger.warning("The engine cannot be reached and is tried again: %s", away)
+                logger.warning("The engine cannot be reached; retrying: %s", away)
         await asyncio.sleep(AGAIN_S)
 
 

@@ -226,7 +226,7 @@ class Host:
         try:
             beat = Beat.model_validate_json(delivery.data)
         except ValidationError:
-            logger.warning("The hub's beat is not understood; is it of another version?")
+            logger.warning("A beat from the hub could not be read and was ignored; the hub may run another version.")
             return
         if beat.host != self.keys.name or (beat.epoch, beat.number) <= self._last:
             return
@@ -265,7 +265,9 @@ class Host:
             return False
         if not understands(speaks):
             if epoch != self._told_epoch:
-                logger.error("The hub speaks version %d and this host %d; update the older one.", speaks, self._speaks)
+                logger.error(
+                    "The hub uses protocol version %d and this host %d. Update the older one.", speaks, self._speaks
+                )
             self._told_epoch = epoch
             return False
         await self._runs.use(self._make_runner(policy, self))
@@ -281,7 +283,7 @@ class Host:
         try:
             sent = OrderSent.model_validate_json(delivery.data)
         except ValidationError:
-            logger.warning("An order of the hub is not understood; is it of another version?")
+            logger.warning("An order from the hub could not be read and was ignored; the hub may run another version.")
             return
         if sent.host != self.keys.name:
             return
@@ -316,7 +318,7 @@ class Host:
         try:
             await delivery.answer(await asyncio.shield(doing))
         except OSError as error:
-            logger.warning("What the hub asks could not be done and is asked again: %s", error)
+            logger.warning("A request from the hub failed; the hub will send it again: %s", error)
             self._answers.pop(getattr(asked, "id", ""), None)
 
     async def _answer_to(self, asked: Message) -> bytes:
@@ -327,7 +329,7 @@ class Host:
         except OSError:
             raise
         except Exception as error:
-            logger.exception("what the hub has asked could not be done")
+            logger.exception("A request from the hub failed because of a fault in the program")
             reply, body = Reply(error=f"This could not be done: {type(error).__name__}."), b""
         return reply.bytes(body)
 

@@ -108,7 +108,7 @@ class HostRuns:
                 continue
             await self._outgoing.note_arrived(run.id, standing.received)
             if self._leases.has_lost(run.id):
-                logger.warning("Run %s has lost its phone and waits for an order.", run.id)
+                logger.warning("Run %s has lost its phone and is stopped until the hub sends an order.", run.id)
                 self._later(self._drop(run))
             elif run.held and not standing.hold:
                 run.held = False
@@ -119,7 +119,7 @@ class HostRuns:
         for run in self._runs.values():
             if run.alive and not run.held and not run.stopping.locked() and self.runner is not None:
                 run.held = True
-                logger.warning("No word from the hub: run %s stands still at the next safe point.", run.id)
+                logger.warning("The hub is silent: run %s will pause at its next safe point.", run.id)
                 self._later(self._stand_still(run))
 
     async def _stand_still(self, run: _Run) -> None:
@@ -187,7 +187,7 @@ class HostRuns:
                         await self._outgoing.write(order.run, Told(n=0, event=event))
                         run.all_told.set()  # the next event is taken at once if it is already there
             except Exception as error:
-                logger.exception("the work on run %s failed", order.run)
+                logger.exception("Run %s failed because of a fault in the program", order.run)
                 fault = fault_of(error)
                 end = cut_off(order, fault.outcome, fault.sentence)
                 await self._outgoing.write(order.run, Told(n=0, event=end))

@@ -236,7 +236,7 @@ class HostedRun:
                     raise RunOutOfReach(f"the host {host} stays away") from None
                 continue
             except KeyError:
-                logger.warning("The host %s no longer has the file %s.", host, event.name)
+                logger.warning("The host %s no longer has the file %s, so it cannot be delivered.", host, event.name)
                 return True
             await self._frames.save(data, suffix=event.content.partition(".")[2])
             return True
@@ -278,7 +278,7 @@ class HostedRun:
         try:
             await self.say_all(host)
         except HostRefused as refused:
-            logger.warning("The host %s did not follow an order: %s", host, refused)
+            logger.warning("The host %s refused a request: %s", host, refused)
             return False
         return message not in self.to_say
 

@@ -175,7 +175,12 @@ class Hosts(Mapping[str, Host]):
                 host.former.remove(presence.boot)
         host.presence = presence
         if not understands(presence.speaks):
-            logger.warning("The host %s speaks version %d, the hub %d.", host.name, presence.speaks, SPEAKS)
+            logger.warning(
+                "The host %s uses protocol version %d and the hub %d. Update the older one.",
+                host.name,
+                presence.speaks,
+                SPEAKS,
+            )
         if anew and not host.away:
             self._watcher.host_changed(host.name)
         else:

@@ -182,7 +182,10 @@ class Hub:
             return
         now = time.time()
         self.hosts.block(name, now=now)
-        logger.error("Two machines use the key of the host %s: neither is let in. Revoke it, and invite it anew.", name)
+        logger.error(
+            "Two machines use the key of the host %s, so neither is admitted. Revoke the host and invite it again.",
+            name,
+        )
         self._later(self._shut_out(name, now), name)
 
     async def _shut_out(self, name: str, now: float) -> None:
@@ -372,7 +375,7 @@ class Hub:
                 await self.owners.keep()
                 await self.incoming.drop_what_is_in_record()
             except OSError as error:
-                logger.warning("Reports from hosts are stored twice for now: %s", error)
+                logger.warning("Reports from hosts that are already in the record could not be deleted yet: %s", error)
 
     async def _beat_all(self) -> None:
         async with self._beating:

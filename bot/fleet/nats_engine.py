@@ -133,7 +133,7 @@ class NatsLink:
             except EngineAway as away:
                 logger.debug("%s was not done: %s", message.subject, away)
             except Exception:
-                logger.exception("what was said on %s could not be done", message.subject)
+                logger.exception("A message on %s failed because of a fault in the program", message.subject)
 
         with _as_away():
             await self._client.subscribe(subject, cb=on)

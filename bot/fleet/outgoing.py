@@ -75,7 +75,7 @@ class Outgoing:
         try:
             await self._table.drop_events({run: number})
         except OSError as error:
-            logger.warning("Reports of run %s are kept for longer: %s", run, error)
+            logger.warning("Delivered reports of run %s could not be deleted yet: %s", run, error)
         else:
             self._arrived[run] = number
 

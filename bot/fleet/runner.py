@@ -267,4 +267,4 @@ class FleetRunner:
     def _done(self, task: asyncio.Task[None]) -> None:
         self._tasks.discard(task)
         if not task.cancelled() and (error := task.exception()) is not None:
-            logger.warning("A host did not follow an order: %s", error)
+            logger.warning("An order to a host failed: %s", error)

@@ -144,10 +144,13 @@ class SignIn:
         nonce = str(client.get("nonce", ""))
         known = next((host for host in await self._table.hosts() if host.nkey == key), None)
         if known is None or known.revoked is not None or not nonce or not is_signed(key, nonce, signature):
-            logger.warning("A client that is not a host of this fleet was not let in to the engine.")
+            logger.warning("A client that is not a host of this fleet was refused by the engine.")
             return None
         if known.blocked is not None:
-            logger.warning("The host %s is not let in: two machines have used its key.", known.name)
+            logger.warning(
+                "The host %s was refused because two machines have used its key. Revoke it and invite it again.",
+                known.name,
+            )
             return None
         return known.name, permissions_of(known.name)
 

@@ -120,7 +120,7 @@ class ServerConnection:
             if now() - began > STEADY_S:
                 pause = FIRST_PAUSE_S
             told = f"{self._absence}{detail and f' ({detail})'}"
-            logger.warning("The MCP server %s is not there: %s. Tried again in %.0f s.", self.name, told, pause)
+            logger.warning("The MCP server %s is not connected: %s. Next attempt in %.0f s.", self.name, told, pause)
             await asyncio.sleep(pause)
             pause = min(pause * 2, LONGEST_PAUSE_S)
 
@@ -182,7 +182,10 @@ class ServerConnection:
         if offered.name not in self._first and len(self._first) < MOST_REMEMBERED:
             self._first[offered.name] = seen
         if self._first.get(offered.name, seen) != seen:
-            logger.warning("The MCP server %s describes a tool otherwise than before.", self.name)
+            logger.warning(
+                "The MCP server %s has changed the description of a tool, so each call of it needs approval now.",
+                self.name,
+            )
         made_of = (kind, seen, left_out)
         known = self._tools.get(offered.name)
         if known is not None and known.made_of == made_of:

@@ -98,7 +98,7 @@ class Dependencies:
             try:
                 await self.look()
             except Exception:
-                logger.exception("the check of what the service waits for failed and is tried again")
+                logger.exception("The check of the service's dependencies failed and will be repeated")
             await asyncio.sleep(LOOK_S)
 
     def _take(self, what: str, why: str) -> bool:

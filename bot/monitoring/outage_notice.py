@@ -52,7 +52,7 @@ class OutageNotice:
         try:
             tasks = [task for task in await self._task_service.active() if not task.parent and task.state in AT_WORK]
         except StoreError as error:
-            logger.warning("no card could be updated to say that the work is on hold: %s", error)
+            logger.warning("The cards could not be updated to say that work is on hold: %s", error)
             return
         waits = self._waits.now()
         stands_still = any(wait.what == STORE for wait in waits)

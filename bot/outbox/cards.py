@@ -97,7 +97,7 @@ class CardSlot:
             try:
                 await self._chat.edit(card.message, await self._rendered(task))
             except ChatError as error:
-                logger.warning("the card of task %s could not be closed: %s", task.id, error)
+                logger.warning("The card of task %s could not be updated with its outcome: %s", task.id, error)
         self._frozen.add(task.id)
 
     async def next_look(self, task: Task) -> float | None:

@@ -183,7 +183,9 @@ class Conversation:
                 self._low_priority.changed(row.task)
         except ChatRefused as refused:
             # The next message of the task must not wait for what will never be taken.
-            logger.warning("message %s of task %s goes with less of it: %s", row.id, row.task, refused)
+            logger.warning(
+                "Message %s of task %s was refused and is sent in a reduced form: %s", row.id, row.task, refused
+            )
             self._refused[row.id] = self._refused.get(row.id, 0) + 1
             await self._again(row, self._time.now())
         except ChatError as error:
@@ -193,7 +195,7 @@ class Conversation:
             logger.info("message %s of task %s waits: %s", row.id, row.task, away)
             self._rows[row.id] = replace(row, not_before=self._time.now() + RETRY_FIRST)
         except Exception:
-            logger.exception("message %s of task %s failed", row.id, row.task)
+            logger.exception("Message %s of task %s was not sent because of a fault in the program", row.id, row.task)
             await self._later(row, "a fault in the program, see the log")
 
     async def _move_on(self, task_id: str) -> None:
@@ -268,11 +270,13 @@ class Conversation:
         if now - row.created > GIVE_UP:
             await self._give_up(row, why)
             return
-        logger.warning("message %s of task %s could not be sent and is tried again: %s", row.id, row.task, why)
+        logger.warning("Message %s of task %s could not be sent and will be tried again: %s", row.id, row.task, why)
         await self._again(row, now + min(RETRY_MOST, RETRY_FIRST * 2.0**row.attempts))
 
     async def _give_up(self, row: OutboxRow, why: str) -> None:
-        logger.warning("message %s (%s) of task %s is given up: %s", row.id, row.kind, row.task, why)
+        logger.warning(
+            "Message %s (%s) of task %s could not be sent and is dropped: %s", row.id, row.kind, row.task, why
+        )
         await self._store.outbox.dead(row.id, why)
         self._finish(row)
         if isinstance(row.payload, FinalPayload):

@@ -205,7 +205,9 @@ class LowPriorityQueue:
             except ChatError as error:
                 if attempt < LAST_TRIES and not isinstance(error, ChatGone | ChatRefused):
                     raise
-                logger.warning("%d steps of task %s are told nowhere but in its replay: %s", len(left), task.id, error)
+                logger.warning(
+                    "%d steps of task %s were not sent to the chat; its replay has them: %s", len(left), task.id, error
+                )
             await self._steps.taken(left)
         await self._questions.settle(task)
         await self._cards.freeze(task)
@@ -238,15 +240,15 @@ class LowPriorityQueue:
         except FloodWait:
             self._changed[task_id] = self._chat.silent_until
         except ChatGone as error:
-            logger.warning("task %s cannot be shown where it is: %s", task_id, error)
+            logger.warning("The card of task %s cannot be shown in its chat: %s", task_id, error)
             self._leave(task_id)
         except ChatRefused as error:
-            logger.warning("task %s cannot be shown as it is now: %s", task_id, error)
+            logger.warning("The card of task %s could not be updated: %s", task_id, error)
         except (ChatError, StoreAway) as error:
             logger.info("the card of task %s waits: %s", task_id, error)
             self._changed[task_id] = self._time.now() + RETRY_FIRST
         except Exception:
-            logger.exception("showing task %s failed", task_id)
+            logger.exception("The card of task %s could not be updated because of a fault in the program", task_id)
 
     async def _bring_up(self, task: Task) -> None:
         if not await self._questions.settle(task):
@@ -273,7 +275,9 @@ class LowPriorityQueue:
         except FloodWait:
             return  # silence, and then again
         except (ChatGone, ChatRefused) as error:
-            logger.warning("%d steps of task %s are told nowhere but in its replay: %s", len(steps), task_id, error)
+            logger.warning(
+                "%d steps of task %s were not sent to the chat; its replay has them: %s", len(steps), task_id, error
+            )
             if isinstance(error, ChatGone):
                 self._leave(task_id)
         except ChatError as error:
@@ -282,7 +286,7 @@ class LowPriorityQueue:
             logger.info("the steps of task %s wait: %s", task_id, error)
             return
         except Exception:
-            logger.exception("showing steps of task %s failed", task_id)
+            logger.exception("Steps of task %s were not sent because of a fault in the program", task_id)
         self._failures = 0
         await self._steps.taken(steps)
 

@@ -203,5 +203,5 @@ class Outbox:
             except StoreAway as away:
                 logger.debug("the outbox waits for the store: %s", away)
             except Exception:
-                logger.exception("the outbox stumbled and goes on")
+                logger.exception("The outbox met a fault in the program and continues")
             await self._time.sleep(AFTER_FAULT)

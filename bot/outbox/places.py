@@ -48,16 +48,16 @@ async def another_place(task: Task, chat: Chat, task_service: TaskService) -> bo
     """
     place = task.place or task.origin
     if place.thread and (place != task.origin or await task_service.made_for_tasks(place)):
-        logger.warning("the place of task %s is gone; its messages go to the chat around it", task.id)
+        logger.warning("The thread of task %s is gone, so its messages go to the chat itself", task.id)
         await task_service.set_place(task.id, replace(place, thread=""))
         return True
     try:
         private = await chat.private_place(task.origin, task.person)
     except (ChatError, FloodWait) as error:
-        logger.warning("there is no private chat for task %s: %s", task.id, error)
+        logger.warning("The messages of task %s cannot go to a private chat: %s", task.id, error)
         return False
     if private in {place, task.origin}:
         return False
-    logger.warning("the chat of task %s is gone; its messages go to its person privately", task.id)
+    logger.warning("The chat of task %s is gone, so its messages go to its person's private chat", task.id)
     await task_service.set_place(task.id, private)
     return True

@@ -34,7 +34,7 @@ async def with_roles(person: Person, place: Place, policy: Policy, chats: Mappin
     try:
         return replace(person, roles=await asyncio.wait_for(chat.roles_of(person.id, guild), ANSWER_S))
     except (ChatError, FloodWait, TimeoutError) as error:
-        logger.warning("the roles of a person were not told: %s", error)
+        logger.warning("The roles of a person could not be read: %s", error)
         raise RolesUnknown from error
 
 

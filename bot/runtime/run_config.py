@@ -115,7 +115,7 @@ async def _closed(models: Models) -> None:
     try:
         await close_models(models)
     except Exception:
-        logger.exception("models that are not used any more could not be closed")
+        logger.exception("The connections to replaced models could not be closed")
 
 
 def _forget(closing: set[asyncio.Task[None]], done: asyncio.Task[None]) -> None:

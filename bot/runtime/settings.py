@@ -156,7 +156,7 @@ class RuntimeSettings:
         live._changes = {change.name: change for change in await store.changes.all()}
         live._now, live._unusable = overlaid(live.base, live._changes)
         for name, why in live._unusable.items():
-            logger.error("What was set for %s while the service ran is not used: %s", name, why)
+            logger.error("The value set for %s at run time is ignored: %s", name, why)
         return live
 
     @property

@@ -43,9 +43,9 @@ logger = logging.getLogger(__name__)
 class DataDirectory:
     """Holds the directory for one process: `with DataDirectory(path): …`.
 
-    The lock belongs to the open file, so the system lets go of it with the process, however that ends. One that
-    `serves` can be asked by others, who wait for it while it starts. Files that the process makes while it holds the
-    directory are for its owner alone (umask(2)): so they stay when the directory is opened, or copied elsewhere.
+    The lock belongs to the open file, so the system releases it when the process ends, however it ends. A process that
+    `serves` answers requests of others, who wait for it while it starts. Files that are created meanwhile are readable
+    by their owner only (umask(2)), even if the directory is opened to others or copied elsewhere.
     """
 
     def __init__(self, path: Path, *, serves: bool = False) -> None:
@@ -130,4 +130,6 @@ def _close_to_others(path: Path) -> None:
         # Some file systems, such as those of memory cards, know no rights and say nothing.
         raise StoreError(words("store.open_to_others", path=path, reason=words("store.no_rights")))
     if mode & OTHERS:
-        logger.warning("The data directory %s was open to others (%o); from now on its owner alone gets in", path, mode)
+        logger.warning(
+            "The data directory %s was accessible to other users (mode %o); now only its owner has access", path, mode
+        )

@@ -1,4 +1,4 @@
-"""What is removed because of its age, hour by hour, and how much is kept."""
+"""Deletes old data every hour, and measures how much is stored."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ class Housekeeper:
         now = self._clock()
         if jump := self._watch.jumped():
             self._believed_from = self._steady() + BELIEVED_S
-            logger.warning("The clock was set by %+.0f s; nothing is removed because of its age for a day.", jump)
+            logger.warning("The clock was changed by %+.0f s, so nothing is deleted by age for a day.", jump)
         removed = Removed() if self._steady() < self._believed_from else await self._remove(now)
         pictures = await asyncio.to_thread(pictures_in, self._directory)
         self.kept = Kept(*pictures, await self._store.size(), await self._threads.size())
@@ -148,9 +148,9 @@ class Housekeeper:
             try:
                 self._tell(await self.round())
             except StoreError as error:
-                logger.warning("What is old could not be removed and stays for another hour: %s", error)
+                logger.warning("Old data could not be deleted; next attempt in an hour: %s", error)
             except Exception:
-                logger.exception("what is old could not be removed; that is tried again in an hour")
+                logger.exception("Old data could not be deleted; next attempt in an hour")
             await asyncio.sleep(EVERY_S)
 
     def _tell(self, removed: Removed) -> None:

@@ -126,7 +126,7 @@ class KnowledgeFolder:
             try:
                 text = path.read_text(encoding="utf-8-sig")
             except (UnicodeDecodeError, OSError) as error:
-                logger.warning("document %s is left out: %s", file, type(error).__name__)
+                logger.warning("Document %s cannot be read and is ignored: %s", file, type(error).__name__)
                 text = ""
             rows = [(passage, file) for passage in passages_of(text)]
             connection.executemany("INSERT INTO passages (text, file) VALUES (?, ?)", rows)
@@ -152,11 +152,11 @@ def documents_in(folder: Path) -> Iterator[Path]:
         if not path.resolve().is_relative_to(root) or not path.is_file():
             continue
         if path.stat().st_size > MAX_BYTES:
-            logger.warning("document %s is left out: it is longer than %d bytes", inside, MAX_BYTES)
+            logger.warning("Document %s is ignored because it is larger than %d bytes", inside, MAX_BYTES)
             continue
         number += 1
         if number > MAX_FILES:
-            logger.warning("only the first %d documents of %s are searched", MAX_FILES, folder)
+            logger.warning("Only the first %d documents in %s are searched", MAX_FILES, folder)
             return
         yield path
 

@@ -109,7 +109,7 @@ class MemoryTable:
             try:
                 rankings.append(await self._by_meaning(own, about, phone, embedder, limit))
             except EmbeddingFailed as error:
-                logger.warning("facts are recalled by words alone: %s", error)
+                logger.warning("Facts cannot be compared by meaning, so only their words are searched: %s", error)
         found = _together(rankings)[:limit]
         if found:
             ids = json_text([fact.id for fact in found])

@@ -39,7 +39,7 @@ class Writable:
     def failed(self, reason: str) -> None:
         """Record that a write failed."""
         if not self.trouble:
-            logger.error("Nothing can be written to %s (%s). What has to be kept waits.", self._name, reason)
+            logger.error("Nothing can be written to %s (%s). Writes wait until it works again.", self._name, reason)
         self.trouble = reason
 
     def worked(self) -> None:

@@ -139,7 +139,7 @@ class Admission:
                 await self._heard(task, person)
             held.person = person
         except Exception:
-            logger.exception("asking for the roles behind task %s failed", task.id)
+            logger.exception("The roles for task %s could not be read", task.id)
         finally:
             held.at, held.asking = self._clock(), None
             told, held.told = held.told, set()

@@ -45,7 +45,7 @@ class EventBus:
             try:
                 listener(task)
             except Exception:
-                logger.exception("a listener failed on task %s", task)
+                logger.exception("A listener failed when task %s changed", task)
 
     def happened(self, task: str, event: TaskEvent) -> None:
         """Report that an event of a task's work was stored."""
@@ -80,4 +80,4 @@ class EventBus:
             try:
                 listener(task, event)
             except Exception:
-                logger.exception("a listener failed on an event of task %s", task)
+                logger.exception("A listener failed at an event of task %s", task)

@@ -196,7 +196,11 @@ class PhoneLeases:
             try:
                 await self._table.release(run, now=self._clock())
             except StoreAway as away:
-                logger.warning("the phone of run %s is released only when its lease expires: %s", run, away)
+                logger.warning(
+                    "The phone of run %s could not be released and stays reserved until its lease expires: %s",
+                    run,
+                    away,
+                )
                 return
         await self._serve()
 
@@ -303,7 +307,7 @@ class PhoneLeases:
             except StoreAway as away:
                 logger.debug("the leases could not be renewed: %s", away)
             except OSError:
-                logger.exception("the leases could not be renewed")
+                logger.exception("The leases of phones could not be renewed")
 
     async def _watch(self) -> None:
         while True:
@@ -313,7 +317,7 @@ class PhoneLeases:
             except StoreAway as away:
                 logger.debug("the queue could not be served: %s", away)
             except OSError:
-                logger.exception("the queue could not be served")
+                logger.exception("The queue for phones could not be processed")
 
     def _tell_all(self) -> None:
         """Wake every waiting run to look at its place again."""

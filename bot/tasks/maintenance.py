@@ -81,7 +81,7 @@ class Maintenance:
             except StoreAway as away:
                 logger.debug("the upkeep waits: %s", away)
             except Exception:
-                logger.exception("maintenance failed and is tried again")
+                logger.exception("The maintenance of tasks failed and will be repeated")
 
     def still_for(self) -> float:
         """Seconds since the last round of upkeep."""
@@ -106,7 +106,7 @@ class Maintenance:
         self._behind += self._watch.jumped()
         if self._behind:
             logger.warning(
-                "The clock was set by %+.0f s; questions to people stay open as long as before.", self._behind
+                "The clock was changed by %+.0f s; open questions still last as long as before.", self._behind
             )
             await self._store.deadlines.move(self._behind)
             self._behind = 0.0

@@ -118,7 +118,7 @@ class TaskService(TaskQueries):
             self._house.cancel()
             _, stuck = await asyncio.wait({self._house}, timeout=self._limits.goodbye)
             if stuck:
-                logger.error("some work did not stop in time and is left behind")
+                logger.error("Some work did not stop in time and was abandoned")
         await self._leases.stop()
 
     def still_for(self) -> float:

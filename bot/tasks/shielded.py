@@ -51,7 +51,7 @@ class ShieldedCalls:
         except TimeoutError:
             return False
         except Exception as error:
-            logger.exception("the agent failed on a request")
+            logger.exception("A request to the agent failed because of a fault in the program")
             raise AgentFailed(fault_of(error).sentence) from error
         return True
 
@@ -72,4 +72,4 @@ class ShieldedCalls:
 
 def _log_failure(task: asyncio.Task[Any]) -> None:
     if not task.cancelled() and (error := task.exception()) is not None:
-        logger.error("a request failed after its caller had left", exc_info=error)
+        logger.error("A request failed after its caller was cancelled", exc_info=error)

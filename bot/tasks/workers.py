@@ -130,7 +130,7 @@ class Workers:
         worker = self._workers.get(task)
         if worker is None or worker.running is None or await self.wait(task, seconds):
             return
-        logger.warning("the work on task %s did not stop in time and is cut off", task)
+        logger.warning("The work on task %s did not stop in time and was abandoned", task)
         worker.running.cancel()
 
     async def free_phones(self, task: str) -> None:
@@ -162,7 +162,7 @@ class Workers:
         try:
             await self._agent.answer(question.task, answer)
         except Exception as error:
-            logger.exception("the agent failed on the answer of task %s", question.task)
+            logger.exception("The answer for task %s could not be passed to the agent", question.task)
             await self._fail(question.task, error)
             await self.abandon(question.task, 0.0)
 
@@ -176,7 +176,7 @@ class Workers:
             try:
                 await self._agent.cancel(each)
             except Exception:
-                logger.exception("the agent failed on the end of task %s", each)
+                logger.exception("The agent could not clean up after task %s", each)
                 await self.abandon(each, 0.0)
 
     async def _work(self, task: Task, worker: _Worker) -> None:
@@ -188,19 +188,21 @@ class Workers:
         try:
             await self._listen(task, worker)
         except RunOutOfReach as away:
-            logger.warning("task %s is interrupted: %s", task.id, away)
+            logger.warning("Task %s was interrupted: %s", task.id, away)
             # One that is paused or asks waits for its person all the same, and goes on when it is resumed or answered.
             with suppress(WrongState):
                 await self._record.move(task.id, lambda _task, _asked: TaskState.INTERRUPTED)
         except Exception as error:
-            logger.exception("the work on task %s failed", task.id)
+            logger.exception("Task %s failed because of a fault in the program", task.id)
             await self._fail(task.id, error)
         finally:
             try:
                 if not self._stopping:
                     await self.free_phones(task.id)
             except OSError:
-                logger.exception("the phone of task %s could not be given back; its lease expires", task.id)
+                logger.exception(
+                    "The phone of task %s could not be released and stays reserved until its lease expires", task.id
+                )
             finally:
                 self._workers.pop(task.id, None)
                 self._admission.end(task)
@@ -299,6 +301,6 @@ class Workers:
             # Without its end the task would read as working until the next start: a full disk is waited for.
             await self._record.end(task, Ending(fault.outcome, fault.sentence), patience=math.inf)
         except OSError:
-            logger.exception("the end of task %s could not be written; it is reported at the next start", task)
+            logger.exception("The end of task %s could not be stored; it will be reported at the next start", task)
         else:
             self._news.changed(task)

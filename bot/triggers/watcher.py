@@ -87,7 +87,7 @@ class TriggerWatcher:
                 except StoreAway as away:
                     logger.debug("the triggers are looked through again: %s", away)
                 except Exception:
-                    logger.exception("the check of the triggers failed and is tried again")
+                    logger.exception("The check of the triggers failed and will be repeated")
                 await self._sleep(PAUSE)
         finally:
             for task in self._working.values():
@@ -141,12 +141,12 @@ class TriggerWatcher:
                 async with asyncio.timeout(DEAL):
                     await self._consider(schedule, phone_id, one)
             except TimeoutError:
-                logger.warning("trigger %s took longer than %g s and is tried again", schedule.id, DEAL)
+                logger.warning("Trigger %s took longer than %g s and will be tried again", schedule.id, DEAL)
                 return
             except StoreAway as away:
                 logger.debug("trigger %s is tried again: %s", schedule.id, away)
             except Exception:
-                logger.exception("trigger %s failed and is tried again", schedule.id)
+                logger.exception("Trigger %s failed and will be tried again", schedule.id)
 
     async def _consider(self, schedule: Schedule, phone_id: str, one: PhoneNotification) -> None:
         trigger = schedule.plan.trigger

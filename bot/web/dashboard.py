@@ -147,7 +147,7 @@ class Dashboard:
                 standing = await standing_after(self._services, self.shown.standing, changes)
         except StoreError as error:
             self._whole = True
-            logger.warning("The console's pages get the state of tasks later: %s", error)
+            logger.warning("The state of tasks could not be read, so the console's pages are not up to date: %s", error)
             if self.shown is None:
                 return
             standing = replace(self.shown.standing, model=self._services.model(), waits=waits_of(self._services))

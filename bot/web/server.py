@@ -241,7 +241,7 @@ class Guarded:
 
 async def _not_stored(request: Request, error: Exception) -> Response:
     """The response when nothing can be stored because the disk is full or the database is locked."""
-    logger.warning("a request of the console was not done: %s", error)
+    logger.warning("A request to the console was not carried out: %s", error)
     return refuse_at(request, 503, say("refusal.store", why=said(sentence_of(error)).rstrip(".。")))
 
 

@@ -74,7 +74,7 @@ class WebhookSender:
                 except StoreAway as away:
                     logger.debug("the webhooks are looked through again: %s", away)
                 except Exception:
-                    logger.exception("the check of the webhooks failed and is tried again")
+                    logger.exception("The check of the webhooks failed and will be repeated")
                 await self._woken(wait)
         finally:
             forget()
@@ -130,7 +130,7 @@ class WebhookSender:
             logger.debug("webhook %s is tried again: %s", number, away)
             return False
         except Exception:
-            logger.exception("webhook %s failed and is tried again", number)
+            logger.exception("Webhook %s failed and will be tried again", number)
             return False
         return True
 
@@ -202,7 +202,7 @@ class WebhookSender:
     async def _switch_off(self, webhook: Webhook, why: str) -> None:
         """Switch the webhook off and notify its owner once."""
         wish, services, now = webhook.wish, self._services, self._services.clock()
-        logger.warning("webhook %s (%s) is switched off: %s", webhook.id, host_of(wish.url), why)
+        logger.warning("Webhook %s (%s) was switched off: %s", webhook.id, host_of(wish.url), why)
         await services.store.webhooks.switch_off(webhook.id, why)
         await services.store.audit.note(AuditKind.WEBHOOK_OFF, wish.person, detail=f"{webhook.id}: {why}")
         chat = services.chats.get(wish.place.address.platform)
@@ -215,4 +215,4 @@ class WebhookSender:
         try:
             await chat.send(wish.place.address, Message(body=words), nonce=f"webhook-{webhook.id}-{why}-{now:.0f}")
         except (ChatError, FloodWait) as error:
-            logger.warning("the owner could not be notified that webhook %s is off: %s", webhook.id, error)
+            logger.warning("The owner of webhook %s could not be told that it is off: %s", webhook.id, error)

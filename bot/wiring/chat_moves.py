@@ -30,7 +30,7 @@ class ChatMoves:
         if not await self._services.store.moves.move(old, new, now=self._services.clock()):
             return
         logger.warning(
-            "The %s chat %s has the id %s now and is still let in. Put the new id into the lists in its place.",
+            "The %s chat %s now has the id %s and is still allowed. Replace the old id in the settings.",
             old.platform,
             old.chat,
             new,

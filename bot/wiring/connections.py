@@ -144,7 +144,7 @@ async def connect_while(
             continue
         except Exception:
             logger.exception(
-                "the chats could not be %s; that is tried again", "connected" if paused else "disconnected"
+                "The chats could not be %s; this will be tried again", "connected" if paused else "disconnected"
             )
             continue
         paused = not paused
@@ -212,10 +212,10 @@ async def end(task: asyncio.Task[None], chat: Connected) -> None:
         async with asyncio.timeout(CLOSE_WITHIN):
             await chat.close()
     except TimeoutError:
-        logger.warning("%s did not close in time and is cut off", chat.platform)
+        logger.warning("%s did not close in time and was abandoned", chat.platform)
     except Exception:
-        logger.exception("%s could not be closed and is cut off", chat.platform)
+        logger.exception("%s could not be closed and was abandoned", chat.platform)
     task.cancel()
     await asyncio.wait({task})
     if not task.cancelled() and (fault := task.exception()) is not None:
-        logger.error("%s was cut off with a fault", chat.platform, exc_info=fault)
+        logger.error("%s did not close in time and then failed", chat.platform, exc_info=fault)

@@ -109,7 +109,7 @@ async def parts_at_work(
             try:
                 return await work(services)
             except Exception:
-                logger.exception("%s has failed and is begun again", name)
+                logger.exception("%s has failed and will be restarted", name)
             finally:
                 healthy.cancel()
             failed[name] = True

@@ -65,4 +65,4 @@ def members_of(
 
 def _log(refused: Iterable[Refused]) -> None:
     for folder in refused:
-        logger.warning("the folder %s is not used: %s", folder.folder, folder.why)
+        logger.warning("The folder %s is not used: %s", folder.folder, folder.why)

@@ -50,7 +50,7 @@ def serve(options: argparse.Namespace) -> int:
 async def _serve(listener: socket.socket, uid: int, *, child: bool) -> int:
     room = await find_room()
     if isinstance(room, Lack):
-        logger.error("No room holds here: %s. Run `opengui doctor` to see what to do.", room.value)
+        logger.error("No sandbox can be made on this machine: %s. Run `opengui doctor` to see what to do.", room.value)
         listener.close()
         return UNAVAILABLE
     # After the first job everything that only root can read has been loaded.

@@ -59,13 +59,11 @@ class Server:
         self._open += 1
         try:
             if _peer(writer) != self._uid:
-                logger.warning("Somebody else than user %s has connected, and was sent away.", self._uid)
+                logger.warning("A connection from another user than %s was refused.", self._uid)
                 return
             await self._answer(reader, writer)
         except (BadMessage, TimeoutError) as error:
-            logger.warning(
-                "A request was not taken: %s.", error if isinstance(error, BadMessage) else "it took too long"
-            )
+            logger.warning("A request was refused: %s.", error if isinstance(error, BadMessage) else "it took too long")
         except OSError:
             pass  # the client is gone
         finally:
@@ -90,7 +88,7 @@ class Server:
             try:
                 result = job.result()
             except RoomGone as error:
-                logger.error("No room can be made any more: %s", error)  # noqa: TRY400 - a sentence, not a trace
+                logger.error("Sandboxes can no longer be made: %s", error)  # noqa: TRY400 - a sentence, not a trace
                 await asyncio.wait_for(send(writer, Answer(refused="no room"), ()), PASS_S)
                 return
             await asyncio.wait_for(send(writer, answer_of(result), result.files), PASS_S)

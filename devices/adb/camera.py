@@ -113,7 +113,7 @@ class Camera:
             except MemoryError:
                 raise NoMemory(words("phone.error.no_memory")) from None
             except CaptureFailed as broken:
-                logger.warning("capture %d of %d from %s failed: %s", attempt, ATTEMPTS, self._name, broken)
+                logger.warning("Screen capture %d of %d from %s failed: %s", attempt, ATTEMPTS, self._name, broken)
                 await self.look_again()
                 last = broken
         raise CaptureFailed(words("phone.error.captures", number=ATTEMPTS, last=sentence_of(last))) from last

@@ -99,7 +99,9 @@ class KeptSettings:
             await self._ask(command("settings", "delete", "global", setting.kept_as))
         except CommandFailed as failed:
             serial = self._shell.connection.serial
-            logger.warning("%s could not be put back on %s, and stays kept: %s", setting.key, serial, failed)
+            logger.warning(
+                "The setting %s could not be restored on %s; this will be tried again: %s", setting.key, serial, failed
+            )
             return False
         return True
 

@@ -279,7 +279,7 @@ class AdbPhones:
         except PhoneTaken as taken:
             logger.warning("phone %s: %s", phone.info.name, taken)
         except PhoneError as failed:
-            logger.warning("the settings that a run left on %s could not be put back: %s", phone.info.name, failed)
+            logger.warning("The settings that a run changed on %s could not be restored: %s", phone.info.name, failed)
 
     def _add(self, link: Link, phone_id: str, model: str, *, virtual: bool = False) -> AdbPhone:
         name = self._names.name_of(phone_id, link[1], model, self._others(phone_id))

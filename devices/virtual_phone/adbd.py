@@ -90,7 +90,7 @@ class Transport:
         except (asyncio.IncompleteReadError, ConnectionError):
             logger.debug("adb link ended")
         except ProtocolFault as fault:
-            logger.warning("adb link dropped: %s", fault)
+            logger.warning("The adb connection was closed because of an error: %s", fault)
         finally:
             tasks = [task for _stream, task in self._streams.values()]
             for task in tasks:

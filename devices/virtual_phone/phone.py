@@ -83,7 +83,7 @@ class Saver:
             try:
                 await asyncio.to_thread(_save, self._path, ADAPTER.dump_json(self._document()))
             except OSError as problem:
-                logger.warning("%s was not saved, the next change tries again: %s", self._path.name, problem)
+                logger.warning("%s could not be saved; the next change will try again: %s", self._path.name, problem)
             if last:
                 return
             with contextlib.suppress(TimeoutError):
@@ -106,7 +106,9 @@ def load(path: Path) -> Document | None:
     except ValidationError:
         aside = path.with_suffix(".broken")
         path.replace(aside)
-        logger.warning("the state of a virtual phone could not be read; kept as %s, starting afresh", aside.name)
+        logger.warning(
+            "The state of a virtual phone could not be read. It is kept as %s, and the phone starts anew", aside.name
+        )
         return None
 
 

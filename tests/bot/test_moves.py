@@ -87,7 +87,7 @@ async def test_a_notice_takes_everything_along(home: Home, tmp_path: Path, caplo
         await here.told(new, str(home.alice.id))
         await here.world.end(task)
         await here.told(new, "It is done.")
-        assert "Put the new id into the lists" in caplog.text
+        assert "Replace the old id in the settings" in caplog.text
         assert len([one for one in home.fake.from_bot(new) if "Which colour?" in one.text]) == 1
         assert len([one for one in home.fake.from_bot(new) if "with the id" in one.text or "its id" in one.text]) == 1
 

@@ -73,7 +73,7 @@ async def test_a_stolen_key_shuts_both_machines_out_until_the_right_one_is_invit
                 await host.end()
                 await hub.kill()
             async with Service(place, {**here.settings, **fleet, "ANDROID_SERIALS": "none"}) as hub:
-                await hub.says("The host shelf is not let in")
+                await hub.says("The host shelf was refused")
                 assert not (await shelf(place))["usable"]
                 await here.fake.connected()
                 code, _, why = await place.opengui("fleet", "revoke", "shelf")
@@ -102,14 +102,14 @@ async def test_a_host_that_comes_back_as_a_far_version_is_refused_with_a_word(
         assert host is not None
         await host.end()
         host.program = of_version(3, tmp_path / "far")
-        await host.start(until="The hub speaks version 1 and this host 3; update the older one.")
-        await hub.says("The host shelf speaks version 3, the hub 1.")
+        await host.start(until="The hub uses protocol version 1 and this host 3. Update the older one.")
+        await hub.says("The host shelf uses protocol version 3 and the hub 1.")
         found = await shelf(place)
         assert (found["usable"], found["state"]) == (False, "speaks version 3, this service 1")
         told = await doctor(place, place.data, FLEET_URL=place.engine.url)
         assert "speaks version 3, this service 1" in told
         assert "Update the older one." in told
-        assert host.log.count("The hub speaks version 1") == 1, "it is said once"
+        assert host.log.count("The hub uses protocol version 1") == 1, "it is said once"
         code, told, _ = await place.opengui("devices")
         assert "speaks version 3" in told, (code, told)
         await host.end()

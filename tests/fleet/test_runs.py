@@ -104,7 +104,7 @@ async def test_a_cut_cable_stands_still_and_goes_on(hasty: FleetRig, caplog: pyt
     await asyncio.wait_for(model.hanging.wait(), LIMIT)
     await machine.cable.cut()
     await hasty.until(lambda: any(isinstance(event, Told) and "shelf" in event.text for event in work.events))
-    await hasty.until(lambda: f"run {RUN} stands still" in caplog.text)
+    await hasty.until(lambda: f"run {RUN} will pause" in caplog.text)
     sent = machine.inputs()
     await machine.cable.mend()
     end = await work.ended()

@@ -431,7 +431,7 @@ class PhoneScreen:
                     raise
             if not told:
                 told = True
-                logger.warning("There is no memory for a picture: the run waits until there is.")
+                logger.warning("There is not enough memory for a screenshot; the run waits until there is.")
                 self._emit(Told(text=sentence("told.no_memory")))
             await asyncio.sleep(pause)
             pause = min(LONGEST_PAUSE_S, pause * 2)

@@ -163,7 +163,7 @@ class DiscordClient(discord.Client):
     async def _heard(self, message: discord.Message, locale: discord.Locale | None, bot: int) -> None:
         channel: Channel = message.channel
         if message.guild is None and not isinstance(channel, discord.DMChannel):
-            logger.warning("A message was passed over: Discord has not announced its server yet.")
+            logger.warning("A message was ignored because Discord has not announced its server yet.")
             return
         if isinstance(channel, discord.PartialMessageable):
             # A thread that was archived when this process started: access needs to know its channel.

@@ -98,7 +98,7 @@ class Sender:
                 refused = partial(self._permissions.refused, parent)
                 await _Post(channel, draft, None, "", True, name, turn, in_thread, refused).send()
         except (ChatError, FloodWait) as error:
-            logger.warning("What the bot lacks was not told: %s", error)
+            logger.warning("The message about the bot's missing permissions could not be sent: %s", error)
 
     async def edit(self, ref: MessageRef, message: Message, *, turn: Turn = at_once) -> None:
         """Replace text, picture and buttons. Too much text is cut, because an edit cannot become two messages."""

@@ -124,7 +124,7 @@ class LongConnection:
                 return
             payload = self._whole(frame)
         except (ValueError, RecursionError) as odd:
-            logger.warning("A frame from Feishu could not be understood: %s", type(odd).__name__)
+            logger.warning("A frame from Feishu could not be decoded and was ignored: %s", type(odd).__name__)
             return
         if payload is None or frame.headers.get("type") != "event":
             return

@@ -114,7 +114,7 @@ class Events:
                         chat = ChatEvent.model_validate(event.event)
                         self._begin(self._lost(Address(PLATFORM, self._app.id, chat.chat_id, header.tenant_key)))
         except (ValidationError, RecursionError) as odd:
-            logger.warning("An event from Feishu could not be understood: %s", type(odd).__name__)
+            logger.warning("An event from Feishu could not be decoded and was ignored: %s", type(odd).__name__)
         return None
 
     async def close(self) -> None:

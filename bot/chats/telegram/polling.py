@@ -140,7 +140,7 @@ class Polling:
         silent = self._clock() - self._completed
         if silent < self._times.stall:
             return
-        logger.warning("No poll of Telegram came back for %.0f s; reconnecting.", silent)
+        logger.warning("Telegram has not answered a poll for %.0f s; reconnecting.", silent)
         try:
             async with asyncio.timeout(_CLOSE_SECONDS):
                 await self._pool.shutdown()

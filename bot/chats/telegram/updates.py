@@ -62,7 +62,9 @@ class Updates:
             update = telegram.Update.de_json(raw, self._bot)
         except _ODD as fault:
             kinds = ", ".join(key for key in raw if key != "update_id")
-            logger.warning("An update from Telegram (%s) could not be understood: %s", kinds, type(fault).__name__)
+            logger.warning(
+                "An update from Telegram (%s) could not be decoded and was ignored: %s", kinds, type(fault).__name__
+            )
             return
         user = update.effective_user
         locale = user.language_code if user is not None else None

@@ -207,7 +207,7 @@ class PostgresDatabase:
                 fate.ends(loop, is_committed=True)
         except BaseException:
             if left.is_set():
-                logger.exception("a transaction failed after its caller had gone")
+                logger.exception("A transaction failed after its caller was cancelled")
             raise
         return fate.result
 
@@ -305,7 +305,7 @@ def _without_nul(values: Values) -> Values:
 
 def end_process() -> None:
     """End this process at once, because another one has taken over the record and this one's knowledge is outdated."""
-    logger.critical("Another service has taken over the record. This one ends, so that it does nothing twice.")
+    logger.critical("Another service has taken over the record. This one exits, so that nothing is done twice.")
     logging.shutdown()
     os._exit(LOST)
 

@@ -185,7 +185,7 @@ class SQLiteDatabase:
                 self._writable.failed(str(error.__cause__))
                 _hurry(connection, BUSY_AGAIN_MS)
             if left.is_set():
-                logger.exception("a transaction failed after its caller had gone")
+                logger.exception("A transaction failed after its caller was cancelled")
             raise
         if self.trouble and connection.total_changes != changes:
             self._writable.worked()

@@ -104,8 +104,6 @@ async def shrink(connection: aiosqlite.Connection, path: Path, *, much: int = MU
     try:
         await connection.execute_fetchall("VACUUM")
     except sqlite3.OperationalError as error:
-        logger.warning(
-            "%s holds %.0f MB of free room and could not be made smaller: %s", path, free * size / 1e6, error
-        )
+        logger.warning("%s has %.0f MB of unused space but could not be compacted: %s", path, free * size / 1e6, error)
     else:
         logger.info("%s was made smaller by %.0f MB.", path, free * size / 1e6)

@@ -143,7 +143,7 @@ async def _not_served(_: Request, error: Exception) -> Response:
 
 
 async def _away(_: Request, error: Exception) -> Response:
-    logger.warning("a request was not done: %s", error)
+    logger.warning("A request to the API was not carried out: %s", error)
     return refuse(503, say("api.store_away"))
 
 

@@ -142,7 +142,7 @@ class ApiMount:
         try:
             return await self._once(request, body, key, app, receive, send)
         except StoreAway as error:
-            logger.warning("a request was not accepted: %s", error)
+            logger.warning("A request to the API was not accepted: %s", error)
             return refuse(503, say("api.store_away"))
 
     async def _once(
@@ -187,7 +187,7 @@ class ApiMount:
                     # Nothing was done, so the request may be repeated once the reason has passed.
                     await requests.forget(person, key)
             except StoreError as error:
-                logger.warning("the answer to an Idempotency-Key could not be stored: %s", error)
+                logger.warning("The answer for an Idempotency-Key could not be stored: %s", error)
         return None
 
 

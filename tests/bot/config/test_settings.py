@@ -294,4 +294,4 @@ def test_a_file_of_somebody_else_is_passed_over(tmp_path: Path) -> None:
         cwd=tmp_path,
     )
     assert ran.stdout == "''\n", ran.stderr
-    assert "is passed over" in ran.stderr
+    assert "belongs to another user and is ignored" in ran.stderr

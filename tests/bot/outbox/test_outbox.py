@@ -247,7 +247,7 @@ async def test_what_can_never_be_sent_is_given_up_and_logged(post: Post, caplog:
     assert place is not None
     post.chat.lost.update({place, CHANNEL.address, PRIVATELY})
     await post.world.end(task)
-    await post.until(lambda: "is given up" in caplog.text)
+    await post.until(lambda: "and is dropped" in caplog.text)
     async with asyncio.timeout(10):
         while (await post.finals(task))[0][0] != "dead":
             await asyncio.sleep(0)
@@ -281,9 +281,9 @@ async def test_what_fails_for_a_day_is_given_up(post: Post, caplog: pytest.LogCa
     await post.shown("Looking at the phone")
     post.chat.faults.extend([ChatError("no network")] * 1000)
     await post.world.end(task)
-    await post.until(lambda: "is tried again" in caplog.text)
+    await post.until(lambda: "will be tried again" in caplog.text)
     post.world.clock.advance(GIVE_UP)
-    await post.until(lambda: "is given up" in caplog.text)
+    await post.until(lambda: "and is dropped" in caplog.text)
 
 
 class Picky(LoopbackChat):
@@ -541,7 +541,7 @@ async def test_a_fault_of_the_program_does_not_end_the_sending(post: Post, caplo
     await post.world.step(task, 1)
     await post.world.end(task)
     await post.sent("It is done.")
-    assert "failed" in caplog.text
+    assert "was not sent because of a fault" in caplog.text
 
 
 async def test_a_thread_that_cannot_be_closed_is_no_loss(post: Post, caplog: pytest.LogCaptureFixture) -> None:

@@ -130,7 +130,7 @@ async def test_what_cannot_be_used_any_more_is_left_out_and_told(
     async with a_world(tmp_path, settings=bare) as world:
         assert world.services.live.now.max_steps == 9
         assert world.services.live.now.default_tier == ""
-        assert "What was set for default_tier while the service ran is not used" in caplog.text
+        assert "The value set for default_tier at run time is ignored" in caplog.text
         assert "default_tier: the value basic was set but is not used. DEFAULT_TIER: expected" in words(
             await world.type("set", ADA)
         )

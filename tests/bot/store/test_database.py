@@ -224,7 +224,7 @@ async def test_an_error_after_the_caller_has_gone_is_logged(
         await caller
     go_on.set()
     await database.close()
-    assert "after its caller had gone" in caplog.text
+    assert "after its caller was cancelled" in caplog.text
 
 
 async def test_a_transaction_waits_for_nothing_else(database: SQLiteDatabase, path: Path) -> None:

@@ -72,7 +72,7 @@ def test_a_directory_that_was_open_to_others_is_closed(tmp_path: Path, caplog: p
     other = (data / "notes.txt").stat().st_mode
     with DataDirectory(data):
         pass
-    assert "was open to others (755)" in caplog.text
+    assert "was accessible to other users (mode 755)" in caplog.text
     assert data.stat().st_mode & 0o777 == 0o700
     assert (data / "frames").stat().st_mode & 0o777 == 0o700
     assert (data / "opengui.sqlite3").stat().st_mode & 0o777 == 0o600

@@ -82,7 +82,7 @@ async def test_an_endpoint_that_fails_costs_only_its_findings(
     await memory.remember(ANN, "coffee with milk")
     endpoint.fault = fault
     assert [fact.text for fact in await memory.recall(ANN, "order a coffee")] == ["coffee with milk"]
-    assert "facts are recalled by words alone" in caplog.text
+    assert "Facts cannot be compared by meaning" in caplog.text
     assert told in caplog.text
     with pytest.raises(EmbeddingFailed, match=told) as failed:
         await embedder.embed(["coffee", "tea"])

@@ -136,7 +136,7 @@ async def test_an_outage_is_told_and_survived(adb_server: AdbServer, tmp_path: P
             await here.fake.say(here.alice, here.group, "/tasks")
             assert "Work is on hold" in (await here.bot_says("Recent tasks", here.group)).text
             await here.fake.say(here.alice, here.group, "/do something else")
-            await here.fake.wait_until(lambda: "was not done" in service.log, timeout=PATIENCE_S)
+            await here.fake.wait_until(lambda: "was not handled" in service.log, timeout=PATIENCE_S)
         else:
             await here.fake.say(here.alice, here.group, "/do switch Wi-Fi off")
         await asyncio.sleep(outage.seconds)

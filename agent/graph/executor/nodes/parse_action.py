@@ -95,7 +95,7 @@ async def verify(
         logger.info("run %s: the verification gave no usable verdict: %s", run, error)
         return sentence("verify.unusable", why=sentence_of(error)), error.usage
     except ModelError as error:
-        logger.warning("run %s: the verification call failed: %s", run, error)
+        logger.warning("Run %s: the result could not be verified by a model: %s", run, error)
         return sentence("verify.failed", why=sentence_of(error)), error.usage
     return verdict, usage
 

@@ -50,7 +50,7 @@ async def screenshot(
     except Stopped:
         return Command(goto="check_loop")
     except PhoneError as error:
-        logger.warning("run %s: no observation: %s", state["order"]["run"], error)
+        logger.warning("Run %s: the screen could not be captured: %s", state["order"]["run"], error)
         return Command(goto="executor_exit", update=ending_by(error))
     seen = view.observation
     if seen.locked:

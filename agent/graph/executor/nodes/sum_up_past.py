@@ -95,7 +95,7 @@ async def sum_up_past(
         except Stopped:
             return Command(goto="check_loop")
         except ModelError as error:
-            logger.warning("run %s: the past could not be summed up: %s", order["run"], error)
+            logger.warning("Run %s: earlier steps could not be summarised: %s", order["run"], error)
             update["progress"] = {"usage": (spent(state["progress"]) + error.usage).data()}
             if refused:
                 return Command(goto="executor_exit", update=joined(update, ending_by(error)))

@@ -197,7 +197,7 @@ async def vision_model(
         return Command(goto="screenshot", update=update)
     except InputTooLong as error:
         if state["conversation"]["overflow"] == SUMMED_UP:
-            logger.warning("run %s: too long for the model also after summing up: %s", run, error)
+            logger.warning("Run %s: the prompt is too long for the model even after summarising: %s", run, error)
             return Command(goto="executor_exit", update=known(ending_by(error)))
         context.screen.forget()
         return Command(goto="sum_up_past", update=known({"conversation": {"overflow": REFUSED}}))
@@ -207,7 +207,7 @@ async def vision_model(
         logger.info("run %s goes on by the list: %s", run, error)
         return Command(goto="screenshot", update=known())
     except ModelError as error:
-        logger.warning("run %s: the model call failed: %s", run, error)
+        logger.warning("Run %s: the call of the model failed: %s", run, error)
         return Command(goto="executor_exit", update=known(ending_by(error)))
     dropped, context.memory.spent_ahead = context.memory.spent_ahead, Usage()
     answered: ExecutorState = {

@@ -162,7 +162,7 @@ async def _search(text: str, context: TaskContext) -> tuple[Passage, ...]:
     try:
         found = await context.knowledge.search(text, limit=PASSAGES)
     except OSError as error:
-        logger.warning("the documents could not be searched: %s", error)
+        logger.warning("The documents could not be searched, so the plan is made without them: %s", error)
         context.emit(Told(text=sentence("told.no_documents")))
         return ()
     if found:

@@ -72,10 +72,10 @@ async def value_of(state: MainState, context: TaskContext, outcome: Outcome) -> 
             lambda: ask(model, request, Filled, check=lambda answer: _wrong(answer, schema))
         )
     except ModelError as error:
-        logger.warning("task %s: no value from the model: %s", order.task, error)
+        logger.warning("Task %s: the model gave no usable value: %s", order.task, error)
         return None, error.usage
     except BudgetReached as error:
-        logger.warning("task %s: no value from the model: %s", order.task, error)
+        logger.warning("Task %s: the model gave no usable value: %s", order.task, error)
         return None, Usage()
     except Stopped:
         if not context.session.control.cancelled:
@@ -217,7 +217,7 @@ async def summarizer(state: MainState, runtime: Runtime[TaskContext]) -> MainSta
     try:
         reply = await context.patiently(lambda: model.complete(request, on_delta=stream))
     except (ModelError, BudgetReached) as error:
-        logger.warning("task %s: no summary from the model: %s", order.task, error)
+        logger.warning("Task %s: the model gave no summary: %s", order.task, error)
         return update
     except Stopped:
         if not context.session.control.cancelled:

@@ -223,7 +223,7 @@ async def test_ten_minutes_without_discord_lose_nothing_and_end_in_no_flood(
             await town.world.step(task, number, summary=f"Step {number} done")
             town.clock.advance(30.0)
         await town.asks(task, "red", "blue")
-        await town.until(lambda: "could not be sent and is tried again" in caplog.text)
+        await town.until(lambda: "could not be sent and will be tried again" in caplog.text)
         back = town.clock.now
         home.fake.unreachable = False
         question = await town.bot_says("Which one?", thread)

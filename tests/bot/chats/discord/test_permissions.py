@@ -193,7 +193,7 @@ async def test_a_notice_that_cannot_be_sent_loses_nothing_else(
     home.fake.limits.limit = 1
     home.fake.limits.seconds = 60.0
     assert (await chat.send(home.address(), first, nonce="first")).message
-    assert "was not told" in caplog.text
+    assert "missing permissions could not be sent" in caplog.text
 
 
 def test_a_refused_permission_is_tried_again_after_a_while() -> None:

@@ -154,7 +154,7 @@ async def test_a_directory_that_cannot_be_written_costs_only_a_repetition(
     blocked.write_text("not a directory")
     async with running(home, intake, blocked, register_commands=True):
         assert registrations(home.fake) == 1
-    assert "could not be remembered" in caplog.text
+    assert "could not be recorded as sent" in caplog.text
 
 
 def test_registration_needs_a_directory(intake: Recording) -> None:
