@@ -277,7 +277,7 @@ class KnowsTasks(Protocol):
         ...
 
     async def ahead(self, task: Task) -> Ahead | None:
-        """The task that it waits for in the queue, and for how long."""
+        """Return the task that this one waits for in the queue, and for how long."""
         ...
 
     async def parts_now(self, task: str) -> Sequence[PartNow]:

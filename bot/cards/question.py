@@ -161,7 +161,7 @@ def _left(seconds: float) -> str:
 
 
 async def question_picture(question: Question, frames: Frames) -> Picture | None:
-    """The screen that it is about; beside that which was allowed before, where it is asked anew."""
+    """Return the screen that a question is about, next to the one that was allowed before if it is asked again."""
     if question.before is None or question.frame is None:
         return await screen_picture(frames, question.frame)
     return await sheet_picture(frames, {1: question.before, 2: question.frame})
@@ -179,7 +179,7 @@ def render_answered(open_question: OpenQuestion, task: Task) -> Message:
 
 
 def closed_words(open_question: OpenQuestion) -> str:
-    """What became of a question, and how long after it was asked, where that is known."""
+    """Say how a question was closed, and how long after it was asked if that is known."""
     line = closed_line(open_question)
     if open_question.closed is None:
         return line

@@ -27,7 +27,7 @@ def reads_words(watch: Watch) -> str:
 
 
 def told_words(watch: Watch) -> str:
-    """When something is told, such as "it is below 50 $"."""
+    """Describe when a watch reports, such as "it is below 50 $"."""
     condition = watch.condition
     if condition.compare is Compare.CHANGES:
         return say("watch.when.changes")

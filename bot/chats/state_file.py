@@ -14,7 +14,7 @@ logger = logging.getLogger(__name__)
 
 
 class Remembered:
-    """Texts by name in one JSON file. If it is lost, something is sent once more, nothing worse."""
+    """Texts by name in one JSON file. If the file is lost, the only harm is that a notice is sent again."""
 
     def __init__(self, file: Path | None) -> None:
         """Without a file, texts are remembered until the process ends."""

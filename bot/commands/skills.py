@@ -127,7 +127,7 @@ def always_typed(made: RecordedSkill) -> list[str]:
 
 
 def left_to_model(made: RecordedSkill) -> int:
-    """The number of steps that a model does."""
+    """Return the number of a recorded skill's steps that a model does."""
     return sum(step.is_left_to_model or step.kind not in FIELDS for step in made.steps)
 
 

@@ -13,7 +13,7 @@ MOST_VALUES: Final = 20
 
 
 class Hook(BaseModel):
-    """What is called, and what of a call reaches its task."""
+    """An inbound webhook: its name and secret, and which values of a call reach its task."""
 
     model_config = ConfigDict(frozen=True)
 

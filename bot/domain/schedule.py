@@ -136,7 +136,7 @@ class Plan:
 
     @property
     def is_timed(self) -> bool:
-        """Whether it runs at set times."""
+        """Whether the plan runs at set times."""
         return self.rule.kind not in {RuleKind.NOTIFICATION, RuleKind.CALL}
 
 

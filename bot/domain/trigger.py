@@ -36,7 +36,7 @@ class QuietHours(_Frozen):
     ends: int = Field(ge=0, lt=1440)
 
     def hold(self, local: datetime) -> bool:
-        """Whether that moment is one of them."""
+        """Whether the quiet hours include this moment."""
         minute = local.hour * 60 + local.minute
         if self.begins <= self.ends:
             return self.begins <= minute < self.ends
@@ -76,7 +76,7 @@ class Trigger(_Frozen):
 
     @property
     def source(self) -> str:
-        """What those are, for a model."""
+        """Describe the notifications of this trigger for a model."""
         return f"a notification of {self.app} on {self.phone_name}" if self.app else f"an SMS on {self.phone_name}"
 
     def takes(self, one: PhoneNotification) -> bool:

@@ -39,7 +39,7 @@ class Compare(StrEnum):
 
 
 class Condition(_Frozen):
-    """When something is told: of `limit`, `text` and `yes` the one that the comparison needs."""
+    """The condition on which a watch reports: the comparison uses one of `limit`, `text` and `yes`."""
 
     compare: Compare
     limit: Decimal | None = None
@@ -50,7 +50,7 @@ class Condition(_Frozen):
 
 
 class Watch(_Frozen):
-    """What is read at each run, and when that is told."""
+    """What a watch reads at each run, and when it reports."""
 
     result: ResultSchema
     condition: Condition
@@ -94,7 +94,7 @@ class WatchState(_Frozen):
 
 
 class TaskWatch(_Frozen):
-    """The watch of which a task is one reading."""
+    """The watch that a task makes one reading for."""
 
     schedule: str
     watch: Watch

@@ -29,7 +29,7 @@ class Turning(Protocol):
 
 
 class Pulse:
-    """Beats while `beating` is open. It lives in the event loop: when that hangs, nothing is told."""
+    """Reports signs of life while `beating` is open. It runs in the event loop, so it is silent when that hangs."""
 
     def __init__(self, task_service: Turning, manager: ServiceManager, status: Callable[[], Awaitable[str]]) -> None:
         self._task_service = task_service

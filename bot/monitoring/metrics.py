@@ -52,7 +52,7 @@ class Figures(Protocol):
     """The numbers that are counted in the store."""
 
     async def now(self) -> FiguresNow:
-        """Count them now."""
+        """Count the current figures."""
         ...
 
 

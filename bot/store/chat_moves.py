@@ -63,9 +63,9 @@ class Moves:
         return {(row["platform"], row["old"]): row["new"] for row in await self._database.fetch(_MOVED)}
 
     async def move(self, old: Address, new: str, *, now: float) -> bool:
-        """What lives in the chat lives at its new id. False when that is known already.
+        """Store that a chat has a new id, and move everything that belongs to it. False if that was stored before.
 
-        Messages do not move along: cards are made anew, and open questions are due once more.
+        Messages are not moved: cards are sent again, and so are open questions.
         """
 
         async def work(transaction: Transaction) -> bool:

@@ -173,7 +173,7 @@ class FleetTable:
         return await self._database.write(work)
 
     async def revoke(self, name: str, *, now: float) -> bool:
-        """End a host, and what was kept to invite it. False when there is none of this name."""
+        """Revoke a host and its invitations. False if there is none of this name."""
 
         async def work(transaction: Transaction) -> bool:
             await transaction.fetch(_UNINVITE, {"name": name})
@@ -182,7 +182,7 @@ class FleetTable:
         return await self._database.write(work)
 
     async def block(self, name: str, *, now: float) -> None:
-        """Refuse the key of this host until it is invited anew."""
+        """Refuse the key of this host until it is invited again."""
         await self._database.execute(_BLOCK, {"name": name, "now": now}, patience=PATIENCE_S)
 
     async def phone_hosts(self) -> dict[str, str]:
@@ -196,7 +196,7 @@ class FleetTable:
         return await self._database.write(work)
 
     async def keep_phone_hosts(self, hosts: Mapping[str, str]) -> None:
-        """From now on these phones belong to these hosts."""
+        """Store the owners of these phones."""
 
         async def work(transaction: Transaction) -> None:
             for phone, host in hosts.items():
@@ -236,7 +236,7 @@ class FleetTable:
         return await self._database.write(work, patience=float("inf"))
 
     async def receive_events(self, events: Mapping[tuple[RunId, int], str]) -> None:
-        """Keep what hosts have told, each once: what is in the record, or here, is not kept again."""
+        """Store what hosts have reported, each event once, unless it is in the record or was stored before."""
 
         async def work(transaction: Transaction) -> None:
             for (run, number), body in events.items():
@@ -265,7 +265,7 @@ class FleetTable:
         await self._database.write(work)
 
     async def events(self, run: RunId | None = None) -> tuple[tuple[RunId, int, str], ...]:
-        """What is on its way, of one run or of all, in order."""
+        """Return the undelivered events of one run or of all, in order."""
         if run is None:
             rows = await self._database.fetch(_EVENTS)
         else:

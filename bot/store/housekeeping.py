@@ -38,7 +38,7 @@ class Threads(Protocol):
     """Where the graphs keep their checkpoints."""
 
     async def forget(self, task: str) -> None:
-        """Remove those of a task."""
+        """Delete the checkpoints of a task."""
         ...
 
     async def size(self) -> int:

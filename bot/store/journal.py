@@ -70,7 +70,7 @@ class ActionJournal:
         return rows[0]["state"] if rows else None
 
     async def finish(self, key: ActionKey, state: ActionState, effect: str) -> None:
-        """Write what became of it."""
+        """Record the outcome of an action."""
         values: Parameters = _key(key) | {"state": state, "effect": effect, "finished": self._clock()}
         await self._database.execute(_FINISH, values, patience=PATIENCE_S)
 

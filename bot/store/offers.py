@@ -62,7 +62,7 @@ class Offers:
         await self._database.write(work)
 
     async def get(self, offer: str, *, now: float) -> Offer | None:
-        """The one with this id, None when there is none (any more)."""
+        """Return the offer with this id, None if there is none (any more)."""
         return _OFFER.first(await self._database.fetch(_GET, {"id": offer, "oldest": now - KEEP_SECONDS}))
 
     async def take(self, offer: str) -> bool:

@@ -90,7 +90,7 @@ class OutboxRow:
 
     @property
     def kind(self) -> OutboxKind:
-        """What the table calls its payload."""
+        """The name of the payload's kind in the table."""
         return _columns(self.payload)[0]
 
 

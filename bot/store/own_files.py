@@ -87,8 +87,8 @@ class OwnFiles:
         await self._database.write(work)
 
     async def has(self, content: str, accounts: Collection[Person], home: Address) -> bool:
-        """Whether a person with these accounts has handed it in, or was shown it: in a task of theirs, or in the chat
-        of their own at `home`. Raises StoreError.
+        """Whether a person with these accounts has uploaded the file, or was shown it in their tasks or in their own
+        chat at `home`. Raises StoreError.
         """
         people = accounts_text(accounts)
         rows = await self._database.fetch(_HAS, {"content": content, "people": people, "owner": home.chat})

@@ -46,5 +46,5 @@ class PressVerdictTable:
             logger.info("a verdict is not kept: %s", error)
 
     async def clear(self) -> None:
-        """Forget all of them. Raises StoreError."""
+        """Delete all stored verdicts. Raises StoreError."""
         await self._database.execute(_CLEAR)

@@ -42,11 +42,11 @@ class ConsoleSessions:
         self._database = database
 
     async def all(self) -> tuple[Session, ...]:
-        """Every one that is kept, by its use."""
+        """Return all stored sessions in the order of their use."""
         return _SESSION.read_all(await self._database.fetch(_ALL))
 
     async def keep(self, session: Session) -> None:
-        """Add it. Raises StoreError."""
+        """Store a session. Raises StoreError."""
         await self._database.execute(_KEEP, _SESSION.values(session))
 
     async def touch(self, digest: str, used: float) -> None:

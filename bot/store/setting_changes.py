@@ -55,7 +55,7 @@ class Changes:
         await transaction.fetch(_KEEP, _CHANGE.values(Change(name, value, by, self._clock())))
 
     async def forget(self, transaction: Transaction, name: str) -> None:
-        """Nothing is set for it any more."""
+        """Delete the value that was set for a setting at run time."""
         await transaction.fetch(_FORGET, {"name": name})
 
 

@@ -120,7 +120,7 @@ class TaskEvents:
         return str(rows[0]["word"]) if rows else await self._database.write(work)
 
     async def missed(self, position: int) -> int:
-        """How many events there are behind it."""
+        """Return the number of events after this position."""
         return int((await self._database.fetch(_MISSED, {"after": position}))[0]["count"])
 
     async def of_conversation(self, conversation: str, after: int = 0, limit: int = AT_ONCE) -> tuple[LoggedEvent, ...]:

@@ -75,7 +75,7 @@ class ToolCallTable:
         return await self._database.write(work, patience=PATIENCE_S)
 
     async def finish(self, key: CallKey, state: CallState, result: Mapping[str, Any], seconds: float) -> None:
-        """Write what became of it."""
+        """Record the outcome of a tool call."""
 
         async def work(transaction: Transaction) -> None:
             values = _KEY.values(key) | {"state": state, "result": json_text(result), "seconds": seconds}

@@ -110,7 +110,7 @@ class Webhooks:
         return _WEBHOOK.read_all(await self._database.fetch(_ALL))
 
     async def get(self, webhook: str) -> Webhook | None:
-        """The one with this number, None where there is none."""
+        """Return the webhook with this number, None if there is none."""
         number = row_number(webhook)
         return None if number is None else _WEBHOOK.first(await self._database.fetch(_GET, {"id": number}))
 

@@ -33,7 +33,7 @@ class Heard:
 
     @property
     def last(self) -> bool:
-        """Whether it ends the whole task, not only one phone's part."""
+        """Whether this event ends the whole task, not only one phone's part."""
         return isinstance(self.event, TaskEnded) and not self.part
 
 
@@ -152,7 +152,7 @@ class TaskFollowers:
                 del self._readers[log]
 
     def readers(self, log: str) -> int:
-        """How many readers follow it now."""
+        """The number of readers that follow a task now."""
         return len(self._readers.get(log, ()))
 
     async def events(self, task: str, *, thinking: bool = False) -> AsyncGenerator[Heard, None]:

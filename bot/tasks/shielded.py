@@ -32,7 +32,7 @@ class ShieldedCalls:
             raise
 
     def later(self, work: Coroutine[Any, Any, object]) -> None:
-        """Run it in the background; a failure is logged."""
+        """Run a call in the background; a failure is logged."""
         self._begin(work).add_done_callback(_log_failure)
 
     async def bounded(self, work: Coroutine[Any, Any, object], *, seconds: float | None = None) -> bool:

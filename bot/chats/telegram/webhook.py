@@ -45,7 +45,9 @@ class Hook:
 
 
 class Webhook:
-    """Listens, and keeps Telegram told about the address. The secret is new at each start, and nowhere but here."""
+    """Receives updates through a webhook and keeps it registered with Telegram. Its secret is new at each start and
+    only in memory.
+    """
 
     def __init__(self, bot: telegram.Bot, hook: Hook, take: Take, kinds: Sequence[str], times: Times) -> None:
         self._bot = bot
