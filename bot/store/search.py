@@ -1,4 +1,4 @@
-"""Finding tasks of before: by words, how they stand, phone and person, a page at a time."""
+"""Finds earlier tasks by words, state, phone and person, a page at a time."""
 
 from __future__ import annotations
 

@@ -50,7 +50,7 @@ _TYPES: Final = {
 
 
 def payload(commands: Sequence[CommandSpec], language: str = "auto") -> dict[str, Any]:
-    """The group as Discord's API wants it. Raises ValueError when it or a part of it would hold too many commands.
+    """Return the group of slash commands in the form of Discord's API. Raises ValueError for too many commands.
 
     Names are the same in every language, so that everybody can tell everybody what to type; what explains them is in
     `language`, or with "auto" in each person's own.
