@@ -19,6 +19,10 @@ class StoreAway(StoreError):
     """For now nothing can be written: the disk is full, or another program holds the file. Later it may work."""
 
 
+class StoreUnsure(StoreAway):
+    """The connection was lost during a COMMIT, and nothing has shown since whether the server carried it out."""
+
+
 class StoreOwned(StoreAway):
     """Another service works with the record. `service` is what it is called, "" where that is not known."""
 

@@ -18,7 +18,7 @@ from psycopg import errors
 
 from bot.store.connection import Row, Run, Source, Statements, Transaction, Value, Values, to_its_end
 from bot.store.engine import Engine, Statement
-from bot.store.errors import StoreAway, StoreConflict, StoreError, StoreLost, StoreOwned
+from bot.store.errors import StoreAway, StoreConflict, StoreError, StoreLost, StoreOwned, StoreUnsure
 from bot.store.postgresql.dialect import POSTGRESQL
 from bot.store.postgresql.line import Line
 from bot.store.postgresql.schema import Migrations, migrate, migrations
@@ -131,7 +131,13 @@ class PostgresDatabase:
     async def write(self, work: Callable[[Transaction], Awaitable[Result]], *, patience: float = 0.0) -> Result:
         """Run `work` in a transaction and return its result once that is on the disk."""
         fate: _Fate[Result] = _Fate()
-        return await patiently(lambda: self._write(work, fate), seconds=patience)
+        try:
+            return await patiently(lambda: self._write(work, fate), seconds=patience)
+        except StoreAway as away:
+            if fate.is_committed is None:
+                reason = reason_of(away.__cause__ or away)
+                raise StoreUnsure(words("store.unsure", name=self._server.name, reason=reason)) from away
+            raise
 
     async def execute(self, statement: str | Statement, values: Values = (), *, patience: float = 0.0) -> list[Row]:
         """Run one statement as a transaction of its own and return its rows: see `write`."""
