@@ -21,7 +21,7 @@ from agent.models.base import Delta, Model, ModelReply, ModelRequest, ToolCall
 from agent.observing import ScreenView
 
 MOST_TRIES: Final = 12
-"""Times that an unfinished answer is read: a target stands in the first or the second."""
+"""Most times that an unfinished answer is parsed; a tap is known after one or two, a text to submit after four."""
 CLOSERS: Final = frozenset(")]}>")
 """Signs after which an action that is written as text may be complete."""
 
@@ -50,8 +50,8 @@ def watched(model: Model, state: ExecutorState, context: RunContext, sight: Scre
 
 
 class ReadingAhead:
-    """Takes the pieces of one answer. The first press whose target stands there is read, where the rules know nothing
-    of it; others of the same answer are read when their turn comes.
+    """Takes the pieces of one answer and starts the reading of its first action once enough of that is written to see
+    that it is a press which no rule knows. Later actions of the same answer are read when their turn comes.
     """
 
     def __init__(self, state: ExecutorState, context: RunContext, sight: ScreenView) -> None:
@@ -60,6 +60,7 @@ class ReadingAhead:
         self._sight = sight
         self._text = ""
         self._tried: set[str] = set()
+        self._arguments = ""
         self._over = False
 
     def __call__(self, delta: Delta) -> None:
@@ -70,7 +71,11 @@ class ReadingAhead:
             self._text += delta.text
             return
         if delta.call is not None:
-            written = fields_written(delta.call.arguments)
+            if not delta.call.arguments.startswith(self._arguments):
+                self._over = True  # another call is being written: not every endpoint numbers them
+                return
+            self._arguments = delta.call.arguments
+            written = fields_written(self._arguments)
             if written is not None:
                 self._try(written, ModelReply("", (ToolCall("ahead", delta.call.name, written),)))
             return
@@ -82,16 +87,16 @@ class ReadingAhead:
         if written in self._tried:
             return
         self._tried.add(written)
+        self._over = len(self._tried) >= MOST_TRIES
         try:
             action = self._context.profile.dialect.parse(reply, self._sight.screen.space).actions[0]
         except BadReply:
-            self._over = len(self._tried) >= MOST_TRIES
             return
-        self._over = True
         target = getattr(action, "target", None)
         if isinstance(target, ElementTarget) and target.element >= len(self._sight.targets):
             return
         if would_be_read(self._state, self._context, self._sight, action):
+            self._over = True
             begin_reading(self._context, self._sight, action, resolve_target(action, self._sight))
 
 
