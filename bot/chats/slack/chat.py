@@ -22,13 +22,14 @@ from slack_sdk.web.async_slack_response import AsyncSlackResponse
 
 from bot.chats.connection import LOGIN_SECONDS, Connection, Working
 from bot.chats.fetching import Fetcher, Welcome
+from bot.chats.last_look import last_look
 from bot.chats.slack import errors, limits
 from bot.chats.slack.incoming import Messages, People
 from bot.chats.slack.places import API, PLATFORM, Account, Hosts, refusing_redirects
 from bot.chats.slack.presses import Presses
 from bot.chats.slack.sending import Sender
 from bot.domain.address import Address, MessageRef, Person
-from bot.domain.chat import ChatError, FloodWait, Intake
+from bot.domain.chat import ChatError, FloodWait, Intake, OwnRecord, Record
 from bot.domain.outgoing import Message, Turn, at_once
 
 logger = logging.getLogger(__name__)
@@ -126,11 +127,13 @@ class SlackChat(Connection[AsyncWebClient]):
         base_url: str = "",
         first_retry: float = FIRST_RETRY_SECONDS,
         clock: Callable[[], float] = time.time,
+        record: Record | None = None,
     ) -> None:
         super().__init__("Slack")
         self._token, self._app_token = token, app_token
         self._base_url = base_url or API
         self._first_retry = first_retry
+        self._record = record or OwnRecord()
         self._working = Working()
         self._socket: _Socket | None = None
         hosts, people = Hosts(self._base_url), People(teams)
@@ -182,7 +185,7 @@ class SlackChat(Connection[AsyncWebClient]):
         clock, pause = asyncio.get_running_loop().time, self._first_retry
         socket: _Socket | None = None
         try:
-            async with aiohttp.ClientSession(trace_configs=[refusing_redirects()]) as session:
+            async with aiohttp.ClientSession(trace_configs=[refusing_redirects(), last_look(self._record)]) as session:
                 client = AsyncWebClient(self._token, self._base_url, session=session, retry_handlers=[])
                 while True:
                     wait, began, steady = pause, clock(), False
