@@ -125,6 +125,7 @@ class FeishuChat(Connection[Api]):
                 self._welcome,
                 self._lost,
                 self._times,
+                self._record,
             )
             connection = LongConnection(api, events.take, self._times)
             self._client, self._connected = api, lambda: connection.connected

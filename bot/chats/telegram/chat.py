@@ -177,7 +177,7 @@ class TelegramChat(Connection[telegram.Bot]):
         )
         try:
             await self._log_in(bot)
-            updates = Updates(bot, self._messages, self._presses, self._language)
+            updates = Updates(bot, self._messages, self._presses, self._language, self._record)
             beside = Working()
             beside.begin(self._menus.keep(bot))
             try:

@@ -14,7 +14,7 @@ from bot.domain.outgoing import Message as Outgoing
 from bot.texts import language_of
 from tests.bot.chats.contract import ChatContract, Shown
 from tests.bot.chats.feishu.conftest import Home, running
-from tests.bot.chats.talk_contract import COMMAND, Record, TalkBench, TalkContract
+from tests.bot.chats.talk_contract import COMMAND, Record, RedeliveryContract, TalkBench, TalkContract
 from tests.bot.chats.telegram.recording import Recording
 from tests.fakes.feishu import Chat as FeishuPlace
 from tests.fakes.feishu import Message
@@ -135,7 +135,7 @@ async def a_bench(home: Home, intake: Recording, place: FeishuPlace, thread: str
         yield bench
 
 
-class FeishuTalk(ChatContract, TalkContract):
+class FeishuTalk(ChatContract, TalkContract, RedeliveryContract):
     """What Feishu cannot is told apart."""
 
     @pytest.mark.parametrize(("locale", "spoken"), [("zh-CN", "zh"), ("en", "en")])
@@ -185,7 +185,7 @@ class TestGroup(FeishuTalk):
             yield bench
 
 
-class TestGroupOfTheBot(ChatContract, TalkContract):
+class TestGroupOfTheBot(ChatContract, TalkContract, RedeliveryContract):
     """A group that the bot administers: there it may recall what people write."""
 
     @pytest.fixture

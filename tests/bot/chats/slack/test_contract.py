@@ -13,7 +13,7 @@ from bot.domain.incoming import Incoming, Press
 from tests.bot.chats.contract import ChatContract, Shown
 from tests.bot.chats.discord.recording import Recording
 from tests.bot.chats.slack.conftest import Home, running
-from tests.bot.chats.talk_contract import Record, TalkContract
+from tests.bot.chats.talk_contract import Record, RedeliveryContract, TalkContract
 from tests.fakes.slack import Channel, Message
 
 
@@ -103,7 +103,7 @@ async def a_bench(home: Home, intake: Recording, channel: Channel) -> AsyncItera
         yield bench
 
 
-class TestChannel(ChatContract, TalkContract):
+class TestChannel(ChatContract, TalkContract, RedeliveryContract):
     @pytest.fixture
     async def bench(self, home: Home, intake: Recording) -> AsyncIterator[SlackBench]:
         async with a_bench(home, intake, home.channel) as bench:

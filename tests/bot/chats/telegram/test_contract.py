@@ -12,7 +12,7 @@ from bot.domain.address import Address, MessageRef, Person
 from bot.domain.chat import Chat
 from bot.domain.incoming import Incoming, Press
 from tests.bot.chats.contract import ChatContract, Shown
-from tests.bot.chats.talk_contract import Record, TalkContract
+from tests.bot.chats.talk_contract import Record, RedeliveryContract, TalkContract
 from tests.bot.chats.telegram.conftest import Home, running
 from tests.bot.chats.telegram.recording import Recording
 from tests.fakes.telegram import Chat as TelegramPlace
@@ -125,21 +125,21 @@ async def a_bench(intake: Recording, home: Home, place: TelegramPlace, thread: i
         yield bench
 
 
-class TestPrivate(ChatContract, TalkContract):
+class TestPrivate(ChatContract, TalkContract, RedeliveryContract):
     @pytest.fixture
     async def bench(self, intake: Recording, home: Home) -> AsyncIterator[TelegramBench]:
         async with a_bench(intake, home, home.private) as bench:
             yield bench
 
 
-class TestGroup(ChatContract, TalkContract):
+class TestGroup(ChatContract, TalkContract, RedeliveryContract):
     @pytest.fixture
     async def bench(self, intake: Recording, home: Home) -> AsyncIterator[TelegramBench]:
         async with a_bench(intake, home, home.group) as bench:
             yield bench
 
 
-class TestTopic(ChatContract, TalkContract):
+class TestTopic(ChatContract, TalkContract, RedeliveryContract):
     @pytest.fixture
     async def bench(self, intake: Recording, home: Home) -> AsyncIterator[TelegramBench]:
         async with a_bench(intake, home, home.forum, home.fake.topic(home.forum, "phones")) as bench:
