@@ -20,7 +20,7 @@ from bot.store.connection import Row, Run, Source, Statements, Transaction, Valu
 from bot.store.engine import Engine, Statement
 from bot.store.errors import StoreAway, StoreConflict, StoreError, StoreLost, StoreOwned, StoreUnsure
 from bot.store.postgresql.dialect import POSTGRESQL
-from bot.store.postgresql.line import Line
+from bot.store.postgresql.line import Line, say_something
 from bot.store.postgresql.schema import Migrations, migrate, migrations
 from bot.store.postgresql.server import Connection, Server, reason_of
 from bot.store.waiting import Writable, come_and_go, patiently
@@ -162,6 +162,15 @@ class PostgresDatabase:
     def is_ours(self) -> bool:
         """Whether it is certain that no other service is using the record now."""
         return not self._owns or self._writer.is_sure
+
+    async def answers(self) -> bool:
+        """Whether the server answers now, and the record is still this service's."""
+        try:
+            with self._server.explained():
+                await self._writer.run(say_something)
+        except StoreError:
+            return False
+        return self.is_ours
 
     async def probe(self) -> None:
         """While writing fails, try whether it works again, since those who wait do not write."""

@@ -67,7 +67,7 @@ class Line:
         owner = f"{PROCESS} {token_hex(8)}"
         await self.run(lambda connection: _claim(connection, owner, json.dumps([*files])))
         self._owner = owner
-        await self.run(_say_something)  # what it was asked before is long ago
+        await self.run(say_something)  # what it was asked before is long ago
         threading.Thread(target=self._beat, args=(when_lost,), name="postgresql-beat", daemon=True).start()
 
     async def close(self) -> None:
@@ -104,7 +104,7 @@ class Line:
         """Say something again and again: in a thread, as the event loop may be held up by other things."""
         while not self._ending.wait(BEAT_S):
             try:
-                self._thread.submit(self._work, _say_something).result()
+                self._thread.submit(self._work, say_something).result()
             except StoreLost:
                 when_lost()
             except (psycopg.Error, StoreError):
@@ -121,7 +121,8 @@ class Line:
             self._connection = None
 
 
-def _say_something(connection: Connection) -> None:
+def say_something(connection: Connection) -> None:
+    """Run an empty statement, so that the server answers."""
     connection.execute("SELECT")
 
 
@@ -130,7 +131,7 @@ def _claim(connection: Connection, owner: str, files: str) -> None:
     former = str(connection.execute(_FORMER).fetchall()[0][0])
     for _ in range(math.ceil(SURE_S / BEAT_S) if former else 0):
         time.sleep(BEAT_S)
-        _say_something(connection)
+        say_something(connection)
     name = former.partition(" ")[0]
     if name not in {"", PROCESS}:
         # With its checkpoints: they are written by connections of their own. Each is waited for until it has gone.

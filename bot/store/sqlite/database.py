@@ -150,6 +150,10 @@ class SQLiteDatabase:
         """Whether it is certain that no other service is using the record: always, as its directory is locked."""
         return True
 
+    async def answers(self) -> bool:
+        """Return true: a file is always there, and what is wrong with it is reported by each write."""
+        return True
+
     async def probe(self) -> None:
         """While nothing can be written, look whether it can again: whoever waits does not write."""
         if self.trouble:

@@ -111,10 +111,15 @@ def record() -> Iterator[Record]:
 
 @pytest.mark.parametrize("name", OUTAGES)
 async def test_an_outage_is_told_and_survived(adb_server: AdbServer, tmp_path: Path, record: Record, name: str) -> None:
-    outage = OUTAGES[name]
+    outage, begun = OUTAGES[name], asyncio.Event()
+
+    def begin() -> None:
+        outage.begin(record)
+        begun.set()
+
     if outage.seconds > 10 and not ON_POSTGRESQL:
         pytest.skip("a minute: in make test-postgres")
-    begins = then(lambda: outage.begin(record), tap("Bluetooth"))
+    begins = then(begin, tap("Bluetooth"))
     acts = [call("open_app", name="Settings"), begins, FINISH, call("open_app", name="Settings"), tap("Wi-Fi"), FINISH]
     async with (
         place_with(adb_server, tmp_path, DATABASE_URL=record.url) as place,
@@ -123,6 +128,10 @@ async def test_an_outage_is_told_and_survived(adb_server: AdbServer, tmp_path: P
     ):
         await here.fake.connected()
         await here.fake.say(here.alice, here.group, "/do switch Bluetooth on")
+        await begun.wait()
+        if not outage.answers:
+            # At once: the service does not know yet, so its chats are connected.
+            await here.fake.say(here.alice, here.group, "/do switch Wi-Fi off")
         await service.waits_for("store", *(() if outage.answers else ("telegram",)))
         health = await service.health()
         assert not health["healthy"]
@@ -137,8 +146,6 @@ async def test_an_outage_is_told_and_survived(adb_server: AdbServer, tmp_path: P
             assert "Work is on hold" in (await here.bot_says("Recent tasks", here.group)).text
             await here.fake.say(here.alice, here.group, "/do something else")
             await here.fake.wait_until(lambda: "was not done" in service.log, timeout=PATIENCE_S)
-        else:
-            await here.fake.say(here.alice, here.group, "/do switch Wi-Fi off")
         await asyncio.sleep(outage.seconds)
         assert not switched_on(place)
         await asyncio.to_thread(outage.end, record)
