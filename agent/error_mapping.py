@@ -1,4 +1,4 @@
-"""The closed set of things that go wrong, and the one place that gives each its words and its outcome."""
+"""The closed set of faults, and the one place that gives each its words and its outcome."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from devices.wording import Words, said, sentence_of
 
 
 class FaultKind(StrEnum):
-    """Where a fault comes from."""
+    """The part of the system that a fault comes from."""
 
     PHONE = "phone"
     MODEL = "model"
@@ -40,7 +40,7 @@ class FaultKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """What happened, what was not done, and what to do next: three sentences for a person."""
+    """A fault as sentences for a person: what happened, what was not done, and what to do next."""
 
     kind: FaultKind
     happened: str
@@ -50,19 +50,19 @@ class Fault:
 
     @property
     def sentence(self) -> str:
-        """All of it in one paragraph."""
+        """All sentences of the fault as one paragraph."""
         return paragraph(self.happened, self.not_done, self.next)
 
 
 @dataclass(frozen=True, slots=True)
 class _Form:
-    """How faults of one sort end: `name` begins the kinds of their sentences."""
+    """How faults of one sort end. `name` is the prefix of the kinds of their sentences."""
 
     name: str
     kind: FaultKind
     outcome: Outcome = Outcome.FAILED
     begun: bool = True
-    """Whether the task was at work: else its own sentence says what was not done."""
+    """Whether the task was already working; otherwise the fault's own sentence says what was not done."""
 
 
 _FORMS: tuple[tuple[type[BaseException], _Form], ...] = (
@@ -79,12 +79,12 @@ _FORMS: tuple[tuple[type[BaseException], _Form], ...] = (
     (PhoneError, _Form("phone", FaultKind.PHONE)),
     (OSError, _Form("storage", FaultKind.STORAGE)),
 )
-"""The first that fits counts."""
+"""The form for each exception type; the first match counts."""
 _BUG = _Form("bug", FaultKind.BUG)
 
 
 def fault_of(error: BaseException) -> Fault:
-    """The fault that an exception stands for. An unknown one is a bug, and says so without its message."""
+    """Return the fault for an exception. An unknown exception is reported as a bug, without its message."""
     if isinstance(error, ModelError):
         # Without an endpoint that answers, the task lacks something; what was refused of one request has failed.
         outcome = Outcome.FAILED if error.cause in ABOUT_THE_REQUEST else Outcome.BLOCKED
@@ -101,12 +101,12 @@ def fault_of(error: BaseException) -> Fault:
 
 
 def remedy(cause: Cause) -> str:
-    """What helps against this cause, in a sentence for a person."""
+    """Return a sentence for a person on what helps against this cause."""
     return sentence(f"remedy.{cause}")
 
 
 def _why(error: BaseException, form: _Form) -> str:
-    """Of what may hold paths or code, no more than what it is."""
+    """Return the reason for a fault; for errors that may contain paths or code, only their type or short text."""
     if form is _BUG:
         return type(error).__name__
     if isinstance(error, OSError) and form.name == "storage":

@@ -104,7 +104,7 @@ RESTORE_S = 10.0
 
 @dataclass(frozen=True)
 class RunnerDependencies:
-    """What every run is given."""
+    """The services and settings that every run shares."""
 
     phones: Phones
     leases: Leases
@@ -116,7 +116,7 @@ class RunnerDependencies:
     secrets: Secrets
     actions: ActionRegistry = BUILT_IN
     toolbox: Toolbox = field(default_factory=lambda: Toolbox((), MemoryToolCalls()))
-    """The record of the calls of tools that need no phone."""
+    """The tools that need no phone, with what their callers share: call record, policy and task files."""
     memory: Memory | None = None
     skills: Skills = field(default_factory=Skills)
     skill_names: SkillNames | None = None
