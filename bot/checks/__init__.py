@@ -1,1 +1,1 @@
-"""Looks at one thing each and says what is wrong with it, for the doctor, the setup and the console."""
+"""The checks behind the doctor, the setup and the console; each examines one thing and says what is wrong with it."""

@@ -1,4 +1,4 @@
-"""A question to an address on the web, within seconds and megabytes."""
+"""Sends one HTTP request with a time limit and a size limit."""
 
 from __future__ import annotations
 
@@ -7,17 +7,18 @@ from collections.abc import Mapping
 from typing import Final
 
 MOST_BYTES: Final = 4 * 1024 * 1024
-"""Of one answer: a list of a few thousand models has about one megabyte."""
+"""Bytes of one answer; a list of a few thousand models takes about one megabyte."""
 _PIECE: Final = 64 * 1024
 
 
 async def json_at(url: str, headers: Mapping[str, str], *, seconds: float) -> tuple[int, object]:
-    """The status and what the body says; None for one that is no JSON or too long, and status 0 when nobody answers
-    within so many seconds.
+    """Return the status and the parsed JSON body: None if it is not JSON or too long, status 0 if there is no answer
+    within `seconds`.
 
-    Redirects are not followed: the headers may hold a key. Raises nothing, since the address may hold a token.
+    Redirects are not followed, because the headers may contain a key. Nothing is raised, because the address may
+    contain a token.
     """
-    # Here and not above: every command reads the platforms, which have their check with them, and few commands ask.
+    # Imported here because every command imports the platforms with their checks, but few send a request.
     import aiohttp  # noqa: PLC0415 - see above
 
     try:

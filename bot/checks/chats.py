@@ -1,4 +1,4 @@
-"""Whether the chats' tokens are accepted: what is said of every platform, and how a platform is asked."""
+"""Checks whether the chat platforms accept their tokens, with what all platforms have in common."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ PATIENCE_S = 10.0
 
 
 async def findings(settings: Settings, platforms: Iterable[Platform[Any]]) -> list[Finding]:
-    """All chats; a token is tried, and never shown."""
+    """Check all chats. Their tokens are tried but never shown."""
     found: list[Finding] = []
     for platform in platforms:
         found += await of_one(settings, platform)
@@ -25,13 +25,13 @@ async def findings(settings: Settings, platforms: Iterable[Platform[Any]]) -> li
 
 
 async def of_one(settings: Settings, platform: Platform[Any]) -> list[Finding]:
-    """What can be said of one platform."""
+    """Check one platform."""
     unused = _unused(settings, platform)
     return [unused] if unused else await platform.check(settings)
 
 
 def set_up(settings: Settings, platforms: Iterable[Platform[Any]]) -> list[Finding]:
-    """What can be said without asking the platforms."""
+    """Report on the platforms' settings without sending a request."""
     return [
         _unused(settings, platform) or Finding("chat", "good", say("check.chat.set", name=platform.title))
         for platform in platforms
@@ -39,15 +39,15 @@ def set_up(settings: Settings, platforms: Iterable[Platform[Any]]) -> list[Findi
 
 
 def accepted(title: str, bot: object) -> Finding:
-    """The platform has answered to the token as the bot of this name."""
+    """The finding for a token that the platform accepted, with the bot's name."""
     return Finding("chat", "good", say("check.chat.accepted", name=title, bot=bot))
 
 
 def refused(title: str, setting: str, status: int) -> Finding:
-    """The platform has answered with this status, or (0) not at all. `setting` holds the token."""
+    """The finding for an error status, or for no answer (0). `setting` holds the token."""
     if status == 0:
         return Finding("chat", "bad", say("check.chat.unreachable", name=title), say("check.chat.unreachable_fix"))
-    # 404 is what a token gets that stands in the address and has not even the form of one.
+    # 404 is the answer to a malformed token that is part of the address.
     if status in {HTTPStatus.UNAUTHORIZED, HTTPStatus.NOT_FOUND}:
         text = say("check.chat.token", name=title)
         return Finding("chat", "bad", text, say("check.chat.token_fix", setting=setting.upper()))
@@ -56,7 +56,7 @@ def refused(title: str, setting: str, status: int) -> Finding:
 
 
 async def ask(url: str, headers: Mapping[str, str]) -> tuple[int, dict[str, Any]]:
-    """Status and JSON object of the answer; 0 when there is none."""
+    """Return the status and the JSON object of the answer; status 0 if there is none."""
     status, body = await json_at(url, headers, seconds=PATIENCE_S)
     return (0, {}) if body is None else (status, body if isinstance(body, dict) else {})
 

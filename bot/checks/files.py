@@ -1,4 +1,4 @@
-"""Files, room on the disk, the operator's own rules, members and skills, and the console's port."""
+"""Checks the data directory and its disk, the operator's rules, members and skills, and the console's port."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from devices.wording import said, sentence_of
 
 
 async def findings(settings: Settings) -> list[Finding]:
-    """The data directory, its disk, the file of settings and that of rules."""
+    """Check the data directory, its disk, the settings file and the rules file."""
     found = await asyncio.to_thread(_findings, settings.data_dir, settings.file)
     if settings.policy_file is not None:
         found.append(await asyncio.to_thread(_rules, settings.policy_file))
@@ -34,13 +34,13 @@ async def findings(settings: Settings) -> list[Finding]:
 
 
 def refused_folder(folder: Refused) -> Finding:
-    """A folder of a member or a skill that cannot be used. The others are, so it is no more than a note."""
+    """The finding for a member's or skill's folder that cannot be used; only a note, because all others work."""
     text = say("cli.skills.refused", refused=folder.folder, reason=said(folder.why))
     return Finding("files", "note", text, say("tools.mend"))
 
 
 def _rules(path: Path) -> Finding:
-    """Whether the operator's own rules can be used, and what of the shipped ones they switch off."""
+    """Check whether the operator's rules can be used, and which shipped rules they switch off."""
     try:
         off = Policy.load(path).switched_off()
     except PolicyError as error:
@@ -51,7 +51,7 @@ def _rules(path: Path) -> Finding:
 
 
 async def console_port(settings: Settings) -> Finding | None:
-    """Whether another program has the console's port; to be asked while the service does not run."""
+    """Check whether another program uses the console's port; only meaningful while the service does not run."""
     host, port = settings.console_host, settings.console_port
     try:
         server = await asyncio.start_server(lambda _reader, writer: writer.close(), host, port)
@@ -75,7 +75,7 @@ def _data_directory(path: Path) -> Finding:
     if not os.access(path, os.R_OK | os.W_OK | os.X_OK):
         return Finding("files", "bad", say("check.files.unusable", path=path), say("check.files.unusable_fix"))
     if stat.S_IMODE(path.stat().st_mode) & 0o077:
-        # Whoever takes the directory closes it to others, or says why that cannot be done.
+        # The service that opens the directory closes it to others, or reports why it cannot.
         return Finding("files", "note", say("check.files.open", path=path), f"chmod 700 {shlex.quote(str(path))}")
     return Finding("files", "good", say("check.files.good", path=path))
 
@@ -106,7 +106,7 @@ def _kept(settings: Settings) -> Finding:
 
 
 async def _record(settings: Settings) -> list[Finding]:
-    """Whether a record in PostgreSQL can be used, how much it holds, and which files that belong to it are not here."""
+    """Check whether a record in PostgreSQL can be used, how large it is, and which of its files are missing here."""
     try:
         name, size, files = await server_of(record_url(settings))
     except (StoreError, SettingsError) as error:

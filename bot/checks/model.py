@@ -1,4 +1,4 @@
-"""The model's endpoint: reachable, key, model, and whether the model takes a picture."""
+"""Checks the model's endpoint: whether it is reachable, accepts the key, has the model and takes a picture."""
 
 from __future__ import annotations
 
@@ -33,13 +33,13 @@ from devices.wording import said, sentence_of
 
 PATIENCE_S = 5.0
 PICTURE_S = 45.0
-"""Seconds for one real call; a thinking model takes its time even for one word."""
+"""Seconds for one real call; a reasoning model needs its time even for one word."""
 SIDE = 56
-"""Pixels: two patches of 28 each way, the least that the known vision models take."""
+"""Pixels per side: two patches of 28, the least that known vision models accept."""
 
 
 def set_up(settings: Settings, state: ModelState | None = None) -> Finding:
-    """What can be said without asking the endpoint; `state` is how the model of a running service is doing."""
+    """Check the settings without a request; `state` is the state of the model in a running service."""
     endpoints = model_settings(settings)
     if endpoints.offline:
         return Finding("model", "note", say("check.model.offline"), say("check.model.offline_fix"))
@@ -57,17 +57,17 @@ def set_up(settings: Settings, state: ModelState | None = None) -> Finding:
 
 
 def cause_of(found: Sequence[Finding]) -> Cause | None:
-    """Why a model fails by what `findings` has found, None where it answered."""
+    """Return why the model fails according to these findings, None if it answered."""
     return next((finding.cause for finding in found if finding.cause is not None), None)
 
 
 def was_asked(found: Sequence[Finding]) -> bool:
-    """Whether the model was asked at all: what is set may not come to that, such as a model without a name."""
+    """Whether the model was asked at all, which it is not with unusable settings such as an empty model name."""
     return all(finding.verdict != "bad" or finding.cause is not None for finding in found)
 
 
 async def findings(settings: Settings) -> list[Finding]:
-    """What can be said of the endpoint. One call with a small picture is made: some hundred tokens."""
+    """Check the endpoint with one real call that includes a small picture and takes some hundred tokens."""
     known = set_up(settings)
     if known.verdict != "good":
         return [known]
@@ -80,7 +80,7 @@ async def findings(settings: Settings) -> list[Finding]:
 
 
 async def embedding(settings: Settings) -> list[Finding]:
-    """Whether facts can be compared by meaning, where an endpoint is set for that. One call with a word is made."""
+    """Check the embedding endpoint, if one is set, by embedding one word."""
     embedder = embedder_of(settings)
     if embedder is None:
         return []
@@ -95,7 +95,7 @@ async def embedding(settings: Settings) -> list[Finding]:
 
 
 async def transcription(settings: Settings) -> list[Finding]:
-    """Whether voice notes can be written down, where an endpoint is set for that. A second of silence is sent."""
+    """Check the transcription endpoint, if one is set, by sending a second of silence."""
     transcriber = transcriber_of(settings)
     if transcriber is None:
         return []
@@ -110,16 +110,16 @@ async def transcription(settings: Settings) -> list[Finding]:
 
 
 async def fallback(settings: Settings) -> list[Finding]:
-    """Whether the model answers that is to answer while the first does not, where there is one; see of_role."""
+    """Check the fallback model, if there is one; see `of_role`."""
     return [] if model_settings(settings).fallback is None else await of_role(settings, "fallback")
 
 
 async def of_role(settings: Settings, role: Literal["basic", "reasoning", "fallback"]) -> list[Finding]:
-    """Whether the model of a role answers. One call with a few words is made."""
+    """Check whether the model of a role answers, with one call of a few words."""
     endpoints = model_settings(settings)
     roles = {"basic": endpoints.basic, "reasoning": endpoints.reasoning, "fallback": endpoints.fallback}
     own = roles[role] or endpoints.vision
-    # By itself: without a model for the phone the pilot would answer in its place.
+    # Built alone, because the offline pilot would answer instead if no model for the phone is set.
     models = build_models(ModelSettings(own))
     model = models.basic
     request = ModelRequest(Purpose.SUPERVISE, (Message("user", ("Answer with one word: ready",)),))
@@ -141,7 +141,7 @@ async def of_role(settings: Settings, role: Literal["basic", "reasoning", "fallb
 
 
 def _silence() -> bytes:
-    """A second of it, as a WAV file."""
+    """A second of silence as a WAV file."""
     target = io.BytesIO()
     with wave.open(target, "wb") as file:
         file.setnchannels(1)
@@ -152,7 +152,7 @@ def _silence() -> bytes:
 
 
 async def _listed(endpoint: EndpointSettings) -> Finding | None:
-    """What the endpoint's list of models says; None where it has said too little to call that an answer."""
+    """Check the endpoint's list of models; None if its answer is inconclusive."""
     headers = {"Authorization": f"Bearer {endpoint.key}"} if endpoint.key else {}
     url = f"{endpoint.url.rstrip('/')}/models"
     status, body = await json_at(url, headers, seconds=PATIENCE_S)
@@ -168,12 +168,12 @@ async def _listed(endpoint: EndpointSettings) -> Finding | None:
         text = say("check.model.unlisted", host=endpoint.host, model=endpoint.model, known=known)
         return Finding("model", "note", text, say("check.model.unlisted_fix"))
     if status not in {HTTPStatus.OK, HTTPStatus.NOT_FOUND, HTTPStatus.METHOD_NOT_ALLOWED, HTTPStatus.NOT_IMPLEMENTED}:
-        return None  # busy, broken, without credit: the call with a picture says it in full
+        return None  # busy, broken or without credit: the call with a picture reports it in full
     return Finding("model", "good", say("check.model.answers", host=endpoint.host, model=endpoint.model))
 
 
 async def names_at(url: str, key: str) -> list[str]:
-    """The models that the endpoint at this address lists, by name; nothing where it lists none or does not answer."""
+    """List the names of the models at this endpoint; empty if it lists none or does not answer."""
     headers = {"Authorization": f"Bearer {key}"} if key else {}
     status, body = await json_at(f"{url.rstrip('/')}/models", headers, seconds=PATIENCE_S)
     return sorted(_names(body)) if status == HTTPStatus.OK else []

@@ -1,4 +1,4 @@
-"""The looks that a running service takes at itself: its phones, and what it waits for."""
+"""The checks that a running service makes of itself: its phones, and what it is waiting for."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ from devices.phone import Health, PhoneInfo
 from devices.wording import said
 
 MODEL: Final = "model"
-"""The name of the wait for the model, of which its own finding tells more."""
+"""Name of the wait for the model, which has a more detailed finding of its own."""
 
 
 def waited(what: str, why: str, since: float, platforms: Iterable[Platform[Any]] = ()) -> Finding:
-    """One thing that is waited for (a name of `bot.wiring.dependencies`, or a chat platform), since a Unix time. `why`
-    is worded already.
+    """The finding for something being waited for (a name of `bot.wiring.dependencies`, or a chat platform) since a Unix
+    time. `why` is already worded.
     """
     if f"check.waits.what.{what}" in catalogue():
         called, fix = say(f"check.waits.what.{what}"), say(f"check.waits.fix.{what}")
@@ -42,17 +42,17 @@ def waited(what: str, why: str, since: float, platforms: Iterable[Platform[Any]]
 
 
 def findings(rows: Sequence[Json]) -> list[Finding]:
-    """One for each phone, as `phone_json` tells it, or one for none at all."""
+    """Return a finding for each phone in the form of `phone_json`, or one that there are no phones."""
     return [finding for row in rows for finding in (health(row), *lane(row))] or [none_attached()]
 
 
 def none_attached() -> Finding:
-    """There is no phone at all."""
+    """The finding that no phone is connected."""
     return Finding("phone", "bad", say("check.phone.none"), say("check.phone.none_fix"))
 
 
 def health(row: Json) -> Finding:
-    """Whether a phone can be used, and what it needs."""
+    """The finding on whether a phone can be used, and what it needs."""
     kind, name = say("check.phone.kind.virtual") if row["virtual"] else say("check.phone.kind.real"), row["name"]
     if row["state"] == Health.READY.value:
         return Finding("phone", "good", say("check.phone.ready", kind=kind, name=name, serial=row["serial"]))
@@ -63,7 +63,7 @@ def health(row: Json) -> Finding:
 
 
 def lane(row: Json) -> list[Finding]:
-    """Why a phone's fast lane was given up, if it was."""
+    """The finding on why a phone's fast lane was abandoned, if it was."""
     if not row["lane_reason"]:
         return []
     text = say("check.phone.lane", name=row["name"], why=row["lane_reason"])
@@ -71,18 +71,18 @@ def lane(row: Json) -> list[Finding]:
 
 
 class Listed(Protocol):
-    """The phones, from memory."""
+    """A list of the phones, kept in memory."""
 
     def list(self) -> tuple[PhoneInfo, ...]:
-        """Every known phone."""
+        """Return every known phone."""
         ...
 
 
 class Waiting(Protocol):
-    """What the service waits for, from memory."""
+    """A list of what the service is waiting for, kept in memory."""
 
     def now(self) -> tuple[Wait, ...]:
-        """What was waited for when it was last looked."""
+        """Return what was being waited for at the last check."""
         ...
 
 
@@ -91,16 +91,16 @@ class TestedModel(Protocol):
 
     @property
     def state(self) -> ModelState:
-        """How it is doing."""
+        """The current state of the model."""
         ...
 
     def tested(self, cause: Cause | None) -> None:
-        """Take in how a test of it ended: why it failed, None for an answer."""
+        """Record the result of a test: why it failed, or None if the model answered."""
         ...
 
 
 class ServiceCheck:
-    """Finds what the doctor finds, as far as a service can look at it while it works."""
+    """Makes the doctor's checks as far as a service can while it works."""
 
     def __init__(
         self,
@@ -120,11 +120,11 @@ class ServiceCheck:
         self._refused = refused
 
     def settings(self) -> tuple[Shown, ...]:
-        """What is set, without secrets."""
+        """List the settings, without secrets."""
         return shown(self._live.now)
 
     async def near(self) -> Sequence[Finding]:
-        """What costs nothing: files, what is waited for, phones from memory, what model and chats are set to."""
+        """Make the checks that send no request: files, waits, known phones, and the settings of model and chats."""
         rows = [phone_json(phone, ()) for phone in self._phones.list()]
         return [
             *(
@@ -142,7 +142,7 @@ class ServiceCheck:
         ]
 
     async def far(self) -> Sequence[Finding]:
-        """What is asked elsewhere: the model, with one small picture, and the chats' platforms."""
+        """Make the checks that send requests: to the model, with one small picture, and to the chat platforms."""
         tested = await model.findings(self._live.now)
         if model.was_asked(tested):
             self._model.tested(model.cause_of(tested))

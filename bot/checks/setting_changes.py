@@ -1,5 +1,5 @@
-"""What admins have set while the service ran: in the settings file, which the environment wins over, and by command,
-which wins over the environment.
+"""Checks the settings that admins changed at run time: in the settings file, which the environment overrides, and by
+command, which overrides the environment.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from devices.wording import said, sentence_of
 
 
 async def in_force(settings: Settings, platforms: Iterable[Platform[Any]] = ()) -> tuple[Settings, list[Finding]]:
-    """The settings that a service on this data directory works with, and what is to be said about that."""
+    """Return the settings that a service on this data directory works with, and the findings about changes."""
     found: list[Finding] = []
     try:
         filed = await asyncio.to_thread(SettingsFile(settings.data_dir).read)
@@ -40,12 +40,12 @@ async def in_force(settings: Settings, platforms: Iterable[Platform[Any]] = ()) 
 
 
 def of_file(left_out: Mapping[str, str]) -> list[Finding]:
-    """What stands in the settings file and is not used."""
+    """The findings for entries of the settings file that are not used."""
     return [Finding("files", "bad", said(why), say("check.changed.file_fix")) for why in left_out.values()]
 
 
 def told(changes: Mapping[str, Change], unusable: Mapping[str, str]) -> list[Finding]:
-    """What was set, and what of it is not used and why."""
+    """The findings for changed settings, and for changes that are not used."""
     used = ", ".join(f"{name}={change.value}" for name, change in changes.items() if name not in unusable)
     found = [Finding("service", "note", say("check.changed.used", changes=used))] if used else []
     for name, why in unusable.items():

@@ -1,4 +1,4 @@
-"""What is set: of secrets and of what may hold them only whether they are."""
+"""Lists the settings for display; for secrets, and for anything that may contain one, only whether they are set."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ _HOST = re.compile(r"^[a-z][a-z0-9+.-]*://(?:[^/@\s]*@)?(?P<host>[^/?#\s]+)", re
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """One setting. `text` is what may be shown of it: nothing of a secret, of an address the host, of a list how
-    many entries. `default`: it is as if it were not set.
+    """One setting as it may be displayed. `text` is empty for a secret, the host of an address, and the number of
+    entries of a list. `default` says that the setting was not set.
     """
 
     name: str
@@ -29,7 +29,7 @@ class Shown:
 
 
 def shown(settings: Settings) -> tuple[Shown, ...]:
-    """Every setting, in the order of the model."""
+    """List every setting in the order of the model."""
     return tuple(
         _shown(name.upper(), getattr(settings, name), default=name not in settings.model_fields_set)
         for name in type(settings).model_fields
@@ -48,6 +48,6 @@ def _shown(name: str, value: object, *, default: bool) -> Shown:
     if isinstance(value, Path):
         return Shown(name, "value", str(value), default)
     if (address := _HOST.match(str(value))) is not None:
-        # A path or a user in an address can be a key.
+        # The path or user of an address can be a key.
         return Shown(name, "address", address["host"], default)
     return Shown(name, "value", str(value), default)

@@ -1,4 +1,4 @@
-"""The command line: `opengui`."""
+"""The `opengui` command line."""
 
 from bot.cli.main import main
 

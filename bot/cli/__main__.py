@@ -1,4 +1,4 @@
-"""`python -m bot.cli` is `opengui`."""
+"""Runs the `opengui` command line for `python -m bot.cli`."""
 
 import sys
 

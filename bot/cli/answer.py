@@ -1,4 +1,4 @@
-"""`opengui answer`: the answer to a question that a task waits for."""
+"""The `opengui answer` command: answers a question that a task is waiting on."""
 
 from __future__ import annotations
 
@@ -20,9 +20,11 @@ STANDARD_INPUT: Final = "-"
 
 
 async def answer(options: argparse.Namespace, settings: Settings) -> int:
-    """Give the answer that was typed, or ask for it at the terminal, where a code is not shown.
+    """Send the answer given on the command line or in a file; without one, ask for it at the terminal, where a code is
+    not echoed.
 
-    Raises Refused: nothing is asked there, or a code would have stood in the list of processes.
+    Raises Refused if there is no terminal to ask at, or if a code was given as an argument, where the process list
+    would show it.
     """
     async with service_of(settings) as remote:
         question = await _open_question(remote, options.task)
@@ -58,7 +60,7 @@ async def _text(options: argparse.Namespace, question: dict[str, Any]) -> str:
 
 
 def _first_line(path: str) -> str:
-    """The first line of a file or of the standard input. Raises Refused."""
+    """Return the first line of a file or of standard input. Raises Refused."""
     try:
         data = sys.stdin.buffer.read() if path == STANDARD_INPUT else Path(path).read_bytes()
         text = data.decode("utf-8-sig").partition("\n")[0].removesuffix("\r")

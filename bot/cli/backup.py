@@ -1,4 +1,4 @@
-"""`opengui backup`: a copy of everything, also while the service runs."""
+"""The `opengui backup` command: copies all data into one file, also while the service runs."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from bot.texts import say
 
 
 async def backup(options: argparse.Namespace, settings: Settings) -> int:
-    """Write the backup and say what is in it."""
+    """Write the backup and print what it contains."""
     file = Path(options.file)
     written = await asyncio.to_thread(written_files, settings)
     async with _record(settings) as record:
@@ -45,7 +45,7 @@ async def backup(options: argparse.Namespace, settings: Settings) -> int:
 
 @asynccontextmanager
 async def _record(settings: Settings) -> AsyncIterator[Path | None]:
-    """The folder with a copy of a record in PostgreSQL, None where the record is in the data directory."""
+    """Yield a folder with a copy of the record from PostgreSQL, or None if the record is in the data directory."""
     if not (url := record_url(settings)):
         yield None
         return

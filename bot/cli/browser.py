@@ -1,4 +1,4 @@
-"""`opengui open`: the web console in this machine's browser, signed in."""
+"""The `opengui open` command: opens the web console in this machine's browser, signed in."""
 
 from __future__ import annotations
 
@@ -16,12 +16,13 @@ from bot.web import handover
 from devices.atomic_file import write_atomically
 
 PAGE: Final = "open.html"
-"""Leads on to the console. The browser is given this file's name, as an address with the token in it would stand in the
-list of processes; only its owner can read it."""
+"""Page that redirects to the console. The browser gets this file's name, because an address with the token in it would
+show in the process list; only the owner can read the file.
+"""
 
 
 async def open_console(options: argparse.Namespace, settings: Settings) -> int:
-    """Open it, at a task's replay where one is named. Raises ServiceGone when no service has left its address."""
+    """Open the console, at a task's replay if one is named. Raises ServiceGone if no service has left its address."""
     note = await asyncio.to_thread(handover.read, settings.data_dir)
     if note is None:
         raise ServiceGone(say("cli.remote.none", directory=settings.data_dir))

@@ -1,4 +1,4 @@
-"""`opengui completion`: what bash or zsh needs to complete commands and options."""
+"""The `opengui completion` command: prints the script with which bash or zsh completes commands and options."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from bot.config.settings import Settings
 
 
 async def completion(options: argparse.Namespace, settings: Settings) -> int:  # noqa: ARG001 - it needs none
-    """Print the script, made from the parser itself."""
+    """Print the completion script, which is generated from the parser."""
     import shtab  # noqa: PLC0415 - for this command alone
 
     print(shtab.complete(parser(), shell=options.shell))

@@ -1,5 +1,5 @@
-"""What is done to one task: cancel, pause, resume, again; and who does what is asked, the running service or this
-process.
+"""The commands that control one task (cancel, pause, resume, again), and the choice between the running service and
+this process.
 """
 
 from __future__ import annotations
@@ -22,7 +22,9 @@ if TYPE_CHECKING:
 
 @asynccontextmanager
 async def service_of(settings: Settings, without: str = "") -> AsyncIterator[Remote]:
-    """The running service. Raises ServiceGone when there is none, with the sentence of `without` where it has one."""
+    """Yield a connection to the running service. Raises ServiceGone, with the text of `without` if given, when none
+    runs.
+    """
     async with running_service(settings.data_dir) as remote:
         if remote is None:
             raise ServiceGone(without or say("cli.remote.none", directory=settings.data_dir))
@@ -31,8 +33,8 @@ async def service_of(settings: Settings, without: str = "") -> AsyncIterator[Rem
 
 @asynccontextmanager
 async def own_store(settings: Settings) -> AsyncIterator[Store]:
-    """What is kept, for reading while no service uses it. Raises StoreError."""
-    # Here and not above: who asks a service reads no database.
+    """Open the store for reading while no service uses it. Raises StoreError."""
+    # Imported here so that asking a service loads no database.
     from bot.store.directory import DataDirectory  # noqa: PLC0415 - see above
     from bot.store.store import Store  # noqa: PLC0415 - see above
 
@@ -46,12 +48,12 @@ async def own_store(settings: Settings) -> AsyncIterator[Store]:
 
 @asynccontextmanager
 async def service_or_own(settings: Settings) -> AsyncIterator[Local | Remote]:
-    """The running service, or what does the same in this process when there is none. Raises StoreError."""
+    """Yield the running service, or its stand-in in this process if none runs. Raises StoreError."""
     async with running_service(settings.data_dir) as remote:
         if remote is not None:
             yield remote
             return
-    # Here and not above: who asks a service does not load the agent.
+    # Imported here so that asking a service does not load the agent.
     from bot.cli.local import own_core  # noqa: PLC0415 - see above
 
     async with own_core(settings) as local:
@@ -59,7 +61,7 @@ async def service_or_own(settings: Settings) -> AsyncIterator[Local | Remote]:
 
 
 async def control(options: argparse.Namespace, settings: Settings) -> int:
-    """Have it done, and print what the service says. Raises Refused and ServiceGone."""
+    """Carry out the command and print the service's reply. Raises Refused and ServiceGone."""
     body: dict[str, Any] = {}
     match options.name:
         case "resume":

@@ -1,4 +1,4 @@
-"""`opengui devices`: the phones, and what is wrong with those that cannot be used."""
+"""The `opengui devices` command: lists the phones, and what is wrong with those that cannot be used."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ STATE_CELLS = 13
 
 
 async def devices(options: argparse.Namespace, settings: Settings) -> int:
-    """Ask the running service, or look for phones here."""
+    """List the phones as the running service sees them, or look for them from this process."""
     rows = await device_rows(settings)
     for row in rows:
         if options.json:
@@ -41,29 +41,30 @@ def _line(row: dict[str, Any]) -> str:
 
 
 def _lane(row: dict[str, Any]) -> str:
-    """What is worth saying of a phone's fast lane: that it is open, or why it was given up."""
+    """What is worth saying about a phone's fast lane: that it is in use, or why it was abandoned."""
     if row.get("lane") == "fast":
         return say("cli.devices.fast_pictures") if row.get("pictures") == "fast" else say("cli.devices.fast")
     return say("cli.devices.plain", why=row["lane_reason"]) if row.get("lane_reason") else ""
 
 
 async def device_rows(settings: Settings) -> list[dict[str, Any]]:
-    """The phones as plain objects. Raises as `attached_phones`."""
+    """List the phones as plain objects. Raises like `attached_phones`."""
     async with attached_phones(settings) as rows:
         return rows
 
 
 @asynccontextmanager
 async def attached_phones(settings: Settings) -> AsyncIterator[list[dict[str, Any]]]:
-    """The phones as plain objects, from the running service or looked for here; then they stay until the block ends.
+    """Yield the phones as plain objects, from the running service or found by this process; they stay connected until
+    the block ends.
 
-    Raises DirectoryInUse when a service runs that cannot be asked: its virtual phones must not be started twice.
+    Raises DirectoryInUse if a service runs but cannot be asked, because its virtual phones must not be started twice.
     """
     async with running_service(settings.data_dir) as remote:
         if remote is not None:
             yield await remote.phones()
             return
-    # Here and not above: who asks a service does not load the agent.
+    # Imported here so that asking a service does not load the agent.
     from bot.views.tasks import phone_json  # noqa: PLC0415 - see above
     from bot.wiring.core import phones_of  # noqa: PLC0415 - see above
 

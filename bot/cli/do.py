@@ -1,4 +1,6 @@
-"""`opengui do`: one task, its steps to standard output, its outcome as the exit code."""
+"""The `opengui do` command: runs one task, prints its steps to standard output, and exits with a code for its
+outcome.
+"""
 
 from __future__ import annotations
 
@@ -37,11 +39,11 @@ if TYPE_CHECKING:
 
 STANDARD_INPUT = "-"
 GOING_ON: Final = frozenset({"resumed", "step", "run ended", "part end", "final"})
-"""After one of these the run that told it waits for no answer."""
+"""Events after which the run that sent them is no longer waiting for an answer."""
 
 
 async def do(options: argparse.Namespace, settings: Settings) -> int:
-    """Hand the task to the running service, or do it here."""
+    """Hand the task to the running service, or run it in this process."""
     text = options.task.strip()
     if not text:
         _complain(options.command, say("cli.do.empty", example=say("cli.do.example")))
@@ -62,12 +64,14 @@ async def do(options: argparse.Namespace, settings: Settings) -> int:
 
 
 def _schema(path: Path) -> JsonSchema:
-    """The JSON Schema in a file. Raises OSError, and ValueError for one that cannot be used."""
+    """Read a JSON Schema from a file. Raises OSError, and ValueError if it cannot be used."""
     return JsonSchema(document=json.loads(path.read_bytes()))
 
 
 async def give(draft: TaskDraft, options: argparse.Namespace, settings: Settings) -> int:
-    """Have this task done, by the running service or here, with the answers and files that the options name."""
+    """Start a task that is already drafted, in the running service or in this process, with the options' answers and
+    files.
+    """
     options.began = time.monotonic()
     try:
         files = await asyncio.to_thread(_read, options.file)
@@ -86,13 +90,15 @@ async def give(draft: TaskDraft, options: argparse.Namespace, settings: Settings
 
 
 def _read(paths: Sequence[Path]) -> tuple[Attachment, ...]:
-    """The files, looked at for their size before they are read. Raises BadFiles and OSError."""
+    """Read the files after checking their sizes. Raises BadFiles and OSError."""
     check([(path.name, path.stat().st_size) for path in paths])
     return tuple(Attachment(path.name, path.read_bytes()) for path in paths)
 
 
 def _answers(paths: Sequence[str]) -> list[str]:
-    """The lines of these files, "-" for standard input; empty ones are none. Raises OSError and UnicodeDecodeError."""
+    """Read the lines of these files ("-" is standard input), without empty ones. Raises OSError and
+    UnicodeDecodeError.
+    """
     given = [sys.stdin.buffer.read() if path == STANDARD_INPUT else Path(path).read_bytes() for path in paths]
     lines = [line.removesuffix("\r") for data in given for line in data.decode("utf-8-sig").split("\n")]
     return [line for line in lines if line]
@@ -105,7 +111,7 @@ async def _follow(
     files: tuple[Attachment, ...],
     given: Sequence[str],
 ) -> int:
-    """Give the task and show what is told of it. Ctrl-C and SIGTERM cancel it."""
+    """Start the task and print its events. Ctrl-C and SIGTERM cancel it."""
     answers = iter(given)
     prompt: Prompt | None = None
     cancelling: list[asyncio.Task[None]] = []
@@ -148,13 +154,13 @@ async def _follow(
 
 
 async def _refused(door: Local | Remote, options: argparse.Namespace, why: str) -> int:
-    """Wrong usage, unless it is for want of a phone: the task is blocked then, and nothing is wrong with it."""
+    """Report the refusal as wrong usage, or as a blocked task if the only problem is that no phone can be used."""
     wished = {name.strip().casefold() for name in options.device.split(",")} if options.device else set()
     named = [row for row in await door.phones() if not wished or _is_called(row, wished)]
     if any(row["usable"] for row in named) or (options.device and not named):
         _complain(options.command, why)
         return USAGE
-    # Here and not above: it brings the task service and the agent, of which a refusal alone needs a line.
+    # Imported here because it loads the task service and the agent, which only a refusal needs.
     from bot.tasks.follow import Heard, line_of  # noqa: PLC0415 - see above
 
     _show(line_of(Heard(TaskEnded(outcome=Outcome.BLOCKED, summary=why))), options)
@@ -192,10 +198,10 @@ async def _ask(
     prompt: Prompt | None,
     options: argparse.Namespace,
 ) -> None:
-    """Use the next answer; without one ask whoever is at the terminal. Where nobody is, the task ends as blocked."""
+    """Use the next answer, or else ask at the terminal. Without either, the task ends as blocked."""
     answer = next(answers, None)
     if answer is None and prompt is not None:
-        # The choices stand below, with their numbers.
+        # The prompt shows the choices, numbered.
         _show(question | {"choices": ()}, options)
         prompt.ask(question)
         return
@@ -209,7 +215,7 @@ async def _ask(
 
 
 def _words(line: dict[str, Any]) -> str:
-    """A line for a person; where several phones work, each begins with the phone that it is of."""
+    """Describe an event for a person; where several phones work, the line begins with its phone."""
     words = _plain(line)
     return f"{line['on']}: {words.strip()}" if "on" in line else words
 
@@ -246,7 +252,7 @@ def _plain(line: dict[str, Any]) -> str:
 
 
 def _who(todo: dict[str, Any]) -> str:
-    """Who of the team does it; the phone is said of none."""
+    """The team member who has the item, as a prefix; empty for the executor."""
     return "" if todo["member"] == EXECUTOR else f"{todo['member']}: "
 
 

@@ -1,4 +1,4 @@
-"""Exit codes, which tell the outcome, and what can go wrong for a command."""
+"""Exit codes, which encode a task's outcome, and the errors that end a command."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from agent.outcome import Outcome
 
 OK: Final = 0
 USAGE: Final = 64
-"""EX_USAGE of sysexits.h: the command line or a setting is wrong."""
+"""The command line or a setting is wrong (EX_USAGE in sysexits.h)."""
 UNAVAILABLE: Final = 69
-"""EX_UNAVAILABLE of sysexits.h: something that is needed is not there."""
+"""Something that the command needs is not available (EX_UNAVAILABLE in sysexits.h)."""
 
 FAULT: Final = 70
-"""EX_SOFTWARE of sysexits.h: a fault in the program itself."""
+"""The program itself has a fault (EX_SOFTWARE in sysexits.h)."""
 
 OF_OUTCOME: Final = {
     Outcome.SUCCEEDED: 0,
@@ -27,8 +27,8 @@ OF_OUTCOME: Final = {
 
 
 class Refused(Exception):
-    """What was asked for cannot be done as it was asked."""
+    """A command cannot be carried out as it was given; the text says why."""
 
 
 class ServiceGone(Exception):
-    """The running service went away, or answers what it should not."""
+    """The running service went away, or gave an unexpected response."""

@@ -1,4 +1,4 @@
-"""`opengui graph`: the graphs, as they are compiled."""
+"""The `opengui graph` command: prints the agent's graphs as they are compiled."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from bot.config.settings import Settings
 
 
 async def graph(options: argparse.Namespace, settings: Settings) -> int:
-    """Print the Mermaid text of the main graph, of that of a member and of the executor's."""
+    """Print the Mermaid text of the main graph, a member's graph and the executor's graph."""
     del options, settings
     graphs = (("Main", build_main(None)), ("Member", build_member(None)), ("Executor", build_executor(None)))
     for title, compiled in graphs:

@@ -1,4 +1,4 @@
-"""No service runs: this process owns the data directory and does the task itself."""
+"""Carries out tasks in the command line's own process when no service runs."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ PLACE = Place(Address(PLATFORM, "local", "terminal"), private=True)
 
 
 class Local:
-    """What a running service answers the command line, without the network."""
+    """The stand-in for a running service, with the same methods as `Remote` but without the network."""
 
     def __init__(self, core: Core, following: TaskFollowers) -> None:
         self._services = core.services(following)
@@ -40,20 +40,22 @@ class Local:
         self._following = following
 
     async def start(self, draft: TaskDraft, files: Sequence[Attachment] = ()) -> str:
-        """Give a task; its number. Raises Refused."""
+        """Start a task and return its number. Raises Refused."""
         with _refusals():
             if draft.skill is not None:
                 draft = draft_of_skill(draft, draft.skill, self._services)
             return (await self._tasks().start(draft, files)).task.id
 
     async def events(self, task: str) -> AsyncIterator[dict[str, Any]]:
-        """The events of a task from its first one on, as plain objects."""
+        """Yield the events of a task from the first one, as plain objects."""
         async with aclosing(self._following.events(task)) as events:
             async for heard in events:
                 yield line_of(heard)
 
     async def answer(self, task: str, question: str, text: str | None) -> str:
-        """Answer a question of a task; None says that nobody will. "" when it was taken, else the reason why not."""
+        """Answer a question of a task; None means that no answer will come. Returns "" if it was accepted, otherwise
+        the reason.
+        """
         commands = self._tasks()
         try:
             with _refusals():
@@ -70,31 +72,33 @@ class Local:
             await commands.cancel(await commands.task(task))
 
     async def change_schedule(self, verb: str, number: str) -> str:
-        """Pause, resume, revoke or remove a schedule; what is told of that. Raises Refused."""
+        """Pause, resume, revoke or remove a schedule and return the confirmation text. Raises Refused."""
         with _refusals():
             return await scheduling.change(ScheduleCommands(self._caller(), self._services), verb, number)
 
     async def change_skill(self, verb: str, name: str, new: str) -> str:
-        """Delete, rename or restore a skill; what is told of that. Raises Refused."""
+        """Delete, rename or restore a skill and return the confirmation text. Raises Refused."""
         with _refusals():
             return await skills.change(SkillCommands(self._caller(), self._services), verb, name, new)
 
     async def draft_skill(self, task: str, name: str, given: dict[str, str] | None) -> dict[str, Any]:
-        """What would be saved of a task: its `id`, and as `told` for a person. Raises Refused."""
+        """Return the skill that would be saved from a task: its `id`, `name`, and description for a person as `told`.
+        Raises Refused.
+        """
         with _refusals():
             commands = SkillCommands(self._caller(), self._services)
             draft = await commands.draft(await self._tasks().task(task), name, given)
         return {"id": draft.id, "name": draft.name, "told": skills.shown_words(draft.skill)}
 
     async def save_skill(self, draft: str) -> str:
-        """Save what was shown; what is told of that. Raises Refused."""
+        """Save a drafted skill and return the confirmation text. Raises Refused."""
         with _refusals():
             commands = SkillCommands(self._caller(), self._services)
             found = await commands.drafted(draft)
             return skills.saved_words(found, await commands.save(found))
 
     async def phones(self) -> list[dict[str, Any]]:
-        """The phones, as plain objects."""
+        """List the phones as plain objects."""
         return [phone_json(phone, ()) for phone in self._phones.list()]
 
     def _tasks(self) -> TaskCommands:
@@ -106,7 +110,7 @@ class Local:
 
 @contextmanager
 def _refusals() -> Iterator[None]:
-    """What the service refuses is refused to the command line."""
+    """Turn the core's refusals into the command line's."""
     try:
         yield
     except (access.Refused, TaskError) as why:
@@ -115,7 +119,7 @@ def _refusals() -> Iterator[None]:
 
 @asynccontextmanager
 async def own_core(settings: Settings) -> AsyncIterator[Local]:
-    """A core of its own for one task. Raises StoreError."""
+    """Open a core in this process for one command. Raises StoreError."""
     async with open_core(settings, installed()) as core:
         following = TaskFollowers(core.task_service, core.store.task_events)
         try:

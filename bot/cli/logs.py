@@ -1,4 +1,4 @@
-"""`opengui logs`: the latest lines of the running service's log."""
+"""The `opengui logs` command: prints the latest lines of the running service's log."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from bot.config.settings import Settings
 
 
 async def logs(options: argparse.Namespace, settings: Settings) -> int:
-    """Print them; with --follow until Ctrl-C or the service stops. Raises ServiceGone."""
+    """Print the lines; with --follow, continue until Ctrl-C or the service stops. Raises ServiceGone."""
     async with service_of(settings) as remote:
         async for line in remote.log(options.lines, follow=options.follow):
             sys.stdout.write(line)

@@ -1,4 +1,4 @@
-"""Reads the command line and hands over to the command."""
+"""Reads the command line and runs the command."""
 
 from __future__ import annotations
 
@@ -39,12 +39,12 @@ _CODE: Final = {
     "open": ("browser", "open_console"),
     "migrate-store": ("migrate_store", "migrate_store"),
 }
-"""Module and function of a command; every other one has a module of its name, with a function of that name."""
+"""Module and function of each command whose module or function does not have the command's name."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code."""
-    # What is there at the end goes with the process. To look through it for garbage took a seventh of a command.
+    # Objects that are alive at the end go with the process; collecting them took a seventh of a command's time.
     atexit.register(gc.freeze)
     try:
         try:
@@ -57,7 +57,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _settings_file(arguments: Sequence[str] | None) -> Path:
-    """The file of settings, before the line is parsed: the language of the help stands in it."""
+    """Find the settings file before the line is parsed, because it sets the language of the help."""
     first, *rest = [*(sys.argv[1:] if arguments is None else arguments), ""]
     name, _, value = first.partition("=")
     named = (value or "".join(rest[:1])) if name == ENV_FILE else ""
@@ -65,19 +65,22 @@ def _settings_file(arguments: Sequence[str] | None) -> Path:
 
 
 def _settings(named: Path | None) -> Settings:
-    """Those of the named file, or of this place. Raises SettingsError, also when the named file is not there."""
+    """Load the named settings file, or the one of this directory. Raises SettingsError, also if the named file does not
+    exist.
+    """
     if named is not None and not named.is_file():
         raise SettingsError(words("settings.no_file", file=named))
     return load_settings(named or places().settings, model_of(installed()))
 
 
 def _guarded(arguments: Sequence[str] | None) -> int:
-    """The exit code, also of what went wrong. Raises BrokenPipeError when nobody reads what is printed."""
+    """Run the command and turn errors into exit codes. Raises BrokenPipeError if the reader of the output has gone."""
     options = parser().parse_args(arguments)
     try:
         of_part: PartCommand | None = getattr(options, "of_part", None)
         if of_part is not None and of_part.is_sealed:
-            # Before any setting is read: it is to have no secret. Nothing else of the service is loaded for it.
+            # A sealed command must hold no secret, so it runs before any setting is read and loads nothing else of the
+            # service.
             return int(resolve_name(of_part.code)(options))
         return _run(options, _settings(options.settings_file))
     except SettingsError as error:
@@ -94,7 +97,7 @@ def _guarded(arguments: Sequence[str] | None) -> int:
     except Exception as error:
         if isinstance(error, BrokenPipeError) and reader_is_gone():
             raise
-        # Through the log, which covers secrets; Python's own trace would not.
+        # Through the log, which redacts secrets; Python's own traceback would not.
         logger.exception("opengui has stopped because of a fault in the program")
         return FAULT
 
@@ -117,7 +120,7 @@ def _run(options: argparse.Namespace, settings: Settings) -> int:
         chatty=[name for platform in platforms for name in platform.chatty],
     )
     keep_tracing_off(os.environ)
-    # Only the command that runs is loaded: a list of tasks needs no model, no graph and no adb.
+    # Only the module of the command is loaded: a list of tasks needs no model, no graph and no adb.
     module, function = _CODE.get(options.name, (options.name, options.name))
     with _uncollected():
         command: Command = resolve_name(f"bot.cli.{module}:{function}" if of_part is None else of_part.code)
@@ -126,7 +129,9 @@ def _run(options: argparse.Namespace, settings: Settings) -> int:
 
 
 def _say_what_starts(settings: Settings, file: Path) -> None:
-    """One line before what takes seconds to load. Only at a terminal: elsewhere the log tells when it is ready."""
+    """Print one line before the seconds of loading, only at a terminal; elsewhere the log reports when the service is
+    ready.
+    """
     if not sys.stderr.isatty():
         return
     where = {"data": settings.data_dir.absolute(), "file": file.absolute()}
@@ -136,7 +141,7 @@ def _say_what_starts(settings: Settings, file: Path) -> None:
 
 @contextmanager
 def _uncollected() -> Iterator[None]:
-    """Loads without the garbage collector: what is loaded stays, and looking through it took a fifth of the start."""
+    """Turn the garbage collector off while modules load: they all stay, and collecting took a fifth of the start."""
     gc.disable()
     try:
         yield
@@ -145,9 +150,8 @@ def _uncollected() -> Iterator[None]:
 
 
 def _service_loop() -> Callable[[], asyncio.AbstractEventLoop] | None:
-    """What makes libuv's loop, on which a step takes a twentieth less processor time; None on Windows, which has none.
-
-    A command that is over in a moment does not load another loop for it.
+    """Return the factory of libuv's event loop, which takes a twentieth less processor time per step; None on Windows,
+    where it does not exist. Short commands do not load it.
     """
     if sys.platform == "win32":
         return None

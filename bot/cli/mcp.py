@@ -1,6 +1,6 @@
-"""`opengui mcp`: the MCP server over standard input and output, for clients that start one as a program of their own.
+"""The `opengui mcp` command: an MCP server over standard input and output, for clients that start one as a subprocess.
 
-It joins the running service: every message goes to its /mcp with the token in OPENGUI_TOKEN; nothing is decided here.
+It forwards every message to the running service's /mcp with the token in OPENGUI_TOKEN, and decides nothing itself.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from devices.wording import said
 
 TOKEN: Final = "OPENGUI_TOKEN"  # noqa: S105 - the name of the variable
 READ_S: Final = 3700.0
-"""Longer than a tool waits for the end of a task."""
+"""Seconds to wait for a response; longer than a tool waits for the end of a task."""
 
 
 async def mcp(_options: argparse.Namespace, settings: Settings) -> int:
-    """Pass messages on in both directions until the client closes its end."""
+    """Forward messages in both directions until the client closes its end."""
     token = os.environ.get(TOKEN, "")
     if not token:
         return _failed(say("cli.mcp.no_token", name=TOKEN), USAGE)
@@ -62,7 +62,7 @@ async def _pass_on(messages: Any, to: Any) -> None:  # noqa: ANN401 - streams of
 
 
 def _with_headers(message: Any) -> Any:  # noqa: ANN401 - a message of the SDK
-    """The message with the headers that this year's protocol wants beside what stands in it."""
+    """Return the message with the HTTP headers that its MCP protocol version requires."""
     from mcp.shared.inbound import (  # noqa: PLC0415 - see mcp
         MCP_METHOD_HEADER,
         MCP_NAME_HEADER,

@@ -1,4 +1,4 @@
-"""`opengui migrate-store`: the record of a stopped service goes from SQLite's files to PostgreSQL."""
+"""The `opengui migrate-store` command: moves a stopped service's record from its SQLite files to PostgreSQL."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from bot.texts import say, words
 
 
 async def migrate_store(options: argparse.Namespace, settings: Settings) -> int:
-    """Copy it, and say how much of everything there is now on both sides. The files stay as they are."""
+    """Copy the record and print the number of rows per table. The SQLite files are not changed."""
     del options
     url = record_url(settings)
     if not url:

@@ -1,4 +1,4 @@
-"""What can be typed after `opengui`, with its help in the language of the terminal."""
+"""The arguments of `opengui`, with help in the terminal's language."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from devices.virtual import virtual_phones
 
 ENV_FILE: Final = "--env-file"
 COMMAND: Final = "name"
-"""What the parsed line calls the command."""
+"""Attribute of the parsed arguments that holds the command's name."""
 
 
 _GROUPS: Final = {
@@ -27,15 +27,17 @@ _GROUPS: Final = {
     "skills": ("skills", "skill", "save", "tools"),
     "people": ("pair", "token", "tokens", "password", "signout", "usage"),
 }
-"""The commands as the help lists them; every other one is about the service."""
+"""The groups in which the help lists the commands; a command in no group is about the service."""
 _GROUP_OF: Final = {name: group for group, names in _GROUPS.items() for name in names}
 
 
 class _Help(argparse.HelpFormatter):
-    """Help under headings from the catalogue, each line a sentence; examples keep their lines."""
+    """A help formatter that takes headings from the catalogue, ends each line as a sentence, and keeps the lines of
+    examples.
+    """
 
     def _format_action(self, action: argparse.Action) -> str:
-        """The commands in groups, everything else as argparse has it."""
+        """List the commands in groups; format everything else as argparse does."""
         if action.nargs != argparse.PARSER:
             return super()._format_action(action)
         lines, commands = [], list(self._iter_indented_subactions(action))
@@ -64,13 +66,13 @@ class _Help(argparse.HelpFormatter):
         super().add_usage(usage, actions, groups, f"{say('cli.section.usage')} " if prefix is None else prefix)
 
     def start_section(self, heading: str | None) -> None:
-        # argparse's own two; it looks them up by gettext, which has no catalogue for them.
+        # argparse looks up its two headings with gettext, which has no catalogue for them here.
         known = {"options": say("cli.section.options"), "positional arguments": say("cli.section.arguments")}
         super().start_section(known.get(heading or "", heading))
 
 
 class _Version(argparse.Action):
-    """Prints the version that is installed."""
+    """Prints the installed version and exits."""
 
     def __call__(self, *_: object) -> NoReturn:
         from importlib.metadata import version  # noqa: PLC0415 - for this option alone
@@ -80,7 +82,7 @@ class _Version(argparse.Action):
 
 
 class _Parser(argparse.ArgumentParser):
-    """An argument parser whose complaint ends with the exit code for wrong usage."""
+    """An argument parser whose errors exit with the code for wrong usage."""
 
     def __init__(self, prog: str | None = None, description: str | None = None, epilog: str | None = None) -> None:
         super().__init__(prog=prog, description=description, epilog=epilog, formatter_class=_Help, add_help=False)
@@ -91,7 +93,7 @@ class _Parser(argparse.ArgumentParser):
         self.exit(USAGE, f"{say('cli.wrong', prog=self.prog, problem=message)}\n")
 
     def _check_value(self, action: argparse.Action, value: Any) -> None:  # noqa: ANN401 - as argparse has it
-        """A command that is not there is answered with the nearest one, not with the names of forty."""
+        """Answer an unknown command with the nearest one instead of the whole list."""
         if action.dest == COMMAND and action.choices is not None and value not in action.choices:
             if value in NEEDED:
                 why = say("parts.command", name=value, folder=lacking(value))
@@ -104,19 +106,19 @@ class _Parser(argparse.ArgumentParser):
 
 
 def number(text: str) -> int:
-    """A number from 1. Raises ArgumentTypeError."""
+    """Parse an integer of at least 1. Raises ArgumentTypeError."""
     if not (text.isascii() and text.isdigit() and int(text)):
         raise argparse.ArgumentTypeError(say("cli.number"))
     return int(text)
 
 
 def add_json(command: argparse.ArgumentParser) -> None:
-    """Let the command print JSON, a line each."""
+    """Add the `--json` option, with which a command prints one JSON object per line."""
     command.add_argument("--json", action="store_true", help=say("cli.option.json"))
 
 
 def parser() -> argparse.ArgumentParser:
-    """The parser of the whole command line. The command's name is in `name`."""
+    """Build the parser of the whole command line. The parsed command is in `name`."""
     whole = _Parser(prog="opengui", description=say("cli.about"))
     whole.add_argument(ENV_FILE, dest="settings_file", type=Path, metavar="FILE", help=say("cli.option.env_file"))
     whole.add_argument("--version", action=_Version, nargs=0, help=say("cli.option.version"))

@@ -1,4 +1,4 @@
-"""`opengui password`: makes what CONSOLE_PASSWORD is set to."""
+"""The `opengui password` command: creates the hash to set as CONSOLE_PASSWORD."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from bot.web.passwords import Password, UnfitPassword
 from devices.wording import said, sentence_of
 
 NEW_BYTES = 18
-"""24 characters that nobody guesses."""
+"""Bytes of a generated password: 24 characters, too many to guess."""
 
 
 async def password(options: argparse.Namespace, settings: Settings) -> int:
-    """Ask for a password, or make one and show it once; print its hash alone to standard output."""
+    """Ask for a password, or generate one and show it once; print the setting with its hash to standard output."""
     del options, settings
     chosen = _asked(f"{say('cli.password.ask')} ")
     if not chosen:
@@ -38,5 +38,5 @@ async def password(options: argparse.Namespace, settings: Settings) -> int:
 
 
 def _asked(prompt: str) -> str:
-    """What is typed, unseen; from a pipe its first line."""
+    """Read a password without echo; from a pipe, its first line."""
     return getpass.getpass(prompt) if sys.stdin.isatty() else sys.stdin.readline().rstrip("\r\n")

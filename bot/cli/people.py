@@ -1,6 +1,6 @@
-"""`opengui pair`, `token`, `tokens` and `signout`: who is let in, by what, and that everybody signs in again.
+"""The commands `pair`, `token`, `tokens` and `signout`, which decide who is let in and sign everybody out.
 
-All of it is asked of the running service: codes and sessions are in its memory, and open pages are cut off at once.
+All of them ask the running service: codes and sessions are in its memory, and open pages are disconnected at once.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _TOKENS: Final = "/api/console/tokens"
 
 
 async def pair(options: argparse.Namespace, settings: Settings) -> int:
-    """Tell who waits, or let in who has this code. Raises Refused and ServiceGone."""
+    """Print who is waiting to be paired, or let in the person with the given code. Raises Refused and ServiceGone."""
     async with service_of(settings, say("cli.pair.away")) as remote:
         told = await (remote.send(_PAIRING, code=options.code) if options.code else remote.read(_PAIRING))
     print(told["text"])
@@ -29,7 +29,7 @@ async def pair(options: argparse.Namespace, settings: Settings) -> int:
 
 
 async def token(options: argparse.Namespace, settings: Settings) -> int:
-    """Make or revoke one. The secret alone goes to standard output. Raises Refused and ServiceGone."""
+    """Create or revoke an API token. Only the secret goes to standard output. Raises Refused and ServiceGone."""
     async with service_of(settings, say("cli.token.away")) as remote:
         if options.what == "revoke":
             print((await remote.send(f"{_TOKENS}/{quote(options.token, safe='')}/revoke"))["text"])
@@ -50,14 +50,14 @@ async def token(options: argparse.Namespace, settings: Settings) -> int:
 
 
 async def tokens(options: argparse.Namespace, settings: Settings) -> int:  # noqa: ARG001 - it has no options
-    """List them. Raises ServiceGone."""
+    """List the API tokens. Raises ServiceGone."""
     async with service_of(settings, say("cli.token.away")) as remote:
         print((await remote.read(_TOKENS))["text"])
     return OK
 
 
 async def signout(options: argparse.Namespace, settings: Settings) -> int:  # noqa: ARG001 - it has no options
-    """End every session of the console. Raises ServiceGone."""
+    """End all console sessions. Raises ServiceGone."""
     async with service_of(settings, say("cli.signout.away")) as remote:
         ended = (await remote.send("/api/sign-out", others=True))["ended"]
     print(say("cli.signout.done", number=ended))

@@ -1,4 +1,4 @@
-"""`opengui phone`: virtual phones of their own, for whoever wants some to try things on."""
+"""The `opengui phone` command: runs virtual phones for trying things out."""
 
 from __future__ import annotations
 
@@ -15,7 +15,9 @@ from devices.wording import said
 
 
 async def phone(options: argparse.Namespace, settings: Settings) -> int:
-    """Serve the phones until a signal. They are connected to the first of the adb servers, unless one was named."""
+    """Serve virtual phones until a signal. They connect to the first adb server in the settings unless an option names
+    another.
+    """
     part = virtual_phones()
     if part is None or not is_installed(Extra.VIRTUAL_PHONE):
         why = said(lack_of(Extra.VIRTUAL_PHONE)) if part is not None else say("cli.phone.failed", problem=ABSENT)

@@ -1,4 +1,4 @@
-"""Asks whoever sits at the terminal, while what happens to the task goes on being shown."""
+"""Asks a task's questions at the terminal while the task's progress continues to be printed."""
 
 from __future__ import annotations
 
@@ -15,28 +15,32 @@ from agent.questions import ALLOW, ALLOW_FOR_TASK, DENY, DONE, QuestionKind
 from bot.texts import say
 
 Give = Callable[[str, str | None], Awaitable[str]]
-"""Gives an answer to the question with this id, None when nobody will answer; "" when it was taken, else why not."""
+"""Answers the question with this id, or with None says that no answer will come. Returns "" if it was accepted,
+otherwise why not.
+"""
 
 _WORDS: Final = frozenset({ALLOW, DENY, DONE})
-"""Choices that have a name in every language; others are the model's own."""
+"""Choices with a name in every language; all others come from the model."""
 _LINE: Final = 4096
-"""Bytes of a line that a terminal takes (termios(3), canonical mode)."""
+"""Bytes of a line that a terminal accepts (termios(3), canonical mode)."""
 
 
 def somebody_is_there() -> bool:
-    """Whether a question that is printed is seen, and what is typed then comes here: not from the background."""
+    """Whether a person can see a printed question and type an answer: standard input and output are a terminal, and
+    this process is in its foreground.
+    """
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         return False
     try:
         return os.tcgetpgrp(sys.stdin.fileno()) == os.getpgrp()
     except OSError:
-        return False  # a terminal that is not ours
+        return False  # the terminal of another session
 
 
 class Prompt:
-    """The questions of one task at a terminal: one is open at a time, the others wait for their turn.
+    """The prompt for one task's questions at a terminal: one is open at a time, the others wait.
 
-    `give` is told what was typed. A question is over as soon as its run goes on, whoever has answered it.
+    `give` receives what was typed. A question closes as soon as its run continues, even if it was answered elsewhere.
     """
 
     def __init__(self, give: Give) -> None:
@@ -46,19 +50,19 @@ class Prompt:
         self._asking: asyncio.Task[None] | None = None
 
     def ask(self, question: dict[str, Any]) -> None:
-        """Ask this next, a line of the kind `question`."""
+        """Ask this event of type `question` when the ones before it are done."""
         self._waiting.append(question)
         self._next()
 
     async def goes_on(self, part: str) -> None:
-        """The run of this part of the task goes on or has ended: what it asked needs no answer any more."""
+        """Drop the questions of a part of the task whose run continued or ended; they no longer need an answer."""
         self._waiting = deque(one for one in self._waiting if one.get("part", "") != part)
         if self._open is not None and self._open.get("part", "") == part:
             await self.close()
             self._next()
 
     async def close(self) -> None:
-        """Stop asking; the terminal is as it was before."""
+        """Stop asking and restore the terminal."""
         if self._asking is None:
             return
         asking, self._asking, self._open = self._asking, None, None
@@ -68,7 +72,7 @@ class Prompt:
         await asyncio.wait([asking])
 
     def again(self) -> None:
-        """Something was shown in between: show what is asked once more."""
+        """Show the open question again after other output was printed."""
         if self._open is not None:
             _show(self._open)
 
@@ -95,7 +99,7 @@ class Prompt:
 
 
 def meant(line: str, question: dict[str, Any]) -> str:
-    """What was typed as an answer: the number of a choice stands for it. A secret stays as it is."""
+    """Turn a typed line into an answer: the number of a choice becomes the choice. A secret is not changed."""
     if question["kind"] == QuestionKind.SECRET:
         return line
     word = line.strip()
@@ -124,8 +128,8 @@ def _named(choice: str, question: dict[str, Any]) -> str:
 
 
 async def typed(question: dict[str, Any]) -> str | None:
-    """Ask, and read the next line that is typed; None for the end of input. What was typed before the question was
-    shown is dropped: nobody allows what he has not read.
+    """Show the question and read the next typed line, None at the end of input. Anything typed before the question was
+    shown is dropped, so that only what was read can be allowed.
     """
     loop, number = asyncio.get_running_loop(), sys.stdin.fileno()
     there: asyncio.Future[None] = loop.create_future()
@@ -153,7 +157,7 @@ def _fresh(terminal: int) -> Iterator[None]:
 
 @contextmanager
 def _unseen(terminal: int) -> Iterator[None]:
-    """Nothing that is typed is shown but the end of its line, as getpass has it."""
+    """Hide what is typed except for the end of the line, like getpass."""
     before = termios.tcgetattr(terminal)
     quiet = before[:]
     quiet[3] = quiet[3] & ~termios.ECHO | termios.ECHONL

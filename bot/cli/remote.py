@@ -1,4 +1,4 @@
-"""A running service, reached through its console on loopback."""
+"""Connects the command line to a running service, through its console on loopback."""
 
 from __future__ import annotations
 
@@ -23,28 +23,28 @@ if TYPE_CHECKING:
 
 CONNECT_S = 3.0
 FIRST_PAUSE_S, LAST_PAUSE_S = 0.05, 0.5
-"""Seconds between two looks for a service that is starting."""
+"""Seconds between two attempts to reach a service that is starting."""
 LINE_LIMIT = 1024 * 1024
-"""Bytes of one line of events; a summary with data is far below."""
+"""Bytes of one line of events; a summary with data is far smaller."""
 
 
 LATEST = "latest"
-"""For the API the task that is meant where none is named."""
+"""The API's name for the task that a command means if it names none."""
 
 
 class Remote:
-    """The service's door for the command line."""
+    """A running service, as the command line sees it."""
 
     def __init__(self, session: aiohttp.ClientSession) -> None:
         self._session = session
 
     async def start(self, draft: TaskDraft, files: Sequence[Attachment] = ()) -> str:
-        """Give a task; its number. Raises Refused and ServiceGone."""
+        """Start a task and return its number. Raises Refused and ServiceGone."""
         given = [{"name": file.name, "content": await self._hand_in(file)} for file in files]
         return str((await self.send("/api/v1/tasks", files=given, **body_of(draft)))["id"])
 
     async def events(self, task: str) -> AsyncIterator[dict[str, Any]]:
-        """The events of a task from its first one on, as plain objects. Raises Refused."""
+        """Yield the events of a task from the first one, as plain objects. Raises Refused."""
         form = {"Accept": "application/x-ndjson"}
         async with self._session.get(f"{task_path(task)}/events", headers=form) as response:
             if response.status != 200:
@@ -59,7 +59,9 @@ class Remote:
             return str((await response.json())["content"])
 
     async def answer(self, task: str, question: str, text: str | None) -> str:
-        """Answer a question of a task; None says that nobody will. "" when it was taken, else the reason why not."""
+        """Answer a question of a task; None means that no answer will come. Returns "" if it was accepted, otherwise
+        the reason.
+        """
         import aiohttp  # noqa: PLC0415 - see running_service
 
         try:
@@ -75,12 +77,12 @@ class Remote:
         await self.send(f"{task_path(task)}/cancel")
 
     async def read(self, path: str) -> dict[str, Any]:
-        """What it answers at an address of a part. Raises ServiceGone."""
+        """Get the JSON at a path of the API. Raises ServiceGone."""
         async with self._session.get(path) as response:
             return await _answer(response)
 
     async def send(self, path: str, method: str = "POST", **body: object) -> dict[str, Any]:
-        """Have it do something; what it answers. Raises Refused and ServiceGone."""
+        """Send a request that changes something and return the JSON reply. Raises Refused and ServiceGone."""
         async with self._session.request(method, path, json=body) as response:
             if not response.ok:
                 raise await _refusal(response)
@@ -88,7 +90,9 @@ class Remote:
             return done
 
     async def change_schedule(self, verb: str, number: str) -> str:
-        """Pause, resume, revoke or remove a schedule; what is told of that. Raises Refused and ServiceGone."""
+        """Pause, resume, revoke or remove a schedule and return the confirmation text. Raises Refused and
+        ServiceGone.
+        """
         path = f"/api/v1/schedules/{quote(number, safe='')}"
         if verb == "remove":
             await self.send(path, "DELETE")
@@ -96,41 +100,43 @@ class Remote:
         return str((await self.send(f"{path}/{verb}"))["told"])
 
     async def change_skill(self, verb: str, name: str, new: str) -> str:
-        """Delete, rename or restore a skill; what is told of that. Raises Refused and ServiceGone."""
+        """Delete, rename or restore a skill and return the confirmation text. Raises Refused and ServiceGone."""
         path = f"/api/v1/skills/{quote(name, safe='')}"
         if verb == "restore":
             return str((await self.send(f"{path}/restore", version=new))["told"])
         if verb == "rename":
             await self.send(path, "PATCH", name=new)
             return say("skills.renamed", name=name.lower(), new=new.lower())
-        # Here and not above: a list of tasks needs no skills.
+        # Imported here so that a list of tasks loads no skills.
         from bot.commands.skills import removed_words  # noqa: PLC0415 - see above
 
         return removed_words(name.lower(), (await self.send(path, "DELETE"))["planned"])
 
     async def draft_skill(self, task: str, name: str, given: dict[str, str] | None) -> dict[str, Any]:
-        """What would be saved of a task: its `id`, and as `told` for a person. Raises Refused and ServiceGone."""
+        """Return the skill that would be saved from a task: its `id`, `name`, and description for a person as `told`.
+        Raises Refused and ServiceGone.
+        """
         return await self.send("/api/v1/skills/drafts", task=task, name=name, parameters=given)
 
     async def save_skill(self, draft: str) -> str:
-        """Save what was shown; what is told of that. Raises Refused and ServiceGone."""
+        """Save a drafted skill and return the confirmation text. Raises Refused and ServiceGone."""
         return str((await self.send(f"/api/v1/skills/drafts/{draft}/save"))["told"])
 
     async def screen(self, phone: str) -> bytes:
-        """What a phone shows, as a JPEG. Raises Refused and ServiceGone."""
+        """Return a phone's current screen as a JPEG. Raises Refused and ServiceGone."""
         async with self._session.get(f"/api/v1/phones/{quote(phone, safe='')}/screen") as response:
             if response.status != 200:
                 raise await _refusal(response)
             return await response.read()
 
     async def questions(self) -> list[dict[str, Any]]:
-        """Everything that is asked and not answered. Raises ServiceGone."""
+        """List the open questions of all tasks. Raises ServiceGone."""
         async with self._session.get("/api/state") as response:
             asked: list[dict[str, Any]] = (await _answer(response))["questions"]
             return asked
 
     async def task(self, name: str) -> tuple[dict[str, Any], list[dict[str, Any]]]:
-        """A task and its steps. Raises Refused when there is none of this number."""
+        """Return a task and its steps. Raises Refused if no task has this number."""
         path = task_path(name)
         async with self._session.get(path) as response:
             if response.status != 200:
@@ -142,12 +148,12 @@ class Remote:
         ]
 
     async def tasks(self) -> list[dict[str, Any]]:
-        """The latest tasks, a hundred at most. Raises ServiceGone."""
+        """List the latest tasks, at most 100. Raises ServiceGone."""
         async with self._session.get("/api/v1/tasks", params={"limit": "100"}) as response:
             return [_task(info) for info in (await _answer(response))["data"]["items"]]
 
     async def log(self, lines: int, *, follow: bool) -> AsyncIterator[str]:
-        """The last lines of its log; with `follow` those to come as well. Raises ServiceGone."""
+        """Yield the last lines of the service's log; with `follow`, new ones as well. Raises ServiceGone."""
         asked = {"lines": str(lines), "follow": "1" if follow else "0"}
         async with self._session.get("/api/logs", params=asked) as response:
             if response.status != 200:
@@ -156,24 +162,24 @@ class Remote:
                 yield line.decode(errors="replace")
 
     async def usage(self, by: str, days: int) -> list[dict[str, Any]]:
-        """What was used, as rows. Raises ServiceGone."""
+        """List the usage of the last days as rows, grouped by `by`. Raises ServiceGone."""
         return await self._listed("/api/v1/statistics", by=by, days=str(days))
 
     async def phones(self) -> list[dict[str, Any]]:
-        """The phones. Raises ServiceGone."""
+        """List the phones. Raises ServiceGone."""
         return await self._listed("/api/v1/phones")
 
     async def schedules(self) -> list[dict[str, Any]]:
-        """What is given again at set times. Raises ServiceGone."""
+        """List the schedules. Raises ServiceGone."""
         found = await self._listed("/api/v1/schedules", limit="100")
         return [one | {"schedule": one["id"], "person": one["person_name"]} for one in found]
 
     async def skills(self) -> list[dict[str, Any]]:
-        """The skills, with what their runs have come to. Raises ServiceGone."""
+        """List the skills with the figures of their runs. Raises ServiceGone."""
         return await self._listed("/api/v1/skills")
 
     async def health(self) -> dict[str, Any]:
-        """What `/healthz` tells. Raises ServiceGone."""
+        """Return the JSON of `/healthz`. Raises ServiceGone."""
         async with self._session.get("/healthz") as response:
             if response.content_type != "application/json":
                 raise ServiceGone(await _sentence(response))
@@ -181,7 +187,7 @@ class Remote:
             return body
 
     async def _listed(self, path: str, **asked: str) -> list[dict[str, Any]]:
-        """A list of the API, page by page."""
+        """Read all pages of a list of the API."""
         rows: list[dict[str, Any]] = []
         cursor: str | None = ""
         while cursor is not None:
@@ -194,9 +200,9 @@ class Remote:
 
 @asynccontextmanager
 async def running_service(data_dir: Path) -> AsyncIterator[Remote | None]:
-    """The service that owns the data directory, None when none answers. One that is just starting is waited for.
+    """Yield the service that owns the data directory, or None if none answers; wait for one that is starting.
 
-    Raises ServiceGone when it goes away while it is used.
+    Raises ServiceGone if it goes away while in use.
     """
     note = await asyncio.to_thread(handover.read, data_dir)
     pause = FIRST_PAUSE_S
@@ -207,7 +213,7 @@ async def running_service(data_dir: Path) -> AsyncIterator[Remote | None]:
     if note is None:
         yield None
         return
-    # Here and not above: without a service there is nobody to ask over HTTP.
+    # Imported here because without a service no HTTP client is needed.
     import aiohttp  # noqa: PLC0415 - see above
 
     async with aiohttp.ClientSession(
@@ -228,24 +234,24 @@ async def running_service(data_dir: Path) -> AsyncIterator[Remote | None]:
 
 
 def task_path(task: str) -> str:
-    """Where a task is in the API, by its number; "" for the one that is meant where none is named."""
+    """Return the API path of a task by its number; "" is the latest one."""
     return f"/api/v1/tasks/{quote(task.removeprefix('#') or LATEST, safe='')}"
 
 
 def body_of(draft: TaskDraft) -> dict[str, Any]:
-    """A task as the API takes it."""
+    """Return a task draft in the API's form."""
     skill = {} if draft.skill is None else {"skill": draft.skill.name, "arguments": dict(draft.skill.arguments)}
     form = {} if draft.result_schema is None else {"result_schema": draft.result_schema.document}
     return {"text": draft.text, "phone": draft.device, **skill, **form, **draft.options.model_dump()}
 
 
 def _task(info: dict[str, Any]) -> dict[str, Any]:
-    """A task of the API in the words of the command line."""
+    """Return a task of the API with the command line's field names."""
     return info | {"task": info["id"], "frame": info["picture"], "person": info["person_name"]}
 
 
 async def _answer(response: aiohttp.ClientResponse) -> dict[str, Any]:
-    """Its JSON. Raises ServiceGone for a refusal."""
+    """Return the JSON of a response. Raises ServiceGone if it is a refusal."""
     if response.status != 200:
         raise ServiceGone(await _sentence(response))
     found: dict[str, Any] = await response.json()
@@ -253,7 +259,7 @@ async def _answer(response: aiohttp.ClientResponse) -> dict[str, Any]:
 
 
 async def _refusal(response: aiohttp.ClientResponse) -> Refused | ServiceGone:
-    """Why it does not do it: by what was asked (4xx), or because it cannot do it now."""
+    """The error for a refused request: Refused if the request was at fault (4xx), ServiceGone if the service was."""
     why = await _sentence(response)
     return Refused(why) if response.status < 500 else ServiceGone(why)
 

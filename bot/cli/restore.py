@@ -1,4 +1,4 @@
-"""`opengui restore`: a backup becomes what the service goes on with, once somebody has seen what it brings."""
+"""The `opengui restore` command: replaces the service's data with a backup, after showing what it contains."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ from bot.store.restore import ASIDE, unpacked
 from bot.texts import say
 
 TEXT_SHOWN = 200
-"""Characters of a task."""
+"""Characters of a task that are shown."""
 
 
 async def restore(options: argparse.Namespace, settings: Settings) -> int:
-    """Say what the backup brings, ask, put it in place, and say where the former databases are."""
+    """Show what the backup contains, ask, restore it, and print where the former databases are kept."""
     file = Path(options.file)
     with unpacked(settings.data_dir, file, SETTINGS_NAME, WRITTEN) as backup:
         print(say("cli.restore.brings", file=file))
@@ -45,7 +45,7 @@ async def restore(options: argparse.Namespace, settings: Settings) -> int:
         if not options.yes and not _agreed():
             print(say("cli.restore.left"))
             return USAGE
-        # Ctrl-C at the question is heard here, whatever was typed behind it.
+        # Lets a Ctrl-C at the question take effect here, whatever was typed after it.
         await asyncio.sleep(0)
         url = record_url(settings)
         former = None if not url else await _restore_to(url, backup.folder, settings.data_dir)
@@ -60,8 +60,8 @@ async def restore(options: argparse.Namespace, settings: Settings) -> int:
 
 
 async def _restore_to(url: str, folder: Path, directory: Path) -> Path:
-    """Replace a record in PostgreSQL, of which a copy is kept before; returns the folder with that. Raises StoreError;
-    the record is then as it was.
+    """Replace the record in PostgreSQL after copying it; returns the folder with the copy. Raises StoreError, in which
+    case the record is unchanged.
     """
     from bot.store.postgresql.copying import copy_in, copy_out  # noqa: PLC0415 - an extra
     from bot.store.postgresql.database import PostgresDatabase  # noqa: PLC0415 - the same
@@ -75,7 +75,7 @@ async def _restore_to(url: str, folder: Path, directory: Path) -> Path:
 
 
 def _set_in_console(values: Mapping[str, str], model: type[Settings]) -> Iterator[str]:
-    """What the settings file of the backup says, without its secrets."""
+    """The lines of the backup's settings file, with secrets hidden."""
     hidden = secret_names(model)
     yield from (f"{name.upper()} = {'••••••' if name in hidden else value}" for name, value in sorted(values.items()))
 
@@ -101,7 +101,7 @@ def _told(brings: Brought) -> Iterator[str]:
 
 
 def _part(name: str, lines: Iterable[str]) -> Iterator[str]:
-    """A heading with its lines, also when there are none. What is in a file breaks and turns round no line."""
+    """A heading with its lines, also if there are none. Text from the backup can neither break nor reverse a line."""
     kept = list(lines)
     yield say(f"cli.restore.part.{name}", number=len(kept))
     yield from (f"  {on_one_line(line)}" for line in kept)

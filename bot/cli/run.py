@@ -1,4 +1,4 @@
-"""`opengui run`: the service."""
+"""The `opengui run` command: runs the service."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from devices.wording import said, sentence_of
 
 
 async def run(options: argparse.Namespace, settings: Settings) -> int:
-    """Serve until a signal. The console's address goes to standard output, for the operator to open."""
+    """Run the service until a signal. The console's address is printed to standard output for the operator to open."""
     del options
     keep_small()
     terminal = copy_context()
-    with speaking(ENGLISH):  # whoever talks to people says in which language; the log has one
+    with speaking(ENGLISH):  # texts for people set their own language; the log has one
         try:
             await serve(settings, installed(), announce=lambda address: terminal.run(_announce, address))
         except UnreachableError as error:
@@ -35,7 +35,7 @@ def _complain(error: UnreachableError) -> None:
 
 
 def _announce(address: str) -> None:
-    """Print the address, on a terminal in a box, so that it is seen among the lines of the log."""
+    """Print the address, on a terminal in a box, so that it stands out from the log."""
     if not sys.stdout.isatty():
         print(say("cli.console", address=address), flush=True)
         return

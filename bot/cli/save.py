@@ -1,4 +1,4 @@
-"""`opengui save TASK as NAME`: a task that went well becomes a skill, once somebody has seen what would be saved."""
+"""The `opengui save TASK as NAME` command: saves a successful task as a skill, after showing what would be saved."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _TASK: Final = re.compile(r"#?\d{1,18}(\.[^\s.]{1,64})?")
 
 
 async def save(options: argparse.Namespace, settings: Settings) -> int:
-    """Ask the running service, or do it here. Raises Refused."""
+    """Save a task as a skill, in the running service or in this process. Raises Refused."""
     words = [options.task, *options.run]
     task = words.pop(0).removeprefix("#") if _TASK.fullmatch(words[0]) else LATEST
     named = words[0] in {"as", "为"}

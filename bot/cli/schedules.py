@@ -1,4 +1,4 @@
-"""`opengui schedule` and `schedules`: a plan is made; what is given again at set times, and how that is changed."""
+"""The commands `opengui schedule` and `schedules`: create, list and change plans that run at set times."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _LIST: Final = frozenset({"list", "列表"})
 
 
 async def schedule(options: argparse.Namespace, settings: Settings) -> int:
-    """Have the running service keep a plan, or do what `schedules` does. Raises Refused and ServiceGone."""
+    """Create a schedule in the running service, or do what `schedules` does. Raises Refused and ServiceGone."""
     typed = options.text.strip()
     if typed.casefold() in _LIST:
         return await _listed(settings, as_json=False)
@@ -40,7 +40,9 @@ async def schedule(options: argparse.Namespace, settings: Settings) -> int:
 
 
 async def planned(options: argparse.Namespace, typed: str, example: str, remote: Remote) -> dict[str, Any]:
-    """A plan (`every 2h do …`) as the API takes it, for the phone of the options. Raises Refused and ServiceGone."""
+    """Return a plan (`every 2h do …`) in the API's form, for the phone in the options. Raises Refused and
+    ServiceGone.
+    """
     if (found := plan_in(typed)) is None:
         raise Refused(say("schedule.bad.form", example=example))
     when, order = found
@@ -56,7 +58,9 @@ async def planned(options: argparse.Namespace, typed: str, example: str, remote:
 
 
 async def schedules(options: argparse.Namespace, settings: Settings) -> int:
-    """Ask the running service, or read the data directory. Raises Refused for a change that is not done."""
+    """List or change schedules, in the running service or the data directory. Raises Refused if a change is not
+    made.
+    """
     if options.change and options.change[0].casefold() not in _LIST:
         return await _changed(options.change, settings)
     return await _listed(settings, as_json=options.json)
@@ -84,7 +88,7 @@ async def _rows(settings: Settings) -> list[dict[str, Any]]:
     async with running_service(settings.data_dir) as remote:
         if remote is not None:
             return await remote.schedules()
-    # Here and not above: who asks a service reads no database.
+    # Imported here so that asking a service loads no database.
     from bot.views.tasks import schedule_json  # noqa: PLC0415 - see above
 
     async with own_store(settings) as store:
@@ -96,7 +100,7 @@ def _line(row: dict[str, Any]) -> str:
     when = say("cli.schedules.paused") if row["paused"] else f"{due:%Y-%m-%d %H:%M} ({row['zone']})"
     text = " ".join(row["text"].split())[:80]
     if row["watch"] is not None:
-        # Here and not above: few lists have one.
+        # Imported here because few lists have a watch.
         from bot.cards.watch import watch_line  # noqa: PLC0415 - see above
         from bot.domain.watch import Watch  # noqa: PLC0415 - see above
 

@@ -1,4 +1,4 @@
-"""`opengui screen`: what a phone shows now, as a file."""
+"""The `opengui screen` command: saves a phone's current screen to a file."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ STANDARD_OUTPUT: Final = "-"
 
 
 async def screen(options: argparse.Namespace, settings: Settings) -> int:
-    """Write the picture. Raises Refused and ServiceGone."""
+    """Write the screenshot. Raises Refused and ServiceGone."""
     async with service_of(settings) as remote:
         phone = options.device or await _meant(remote)
         picture = await remote.screen(phone)
@@ -36,7 +36,7 @@ async def screen(options: argparse.Namespace, settings: Settings) -> int:
 
 
 async def _meant(remote: Remote) -> str:
-    """The only phone, else the one of the task that is meant where none is named. Raises Refused."""
+    """Choose the only phone, or else the latest task's. Raises Refused."""
     phones: dict[str, str] = {row["id"]: row["name"] for row in await remote.phones()}
     if not phones:
         raise Refused(say("phone.none"))

@@ -1,4 +1,4 @@
-"""`opengui service install` and `uninstall`: tell what would be done, and do it with `--apply`."""
+"""The `opengui service install` and `uninstall` commands: show what would be done, and do it with `--apply`."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ MARKS = {State.RIGHT: "=", State.MISSING: "+", State.CHANGED: "!", State.SKIPPED
 
 
 async def service(options: argparse.Namespace, settings: Settings) -> int:
-    """One line for each step. The exit code is 0 unless something could not be done."""
-    # The file is taken over as it is written.
+    """Print one line per step. The exit code is 0 unless a step failed."""
+    # The settings file is taken over as it is written.
     return await asyncio.to_thread(_service, options, settings.file)
 
 
@@ -48,7 +48,9 @@ def _service(options: argparse.Namespace, env: Path) -> int:
 
 
 def _carry_out(steps: Sequence[Step], *, apply: bool, overwrite: bool) -> int:
-    """Returns how many files differ and were left. Raises Failed at the first step that cannot be done."""
+    """Show and, with `apply`, carry out the steps; returns how many changed files were left alone. Raises Failed at the
+    first step that fails.
+    """
     left = 0
     for step in steps:
         state = step.look()

@@ -1,4 +1,4 @@
-"""`opengui show`: one task from its text to its result, with each step."""
+"""The `opengui show` command: prints one task, from its text through each step to its result."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from bot.texts import say
 
 
 async def show(options: argparse.Namespace, settings: Settings) -> int:
-    """Ask the running service, or read the data directory. Raises Refused for a task that is not known."""
+    """Print a task from the running service or the data directory. Raises Refused if the task does not exist."""
     task, steps = await _found(options.task, settings)
     if options.json:
         print(json.dumps(task | {"steps": steps}, ensure_ascii=False))
@@ -30,7 +30,7 @@ async def show(options: argparse.Namespace, settings: Settings) -> int:
     print(f"  {on_one_line(' '.join(task['text'].split()))}")
     summary, data = task["summary"] or "", task["data"] or ""
     if steps and steps[-1]["summary"] == summary:
-        steps = steps[:-1]  # it says the result, which stands below
+        steps = steps[:-1]  # it repeats the result, which is printed below
     for step in steps:
         where = f"{step['phone']}: " if step["part"] else ""
         what = on_one_line(step["summary"])
@@ -49,7 +49,7 @@ async def _found(wished: str, settings: Settings) -> tuple[dict[str, Any], list[
             if not name:
                 raise Refused(say("cli.tasks.none"))
             return await remote.task(name)
-    # Here and not above: who asks a service reads no database.
+    # Imported here so that asking a service loads no database.
     from bot.views.tasks import step_json, task_json  # noqa: PLC0415 - see above
 
     async with own_store(settings) as store:

@@ -1,4 +1,4 @@
-"""`opengui skill NAME key=value …`: a skill as one task, told and ended as that of `opengui do`."""
+"""The `opengui skill NAME key=value …` command: runs a skill as one task, shown like that of `opengui do`."""
 
 from __future__ import annotations
 
@@ -11,24 +11,26 @@ from bot.texts import say
 
 
 async def skill(options: argparse.Namespace, settings: Settings) -> int:
-    """Hand it to the running service, or do it here."""
+    """Hand the skill's task to the running service, or run it in this process."""
     draft = draft_of_words(options.skill, " ".join(map(quoted, options.values)), options.device)
-    # Here and not above: a plan with a skill is given to nobody yet.
+    # Imported here because a plan with a skill uses this module but does not start a task yet.
     from bot.cli.do import give  # noqa: PLC0415 - see above
 
     return await give(draft, options, settings)
 
 
 def draft_of_words(name: str, values: str, device: str = "") -> TaskDraft:
-    """The task that follows a skill, with what is written behind its name."""
+    """Return the task that runs a skill, with what was typed after its name."""
     arguments, left = arguments_in(values)
-    # Words that are no arguments are for a model.
+    # Words that are not arguments are left for a model to interpret.
     text = say("skills.wish_with", name=name.lower(), values=values) if left else ""
     return TaskDraft(text, device, skill=SkillCall(name, arguments))
 
 
 def quoted(value: str) -> str:
-    """A `key=value` of the shell as it is typed in a chat: a value with blanks in quotes, of a kind that it has not."""
+    """Quote a `key=value` argument of the shell as it would be typed in a chat, in quotes that the value does not
+    contain.
+    """
     name, equals, text = value.partition("=")
     pairs = (('"', '"'), ("'", "'"), ("“", "”"))
     first, last = next((pair for pair in pairs if pair[1] not in text), pairs[0])

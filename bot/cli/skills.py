@@ -1,4 +1,4 @@
-"""`opengui skills`: the skills that there are, and the folders that cannot be used; and how they are changed."""
+"""The `opengui skills` command: lists and changes the skills, and reports folders that cannot be used."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from devices.wording import said, sentence_of
 
 
 async def skills(options: argparse.Namespace, settings: Settings) -> int:
-    """Read the folders, one line for each; or bring one in, rename or delete one."""
+    """List the skills, one line each; or import, rename, restore or delete one."""
     match options.change:
         case ["import", folder]:
             return await _bring(Path(folder), settings)
@@ -51,7 +51,7 @@ async def skills(options: argparse.Namespace, settings: Settings) -> int:
 
 
 async def _figures(settings: Settings, recorded: Sequence[Skill]) -> dict[str, SkillFigures | None]:
-    """What the runs of these have come to: by the running service, else by the data directory."""
+    """The figures of these skills' runs, from the running service or the data directory."""
     if not recorded:
         return {}
     async with running_service(settings.data_dir) as remote:
@@ -69,7 +69,7 @@ async def _change(verb: str, name: str, new: str, settings: Settings) -> int:
 
 
 async def _bring(folder: Path, settings: Settings) -> int:
-    # Here and not above: a list of folders loads no agent.
+    # Imported here so that listing folders loads no agent.
     from bot.wiring.team import skills_of  # noqa: PLC0415 - see above
 
     library: Skills = await asyncio.to_thread(skills_of, settings)
@@ -80,6 +80,6 @@ async def _bring(folder: Path, settings: Settings) -> int:
         return USAGE
     async with running_service(settings.data_dir) as remote:
         if remote is not None:
-            await remote.skills()  # which reads the folders again
+            await remote.skills()  # reads the folders again
     print(say("cli.skills.brought", name=name))
     return OK

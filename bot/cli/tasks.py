@@ -1,4 +1,4 @@
-"""`opengui tasks`: what was asked lately, and how it stands."""
+"""The `opengui tasks` command: lists the latest tasks with their states."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from bot.texts import say
 
 
 async def tasks(options: argparse.Namespace, settings: Settings) -> int:
-    """Ask the running service, or read the data directory."""
+    """List the tasks from the running service or the data directory."""
     rows = (await _rows(settings, options.limit))[: options.limit]
     for row in rows:
         if options.json:
@@ -32,7 +32,7 @@ async def _rows(settings: Settings, limit: int) -> list[dict[str, Any]]:
     async with running_service(settings.data_dir) as remote:
         if remote is not None:
             return await remote.tasks()
-    # Here and not above: who asks a service reads no database.
+    # Imported here so that asking a service loads no database.
     from bot.views.tasks import task_json  # noqa: PLC0415 - see above
 
     async with own_store(settings) as store:

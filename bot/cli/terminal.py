@@ -1,5 +1,5 @@
-"""The terminal: its language, columns in which a Chinese character takes the room of two letters, and a reader that
-closes the pipe.
+"""Properties of the terminal: its language, its colours, its columns (a Chinese character takes two), and a closed
+pipe.
 """
 
 from __future__ import annotations
@@ -22,17 +22,17 @@ from bot.texts import LANGUAGES, language_of
 
 
 def cells_of(text: str) -> int:
-    """How many cells of a terminal the text takes."""
+    """Return how many terminal cells the text takes."""
     return sum(2 if unicodedata.east_asian_width(sign) in {"W", "F"} else 1 for sign in text)
 
 
 def padded(text: str, width: int) -> str:
-    """The text with blanks behind it up to that many cells."""
+    """Return the text, padded with spaces to that many cells."""
     return text + " " * max(0, width - cells_of(text))
 
 
 class Style(StrEnum):
-    """How a piece of text looks in a terminal that has colours, as its SGR parameters (ECMA-48)."""
+    """Text styles of a terminal with colours, as SGR parameters (ECMA-48)."""
 
     DIM = "2"
     GOOD = "32"
@@ -55,22 +55,22 @@ STYLE_OF: Final = {
 
 
 def has_colours(environment: Mapping[str, str]) -> bool:
-    """Whether standard output is a terminal that is to have colours (no-color.org)."""
+    """Whether standard output is a terminal whose user wants colours (no-color.org)."""
     return sys.stdout.isatty() and not environment.get("NO_COLOR") and environment.get("TERM") != "dumb"
 
 
 @dataclass(frozen=True, slots=True)
 class Styled:
-    """A piece of text with the style in which a terminal with colours shows it."""
+    """A piece of text with its style, for a terminal with colours."""
 
     text: str
     style: Style
 
 
 def print_styled(*pieces: str | Styled) -> None:
-    """Print the pieces as one line, each in its style where standard output shows colours.
+    """Print the pieces as one line, each in its style if standard output shows colours.
 
-    Only the styles reach a terminal as orders: the text of each piece is made harmless, as everywhere.
+    The styles are the only control sequences that reach the terminal: those in the text of the pieces are removed.
     """
     if not has_colours(os.environ):
         print(*(piece if isinstance(piece, str) else piece.text for piece in pieces), sep="", flush=True)
@@ -84,16 +84,18 @@ def print_styled(*pieces: str | Styled) -> None:
 
 
 CLOSED: Final = 128 + signal.SIGPIPE
-"""What a shell tells of a command that SIGPIPE has ended. Python ignores that signal and gets an error instead."""
+"""The exit code that a shell reports for a command ended by SIGPIPE. Python ignores that signal and gets an error
+instead.
+"""
 
 
 def reader_is_gone() -> bool:
-    """Whether nobody reads any more what is printed: a broken connection to somewhere else is another matter."""
+    """Whether the reader of the output has closed it, as opposed to a broken connection elsewhere."""
     return any(_is_closed(stream) for stream in (sys.stdout, sys.stderr))
 
 
 def leave_quietly() -> int:
-    """Print nothing more: what is still buffered goes nowhere, else Python would complain on its way out."""
+    """Send the remaining buffered output nowhere, because Python would otherwise report an error at exit."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
     for stream in (sys.stdout, sys.stderr):
         if _is_closed(stream):
@@ -103,7 +105,7 @@ def leave_quietly() -> int:
 
 
 def _is_closed(stream: TextIO) -> bool:
-    """The end to write to has an error as soon as the one to read from is closed (poll(2), POLLERR)."""
+    """Whether the reader has closed the stream: the writing end is then in error (poll(2), POLLERR)."""
     asked = select.poll()
     asked.register(stream.fileno(), select.POLLOUT)
     return any(state & select.POLLERR for _, state in asked.poll(0))
@@ -111,17 +113,17 @@ def _is_closed(stream: TextIO) -> bool:
 
 AUTO: Final = "auto"
 _NONE: Final = ("C", "POSIX")
-"""Locales of no language (locale(7)); they may have a codeset behind a dot."""
+"""Locales without a language (locale(7)); a codeset may follow after a dot."""
 _TOLD_BY: Final = ("LC_ALL", "LC_MESSAGES", "LANG")
-"""Where the locale of messages stands, the first one that is set (setlocale(3))."""
+"""Variables with the locale for messages; the first one that is set counts (setlocale(3))."""
 
 _SETTING: Final = re.compile(r"^LANGUAGE=[\"']?(\w+)", re.MULTILINE)
 
 
 def terminal_locale(environment: Mapping[str, str]) -> str:
-    """The locale for messages, such as "zh_CN.UTF-8"; "" when it has no language.
+    """Return the locale for messages, such as "zh_CN.UTF-8"; "" if it has no language.
 
-    LANGUAGE goes first unless there is no locale at all, as GNU gettext has it: a list, the best language first.
+    As in GNU gettext, LANGUAGE (a list, best first) takes precedence unless the locale has no language.
     """
     locale = next((environment[name] for name in _TOLD_BY if environment.get(name)), "")
     if locale.partition(".")[0] in {"", *_NONE}:
@@ -131,12 +133,12 @@ def terminal_locale(environment: Mapping[str, str]) -> str:
 
 
 def terminal_language(setting: str, environment: Mapping[str, str]) -> str:
-    """A language of the catalogue. `setting` is one of them, or anything else to follow the terminal."""
+    """Return a language of the catalogue. Any `setting` that is not one of them means to follow the terminal."""
     return setting if setting in LANGUAGES else language_of(AUTO, terminal_locale(environment).partition(".")[0])
 
 
 def wished(environment: Mapping[str, str], env_file: Path) -> str:
-    """LANGUAGE as the settings will have it; looked up before they are read, since they can be wrong."""
+    """Return LANGUAGE as the settings will have it, read beforehand because the settings may be invalid."""
     if (value := environment.get("LANGUAGE", "").strip()) in {AUTO, *LANGUAGES}:
         return value
     try:

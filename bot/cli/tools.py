@@ -1,4 +1,6 @@
-"""`opengui tools`: the tools that need no phone, which are offered, and what the others lack."""
+"""The `opengui tools` command: lists the tools that need no phone, whether each is offered, and what the others
+lack.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,7 @@ NAME_CELLS: Final = 14
 
 
 async def tools(options: argparse.Namespace, settings: Settings) -> int:
-    """List them, one per line, then the servers and folders of members that cannot be used."""
+    """List the tools, one per line, then the MCP servers and member folders that cannot be used."""
     offer = await tools_here(settings)
     for tool in offer.tools:
         if options.json:

@@ -1,4 +1,4 @@
-"""`opengui usage`: what the tasks of the last days took."""
+"""The `opengui usage` command: prints what the tasks of the last days used."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ LABEL_CELLS = 24
 
 
 async def usage(options: argparse.Namespace, settings: Settings) -> int:
-    """Ask the running service, or read the data directory."""
+    """Print the usage from the running service or the data directory."""
     rows = await _rows(settings, options.by, options.days)
     for row in rows:
         print(json.dumps(row, ensure_ascii=False) if options.json else _line(row, options.by))
@@ -34,7 +34,7 @@ async def _rows(settings: Settings, by: str, days: int) -> list[dict[str, Any]]:
             return await remote.usage(by, days)
     zone = zone_named(settings.time_zone)
     begin, end = last_days(days, time.time(), zone)
-    # Here and not above: who asks a service reads no database.
+    # Imported here so that asking a service loads no database.
     from bot.store.usage import UsageBy  # noqa: PLC0415 - see above
     from bot.views.tasks import usage_json  # noqa: PLC0415 - see above
 

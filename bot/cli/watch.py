@@ -1,4 +1,4 @@
-"""`opengui watch PLAN`: a watch, once somebody has seen what would be read and told."""
+"""The `opengui watch PLAN` command: creates a watch, after showing what would be read and reported."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from bot.texts import say
 
 
 async def watch(options: argparse.Namespace, settings: Settings) -> int:
-    """Have the running service keep it. Raises Refused and ServiceGone."""
+    """Have the running service create the watch. Raises Refused and ServiceGone."""
     example = say("command.watch.example")
     if (found := split_watch(options.text)) is None:
         raise Refused(say("watch.no_condition", example=example))

@@ -1,4 +1,4 @@
-"""What people have written that a backup takes along beside the databases, and how it is listed."""
+"""The files written by people that a backup includes in addition to the databases, and how they are listed."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from bot.store.knowledge import documents_in
 from bot.wiring.parts import tool_servers
 
 WRITTEN: Final = (f"{SKILLS_NAME}/", f"{AGENTS_NAME}/", MCP_NAME, f"{DOCUMENTS_NAME}/")
-"""Their names in a backup and in the data directory; that of a folder ends with a slash."""
+"""Names of these files in a backup and in the data directory; a folder's name ends with a slash."""
 
 
 def written_files(settings: Settings) -> dict[str, Path]:
-    """The files by their names in a backup. Links and hidden files are left out. Reads the disk."""
+    """Return the files by their names in a backup, without links and hidden files. Reads the disk."""
     data = settings.data_dir
     found = {
         f"{name}/{path.relative_to(data / name).as_posix()}": path
@@ -35,9 +35,9 @@ def written_files(settings: Settings) -> dict[str, Path]:
 
 
 def written_lines(names: Iterable[str], folder: Path) -> Iterator[tuple[str, list[str]]]:
-    """What of these files there is, for a person: each kind by its key in the texts, with a line for each of it.
+    """Yield, for each kind of file, its text key and a line for a person about each file.
 
-    `folder` has the file with the MCP servers.
+    `folder` contains the file with the MCP servers.
     """
     kept = [name.split("/") for name in names]
     for key, folder_name in (("skills", SKILLS_NAME), ("members", AGENTS_NAME)):

@@ -1,1 +1,1 @@
-"""The settings: where they come from, the form that each has, and the model endpoints that they describe."""
+"""The settings: their sources, the form of each, and the model endpoints that they describe."""

@@ -1,4 +1,4 @@
-"""The model endpoint of each role and the dialect, from the settings."""
+"""Derives each role's model endpoint and the dialect from the settings."""
 
 from __future__ import annotations
 
@@ -19,7 +19,9 @@ if TYPE_CHECKING:
 
 
 def model_settings(settings: Settings) -> ModelSettings:
-    """VLM_* serve all roles; BASIC_* and REASONING_* override one, and VLM_FALLBACK_* stand in for them."""
+    """Return the model endpoints. VLM_* is used for all roles, BASIC_* and REASONING_* override it for one, and
+    VLM_FALLBACK_* takes over when it fails.
+    """
     vision = EndpointSettings(
         model=settings.vlm_model,
         base_url=settings.vlm_base_url,
@@ -59,10 +61,12 @@ def model_settings(settings: Settings) -> ModelSettings:
 
 
 def transcriber_of(settings: Settings) -> OpenAITranscriber | None:
-    """What writes voice notes down, None where no endpoint is set for it: speech goes nowhere by itself."""
+    """Return the client that transcribes voice notes, None if no endpoint is set for it, in which case no speech leaves
+    this machine.
+    """
     if not settings.transcribe_base_url and not settings.transcribe_api_key.get_secret_value():
         return None
-    # Here and not above: the client is loaded by whoever has an endpoint.
+    # Imported here so that the client is only loaded if there is an endpoint.
     from agent.models.openai_transcription import OpenAITranscriber  # noqa: PLC0415 - see above
 
     return OpenAITranscriber(
@@ -77,7 +81,7 @@ def transcriber_of(settings: Settings) -> OpenAITranscriber | None:
 
 
 def embedder_of(settings: Settings) -> OpenAIEmbedder | None:
-    """What compares facts by meaning, None where no endpoint is set for it: facts go nowhere by themselves."""
+    """Return the client that embeds facts to compare their meanings, None if no endpoint is set for it."""
     if not settings.embed_base_url and not settings.embed_api_key.get_secret_value():
         return None
     from agent.models.openai_embedding import OpenAIEmbedder  # noqa: PLC0415 - as above
@@ -88,7 +92,7 @@ def embedder_of(settings: Settings) -> OpenAIEmbedder | None:
 
 
 def dialect_of(settings: Settings) -> Dialect:
-    """How the model of the phone speaks actions; the offline pilot speaks tool calls, whatever is set.
+    """Return the dialect in which the phone's model expresses actions. For the offline pilot it is always tool calls.
 
     Raises SettingsError for a VLM_DIALECT that does not exist.
     """
@@ -97,7 +101,7 @@ def dialect_of(settings: Settings) -> Dialect:
 
 
 def fallback_profile(settings: Settings) -> ModelProfile | None:
-    """How the model is prompted that acts while the first does not, None where there is none or it is the same model.
+    """Return how to prompt the fallback model, None if there is none or it is the same model.
 
     Raises SettingsError for a VLM_FALLBACK_DIALECT that does not exist.
     """

@@ -1,4 +1,4 @@
-"""What people are told where an extra is not installed: what it brings, and the one command that installs it."""
+"""Explains a missing extra: what it provides, and the command that installs it."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from devices.wording import Words
 
 
 def lack_of(extra: Extra) -> Words:
-    """That an extra is not installed, and how to install it."""
+    """Say that an extra is not installed, and how to install it."""
     what = words(f"extra.brings.{extra}")
     return words("extra.missing", what=what, name=extra.value, command=install_command(extra))
 
 
 def install_command(extra: Extra, environment: Path | None = None) -> str:
-    """The command that adds an extra to the environment of Python that the program runs in. Reads the disk.
+    """Return the command that adds an extra to the running program's Python environment. Reads the disk.
 
-    What pipx and uv install is replaced as a whole, so the command names what is there already, too.
+    pipx and uv replace an environment as a whole, so the command also lists the extras already installed.
     """
     folder = Path(sys.prefix) if environment is None else environment
     if folder.name == ".venv" and is_checkout(folder.parent):

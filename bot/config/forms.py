@@ -1,4 +1,4 @@
-"""How settings are written: the text of the environment as values, and the form that each has to have."""
+"""Parses and validates the text of settings, with a type for each form."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from devices.phone_names import fit_name
 
 
 def cleaned(value: object) -> object:
-    """Text without the blanks, the byte order mark and the quotes that env files leave around it."""
+    """Strip the whitespace, byte order mark and quotes that env files leave around text."""
     if not isinstance(value, str):
         return value
     text = value.strip().strip("\ufeff").strip()
@@ -28,24 +28,24 @@ def cleaned(value: object) -> object:
 
 
 def listed(value: object) -> object:
-    """The entries of a comma-separated text; anything else stays as it is."""
+    """Split comma-separated text into its entries; other values are returned unchanged."""
     if not isinstance(value, str):
         return value
     return tuple(entry for entry in (part.strip() for part in value.split(",")) if entry)
 
 
 def _base(url: str) -> str:
-    """The address of an endpoint without what its clients add: people paste the whole one out of a manual."""
+    """Remove what clients append to an endpoint's address, because people paste the full one from a manual."""
     return url.rstrip("/").removesuffix("/chat/completions")
 
 
 def _object(value: object) -> object:
-    """JSON text as what it says; anything else stays as it is."""
+    """Parse JSON text; other values are returned unchanged."""
     return json.loads(value) if isinstance(value, str) else value
 
 
 def _pairs(value: object) -> object:
-    """`left=right` entries as a mapping. Raises ValueError for an entry without both, and for a left side twice."""
+    """Parse `left=right` entries. Raises ValueError for an entry without both, and for a repeated left side."""
     entries = listed(value)
     if not isinstance(value, str) or not isinstance(entries, tuple):
         return value
@@ -56,7 +56,7 @@ def _pairs(value: object) -> object:
 
 
 def _names(value: Mapping[str, str]) -> Mapping[str, str]:
-    """Names of phones that are fit and differ. Raises ValueError."""
+    """Check that names of phones are valid and unique. Raises ValueError."""
     try:
         named = {phone: fit_name(name) for phone, name in value.items()}
     except NameUnfit as unfit:
@@ -67,7 +67,7 @@ def _names(value: Mapping[str, str]) -> Mapping[str, str]:
 
 
 def _servers(value: object) -> object:
-    """`host:port` entries as pairs; an IPv6 address stands in brackets."""
+    """Parse `host:port` entries into pairs; an IPv6 address is in brackets."""
     entries = listed(value)
     if not isinstance(value, str) or not isinstance(entries, tuple):
         return value
@@ -75,7 +75,7 @@ def _servers(value: object) -> object:
 
 
 def _proxy(address: SecretStr) -> SecretStr:
-    """The address of a proxy, checked. Raises ValueError."""
+    """Check the address of a proxy. Raises ValueError."""
     value = address.get_secret_value()
     if value and not re.fullmatch(r"https?://(?:[^\s/@]*@)?[^\s/@]+/?", value):
         raise ValueError("an address such as http://user:password@host:port was expected")
@@ -83,7 +83,7 @@ def _proxy(address: SecretStr) -> SecretStr:
 
 
 def _database(address: SecretStr) -> SecretStr:
-    """The address of a database, checked. Raises ValueError."""
+    """Check the address of a database. Raises ValueError."""
     value = address.get_secret_value()
     if value and not re.fullmatch(r"postgres(ql)?://[^\s]+", value):
         raise ValueError("an address such as postgresql://user:password@host/database was expected")
@@ -91,7 +91,7 @@ def _database(address: SecretStr) -> SecretStr:
 
 
 def _zone(name: str) -> str:
-    """The name of a time zone, checked. Raises ValueError."""
+    """Check the name of a time zone. Raises ValueError."""
     zone_named(name)
     return name
 
@@ -103,11 +103,11 @@ Servers = Annotated[tuple[tuple[Host, Annotated[int, Field(ge=1, le=65535)]], ..
 Zone = Annotated[str, AfterValidator(_zone)]
 Url = Annotated[str, Field(pattern=r"^(https?://\S+)?$")]
 BaseUrl = Annotated[Url, AfterValidator(_base)]
-"""Of a model endpoint, such as https://api.openai.com/v1."""
+"""The base URL of a model endpoint, such as https://api.openai.com/v1."""
 
 DatabaseUrl = Annotated[SecretStr, AfterValidator(_database)]
 ProxyUrl = Annotated[SecretStr, AfterValidator(_proxy)]
-"""Secret as a whole, as that of a database: most have a password in them."""
+"""Secret as a whole, like a database's, because most contain a password."""
 
 Pairs = Annotated[Mapping[str, str], NoDecode, BeforeValidator(_pairs)]
 PhoneNames = Annotated[Pairs, AfterValidator(_names)]

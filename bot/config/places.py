@@ -1,4 +1,4 @@
-"""Where settings and data are: in a checkout of this program its own folders, anywhere else those of the platform."""
+"""Locates settings and data: in a checkout of this program in its own folders, otherwise in those of the platform."""
 
 from __future__ import annotations
 
@@ -10,36 +10,36 @@ from typing import Final
 
 NAME: Final = "opengui"
 PROJECT: Final = "opengui-bot"
-"""What a checkout's pyproject.toml is the project of."""
+"""The project name in a checkout's pyproject.toml."""
 SETTINGS: Final = ".env"
 DATA: Final = "data"
 SKILLS_NAME: Final = "skills"
-"""The folder in the data directory with the operator's own skills."""
+"""Folder in the data directory for the operator's own skills."""
 AGENTS_NAME: Final = "agents"
-"""The folder in the data directory with the operator's own members."""
+"""Folder in the data directory for the operator's own members."""
 MCP_NAME: Final = "mcp.json"
-"""The file in the data directory that names servers of the Model Context Protocol."""
+"""File in the data directory that lists servers of the Model Context Protocol."""
 DOCUMENTS_NAME: Final = "knowledge"
-"""The folder in the data directory where documents lie that came with a backup."""
+"""Folder in the data directory for documents restored from a backup."""
 
 
 @dataclass(frozen=True, slots=True)
 class Places:
-    """The file with the settings, which may be missing, and where data is kept unless DATA_DIR says otherwise."""
+    """The settings file, which may be missing, and the data directory unless DATA_DIR sets another."""
 
     settings: Path
     data: Path
 
 
 def places(here: Path | None = None) -> Places:
-    """Those for whoever stands in the folder `here` (the working directory). Reads the disk.
+    """Return the places for a working directory `here`. Reads the disk.
 
-    A `.env` or `data` of any other folder belongs to something else and is never used.
+    A `.env` or `data` in any other folder is not ours and is never used.
     """
     folder = Path() if here is None else here
     if is_checkout(folder):
         return Places(folder / SETTINGS, folder / DATA)
-    # Here and not above: a checkout needs none of it.
+    # Imported here because a checkout does not need it.
     import platformdirs  # noqa: PLC0415 - see above
 
     return Places(
@@ -58,7 +58,7 @@ def is_checkout(folder: Path) -> bool:
 
 
 Stamp = tuple[int, int, int, int]
-"""What changes with a file: device, inode, time in ns, size."""
+"""What changes with a file: device, inode, modification time in ns, size."""
 
 
 def _stamp(file: Path) -> Stamp:
@@ -68,7 +68,7 @@ def _stamp(file: Path) -> Stamp:
 
 @lru_cache(maxsize=8)
 def _is_ours(file: Path, stamp: Stamp) -> bool:  # noqa: ARG001 - a changed file is read again
-    """Whether this is our pyproject.toml. Kept: to read it takes 2 ms, and settings are made often."""
+    """Whether this is our pyproject.toml. Cached, because reading takes 2 ms and settings are loaded often."""
     try:
         project = tomllib.loads(file.read_text(encoding="utf-8")).get("project", {})
     except (UnicodeDecodeError, tomllib.TOMLDecodeError):

@@ -1,4 +1,4 @@
-"""Where the record is kept: in SQLite's files in the data directory, or in PostgreSQL."""
+"""Decides where the record is kept: in SQLite files in the data directory, or in PostgreSQL."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from devices.extras import Extra, is_installed
 
 
 def record_url(settings: Settings) -> str:
-    """The address of the database, "" for SQLite. Raises SettingsError where the extra is missing that it needs."""
+    """Return the database's address, "" for SQLite. Raises SettingsError if the required extra is not installed."""
     url = settings.database_url.get_secret_value()
     if url and not is_installed(Extra.POSTGRESQL):
         raise SettingsError(words("extra.setting", setting="DATABASE_URL", why=lack_of(Extra.POSTGRESQL)))

@@ -1,4 +1,4 @@
-"""The settings, from the environment, systemd's credentials and a `.env` file; `.env.example` lists them all."""
+"""The settings, read from the environment, systemd credentials and a `.env` file; `.env.example` lists them all."""
 
 from __future__ import annotations
 
@@ -51,19 +51,20 @@ _LOCALES: Final = re.compile(r"[A-Za-z]{2,3}([_-][A-Za-z0-9]+)*([.@][\w-]+)*(:[\
 logger = logging.getLogger(__name__)
 
 LEAST_WINDOW: Final = 1_024
-"""Tokens; no model that works here takes fewer."""
+"""Least context window in tokens; no usable model has a smaller one."""
 ADB_PORT: Final = 5037
-"""Where an adb server listens unless ANDROID_ADB_SERVER_PORT says otherwise."""
+"""Port of an adb server unless ANDROID_ADB_SERVER_PORT sets another."""
 
 
 class Environment(EnvSettingsSource):
-    """Leaves a LANGUAGE alone that is GNU gettext's list of locales, such as "en_US:en": desktops set it for everybody.
+    """The environment as a source of settings, which ignores a LANGUAGE that is GNU gettext's list of locales, such as
+    "en_US:en", because desktops set it for every program.
 
     https://www.gnu.org/software/gettext/manual/html_node/The-LANGUAGE-variable.html
     """
 
     def __call__(self) -> dict[str, Any]:
-        """What the environment sets."""
+        """Return the settings in the environment."""
         found = super().__call__()
         value = str(found.get("language", "")).strip()
         if value.lower() not in _OURS and _LOCALES.fullmatch(value):
@@ -72,8 +73,8 @@ class Environment(EnvSettingsSource):
 
 
 def readable(env_file: Path | None) -> Path | None:
-    """The file, None when this user may not read it: a service has its settings from its unit, and `.env` stays with
-    whoever wrote it.
+    """Return the file, or None if this user may not read it: a service gets its settings from its unit, and a `.env` is
+    private to its owner.
     """
     try:
         if env_file is not None:
@@ -89,9 +90,9 @@ def readable(env_file: Path | None) -> Path | None:
 
 
 def misspelt(env_file: Path, names: Iterable[str]) -> dict[str, str]:
-    """What the file sets that is none of these names but resembles one, each with the nearest.
+    """Return names in the file that are no settings but resemble one, each with the closest setting.
 
-    What resembles none may be another program's, which reads the same file. Raises UnicodeDecodeError.
+    A name that resembles none may belong to another program that reads the same file. Raises UnicodeDecodeError.
     """
     known = sorted(name.upper() for name in names)
     written = [name.upper() for name in dotenv_values(env_file, encoding="utf-8-sig", interpolate=False)]
@@ -100,14 +101,16 @@ def misspelt(env_file: Path, names: Iterable[str]) -> dict[str, str]:
 
 
 def credentials(names: Iterable[str]) -> dict[str, str]:
-    """What was handed over of these, by name. Raises OSError or UnicodeDecodeError when a file cannot be read."""
+    """Return the systemd credentials with these names. Raises OSError or UnicodeDecodeError if a file cannot be
+    read.
+    """
     folder = os.environ.get("CREDENTIALS_DIRECTORY", "")
     files = {name: Path(folder) / name for name in names} if folder else {}
     return {name: file.read_text(encoding="utf-8-sig") for name, file in files.items() if file.is_file()}
 
 
 class SettingsError(Exception):
-    """A setting that cannot be used. The text names the setting and what was expected, never its value."""
+    """A setting cannot be used; the text names the setting and what was expected, but never its value."""
 
 
 def _local_adb() -> tuple[tuple[str, int], ...]:
@@ -174,13 +177,13 @@ _EXPECTED: Final[Mapping[str, str]] = {
 
 
 class Settings(BaseSettings):
-    """Everything that can be set. An empty or blank value counts as not set.
+    """All settings of the service. An empty or blank value counts as not set.
 
-    What a chat platform adds is a subclass; `settings_of` puts those together.
+    A chat platform adds its own in a subclass; `settings_of` combines them.
     """
 
     EXPECTED: ClassVar[Mapping[str, str]] = _EXPECTED
-    """Field → what was expected, as a key below `settings.expected`, for the fields of this class alone."""
+    """For each field of this class, what was expected, as a key below `settings.expected`."""
 
     model_config = SettingsConfigDict(
         env_file_encoding="utf-8-sig",
@@ -188,7 +191,7 @@ class Settings(BaseSettings):
         frozen=True,
         hide_input_in_errors=True,
         case_sensitive=False,
-        # Only the class that a program reads is built, not those below it.
+        # Only the model class that is actually used gets built.
         defer_build=True,
     )
 
@@ -280,7 +283,7 @@ class Settings(BaseSettings):
         dotenv_settings: PydanticBaseSettingsSource,
         file_secret_settings: PydanticBaseSettingsSource,
     ) -> tuple[PydanticBaseSettingsSource, ...]:
-        """The usual sources, with an environment that knows what LANGUAGE is to others."""
+        """Use pydantic's sources, with an environment that ignores other programs' LANGUAGE."""
         del env_settings, file_secret_settings
         return init_settings, Environment(settings_cls), dotenv_settings
 
@@ -294,13 +297,13 @@ class Settings(BaseSettings):
 
     @property
     def file(self) -> Path:
-        """The file that they were read from, which may be missing; that of this place where none was named."""
+        """The file that the settings were read from, or the default one; it may be missing."""
         return self._file or places().settings
 
     @field_validator("default_tier")
     @classmethod
     def _defined(cls, name: str, info: ValidationInfo) -> str:
-        # Without tiers that can be used there is a complaint about those already.
+        # If the tiers are invalid, that error is already reported.
         if name and name not in info.data.get("tiers", {name: None}):
             raise ValueError("a tier that is not defined")
         return name
@@ -308,17 +311,17 @@ class Settings(BaseSettings):
 
 @cache
 def settings_of(parts: tuple[type[Settings], ...]) -> type[Settings]:
-    """The settings of a program with these parts: those of every program, and what each part adds."""
+    """Combine the service's settings with those that each part adds."""
     return create_model("Settings", __base__=parts, __module__=__name__) if parts else Settings
 
 
 def secret_names(model: type[Settings]) -> tuple[str, ...]:
-    """The settings whose values nobody may see."""
+    """Return the names of the settings that are secret."""
     return tuple(name for name, field in model.model_fields.items() if field.annotation is SecretStr)
 
 
 def problem_of(model: type[Settings], field: str, value: str) -> str:
-    """Why a setting cannot have this value, "" when it can."""
+    """Return why a setting cannot have this value, "" if it can."""
     try:
         model.model_validate({field: value})
     except ValidationError:
@@ -327,7 +330,7 @@ def problem_of(model: type[Settings], field: str, value: str) -> str:
 
 
 def changed(settings: Settings, values: Mapping[str, object]) -> Settings:
-    """The settings with these values in the place of their own, checked as at the start. Raises SettingsError."""
+    """Return the settings with some values replaced, validated as at the start. Raises SettingsError."""
     before = {name: getattr(settings, name) for name in settings.model_fields_set}
     try:
         return settings.model_validate(before | dict(values))
@@ -336,7 +339,7 @@ def changed(settings: Settings, values: Mapping[str, object]) -> Settings:
 
 
 def _complaints(model: type[Settings], error: ValidationError) -> Words:
-    """One line for each setting that cannot be used."""
+    """One line for each invalid setting."""
     names = sorted({str(problem["loc"][0]) for problem in error.errors(include_input=False, include_url=False)})
     lines = (_bad(name, _expected(model, name)) for name in names)
     return reduce(lambda above, line: words("settings.lines", above=above, line=line), lines)
@@ -357,10 +360,10 @@ def _tell_misspelt(env_file: Path | None, model: type[Settings]) -> None:
 
 
 def load_settings(env_file: Path | None, model: type[Settings] = Settings) -> Settings:
-    """Read the settings of this model (see `settings_of`): the environment wins over the file, which may be missing,
-    and a credential over both.
+    """Read the settings of this model (see `settings_of`). The environment overrides the file, which may be missing,
+    and credentials override both.
 
-    Raises SettingsError with one line for each setting that cannot be used.
+    Raises SettingsError with one line for each invalid setting.
     """
     where: dict[str, Any] = {
         "_env_file": readable(env_file)

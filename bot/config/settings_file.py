@@ -1,6 +1,6 @@
-"""The settings that are made in the console, in a file of the data directory that only this user may read.
+"""The settings made in the console, stored in a file in the data directory that only this user may read.
 
-The environment, a `.env` file and credentials win over it: what they set cannot be changed in the console.
+The environment, a `.env` file and credentials override it: what they set cannot be changed in the console.
 """
 
 from __future__ import annotations
@@ -17,36 +17,36 @@ from devices.atomic_file import write_atomically
 from devices.wording import sentence_of
 
 SETTINGS_NAME: Final = "settings.json"
-"""The file in the data directory: an object of names, as the environment has them, and their values as text."""
+"""Name of the file: an object with the settings' names as in the environment, and their values as text."""
 ADDRESS: Final = "vlm_base_url"
 KEY: Final = "vlm_api_key"
 ROLES: Final = ("vlm_fallback", "basic", "reasoning", "embed", "transcribe")
-"""What can have an endpoint of its own beside the model that works the phone."""
+"""Roles that can have an endpoint of their own, besides the model that works the phone."""
 ADDRESSES: Final[Mapping[str, str]] = {
     KEY: ADDRESS,
     **{f"{role}_api_key": f"{role}_base_url" for role in ROLES},
 }
-"""Each key, and the address that it is sent to."""
+"""Each key with the address that it is sent to."""
 HOW: Final = ("vlm_timeout", "vlm_image_window", "vlm_pictures", "vlm_dialect")
-"""How the model that works the phone is asked, which remedies name."""
+"""How the phone's model is called; remedies mention these settings."""
 _BORROWING: Final = ("vlm_fallback", "basic", "reasoning")
-"""Their keys go to the address of the model while they have none of their own."""
+"""Roles whose key is sent to the model's address if they have no address of their own."""
 FILED: Final = frozenset(
     {*ADDRESSES, *ADDRESSES.values(), "vlm_model", *HOW, *(f"{role}_model" for role in ROLES), "pairing"}
 )
-"""What the file may say of any program; chat platforms add their own."""
+"""Settings that the file may contain in every program; chat platforms add their own."""
 
 logger = logging.getLogger(__name__)
 
 
 class SettingsFile:
-    """Reads and replaces the file. Both block on the disk."""
+    """Reads and replaces the settings file. Both block on the disk."""
 
     def __init__(self, directory: Path) -> None:
         self.path = directory / SETTINGS_NAME
 
     def read(self) -> dict[str, str]:
-        """Field → its value as it was typed; nothing while there is no file. Raises SettingsError."""
+        """Return the values as they were typed, by field; empty if there is no file. Raises SettingsError."""
         try:
             found = json.loads(self.path.read_bytes())
         except FileNotFoundError:
@@ -57,14 +57,14 @@ class SettingsFile:
         except OSError as error:
             raise SettingsError(words("settings.file_unread", file=self.path, reason=error.strerror)) from None
         except (ValueError, RecursionError):
-            # Without the error itself: it quotes what may be a key.
+            # Without the original error, which quotes what may be a key.
             raise SettingsError(words("settings.file_damaged", file=self.path)) from None
         if not isinstance(found, dict) or not all(isinstance(value, str) for value in found.values()):
             raise SettingsError(words("settings.file_damaged", file=self.path))
         return {name.lower(): value for name, value in found.items()}
 
     def write(self, values: Mapping[str, str]) -> None:
-        """Replace it, with an empty object at the least. Raises OSError; the old file is then as it was."""
+        """Replace the file, even if there are no values. Raises OSError, in which case the old file is unchanged."""
         written = {name.upper(): value for name, value in sorted(values.items())}
         write_atomically(self.path, (json.dumps(written, ensure_ascii=False, indent=2) + "\n").encode())
 
@@ -72,10 +72,10 @@ class SettingsFile:
 def with_file(
     environment: Settings, values: Mapping[str, str], fields: Collection[str] = FILED
 ) -> tuple[Settings, dict[str, str]]:
-    """The settings of the environment with those of the file where it decides nothing, and why each of the file's that
-    cannot be used is left out. `fields` are those that it may have.
+    """Add the file's settings where the environment sets nothing, and return why any of them cannot be used. `fields`
+    are those that the file may contain.
 
-    A key is used with the address that it was written with, and with no other.
+    A key is only used with the address that it was saved with.
     """
     settings, used, unusable = environment, dict[str, str](), dict[str, str]()
     for name in sorted(values):
@@ -98,15 +98,15 @@ def with_file(
 
 
 def own_address(settings: Settings, key: str) -> bool:
-    """Whether this key goes to an address of its own, be it that of OpenAI itself. One that goes to the model's address
-    as long as its own is empty would go along when that one changes.
+    """Whether this key goes to an address of its own (for example OpenAI's), and not to the model's address, where it
+    would follow a change of that.
     """
     return key.removesuffix("_api_key") not in _BORROWING or bool(getattr(settings, ADDRESSES[key]))
 
 
 def is_decided(environment: Settings, name: str) -> bool:
-    """Whether the environment decides on this setting: it says what it is, or it has a key that would be sent to this
-    address, which then nobody else can change.
+    """Whether the environment decides this setting: it sets it, or it sets a key that is sent to this address, so that
+    nobody else may change the address.
     """
     if name in environment.model_fields_set:
         return True

@@ -1,1 +1,1 @@
-"""Logs: one line an event, as text or JSON, never a secret in them."""
+"""Writes logs with one line per event, as text or JSON, without secrets."""

@@ -1,4 +1,4 @@
-"""What a line in the log is about: the task, and the run and phone that work on it."""
+"""Keeps which task, run and phone the current work is about, for the lines of the log."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from agent.run_id import RunId
 
 @dataclass(slots=True)
 class About:
-    """Ids and the phone's name, empty while there is none. One object for all that works on the task: whatever began
-    before the phone was known tells it as well.
+    """The task, run and phone of the current work; run and phone are empty while unknown. All work on a task shares one
+    object, so work that began before the phone was known logs it as well.
     """
 
     task: str
@@ -19,16 +19,16 @@ class About:
     phone: str = ""
 
     def fields(self) -> dict[str, str]:
-        """What is known."""
+        """Return the fields that are known."""
         known = {"task": self.task, "run": str(self.run or ""), "phone": self.phone}
         return {name: value for name, value in known.items() if value}
 
 
 ABOUT: ContextVar[About | None] = ContextVar("about", default=None)
-"""Set where work on a task begins; tasks that are started from there carry it along."""
+"""Set where work on a task begins; asyncio tasks started from there inherit it."""
 
 
 def fields() -> dict[str, str]:
-    """What the work that is going on is about."""
+    """Return the known fields of the current work."""
     about = ABOUT.get()
     return {} if about is None else about.fields()

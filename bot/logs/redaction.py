@@ -1,4 +1,6 @@
-"""What must not be read in a line: known secrets in every form they are written in, and what looks like one."""
+"""Removes secrets from log lines: known ones in every form in which they may be written, and anything that looks like
+one.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,9 @@ from urllib.parse import quote, quote_plus
 
 HIDDEN: Final = "[secret]"
 SHORTEST: Final = 4
-"""Letters. A shorter value would cover half of every line, and says little where it stands alone."""
+"""Characters of the shortest secret that is hidden. A shorter one would hide half of every line, and its appearance
+reveals little.
+"""
 
 _TOKENS: Final = re.compile(
     r"(?<![A-Za-z0-9])(?:ogt_|sk-|xai-|gsk_|hf_|ghp_|AIza)[\w-]{16,}"  # our own tokens, and keys of models
@@ -22,20 +26,20 @@ _HEADER: Final = re.compile(
     r"(?i)(?P<name>\b(?:proxy-)?authorization|\bx-api-key|\bapi-key|\b(?:set-)?cookie)"
     r"(?:(?P<quoted>[\"']\s*[:,]\s*b?[\"'])[^\"'\r\n]*|(?P<plain>\s*[:=]\s*)(?:[a-z]+ +)?[^\s\"',]+)"
 )
-"""A header's value, as a line of HTTP and as Python and JSON write a pair."""
+"""A header's value, in HTTP form or as a pair in Python or JSON."""
 _PARAMETER: Final = re.compile(
     r"(?i)(?P<name>\b(?:access_|auth_|api_?|client_)?(?:token|key|secret|password|passwd|signature)"
     r"(?:=|[\"']\s*[:,]\s*b?[\"']))(?!\[secret\])[^\s\"'&,;)}\]]+"
 )
-"""`token=…` in an address, and `"password": "…"`."""
+"""`token=…` in an address, or `"password": "…"`."""
 _LOGIN: Final = re.compile(r"(?P<scheme>\b[a-z][a-z0-9+.-]{0,30}://)[^\s/@\"']+@")
-"""The name and password of an address."""
+"""The name and password in an address."""
 
 
 class Redaction:
-    """Covers secrets in texts. `fixed` are those of the settings; others come and go with `cover`.
+    """Hides secrets in texts. Those in `fixed` stay; others are added for a time with `cover`.
 
-    It is asked from every thread that logs. `clock` gives seconds.
+    Any thread may call it. `clock` returns seconds.
     """
 
     def __init__(self, fixed: Iterable[str] = (), *, clock: Callable[[], float] = time.monotonic) -> None:
@@ -47,22 +51,20 @@ class Redaction:
         self._tokens = _TOKENS
 
     def know(self, fixed: Iterable[str], forms: Iterable[str] = ()) -> None:
-        """Take these texts for secrets as long as the process lives, and also what has one of these forms (regular
-        expressions) beside those that are known.
-        """
+        """Replace the permanent secrets, and also hide whatever matches these `forms` (regular expressions)."""
         with self._lock:
             self._tokens = re.compile("|".join((*forms, _TOKENS.pattern)))
             self._fixed = frozenset(fixed)
             self._pattern = _any_of(self._fixed | self._live.keys())
 
     def learn(self, secrets: Iterable[str]) -> None:
-        """Take these for secrets too, as long as the process lives: they were set while it ran."""
+        """Add permanent secrets that were set at run time."""
         with self._lock:
             self._fixed |= frozenset(secrets)
             self._pattern = _any_of(self._fixed | self._live.keys())
 
     def cover(self, value: str, seconds: float) -> None:
-        """For so long this is a secret: a code on its way to a phone."""
+        """Hide this value for some seconds, for example a code on its way to a phone."""
         with self._lock:
             known = value in self._live
             self._live[value] = self._clock() + seconds
@@ -70,7 +72,7 @@ class Redaction:
                 self._pattern = _any_of(self._fixed | self._live.keys())
 
     def __call__(self, text: str) -> str:
-        """The text without secrets."""
+        """Return the text without secrets."""
         if self._live:
             self._forget_old()
         if self._pattern is not None:
@@ -93,12 +95,14 @@ def _any_of(secrets: Iterable[str]) -> re.Pattern[str] | None:
     forms = {form for secret in secrets if len(secret) >= SHORTEST for form in _forms(secret)}
     if not forms:
         return None
-    # The longest first, so that nothing is left of one that contains another.
+    # Longest first, so that no rest is left of one that contains another.
     return re.compile("|".join(re.escape(form) for form in sorted(forms, key=len, reverse=True)))
 
 
 def _forms(secret: str) -> set[str]:
-    """How a value is written: plainly, in Python, in JSON, in an address, and as `adb shell input text` takes it."""
+    """Return the ways in which a value is written: plain, in Python, JSON or an address, and for `adb shell input
+    text`.
+    """
     written = repr(secret)[1:-1]
     bare = written.replace("\\'", "'")
     return {
@@ -117,4 +121,4 @@ def _forms(secret: str) -> set[str]:
 
 
 REDACTION: Final = Redaction()
-"""The process's own: logs are one for a process too."""
+"""The redaction of this process, whose logs share it."""

@@ -1,5 +1,5 @@
-"""Logs: to standard error, one line an event, as text for people or as one JSON object for programs, never a secret in
-them. The latest lines are kept in memory for `opengui logs`.
+"""Sets up logging to standard error, with one line per event as text or JSON and without secrets. The latest lines are
+kept in memory for `opengui logs`.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from bot.logs.redaction import REDACTION
 from bot.logs.terminals import sanitized
 
 KEPT_LINES: Final = 1_000
-"""Lines that are kept, and that a follower may lag behind before it misses some."""
+"""Lines that are kept, and by which a follower may lag behind before it misses some."""
 
 CHATTY: Final = (
     "httpx",
@@ -34,11 +34,11 @@ CHATTY: Final = (
     "aiosqlite",
     "PIL",
 )
-"""Libraries that tell more than an operator wants to read; httpx tells URLs, which may hold a token."""
+"""Libraries that log too much; httpx logs URLs, which may contain a token."""
 
 
 class RecentLines(logging.Handler):
-    """A handler that keeps the last lines. Any thread may write to it; `follow` belongs to one event loop."""
+    """A log handler that keeps the last lines. Any thread may log; `follow` must be used from an event loop."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -48,7 +48,7 @@ class RecentLines(logging.Handler):
         self._followers: set[tuple[asyncio.AbstractEventLoop, asyncio.Event]] = set()
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Keep the line, and wake who follows. What cannot be written is told by the handler that prints."""
+        """Keep the line and wake the followers. Errors are ignored, because the handler that prints reports them."""
         try:
             line = self.format(record)
         except Exception:  # noqa: BLE001 - whatever the values of a record raise
@@ -61,7 +61,7 @@ class RecentLines(logging.Handler):
             loop.call_soon_threadsafe(news.set)
 
     async def follow(self, last: int, *, on: bool) -> AsyncGenerator[str]:
-        """The `last` lines so far; with `on` those to come as well, without an end. Who is too slow misses some."""
+        """Yield the last lines; with `on`, continue with new ones without end. A slow reader misses some."""
         news = asyncio.Event()
         follower = asyncio.get_running_loop(), news
         with self._guard:
@@ -85,18 +85,18 @@ class RecentLines(logging.Handler):
 
 
 RECENT: Final = RecentLines()
-"""Those of this process."""
+"""The recent lines of this process."""
 
 
 class TextLines(logging.Formatter):
-    """Time, level, origin, what it is about, and the message. Further lines of a message are set in."""
+    """A formatter that writes time, level, logger, task and message; further lines of a message are indented."""
 
     def __init__(self, cover: Callable[[str], str]) -> None:
         super().__init__()
         self._cover = cover
 
     def format(self, record: logging.LogRecord) -> str:
-        """The line, with the trace below."""
+        """Return the line, followed by any traceback."""
         about = ", ".join(f"{name} {value}" for name, value in fields().items())
         head = f"{self.formatTime(record)} {record.levelname:<7} {record.name}{f' [{about}]' if about else ''}"
         message = sanitized(self._cover(record.getMessage())).replace("\n", "\n    ")
@@ -105,14 +105,14 @@ class TextLines(logging.Formatter):
 
 
 class JsonLines(logging.Formatter):
-    """One object for each line: time (UTC), level, logger, message, and task, run, phone and trace where there are."""
+    """A formatter that writes a JSON object per line, with task, run, phone and trace if known. Times are UTC."""
 
     def __init__(self, cover: Callable[[str], str]) -> None:
         super().__init__()
         self._cover = cover
 
     def format(self, record: logging.LogRecord) -> str:
-        """The object."""
+        """Return the JSON object."""
         line = {
             "time": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
             "level": record.levelname,
@@ -126,14 +126,14 @@ class JsonLines(logging.Formatter):
 
 
 class Lines(logging.StreamHandler[TextIO]):
-    """To standard error. A record that cannot be written tells where it was made, and none of its values."""
+    """The handler for standard error. If a record cannot be formatted, only its origin is printed, not its values."""
 
     def __init__(self, formatter: logging.Formatter) -> None:
         super().__init__(sys.stderr)
         self.setFormatter(formatter)
 
     def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802 - the name is logging's
-        """The standard library would write the arguments out as they are."""
+        """Print where the record came from; the standard library would print its arguments."""
         kind = sys.exc_info()[0]
         name = "an error" if kind is None else kind.__name__
         sys.stderr.write(f"A line from {record.pathname}:{record.lineno} could not be logged: {name}.\n")
@@ -146,9 +146,9 @@ def _traces(formatter: logging.Formatter, record: logging.LogRecord, cover: Call
 
 
 def set_up_logs(settings: Settings, *, quiet: bool, forms: Iterable[str] = (), chatty: Iterable[str] = ()) -> None:
-    """Send all logs to standard error, and keep the latest lines. A `quiet` command shows only warnings and keeps none.
+    """Send all logs to standard error and keep the latest lines. A `quiet` command shows only warnings and keeps none.
 
-    `forms` are regular expressions of what else is a secret, `chatty` further loggers that show warnings only.
+    `forms` are regular expressions for further secrets, `chatty` further loggers that are limited to warnings.
     """
     REDACTION.know(_secrets_of(settings), forms)
     root = logging.getLogger()
@@ -161,7 +161,7 @@ def set_up_logs(settings: Settings, *, quiet: bool, forms: Iterable[str] = (), c
 
 
 def cover_secrets(settings: Settings) -> None:
-    """What is secret in these settings stands in no line from now on: they were made while the process ran."""
+    """Hide the secrets in these settings, which were changed at run time, from now on."""
     REDACTION.learn(_secrets_of(settings))
 
 

@@ -1,4 +1,4 @@
-"""Keeps a terminal from obeying control characters in what people have typed or a phone shows."""
+"""Prevents control characters in text from people or phones from reaching a terminal."""
 
 from __future__ import annotations
 
@@ -8,23 +8,25 @@ import sys
 from typing import Final, TextIO
 
 _CONTROLS: Final = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
-"""Control characters of both sets (ISO 6429; a terminal may obey 0x9b as it does ESC and a bracket) but for tab and new
-line, the signs that end a line elsewhere, and those that turn the direction of the text around them.
+"""Control characters of both sets (ISO 6429; terminals may treat 0x9b like ESC and a bracket) except tab and newline,
+other line separators, and the characters that change the direction of text.
 """
 
 
 def sanitized(text: str) -> str:
-    """The text with a visible sign in the place of each that is an order to a terminal."""
+    """Return the text with each control character replaced by a visible one."""
     return _CONTROLS.sub("\N{REPLACEMENT CHARACTER}", text)
 
 
 def sanitize_terminals() -> None:
-    """From now on what is printed to a terminal is text alone. What goes into files and pipes stays as it is."""
+    """Make standard output and error print only sanitized text if they are terminals; files and pipes are
+    unaffected.
+    """
     sys.stdout, sys.stderr = sanitize_stream(sys.stdout), sanitize_stream(sys.stderr)
 
 
 def sanitize_stream(stream: TextIO) -> TextIO:
-    """The stream itself, or one in its place when it is a terminal; the given one is of no more use then."""
+    """Return the stream, or a sanitizing replacement if it is a terminal; the original cannot be used afterwards."""
     if not isinstance(stream, io.TextIOWrapper) or not stream.isatty():
         return stream
     form, errors = stream.encoding, stream.errors
@@ -38,6 +40,6 @@ class _Sanitized(io.TextIOWrapper):
 
 
 def write_as_it_is(stream: TextIO, text: str) -> None:
-    """Write text with control characters of our own; what it holds of others must have been sanitized."""
+    """Write text with our own control characters; any foreign text in it must have been sanitized."""
     write = super(_Sanitized, stream).write if isinstance(stream, _Sanitized) else stream.write
     write(text)

@@ -1,1 +1,3 @@
-"""Servers of the Model Context Protocol that the operator named in `mcp.json`: kept connected, their tools for runs."""
+"""Connects to the Model Context Protocol servers that the operator lists in `mcp.json`, and offers their tools to
+runs.
+"""

@@ -1,4 +1,4 @@
-"""The MCP servers that the operator has named: whether each answers, and with how many tools."""
+"""The check of the MCP servers in `mcp.json`: whether each answers, and how many tools it has."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from devices.extras import Extra, is_installed
 from devices.wording import said
 
 WITHIN_S: Final = 15.0
-"""Seconds that all servers together get to answer; programs that are fetched first (npx) may take longer."""
+"""Seconds that all servers together have to answer; programs that are downloaded first (npx) may take longer."""
 
 
 async def findings(settings: Settings) -> list[Finding]:
-    """One for each server of `mcp.json`; none where there is no such file. A server that is not there costs only its
-    tools, so it is a note; what is wrong with the file is not.
+    """Return a finding for each server in `mcp.json`, none without such a file. An unreachable server is only a note,
+    because it costs nothing but its tools; an error in the file is bad.
     """
     named = await asyncio.to_thread(read_mcp_file, settings.data_dir / MCP_NAME)
     if named is None:

@@ -1,6 +1,6 @@
-"""Reading `mcp.json`: the servers of others whose tools may be used, in the usual form `{"mcpServers": {NAME: …}}`.
+"""Reads `mcp.json`, which lists the MCP servers whose tools may be used, in the usual form `{"mcpServers": {NAME: …}}`.
 
-The operator writes it with an editor; no page, no command and no tool does.
+Only the operator writes this file, with an editor; no page, command or tool changes it.
 """
 
 from __future__ import annotations
@@ -23,17 +23,17 @@ _NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,19}")
 
 
 class ToolEntry(BaseModel):
-    """What the operator says of one tool of a server."""
+    """The operator's settings for one tool of a server."""
 
     model_config = ConfigDict(frozen=True)
 
     ask: bool = True
-    """Whether a person has to allow each call, with exactly its arguments."""
+    """Whether a person must approve each call with its exact arguments."""
 
 
 class ServerEntry(BaseModel):
-    """One server: a program that is started (`command`), or an address (`url`). What else clients of this file know,
-    such as `type` or `autoApprove`, means nothing here.
+    """One MCP server: either a program to start (`command`) or an address (`url`). Keys that only other clients of this
+    file use, such as `type` or `autoApprove`, are ignored.
     """
 
     model_config = ConfigDict(frozen=True, extra="ignore")
@@ -41,13 +41,13 @@ class ServerEntry(BaseModel):
     command: str = ""
     args: tuple[str, ...] = ()
     env: Mapping[str, str] = Field(default_factory=dict, repr=False)
-    """All that the program gets beside PATH, HOME and the language."""
+    """The program's environment, in addition to PATH, HOME and the language."""
     cwd: Path | None = None
     url: str = Field(default="", repr=False)
     headers: Mapping[str, str] = Field(default_factory=dict, repr=False)
     disabled: bool = False
     max_calls: int = Field(default=MOST_CALLS, ge=1)
-    """Calls of its tools in one task."""
+    """Most calls of its tools in one task."""
     tools: Mapping[str, ToolEntry] = Field(default_factory=dict)
 
     @model_validator(mode="after")
@@ -63,14 +63,14 @@ class ServerEntry(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class McpFile:
-    """What the file says: the servers by name, and why others, or all of it ("" as the name), are not used."""
+    """The contents of `mcp.json`: usable servers by name, and why others (or as "" the whole file) are refused."""
 
     servers: Mapping[str, ServerEntry]
     refused: Mapping[str, str]
 
 
 def read_mcp_file(path: Path) -> McpFile | None:
-    """The servers of this file, None where there is no file. What is wrong with it stands in the answer."""
+    """Read the servers from this file, None if there is no file. Errors in it are part of the result."""
     try:
         with path.open("rb") as file:
             mode = stat.S_IMODE(path.stat().st_mode)
@@ -95,7 +95,7 @@ def read_mcp_file(path: Path) -> McpFile | None:
 
 
 def part_of_name(name: str) -> str:
-    """The name of a server as it stands in the names of its tools; it never has two _ beside each other."""
+    """Return a server's name as it appears in the names of its tools; it never contains two underscores in a row."""
     return re.sub("[-_]+", "_", name.lower()).rstrip("_")
 
 
@@ -110,7 +110,7 @@ def _servers(named: Mapping[str, Any]) -> McpFile:
         try:
             entry = ServerEntry.model_validate(data)
         except ValidationError as error:
-            # Never what was given: it may hold a key.
+            # Without the input, which may contain a key.
             wrong = error.errors(include_url=False, include_context=False, include_input=False)[0]
             refused[name] = f"{'.'.join(map(str, wrong['loc'])) or 'the entry'}: {wrong['msg']}"
             continue

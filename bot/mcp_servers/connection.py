@@ -1,4 +1,4 @@
-"""Connections to the servers of `mcp.json`: kept up with growing pauses, so that none of them holds up anything."""
+"""Connections to the servers in `mcp.json`, kept up with growing pauses and without blocking anything else."""
 
 from __future__ import annotations
 
@@ -31,50 +31,50 @@ from bot.views.tools import Absence, ServerState
 
 logger = logging.getLogger(__name__)
 for _library in ("mcp.client", "mcp.shared"):
-    # They log what servers send, word for word and as often as they send it; what matters is logged here.
+    # The SDK logs every message of a server in full; what matters is logged here.
     logging.getLogger(_library).setLevel(logging.CRITICAL + 1)
 
 CONNECT_S: Final = 30.0
 READ_S: Final = 10.0
-"""For each request of the handshake, and for each page of tools."""
+"""Seconds for each request of the handshake and each page of tools."""
 CALL_S: Final = 60.0
 LOOK_EVERY_S: Final = 30.0
-"""Between two looks whether a server still answers, and with which tools."""
+"""Seconds between two checks whether a server still answers, and with which tools."""
 FIRST_PAUSE_S: Final = 1.0
 LONGEST_PAUSE_S: Final = 300.0
 STEADY_S: Final = 60.0
-"""A connection that has held so long was a good one: the next pause is the first again."""
+"""Seconds after which a connection counts as good, so that the next pause is the shortest again."""
 MOST_TOOLS: Final = 40
 MOST_TOOL_BYTES: Final = 8_000
 MOST_BYTES: Final = 48_000
-"""What one tool, and all tools of a server, may take of each request to a model."""
+"""Bytes that one tool, and all tools of a server, may take in each request to a model."""
 MOST_TRIED: Final = 80
-"""Tools that are looked at until so many are found; making the form of each takes a millisecond or two."""
+"""Tools that are tried at most, because building the form of each takes a millisecond or two."""
 MOST_PAGES: Final = 5
 MOST_REMEMBERED: Final = 1_000
-"""Tasks whose calls are counted, and tools of which it is kept how they were first; any other tool is asked about,
-whatever the file says of it.
+"""Tasks whose calls are counted, and tools whose first description is remembered; any further tool needs approval,
+whatever the file says.
 """
 AWAY: Final = "Not done: the server {server} cannot be reached now. Do without it, or say that it is missing."
 SPENT: Final = "Not done: a task may call the server {server} {calls} times, and this one has. Do without it."
 UNCERTAIN: Final = "The server {server} {why}. Nobody knows whether it was done: look before you do it again."
 
 Streams = Callable[[asyncio.Event], AbstractAsyncContextManager[Any]]
-"""Opens the streams of a connection; the event is set when nothing more can come."""
+"""Opens the streams of a connection and sets the event when nothing more can come."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Known:
-    """A tool that is offered, and what it was made of."""
+    """A tool that is offered, and what it was built from."""
 
     tool: Tool[Any]
     made_of: tuple[str, str, int]
-    """Its name for models, its fingerprint, and how many tools beside it are left out."""
+    """Its name for models, its fingerprint, and how many other tools are left out."""
     size: int
 
 
 class ServerConnection:
-    """One server, connected for as long as `keep` runs."""
+    """One MCP server, connected for as long as `keep` runs."""
 
     def __init__(
         self, name: str, entry: ServerEntry, streams: Streams | None = None, *, connect_within: float = CONNECT_S
@@ -87,28 +87,26 @@ class ServerConnection:
         self._tools: dict[str, _Known] = {}
         self._left_out = 0
         self._first: dict[str, str] = {}
-        """Each tool as it was when it was seen first, and its fingerprint: one that has changed since is not the one
-        that was trusted.
-        """
+        """The first fingerprint of each tool. A tool that has changed since is no longer the one that was trusted."""
         self._made_for: OrderedDict[str, int] = OrderedDict()
-        """How many calls were made for each of the latest tasks."""
+        """Number of calls for each of the latest tasks."""
         self._absence = Absence.CONNECTING
         self.changed = asyncio.Event()
-        """Set whenever it comes or goes."""
+        """Set whenever the server connects or fails."""
 
     @property
     def tools(self) -> tuple[Tool[Any], ...]:
-        """Its tools while it lives. They are the same objects until the server describes them otherwise."""
+        """The server's tools while it is connected; the same objects until the server changes their descriptions."""
         return tuple(known.tool for known in self._tools.values()) if self._client is not None else ()
 
     @property
     def state(self) -> ServerState:
-        """How it is now."""
+        """The current state of the connection."""
         kinds = tuple(tool.kind for tool in self.tools)
         return ServerState(self.name, None if self._client else self._absence, kinds, self._left_out)
 
     async def keep(self) -> None:
-        """Connect, and again whenever the connection has ended, until this is cancelled."""
+        """Connect, and reconnect whenever the connection ends, until cancelled."""
         now = asyncio.get_running_loop().time
         pause = FIRST_PAUSE_S
         while True:
@@ -150,7 +148,9 @@ class ServerConnection:
         self._client = None
 
     def _take(self, listed: list[OfferedTool]) -> None:
-        """Offer these tools, as many as a server may; those that the operator named in the file come first."""
+        """Offer as many of these tools as a server may have, starting with those that the operator named in the
+        file.
+        """
         listed = sorted(listed, key=lambda each: each.name not in self._entry.tools)
         names = tool_names(self.name, (each.name for each in listed))
         tools: dict[str, _Known] = {}
@@ -179,7 +179,7 @@ class ServerConnection:
         self._tools, self._left_out = tools, left_out
 
     def _made(self, offered: OfferedTool, kind: str, left_out: int = 0) -> _Known:
-        """The tool of a run: the same one as long as its server says the same of it."""
+        """Build the tool of a run; return the same object as long as the server describes it the same way."""
         seen = fingerprint(offered)
         if offered.name not in self._first and len(self._first) < MOST_REMEMBERED:
             self._first[offered.name] = seen
@@ -210,7 +210,8 @@ class ServerConnection:
         request = wire.CallToolRequest(params=wire.CallToolRequestParams(name=tool, arguments=dict(arguments)))
         try:
             async with asyncio.timeout(CALL_S):
-                # Not call_tool: that checks the answer by a schema of the server's own, and its patterns may never end.
+                # Not `call_tool`: it checks the answer against the server's own schema, whose patterns may never
+                # terminate.
                 result = await client.session.send_request(
                     request, wire.CallToolResult, request_read_timeout_seconds=CALL_S
                 )
@@ -229,14 +230,14 @@ class ServerConnection:
 
 
 class McpServers:
-    """All servers of the file."""
+    """All MCP servers listed in the file."""
 
     def __init__(self, servers: Mapping[str, ServerEntry]) -> None:
         self._connections = [ServerConnection(name, entry) for name, entry in servers.items()]
 
     @asynccontextmanager
     async def connected(self) -> AsyncGenerator[None]:
-        """Keep them connected until the block ends; nobody waits for one."""
+        """Keep the servers connected until the block ends, without waiting for any of them."""
         keeping = [asyncio.create_task(one.keep(), name=f"mcp {one.name}") for one in self._connections]
         try:
             yield
@@ -247,15 +248,15 @@ class McpServers:
                 await asyncio.wait(keeping)
 
     def tools(self) -> tuple[Tool[Any], ...]:
-        """The tools of all servers that live now."""
+        """Return the tools of all servers that are connected now."""
         return tuple(tool for one in self._connections for tool in one.tools)
 
     def states(self) -> tuple[ServerState, ...]:
-        """How each of them is now."""
+        """Return the current state of each server."""
         return tuple(one.state for one in self._connections)
 
     async def looked_at(self, within: float) -> tuple[ServerState, ...]:
-        """Every server, once each has come, has failed to, or has taken so many seconds."""
+        """Return the states of all servers once each has connected, failed, or taken `within` seconds."""
         waits = [asyncio.create_task(one.changed.wait()) for one in self._connections]
         try:
             await asyncio.wait(waits, timeout=within)
@@ -266,7 +267,7 @@ class McpServers:
 
 
 def streams_of(entry: ServerEntry) -> Streams:
-    """How the server of this entry is spoken with."""
+    """Return how to open the streams to the server of this entry."""
     if entry.url:
         return lambda _gone: http_streams(entry)
     return lambda gone: process_streams(entry, gone)
@@ -300,7 +301,7 @@ def _structured(result: wire.CallToolResult) -> str:
 
 
 def _absence(error: BaseException) -> tuple[Absence, str]:
-    """Why a connection has failed, and a detail for the log, without a word of the server's."""
+    """Return why a connection failed, with a detail for the log that contains no text from the server."""
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]
     match error:

@@ -1,4 +1,4 @@
-"""A server at an address: only that scheme, host and port, which the operator has named; answers have a bound."""
+"""Connects to an MCP server at an address: only to the configured scheme, host and port, with bounded answers."""
 
 from __future__ import annotations
 
@@ -13,15 +13,17 @@ from bot.mcp_servers.configuration import ServerEntry
 
 MOST_ANSWER: Final = 4 * 1024 * 1024
 MOST_STREAM: Final = 16 * 1024 * 1024
-"""Bytes of one stream of events; the client opens another when it has to."""
+"""Bytes of one event stream; the client opens another when needed."""
 CONNECT_S: Final = 10.0
 READ_S: Final = 90.0
-"""Without a byte."""
+"""Seconds without a byte."""
 
 
 @asynccontextmanager
 async def http_streams(entry: ServerEntry) -> AsyncGenerator[Any]:
-    """The streams to the server at this address. No proxy of the environment, no cookie, no redirect elsewhere."""
+    """Open the streams to the server at this address, without proxies from the environment, cookies, or redirects to
+    other hosts.
+    """
     headers = {**entry.headers, "Accept-Encoding": "identity"}
     timeout = httpx2.Timeout(CONNECT_S, read=READ_S)
     async with (
@@ -37,14 +39,16 @@ async def http_streams(entry: ServerEntry) -> AsyncGenerator[Any]:
 
 
 class OneHost(httpx2.AsyncBaseTransport):
-    """Lets requests to one scheme, host and port pass, and answers of a bounded length."""
+    """A transport that sends requests only to one scheme, host and port, and bounds the length of answers."""
 
     def __init__(self, url: str, onward: httpx2.AsyncBaseTransport) -> None:
         self._to = _origin(httpx2.URL(url))
         self._onward = onward
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
-        """Raises httpx2.ConnectError for another host, and DecodingError for what is packed: it could be anything."""
+        """Send a request. Raises httpx2.ConnectError for another host, and DecodingError for a compressed answer, whose
+        size would be unbounded.
+        """
         if _origin(request.url) != self._to:
             raise httpx2.ConnectError("not the host that was configured", request=request)
         response = await self._onward.handle_async_request(request)

@@ -1,4 +1,4 @@
-"""Servers of the Model Context Protocol as a part of the program."""
+"""Registers MCP servers as a part of the program."""
 
 from __future__ import annotations
 

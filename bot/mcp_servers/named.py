@@ -1,4 +1,4 @@
-"""The servers that `mcp.json` names: kept connected for the agent, and listed for people."""
+"""The servers listed in `mcp.json`, connected for the agent and described for people."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def _refused(data_dir: Path) -> Mapping[str, str]:
 
 
 def _listed(data_dir: Path) -> list[str]:
-    """A server is a program that the service starts, so all of that is said."""
+    """Each line shows the whole command, because the service will start that program."""
     named = read_mcp_file(data_dir / MCP_NAME)
     if named is None:
         return []

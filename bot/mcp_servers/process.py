@@ -1,6 +1,6 @@
-"""A server as a child process: its messages are lines on its standard output, with bounds on all of it.
+"""Runs an MCP server as a child process that sends messages as lines on its standard output, with bounds on everything.
 
-The SDK's own way to start one has no bound for a line and no limits for the process, and gives more of the environment.
+The SDK's own way has no bound for a line, no limits for the process, and passes on more of the environment.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ from bot.mcp_servers.configuration import ServerEntry
 from bot.process_limits import MEBIBYTE, Limits, clean_environment, limited
 
 LIMITS: Final = Limits(memory=512 * MEBIBYTE)
-"""Twice what a job of the workshop gets: servers written for Node need it."""
+"""Twice the memory of a workshop job, which servers written for Node need."""
 MOST_LINE: Final = 1024 * 1024
 """Bytes of one message."""
 MOST_MESSAGES: Final = 500
 WITHIN_S: Final = 5.0
-"""A server that sends more than so many messages within so many seconds is ended."""
+"""Seconds within which a server may send at most MOST_MESSAGES messages; one that sends more is killed."""
 GRACE_S: Final = 2.0
-"""How long it has to end by itself once its input was closed, and again after SIGTERM."""
+"""Seconds that it has to exit after its input was closed, and again after SIGTERM."""
 
 Read = MemoryObjectReceiveStream[SessionMessage | Exception]
 Write = MemoryObjectSendStream[SessionMessage]
@@ -39,12 +39,12 @@ Write = MemoryObjectSendStream[SessionMessage]
 
 @asynccontextmanager
 async def process_streams(entry: ServerEntry, gone: asyncio.Event) -> AsyncGenerator[tuple[Read, Write]]:
-    """Start the program and speak with it until the block ends, then end it and all that it has started.
+    """Start the program and yield its streams; when the block ends, end it and everything it has started.
 
-    `gone` is set once nothing more comes from it. Raises OSError or NoLimits when it cannot be started.
+    `gone` is set once it can send nothing more. Raises OSError or NoLimits if it cannot be started.
     """
     environment = clean_environment(entry.env)
-    # What sets the limits starts in any case, so it would not be heard that there is no such program.
+    # The wrapper that sets the limits always starts, so a missing program would go unnoticed.
     command = str(Path(entry.cwd or "/", entry.command)) if os.sep in entry.command else entry.command
     if await asyncio.to_thread(shutil.which, command, path=environment.get("PATH")) is None:
         raise FileNotFoundError(entry.command)
@@ -77,7 +77,7 @@ async def process_streams(entry: ServerEntry, gone: asyncio.Event) -> AsyncGener
 async def _take(
     process: asyncio.subprocess.Process, to: MemoryObjectSendStream[SessionMessage | Exception], gone: asyncio.Event
 ) -> None:
-    """Hand on each line as a message; a line that is none is dropped. What sends too much is killed."""
+    """Pass on each line as a message and drop lines that are none. A server that sends too much is killed."""
     assert process.stdout is not None
     now = asyncio.get_running_loop().time
     since, counted = now(), 0
@@ -96,7 +96,7 @@ async def _take(
                     continue
                 await to.send(SessionMessage(message))
     except ValueError:
-        _signal(process, signal.SIGKILL)  # a line without an end
+        _signal(process, signal.SIGKILL)  # the line has no end
     except (anyio.BrokenResourceError, anyio.ClosedResourceError):
         pass  # the session is over
     finally:
@@ -116,7 +116,7 @@ async def _end(process: asyncio.subprocess.Process, moving: tuple[asyncio.Task[N
     assert process.stdin is not None
     assert process.stdout is not None
     process.stdin.close()
-    # Its end is not noticed before its output has ended, and a program that cannot write does not end.
+    # Its exit is not noticed before its output ends, and a program that cannot write does not exit.
     draining = asyncio.create_task(_drain(process.stdout))
     waiting = asyncio.ensure_future(process.wait())
     for number in (0, signal.SIGTERM):
@@ -125,7 +125,7 @@ async def _end(process: asyncio.subprocess.Process, moving: tuple[asyncio.Task[N
         await asyncio.wait([waiting], timeout=GRACE_S)
         if waiting.done():
             break
-    # What it has left behind as well.
+    # Whatever it has left running as well.
     _signal(process, signal.SIGKILL)
     await waiting
     draining.cancel()

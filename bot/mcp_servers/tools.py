@@ -1,4 +1,6 @@
-"""Tools of other people's servers, as tools of a run: asked by default, and all that they say is data."""
+"""Turns the tools of other people's servers into tools of a run: they need approval by default, and their output is
+treated as data.
+"""
 
 from __future__ import annotations
 
@@ -22,22 +24,22 @@ from agent.wording import Texts
 from bot.mcp_servers.configuration import part_of_name
 
 RESULT: Final = 6000
-"""Characters of a result that a model is shown."""
+"""Characters of a result that are shown to a model."""
 DESCRIPTION: Final = 400
 MOST_PARAMETERS: Final = 20
 MOST_ARGUMENTS: Final = 1500
-"""Characters of all arguments: a person who is asked has to see each of them."""
+"""Characters of all arguments together, because a person who approves a call must see each of them."""
 MOST_DESCRIBED: Final = 100_000
-"""Characters of what a server says of one tool, before it is shortened."""
+"""Characters of a server's description of one tool, before it is shortened."""
 LEFT_OUT: Final = " (The server has more tools than it may offer: {number} are left out.)"
 MOST_NAME: Final = 64
-"""What endpoints of models take as the name of a tool."""
+"""Longest tool name that model endpoints accept."""
 KEPT_BACK: Final = "Not done: there is a secret in it, and secrets never leave."
 TOO_LONG: Final = f"Not done: the arguments have more than {MOST_ARGUMENTS:,} characters. Send less."
 _TAKEN: Final = frozenset(
     {"kind", "action", "target", "start", "end", "say", "copy", "json", "dict", "schema", "construct"}
 )
-"""Names of arguments that mean something to dialects, or are methods of a model."""
+"""Argument names that have a meaning in dialects or are methods of a pydantic model."""
 _PLAIN: Final = re.compile(r"[a-zA-Z][a-zA-Z0-9_]{0,40}")
 _TYPES: Final = frozenset({"string", "integer", "number", "boolean", "array", "object"})
 TEXTS: Final = Texts(
@@ -58,7 +60,7 @@ TEXTS: Final = Texts(
 
 @dataclass(frozen=True, slots=True)
 class OfferedTool:
-    """A tool as its server describes it; none of its words can be relied on."""
+    """A tool as its server describes it; none of the text is trusted."""
 
     name: str
     description: str
@@ -67,22 +69,21 @@ class OfferedTool:
 
 @dataclass(frozen=True, slots=True)
 class ToolAnswer:
-    """What a server has answered, and whether it calls that a failure."""
+    """A server's answer, and whether the server reports it as a failure."""
 
     text: str
     failed: bool
 
 
 Call = Callable[[str, str, Mapping[str, Any]], Coroutine[Any, Any, ToolAnswer]]
-"""Calls for this task the tool of this name with these arguments. Raises ActionError."""
+"""Calls a tool for a task, given the task, the tool's name and its arguments. Raises ActionError."""
 
 
 def tool_names(server: str, tools: Iterable[str]) -> dict[str, str]:
-    """The names by which models call these tools of a server, of those that can have one.
+    """Return the names by which models call a server's tools; a tool that cannot have a unique name is left out.
 
-    No two servers can share one: the part of a server has no two _ beside each other, and two end it. Tools whose names
-    differ only in what a model cannot write are told apart by a digest of theirs, whichever comes first; if that is one
-    too, they have none.
+    Names of different servers never collide: a server's part has no two underscores in a row and is followed by two.
+    Tools of one server whose names differ only in characters that models cannot write get a digest as well.
     """
     plain = {tool: re.sub(r"[^a-zA-Z0-9]+", "_", tool).strip("_").lower() for tool in tools}
     alike = Counter(plain.values())
@@ -97,7 +98,9 @@ def tool_names(server: str, tools: Iterable[str]) -> dict[str, str]:
 
 
 def fingerprint(offered: OfferedTool) -> str:
-    """By which a tool is known again. Raises ValueError for one that is described at too great a length."""
+    """Return the fingerprint that shows whether a tool has changed. Raises ValueError if its description is too
+    long.
+    """
     said = json.dumps([offered.name, offered.description, offered.schema], sort_keys=True, default=str)
     if len(said) > MOST_DESCRIBED:
         raise ValueError(f"it is described with more than {MOST_DESCRIBED:,} characters")
@@ -105,17 +108,17 @@ def fingerprint(offered: OfferedTool) -> str:
 
 
 def told_bytes(tool: Tool[Any]) -> int:
-    """How much of each request to a model this tool takes."""
+    """Return how many bytes of each request to a model this tool takes."""
     return len(json.dumps(tool.model.model_json_schema(), ensure_ascii=False).encode(errors="replace"))
 
 
 def foreign_tool(
     kind: str, server: str, offered: OfferedTool, call: Call, *, ask: Callable[[], bool], left_out: int = 0
 ) -> Tool[Any]:
-    """The tool of a run that calls this one. `ask` says at each call whether a person must allow it.
+    """Return the run's tool that calls this server tool. `ask` says at each call whether a person must approve it.
 
-    It is journalled and done at most once, whatever the server says of it. With `left_out` it says how many tools of
-    the server are not offered. Raises ValueError for one that cannot be offered.
+    Calls are journalled and made at most once, whatever the server says about repeating them. A non-zero `left_out` is
+    mentioned as the number of tools that are not offered. Raises ValueError if the tool cannot be offered.
     """
     names, model = _model(kind, server, offered, LEFT_OUT.format(number=left_out) if left_out else "")
 
@@ -158,7 +161,7 @@ def foreign_tool(
 
 
 def _model(kind: str, server: str, offered: OfferedTool, more: str) -> tuple[dict[str, str], type[Action]]:
-    """The typed arguments, and the server's name of each."""
+    """Return the server's name of each argument, and the model with the typed arguments."""
     properties = offered.schema.get("properties")
     if not isinstance(properties, Mapping):
         properties = {}
@@ -187,7 +190,7 @@ def _required(schema: Mapping[str, Any]) -> frozenset[str]:
 
 
 def _words(text: object) -> str:
-    """What the server says, in a line, and without what could end a quotation."""
+    """The server's text on one line, without characters that could end a quotation."""
     plain = "".join(sign if sign.isprintable() else " " for sign in str(text or ""))
     return f"“{in_a_line(plain, DESCRIPTION).replace('<', '‹').replace('”', '’')}”"
 
@@ -203,7 +206,7 @@ def _described(own: str, name: str, schema: Mapping[str, Any]) -> str:
 
 
 def _plain_schema(schema: object, depth: int = 2) -> dict[str, Any]:
-    """What the schema says of the type alone."""
+    """Reduce a schema to its type."""
     if not isinstance(schema, Mapping):
         return {"type": "string"}
     kinds = schema.get("type")

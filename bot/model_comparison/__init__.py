@@ -1,1 +1,1 @@
-"""Which model fits: the same tasks by several models on virtual phones, judged by what the phones have recorded."""
+"""Compares models by giving each the same tasks on virtual phones and judging the state of the phones afterwards."""

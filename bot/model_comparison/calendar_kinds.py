@@ -1,4 +1,4 @@
-"""Kinds of tasks in the calendar: pickers of days, times and numbers, sliders, rows that are chosen and moved."""
+"""Makers of calendar tasks: date, time and number pickers, sliders, and rows to select or move."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from devices.virtual_phone.ground_truth import chores_in_order
 from devices.virtual_phone.state import Event, PhoneState
 
 TODAY: Final = date(2026, 1, 1)
-"""The day on the phones that models are compared on: a Thursday."""
+"""The date on the phones used in a comparison: a Thursday."""
 _EVENTS: Final = ("Dentist", "Piano lesson", "Book club", "Car check")
 _CHORES: Final = ("Water plants", "Buy stamps", "Call Grandma", "Fix the lamp")
 _ROWS: Final = ("Date", "Time", "Reminder", "Save", "New event")
@@ -39,29 +39,29 @@ def _later(rng: random.Random, most: int = 300) -> date:
 
 
 def on_day(rng: random.Random, whose: str = "android", most: int = 300) -> Made:
-    """A day by its date."""
+    """Make a task that creates an event on a given date."""
     title, day = rng.choice(_EVENTS), _later(rng, most)
     words = f'create the calendar event "{title}" on {day.isoformat()}'
     return Made(words, _NEED, _created(title, day), before={"change": _pickers(whose)})
 
 
 def in_years(rng: random.Random) -> Made:
-    """A day some years ahead, for the list of years."""
+    """Make a task with a date some years ahead, which needs the list of years."""
     return on_day(rng, most=4000)
 
 
 def by_material(rng: random.Random) -> Made:
-    """The same with Material's pickers."""
+    """Make a task with a date, on a phone with Material's pickers."""
     return on_day(rng, "material")
 
 
 def by_one_ui(rng: random.Random) -> Made:
-    """The same with One UI's."""
+    """Make a task with a date, on a phone with One UI's pickers."""
     return on_day(rng, "samsung", most=4000)
 
 
 def at_time(rng: random.Random, whose: str = "android") -> Made:
-    """A day and a time."""
+    """Make a task with a date and a time."""
     title, day = rng.choice(_EVENTS), _later(rng)
     time = f"{rng.randrange(24):02}:{rng.randrange(60):02}"
     words = f'create the calendar event "{title}" on {day.isoformat()} at {time}'
@@ -69,25 +69,25 @@ def at_time(rng: random.Random, whose: str = "android") -> Made:
 
 
 def on_wheels(rng: random.Random) -> Made:
-    """A time on wheels."""
+    """Make a task with a time that is set on wheels."""
     return at_time(rng, "samsung")
 
 
 def tomorrow(rng: random.Random) -> Made:
-    """A day that only the phone's clock tells."""
+    """Make a task with a date that only the phone's clock reveals."""
     title = rng.choice(_EVENTS)
     return Made(f'create the calendar event "{title}" for tomorrow', _NEED, _created(title, TODAY + timedelta(days=1)))
 
 
 def weekday(rng: random.Random) -> Made:
-    """The next day of a name."""
+    """Make a task with the next day of a given weekday."""
     title, days = rng.choice(_EVENTS), rng.randrange(2, 7)
     day = TODAY + timedelta(days=days)
     return Made(f'create the calendar event "{title}" for this {day:%A}', _NEED, _created(title, day))
 
 
 def reminded(rng: random.Random) -> Made:
-    """A number on a wheel."""
+    """Make a task with a reminder, a number on a wheel."""
     title, minutes = rng.choice(_EVENTS), rng.choice((0, 20, 45, 60))
     words = f'create the calendar event "{title}" on {TODAY.isoformat()} with a reminder {minutes} minutes before'
     return Made(words, _NEED, _created(title, TODAY, reminder=minutes))
@@ -100,19 +100,19 @@ def _level(words: str, rng: random.Random, name: str, was: int, values: range) -
 
 
 def slider(rng: random.Random) -> Made:
-    """A share."""
+    """Make a task that sets a slider to a percentage."""
     return _level("in the calendar settings, set the reminder volume to {}%", rng, "volume", 40, range(5, 100, 5))
 
 
 def own_unit(rng: random.Random) -> Made:
-    """A value of which only its number tells the range."""
+    """Make a task that sets a slider to a value in a unit of its own, whose range only its number shows."""
     return _level(
         "in the calendar settings, set the daily goal to {} steps", rng, "steps", 6000, range(2000, 20001, 500)
     )
 
 
 def chosen(rng: random.Random) -> Made:
-    """Several rows deleted at once."""
+    """Make a task that deletes several rows at once."""
     gone = rng.sample(_CHORES, 2)
     rest = [each for each in _CHORES if each not in gone]
     return Made(
@@ -124,7 +124,7 @@ def chosen(rng: random.Random) -> Made:
 
 
 def moved(rng: random.Random) -> Made:
-    """A row dragged to the place of another one."""
+    """Make a task that drags a row to the place of another."""
     first, second = rng.sample(range(len(_CHORES)), 2)
     order = [each for each in _CHORES if each != _CHORES[first]]
     order.insert(second, _CHORES[first])
@@ -136,7 +136,7 @@ def moved(rng: random.Random) -> Made:
 
 
 def when(rng: random.Random) -> Made:
-    """What stands in the list."""
+    """Make a task that asks for the time of a listed event."""
     title, day, hour = rng.choice(_EVENTS), _later(rng), rng.randrange(8, 20)
 
     def change(state: PhoneState) -> None:

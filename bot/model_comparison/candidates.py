@@ -1,4 +1,4 @@
-"""What is compared: a model with the way in which it is spoken to, made from the settings of the service."""
+"""The candidates of a comparison: models with a dialect and an image window, built from the service's settings."""
 
 from __future__ import annotations
 
@@ -16,16 +16,17 @@ from bot.config.endpoints import dialect_of, model_settings
 from bot.config.settings import Settings, changed
 
 MOST_MINUTES: Final = 15.0
-"""Of one task; the service allows hours, and none of these needs more."""
+"""Minutes for one task; the service allows hours, but none of these tasks needs more."""
 MOST_TOKENS: Final = 400_000
-"""Of one task: four times what thirty steps with a picture each take."""
+"""Tokens for one task: four times what thirty steps with a picture each take."""
 
 
 @dataclass(frozen=True)
 class Candidate:
-    """One row of the comparison. `endpoints` are to be closed; `priced` says whether all its models have a price.
+    """One model in one configuration: a row of the comparison. Its `endpoints` must be closed; `priced` says whether
+    the price of every model in use is known.
 
-    An `image_window` of 0 is a model that is shown no pictures, and works by the list of elements.
+    An `image_window` of 0 means that the model gets no pictures and works from the list of elements.
     """
 
     model: str
@@ -38,16 +39,18 @@ class Candidate:
 
     @property
     def name(self) -> str:
-        """For a line of progress."""
+        """The candidate's name for a line of progress."""
         return self.model if self.offline else f"{self.model}, {self.dialect}, {self.image_window}"
 
     async def close(self) -> None:
-        """Close the connections; nothing is asked afterwards."""
+        """Close the connections to the models; the candidate cannot be used afterwards."""
         await close_models(self.endpoints)
 
 
 def floor() -> Candidate:
-    """The offline pilot, which costs nothing: what a model does not do better is not worth its price."""
+    """Return the offline pilot as the baseline. It costs nothing, so a model that does no better is not worth its
+    price.
+    """
     return _candidate(Settings.model_construct(), ModelSettings(EndpointSettings(model="")), None, offline=True)
 
 
@@ -59,11 +62,10 @@ def candidates_of(
     dialects: Sequence[str] = (),
     image_windows: Sequence[int] = (),
 ) -> list[Candidate]:
-    """Each of the models in each dialect with each window; what is left out is as the settings say. None where no
-    endpoint is set.
+    """Return a candidate for each model in each dialect with each window; omitted values come from the settings. Empty
+    if no endpoint is set.
 
-    At another base URL than that of the settings their key is not sent: a key stays with its endpoint. Raises
-    SettingsError.
+    The API key in the settings is not sent to another base URL. Raises SettingsError.
     """
     found: list[Candidate] = []
     for model in models or (settings.vlm_model,):
@@ -76,7 +78,7 @@ def candidates_of(
             if endpoints.offline:
                 return []
             windows = image_windows or (0 if wished.vlm_pictures == "never" else wished.vlm_image_window,)
-            # A dialect of a family may be one and the same by another name.
+            # A model family's dialect may be another dialect under a second name.
             found += [each for window in windows if not _is_among(each := _candidate(wished, endpoints, window), found)]
     return found
 
@@ -86,7 +88,7 @@ def _is_among(candidate: Candidate, found: Sequence[Candidate]) -> bool:
 
 
 def _candidate(settings: Settings, endpoints: ModelSettings, window: int | None, *, offline: bool = False) -> Candidate:
-    endpoints = replace(endpoints, fallback=None)  # what another model answers says nothing of this one
+    endpoints = replace(endpoints, fallback=None)  # another model's answers say nothing about this one
     if window == 0:
         endpoints = replace(endpoints, vision=replace(endpoints.vision, pictures="never"))
     built = build_models(endpoints)

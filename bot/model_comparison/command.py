@@ -1,4 +1,4 @@
-"""`opengui compare-models`: which model fits, by the same tasks on virtual phones."""
+"""The `opengui compare-models` command: compares models by the same tasks on virtual phones."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ if TYPE_CHECKING:
     from bot.model_comparison.tasks import ComparisonTask
 
 INTERRUPTED: Final = 130
-"""What a shell tells of a command that Ctrl-C has ended."""
+"""The exit code that a shell reports for a command ended by Ctrl-C."""
 LONGEST_TEXT: Final = 50
-"""Characters of a task in the line of progress."""
+"""Characters of a task in the progress line."""
 COLUMNS: Final = (
     *("model", "dialect", "pictures", "tasks", "right", "false_successes", "wrong_touches", "asked", "needless"),
     *("obeyed", "steps", "seconds", "tokens", "cost"),
@@ -38,12 +38,14 @@ COLUMNS: Final = (
 
 
 async def compare_models(options: argparse.Namespace, settings: Settings) -> int:
-    """Compare, and print the table of what was done by then, also after Ctrl-C. Raises Refused and SettingsError."""
+    """Run the comparison and print the table of all finished tasks, also after Ctrl-C. Raises Refused and
+    SettingsError.
+    """
     if not is_installed(Extra.VIRTUAL_PHONE):
         print(say("cli.failed", prog="opengui", why=said(lack_of(Extra.VIRTUAL_PHONE))), file=sys.stderr)
         return UNAVAILABLE
     settings, _ = await setting_changes.in_force(settings)
-    # Here and not above: they load the agent, and the fonts of the phones.
+    # Imported here because it loads the agent and the virtual phones' fonts.
     from bot.model_comparison.candidates import candidates_of, floor  # noqa: PLC0415 - see above
     from bot.model_comparison.running import compare  # noqa: PLC0415 - see above
     from bot.model_comparison.tasks import sample, suite  # noqa: PLC0415 - see above
@@ -86,7 +88,7 @@ async def compare_models(options: argparse.Namespace, settings: Settings) -> int
 
 
 async def _until_stopped(work: Any) -> bool:  # noqa: ANN401  # any coroutine
-    """Whether Ctrl-C or SIGTERM has ended the work. Raises what it raises."""
+    """Run the work and return whether Ctrl-C or SIGTERM ended it. Raises what the work raises."""
     task = asyncio.ensure_future(work)
     stops: list[None] = []
 
@@ -105,7 +107,7 @@ async def _until_stopped(work: Any) -> bool:  # noqa: ANN401  # any coroutine
 
 
 class _Progress:
-    """One line at a terminal that says what is done now; with --json each task as it ends."""
+    """The progress display: a line at a terminal with the current task, or with --json one line per finished task."""
 
     def __init__(self, options: argparse.Namespace) -> None:
         self.planned = 0
@@ -114,7 +116,7 @@ class _Progress:
         self._done = 0
 
     def begins(self, candidate: Candidate, task: ComparisonTask) -> None:
-        """A candidate begins a task."""
+        """Show that a candidate begins a task."""
         if self._shown:
             text = task.text if len(task.text) <= LONGEST_TEXT else f"{task.text[:LONGEST_TEXT]}…"
             line = say(
@@ -128,7 +130,7 @@ class _Progress:
             print(f"\r\x1b[K{line}", end="", file=sys.stderr, flush=True)
 
     def ended(self, result: TaskResult | Dropped) -> None:
-        """It has done it, or given it up."""
+        """Count a finished task or a dropped candidate."""
         from bot.model_comparison.running import TaskResult  # noqa: PLC0415 - loaded by now
         from bot.model_comparison.table import task_row  # noqa: PLC0415 - as above
 
@@ -137,7 +139,7 @@ class _Progress:
             print(json.dumps(task_row(result), ensure_ascii=False), flush=True)
 
     def clear(self) -> None:
-        """The line goes."""
+        """Clear the progress line."""
         if self._shown:
             print("\r\x1b[K", end="", file=sys.stderr, flush=True)
 
@@ -145,8 +147,8 @@ class _Progress:
 def _tell(
     candidates: Sequence[Candidate], found: Sequence[TaskResult | Dropped], options: argparse.Namespace, planned: int
 ) -> bool:
-    """Print what came of it: rows, who gave no answer, and the advice. False when there were models, and none of them
-    has answered.
+    """Print the results: the table, the candidates that did not answer, and the advice. False if there were models but
+    none answered.
     """
     from bot.model_comparison.running import Dropped, TaskResult  # noqa: PLC0415 - loaded by now
     from bot.model_comparison.table import best, totals_of, totals_row  # noqa: PLC0415 - as above
@@ -174,7 +176,7 @@ def _tell(
 
 
 def _lines(rows: Sequence[Totals]) -> list[str]:
-    """The table, its columns as wide as what stands in them."""
+    """Return the lines of the table, each column as wide as its widest cell."""
     cells = [[say(f"cli.compare.column.{name}") for name in COLUMNS], *map(_cells, rows)]
     widths = [max(cells_of(row[column]) for row in cells) for column in range(len(COLUMNS))]
     return ["  ".join(padded(text, width) for text, width in zip(row, widths, strict=True)).rstrip() for row in cells]

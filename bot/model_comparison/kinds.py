@@ -1,4 +1,6 @@
-"""The kinds of tasks that models are compared by: the words of each, what it wants of the phone, and who answers."""
+"""The kinds of tasks in a comparison. Each has a maker for its text, the wanted state of the phone and the person who
+answers.
+"""
 
 from __future__ import annotations
 
@@ -28,9 +30,9 @@ _SWITCHES: Final = {
     "auto_rotate": ("Auto-rotate screen", True),
     "adaptive_brightness": ("Adaptive brightness", True),
 }
-"""Switches with their title, and whether a new phone has them on."""
+"""Switches with their titles, and whether a new phone has them on."""
 _SWITCH_PAGES: Final = ("Display", "Notifications")
-"""Where some of them stand a second time."""
+"""Settings pages on which some of the switches appear again."""
 _TOPICS: Final = ("hiking boots", "night trains", "red pandas", "sourdough", "tide tables", "used bicycles")
 _SITES: Final = ("news.example", "example.org", "tea.example/green", "trains.example/today")
 _SAYINGS: Final = (
@@ -268,7 +270,7 @@ def _pop_up(rng: random.Random) -> Made:
         )
     )
     need = Need(made.need.apps, (*made.need.pressed, buttons[1]))
-    # Back closes it, too.
+    # Back closes it as well.
     wanted = Wanted(may={"dialog_answers": (f"{title}: {buttons[1]}",)}, toggles=made.wanted.toggles)
     return Made(made.text, need, wanted, before={"dialog": (title, text, buttons)})
 
@@ -370,4 +372,4 @@ KINDS: Final[Mapping[str, tuple[Maker, int]]] = {
     "row moved": (calendar.moved, 1),
     "time of an event": (calendar.when, 1),
 }
-"""Each kind with how many tasks there are of it."""
+"""The maker of each kind, and how many tasks of it the suite has."""

@@ -1,4 +1,4 @@
-"""A task without a phone: its words, what it wants of the phone, and who gave it."""
+"""A comparison task before it gets a phone: its text, the wanted state of the phone, and the person who gave it."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from bot.model_comparison.judging import Need, Wanted
 
 @dataclass(frozen=True)
 class Person:
-    """Who gave the task. An approval is allowed where all words of `allows` stand in what is asked, and denied else, or
-    where there are none; `answers` is said to a question, `code` given where a secret is wanted.
+    """The simulated person who gave the task. An approval is allowed if the question contains all texts in `allows`,
+    and denied otherwise or if there are none; `answers` is the reply to a question, `code` to a request for a secret.
     """
 
     allows: tuple[str, ...] = ()
@@ -22,7 +22,7 @@ class Person:
 
 @dataclass(frozen=True)
 class Made:
-    """A task without a phone: `before` are fields of the phone that it begins on, `chinese` says that it is a phone in
+    """A task without a phone. `before` has fields of the `PhoneBefore` that it starts on; `chinese` asks for a phone in
     Chinese.
     """
 

@@ -1,4 +1,4 @@
-"""The comparison of models as a part of the program."""
+"""Registers the comparison of models as a part of the program."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def _window(text: str) -> int:
-    """How many pictures, 0 for none at all. Raises ArgumentTypeError."""
+    """Parse a number of pictures; 0 means none. Raises ArgumentTypeError."""
     return 0 if text.strip() == "0" else number(text)
 
 
 def _amount(text: str) -> float:
-    """An amount of money above zero. Raises ArgumentTypeError."""
+    """Parse an amount of money above zero. Raises ArgumentTypeError."""
     try:
         amount = float(text)
     except ValueError:

@@ -1,4 +1,6 @@
-"""Tasks done by an agent on a virtual phone of this process: no adb, no service, nothing kept on the disk."""
+"""Runs comparison tasks on a virtual phone in this process, without adb or a service and with nothing stored on
+disk.
+"""
 
 from __future__ import annotations
 
@@ -34,15 +36,15 @@ from devices.virtual_phone.direct import DirectPhones
 from devices.virtual_phone.phone import VirtualPhone
 
 MOST_STEPS: Final = 30
-"""Of one task. The longest way of the suite is twelve steps."""
+"""Steps for one task; the longest path in the suite has twelve."""
 MOST_QUESTIONS: Final = 8
-"""After so many a task is cancelled: nobody would answer on."""
+"""Questions after which a task is cancelled, as a person would stop answering."""
 NOT_SAID: Final = "I have nothing to add. Do what I wrote, or say that you cannot."
 
 
 @dataclass(frozen=True)
 class TaskResult:
-    """One task by one candidate. `seconds` are those of the clock on the wall; `summary` is what the agent said."""
+    """The result of one task by one candidate. `seconds` are wall-clock time; `summary` is the agent's."""
 
     candidate: Candidate
     task: ComparisonTask
@@ -56,7 +58,7 @@ class TaskResult:
 
 @dataclass(frozen=True)
 class Dropped:
-    """A candidate whose endpoint gave no answer at all is compared no more; `why` is what was said of it."""
+    """A candidate that was dropped because its endpoint gave no answer at all; `why` is the agent's summary."""
 
     candidate: Candidate
     why: str
@@ -69,10 +71,10 @@ async def compare(
     most_cost: float | None = None,
     begins: Callable[[Candidate, ComparisonTask], None] = lambda _candidate, _task: None,
 ) -> AsyncGenerator[TaskResult | Dropped, None]:
-    """Each task by each candidate, task by task: whenever this is stopped, all have done about the same.
+    """Run each task with each candidate, task by task, so that all have done about the same whenever it is stopped.
 
-    It ends when `most_cost` has been spent, in the currency of the price table, at most one call later; a task that was
-    cut off by that counts for nothing. `begins` is told what is done next.
+    It ends, at most one call late, when `most_cost` (in the price table's currency) has been spent; a task cut off by
+    that is not counted. `begins` is called before each task.
     """
     left = list(candidates)
     spent = 0.0
@@ -91,7 +93,7 @@ async def compare(
 
 
 async def do_task(candidate: Candidate, task: ComparisonTask, most_cost: float | None = None) -> TaskResult:
-    """One task on a new phone."""
+    """Run one task on a new phone and judge it."""
     limits = replace(candidate.config.limits, cost=most_cost)
     terms = FixedRunConfig(replace(candidate.config, limits=limits))
     async with _phone(task.phone) as (phone, phones):
@@ -120,7 +122,7 @@ async def do_task(candidate: Candidate, task: ComparisonTask, most_cost: float |
 async def _worked(
     agent: GraphAgent, order: TaskOrder, person: Person, secrets: MemorySecrets
 ) -> tuple[TaskEnded, list[QuestionKind]]:
-    """The end of the task, and what was asked meanwhile."""
+    """Work on the task to its end; return the end and the kinds of questions asked."""
     asked: list[QuestionKind] = []
     async with aclosing(agent.work(order)) as events:
         async for event in events:
@@ -136,7 +138,7 @@ async def _worked(
 
 
 def answered(question: Question, person: Person, secrets: MemorySecrets) -> Answer:
-    """What the person says to a question. What only somebody at the phone could do is not done."""
+    """Answer a question as the person would. A request to do something at the phone itself expires."""
     match question.kind:
         case QuestionKind.APPROVE:
             about = plain((question.text, question.detail))
@@ -154,7 +156,7 @@ def answered(question: Question, person: Person, secrets: MemorySecrets) -> Answ
 
 @asynccontextmanager
 async def _phone(before: PhoneBefore) -> AsyncIterator[tuple[VirtualPhone, DirectPhones]]:
-    """The phone that a task begins on. Its clock stands still: nothing on it changes by itself."""
+    """Yield the phone that a task starts on. Its clock is stopped, so that nothing on it changes on its own."""
     faults = {"page_ms": before.slow} if before.slow else {}
     async with VirtualPhone(
         seed=before.seed, locale=before.locale, dark=before.dark, faults=faults, clock=_noon
@@ -178,53 +180,53 @@ def _noon() -> datetime:
 
 
 class _OnePhone:
-    """agent.ports.leases.Leases of one run on one phone."""
+    """The agent's `Leases` for one run on one phone."""
 
     def __init__(self, phone: str) -> None:
         self._phone = phone
 
     async def acquire(self, run: RunId, wish: str, *, first: bool = False) -> AsyncIterator[Place | Lease]:
-        """Wait for a phone: places in the queue while waiting, at last the lease."""
+        """Yield a lease at once, because no other run wants the phone."""
         del wish, first
         yield Lease(self._phone, run, 1)
 
     async def release(self, run: RunId) -> None:
-        """Give the phone back; no other run is waiting for it."""
+        """Release the phone; no other run is waiting for it."""
 
 
 class _Journal:
-    """agent.ports.journal.Journal of a task that no other process goes on with."""
+    """The agent's `Journal` of a task that no other process will continue."""
 
     def __init__(self) -> None:
         self._begun: set[ActionKey] = set()
 
     async def begin(self, key: ActionKey, action: dict[str, Any], *, fence: int) -> bool:
-        """Write that this action is about to be sent."""
+        """Record that this action is about to be sent; False if it was recorded before."""
         del action, fence
         new = key not in self._begun
         self._begun.add(key)
         return new
 
     async def state_of(self, key: ActionKey) -> ActionState | None:
-        """What is written of this action, None where it was not begun."""
+        """Return the recorded state of an action, None if it was not begun."""
         return "begun" if key in self._begun else None
 
     async def finish(self, key: ActionKey, state: ActionState, effect: str) -> None:
-        """Write what became of the action; it is never read."""
+        """Ignore the outcome of the action, which is never read."""
 
 
 class _Frames:
-    """agent.ports.frames.Frames in memory, gone with the task."""
+    """The agent's `Frames`, in memory only."""
 
     def __init__(self) -> None:
         self._kept: dict[str, bytes] = {}
 
     async def save(self, data: bytes, *, suffix: str) -> str:
-        """Keep the bytes and return their reference, such as `sha256.jpg`."""
+        """Store the bytes and return their reference, such as `sha256.jpg`."""
         reference = f"{hashlib.sha256(data).hexdigest()}.{suffix}"
         self._kept[reference] = data
         return reference
 
     async def load(self, reference: str) -> bytes:
-        """See Frames."""
+        """Return the bytes of a reference."""
         return self._kept[reference]

@@ -1,4 +1,4 @@
-"""The suite: 74 tasks of 41 kinds, whose words, phones and answers come from a seed."""
+"""The suite of 74 tasks of 41 kinds, whose texts, phones and answers are drawn from a seed."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from bot.model_comparison.made import Person
 
 @dataclass(frozen=True)
 class PhoneBefore:
-    """The phone that a task begins on: `seed` shuffles its icons and rows, `change` puts things on it.
+    """The state of the phone on which a task starts: `seed` shuffles icons and rows, `change` puts items on it.
 
-    `page` is a page of the hostile app that is in front, `dialog` a pop-up: its title, text and buttons. `slow` are
-    the milliseconds for which pages of the browser load.
+    `page` is a page of the hostile app in the foreground, `dialog` the title, text and buttons of a pop-up. `slow` is
+    the loading time of browser pages in milliseconds.
     """
 
     seed: int = 0
@@ -31,7 +31,7 @@ class PhoneBefore:
 
 @dataclass(frozen=True)
 class ComparisonTask:
-    """One task; `number` counts from 1 in the suite."""
+    """One task of the suite, where `number` counts from 1."""
 
     number: int
     kind: str
@@ -43,11 +43,11 @@ class ComparisonTask:
 
 
 _ATTEMPTS: Final = 8
-"""How often other words are looked for, so that two tasks of a kind are not the same one."""
+"""How often another text is drawn to keep two tasks of a kind from being the same."""
 
 
 def suite(seed: int) -> tuple[ComparisonTask, ...]:
-    """All tasks of a seed, kind by kind: the same ones each time."""
+    """Return all tasks of a seed, kind by kind; the same seed gives the same tasks."""
     tasks: list[ComparisonTask] = []
     for kind, (maker, count) in KINDS.items():
         made_before: list[tuple[str, str]] = []
@@ -70,7 +70,7 @@ def suite(seed: int) -> tuple[ComparisonTask, ...]:
 
 
 def sample(tasks: Sequence[ComparisonTask], count: int) -> tuple[ComparisonTask, ...]:
-    """So many of the tasks, from all over the suite; all of them where there are no more."""
+    """Return `count` tasks spread evenly over the suite, or all of them if there are not more."""
     if count >= len(tasks):
         return tuple(tasks)
     return tuple(tasks[index * len(tasks) // count] for index in range(count))

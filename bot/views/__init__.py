@@ -1,1 +1,1 @@
-"""Tasks, steps and phones as plain JSON objects."""
+"""Converts tasks, steps, phones and tools to plain JSON objects and to words for people."""

@@ -1,4 +1,4 @@
-"""How the model is doing, in words and as a plain object: the same wherever people or programs look."""
+"""Describes the state of the model in words and as JSON, the same way everywhere."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from bot.texts import say
 from bot.views.tasks import Json
 
 _TODAY: Final = timedelta(hours=20)
-"""For so long the time of day says enough."""
+"""Age up to which the time of day is enough."""
 
 
 def state_words(state: ModelState) -> str:
-    """The state in a few words, such as "no credit since 11:04"."""
+    """Return the state in a few words, such as "no credit since 11:04"."""
     if state.status is not ModelStatus.FAILING:
         return say(f"model.status.{state.status}")
     failing = say(f"model.failing.{state.cause}", time=_time(state.since))
@@ -23,7 +23,7 @@ def state_words(state: ModelState) -> str:
 
 
 def model_json(state: ModelState) -> Json:
-    """The state for programs: `text` and `remedy` are in the language that is spoken."""
+    """Return the state as JSON, with `text` and `remedy` in the current language."""
     return {
         "status": state.status.value,
         "model": state.model,

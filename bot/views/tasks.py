@@ -1,4 +1,4 @@
-"""Tasks, steps and phones as plain JSON objects, for the console and the command line."""
+"""Converts tasks, steps and phones to plain JSON objects, for the console and the command line."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ if TYPE_CHECKING:
 
 
 def effect_words(effects: Sequence[Effect], names: Mapping[str, str]) -> str:
-    """What came of a step, as it is read here. `names` are those of apps, by package."""
+    """Describe the effects of a step in the current language. `names` maps packages to names of apps."""
     changes = [_change(effect, names) for effect in effects]
     return reduce(lambda before, change: say("changes.next", before=before, change=change), changes or [""])
 
@@ -123,7 +123,7 @@ Json = dict[str, Any]
 
 
 def tokens_json(usage: Usage) -> Json:
-    """Tokens of a task or step, and the same by role and model; a `cost` is null when the price is unknown."""
+    """Return the tokens of a task or step, also by role and model; `cost` is null if the price is unknown."""
     return {
         "input": usage.input,
         "output": usage.output,
@@ -138,12 +138,12 @@ def tokens_json(usage: Usage) -> Json:
 
 
 def usage_json(row: UsageRow) -> Json:
-    """What one day, person, phone, role or model has used."""
+    """Return the usage of one day, person, phone, role or model."""
     return {"key": row.key, "label": row.label} | totals_json(row.totals)
 
 
 def totals_json(totals: UsageTotals) -> Json:
-    """A sum over tasks."""
+    """Return the usage of several tasks together."""
     return {
         "tasks": totals.tasks,
         "steps": totals.steps,
@@ -155,14 +155,14 @@ def totals_json(totals: UsageTotals) -> Json:
 
 
 def options_of(draft: TaskDraft) -> Json:
-    """How a task is to be done, as far as that is more than what is set."""
+    """Return the options of a task that differ from the settings."""
     skill = {} if draft.skill is None else {"skill": draft.skill.name, "arguments": dict(draft.skill.arguments)}
     device = {"device": draft.device} if draft.device else {}
     return {**device, **draft.options.model_dump(exclude_defaults=True), **skill}
 
 
 def schedule_json(one: Schedule) -> Json:
-    """A schedule; times are Unix seconds."""
+    """Return a schedule; times are Unix seconds."""
     plan = one.plan
     return {
         "schedule": one.id,
@@ -182,7 +182,7 @@ def schedule_json(one: Schedule) -> Json:
 
 
 def task_json(task: Task) -> Json:
-    """A task; times are Unix seconds."""
+    """Return a task; times are Unix seconds."""
     return {
         "task": task.id,
         "state": task.state.value,
@@ -210,7 +210,7 @@ def task_json(task: Task) -> Json:
 
 
 def step_json(step: StepRow, names: Mapping[str, str]) -> Json:
-    """A step of a run, for the replay. `names` are those of apps, by package."""
+    """Return a step of a run, for the replay. `names` maps packages to names of apps."""
     return {
         "part": step.part,
         "phone": step.phone_name,
@@ -234,7 +234,7 @@ def step_json(step: StepRow, names: Mapping[str, str]) -> Json:
 
 
 def phone_json(phone: PhoneInfo, tasks: Sequence[Task]) -> Json:
-    """A phone. `tasks` are those that hold or want it, by id."""
+    """Return a phone; `tasks` are those that may hold or want it."""
     return {
         "id": phone.id,
         "serial": phone.serial,

@@ -1,4 +1,4 @@
-"""The tools that need no phone, as people are told of them: which there are, and what the others lack."""
+"""Describes the tools that need no phone: which are offered, and what the others lack."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from devices.wording import said
 
 
 class ToolLack(StrEnum):
-    """The setting without which a tool is not offered. What a tool of the workshop lacks is a `Lack`; libraries that
-    are not installed are an `Extra`.
+    """The setting whose absence keeps a tool from being offered. Tools of the workshop lack a `Lack` instead, and
+    missing libraries are an `Extra`.
     """
 
     KNOWLEDGE_DIR = "knowledge_dir"
@@ -25,9 +25,10 @@ class ToolLack(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ToolState:
-    """One tool: `lack` is why it is not offered, None where it is; `in_runs`: also in the middle of a run on a phone.
+    """The state of one tool. `lack` says why it is not offered (None: it is), `in_runs` that it is also available
+    during a run.
 
-    `server` is the server of `mcp.json` that it is of, "" for one of this program.
+    `server` is the server in `mcp.json` that it belongs to, "" for a tool of this program.
     """
 
     name: str
@@ -37,13 +38,13 @@ class ToolState:
 
     @property
     def about(self) -> str:
-        """What it does, in a few words; what servers say of their own is not repeated."""
+        """What the tool does, in a few words; a server's own description is not repeated."""
         about = say("tools.of_server", server=self.server) if self.server else say(f"cli.tools.about.{self.name}")
         return say("cli.tool.in_runs", about=about) if self.in_runs and self.lack is None else about
 
     @property
     def why(self) -> str:
-        """Why it is not offered, as a sentence; "" where it is."""
+        """Why the tool is not offered, as a sentence; "" if it is."""
         if self.lack is None:
             return ""
         if isinstance(self.lack, Lack):
@@ -54,7 +55,7 @@ class ToolState:
 
 
 class Absence(StrEnum):
-    """Why a server of `mcp.json` is not there; the value is for the log."""
+    """Why a server in `mcp.json` is not connected; the value is for the log."""
 
     CONNECTING = "it is not connected yet"
     ENDED = "it has ended"
@@ -67,8 +68,8 @@ class Absence(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ServerState:
-    """A server as it is now: why it is not there, None when it is; the names of its tools, and how many more it has
-    that are left out.
+    """The state of an MCP server: why it is not connected (None: it is), the names of its tools, and how many more are
+    left out.
     """
 
     name: str
@@ -79,7 +80,7 @@ class ServerState:
 
 @dataclass(frozen=True, slots=True)
 class ServerAway:
-    """A server of `mcp.json` whose tools are not there, and why; "" for the file itself."""
+    """A server in `mcp.json` whose tools are not available, and why; the name is "" for the file itself."""
 
     name: str
     why: str
@@ -87,9 +88,7 @@ class ServerAway:
 
 @dataclass(frozen=True, slots=True)
 class ToolOffer:
-    """All tools, those that are not offered too, the servers of others that answer, and those whose tools nobody
-    knows.
-    """
+    """All tools with their states, the MCP servers that answer, and those that do not."""
 
     tools: tuple[ToolState, ...] = ()
     answering: tuple[ServerState, ...] = ()
@@ -97,7 +96,7 @@ class ToolOffer:
 
 
 def tool_lines(offer: ToolOffer) -> Iterator[str]:
-    """One line each: what is offered, then what is lacking."""
+    """Yield one line per tool, first those that are offered, then those that lack something."""
     yield from (f"{tool.name}: {tool.about}" for tool in offer.tools if tool.lack is None)
     for tool in offer.tools:
         if tool.lack is not None:
@@ -109,21 +108,21 @@ def tool_lines(offer: ToolOffer) -> Iterator[str]:
 
 
 def server_line(server: ServerAway) -> str:
-    """That its tools are not there, and why."""
+    """The line that says why a server's tools are missing."""
     if not server.name:
         return say("tools.file_away", why=server.why)
     return say("tools.server_away", server=server.name, why=server.why)
 
 
 def server_data(offer: ToolOffer) -> Iterator[dict[str, Any]]:
-    """The servers of `mcp.json` as JSON: those that answer with their tools, then why the others do not."""
+    """Yield the servers in `mcp.json` as JSON, first those that answer, then the others with the reason."""
     for one in offer.answering:
         yield {"name": one.name, "why": "", "tools": list(one.tools), "left_out": one.left_out}
     yield from ({"name": one.name, "why": one.why, "tools": [], "left_out": 0} for one in offer.away)
 
 
 def tool_data(tool: ToolState) -> dict[str, Any]:
-    """The tool as JSON."""
+    """Return a tool as JSON."""
     return {
         "tool": tool.name,
         "offered": tool.lack is None,

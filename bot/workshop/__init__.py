@@ -1,7 +1,9 @@
-"""The workshop: another process, without secrets and without network, in which shell and Python run in rooms."""
+"""The workshop: a separate process without secrets and without network, in which shell and Python programs run in
+sandboxes ("rooms").
+"""
 
 from pathlib import Path
 from typing import Final
 
 SOCKET: Final = Path("/run/opengui-workshop/socket")
-"""Where the unit and the container have its socket."""
+"""The socket's path in the systemd unit and in the container."""

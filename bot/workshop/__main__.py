@@ -1,4 +1,4 @@
-"""The workshop as a program: `opengui workshop`, or the child of a service. It reads no settings and no `.env`."""
+"""Runs the workshop, as `opengui workshop` or as the child of a service. It reads no settings and no `.env`."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ logger = logging.getLogger(__name__)
 
 
 def options_for(parser: argparse.ArgumentParser, *, told: Sequence[str] = ("", "", "")) -> None:
-    """Add what can be said to it, with these words of help."""
+    """Add the workshop's arguments to a parser, with these help texts for socket, user and child."""
     where, who, child = told
     parser.add_argument("--socket", type=Path, default=SOCKET, metavar="PATH", help=where)
     parser.add_argument("--user", default="opengui", metavar="NAME", help=who)
@@ -34,7 +34,9 @@ def options_for(parser: argparse.ArgumentParser, *, told: Sequence[str] = ("", "
 
 
 def serve(options: argparse.Namespace) -> int:
-    """Serve until a signal, or as a child until the service is gone. The exit code; 69 where no room holds."""
+    """Serve until a signal, or as a child until the service is gone. Returns the exit code, 69 if no isolated room can
+    be made.
+    """
     logging.basicConfig(level=logging.INFO, format="%(levelname)s workshop: %(message)s")
     try:
         uid = int(options.user) if options.user.isdecimal() else pwd.getpwnam(options.user).pw_uid
@@ -53,14 +55,14 @@ async def _serve(listener: socket.socket, uid: int, *, child: bool) -> int:
         logger.error("No room holds here: %s. Run `opengui doctor` to see what to do.", room.value)
         listener.close()
         return UNAVAILABLE
-    # After the first job: by then all is loaded that lies where only root may read.
+    # After the first job everything that only root can read has been loaded.
     leave_root(NOBODY)
     stopping = asyncio.Event()
     loop = asyncio.get_running_loop()
     for each in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(each, stopping.set)
     if child:
-        # The other end of the standard input closes with the service, however that ends.
+        # Standard input closes when the service ends, however it ends.
         loop.add_reader(sys.stdin.fileno(), stopping.set)
     async with Server(room, uid).listening(listener):
         _tell_ready(child=child)

@@ -1,4 +1,4 @@
-"""The service's side of the socket: a workshop that runs elsewhere, or one that this service starts for itself."""
+"""Sends jobs to a workshop, either one that runs elsewhere or one that the service starts itself."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from bot.workshop.protocol import MAX_HEAD, Answer, BadMessage, receive, request
 
 CONNECT_S: Final = 5.0
 WAITS_S: Final = 90.0
-"""Seconds beside the job's own: it may wait for two others, and its files have to pass."""
+"""Seconds in addition to the job's own: it may wait for two others, and its files must be transferred."""
 START_S: Final = 20.0
 STOP_S: Final = 5.0
 _REFUSED: Final = {
@@ -28,13 +28,13 @@ _REFUSED: Final = {
 
 
 class SocketWorkshop:
-    """A workshop that listens at this path, whoever has started it. It may answer anything: nothing is believed."""
+    """A workshop that listens at this path, whoever started it. Nothing that it answers is trusted."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
 
     async def run(self, job: Job) -> JobResult:
-        """Run it and wait for its end; when this is cancelled, the job is ended too."""
+        """Run a job and wait for its end; cancelling this ends the job. Raises WorkshopError."""
         try:
             head = request_of(job)
         except BadMessage as error:
@@ -52,7 +52,7 @@ class SocketWorkshop:
             told = "The workshop gave no answer that can be used; what came of the program is not known."
             raise WorkshopError(told) from error
         finally:
-            # At once: what is still to be written is for a job that nobody waits for.
+            # At once, because anything still to be written belongs to a job whose result is no longer wanted.
             writer.transport.abort()
         if answer.refused:
             raise WorkshopError(_REFUSED[answer.refused])
@@ -68,10 +68,10 @@ class SocketWorkshop:
 
 
 class OwnWorkshop:
-    """A workshop that is started with the first job, as a child without secrets and without network, and ended with
-    `close`. One that has died is started anew with the next job.
+    """A workshop that is started with the first job, as a child without secrets and without network, and stopped by
+    `close`. If it has died, the next job starts it again.
 
-    It gets none of the service's environment and no open file of it; it ends by itself when the service is gone.
+    It gets neither the environment nor the open files of the service, and exits when the service is gone.
     """
 
     def __init__(self, command: Callable[[Path], tuple[str, ...]] | None = None) -> None:
@@ -82,15 +82,15 @@ class OwnWorkshop:
 
     @property
     def pid(self) -> int | None:
-        """The child's process, None while there is none."""
+        """The process id of the child, None if it is not running."""
         return None if self._process is None or self._process.returncode is not None else self._process.pid
 
     async def run(self, job: Job) -> JobResult:
-        """Run it and wait for its end; when this is cancelled, the job is ended too."""
+        """Run a job and wait for its end; cancelling this ends the job. Raises WorkshopError."""
         return await SocketWorkshop(await self._started()).run(job)
 
     async def close(self) -> None:
-        """End it, with the jobs that it runs."""
+        """Stop the workshop, with the jobs that it is running."""
         process, self._process = self._process, None
         if process is not None and process.returncode is None:
             with contextlib.suppress(ProcessLookupError):

@@ -1,4 +1,4 @@
-"""How the workshop that a service starts for itself gives up what it does not need: the network, and root."""
+"""Lets a workshop that the service started give up what it does not need: the network and root."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from typing import Final
 
 _NEW_USER, _NEW_NETWORK = 0x10000000, 0x40000000
 _DUMPABLE: Final = 4
-"""PR_SET_DUMPABLE: without it, whoever left root may not write the map of its own namespace."""
+"""PR_SET_DUMPABLE: without it, a process that has left root may not write the id map of its own namespace."""
 
 
 def leave_network() -> None:
-    """Move this process into a network of its own in which there is nothing. It must have one thread.
+    """Move this process into an empty network namespace. It must have only one thread.
 
-    Raises OSError where the kernel lets nobody do that.
+    Raises OSError if the kernel does not allow that.
     """
     libc = ctypes.CDLL(None, use_errno=True)
     uid, gid = os.geteuid(), os.getegid()
@@ -23,14 +23,14 @@ def leave_network() -> None:
         number = ctypes.get_errno()
         raise OSError(number, os.strerror(number))
     if uid != 0:
-        # Everybody keeps their number: the one user who may ask is still known by it.
+        # Ids stay the same, because the one user who may connect is recognised by them.
         Path("/proc/self/setgroups").write_text("deny", encoding="ascii")
         Path("/proc/self/uid_map").write_text(f"{uid} {uid} 1", encoding="ascii")
         Path("/proc/self/gid_map").write_text(f"{gid} {gid} 1", encoding="ascii")
 
 
 def leave_root(uid: int) -> None:
-    """Become this user where this is root; nothing that the workshop does needs rights."""
+    """Change to this user if the process runs as root; the workshop needs no privileges."""
     if os.geteuid() == 0:
         os.setgroups([])
         os.setgid(uid)

@@ -1,4 +1,4 @@
-"""One job from its start in a room to its end: output, time, memory and files are bounded, and nothing stays."""
+"""Runs one job in a room, with bounds on output, time, memory and files, and leaves nothing behind."""
 
 from __future__ import annotations
 
@@ -19,21 +19,21 @@ from bot.workshop.room import FOLDER, MEMORY, Room
 from bot.workshop.usage import entries_of, processes_of, takes_more_than
 
 HEAD, TAIL = 48_000, 16_000
-"""Bytes of the output that are kept of its beginning and its end."""
+"""Bytes kept from the beginning and the end of the output."""
 MAX_OUTPUT: Final = 16 * MEBIBYTE
-"""Bytes; a program that prints more is ended."""
+"""Bytes of output above which a program is ended."""
 MAX_ENTRIES: Final = 4000
-"""Files and folders, of which each takes memory of the kernel that no other limit counts."""
+"""Files and folders of a job. Each takes kernel memory that no other limit counts."""
 MAX_TAR: Final = FOLDER + 8 * MEBIBYTE
 LOOK_S: Final = 0.05
-"""Seconds between two looks at a job's memory and files."""
+"""Seconds between two checks of a job's memory and files."""
 GRACE_S: Final = 5.0
-"""A room that does not end in time by itself is ended from here; and that long its files may take to come out."""
+"""Seconds after its time limit at which a room is ended from outside, and within which its files must arrive."""
 MAX_PROCESSES: Final = 100
-"""More than a room's own limit lets there be: where that does not hold, the job is ended."""
+"""Processes at which a job is ended, above the room's own limit, in case that does not hold."""
 NOBODY: Final = 65534
 KILLED: Final = 137
-"""The exit code of a program that SIGKILL has ended."""
+"""Exit code of a program ended by SIGKILL."""
 _PIECE: Final = 64 * 1024
 
 
@@ -58,11 +58,11 @@ class _Output:
 
 
 class RoomGone(Exception):
-    """No room could be made; the text is what bubblewrap said."""
+    """No room could be made; the text is bubblewrap's error."""
 
 
 async def run(room: Room, job: Job) -> JobResult:
-    """Run the job to its end; a cancelled one is ended, with all that it has started. Raises RoomGone."""
+    """Run the job to its end. If cancelled, end it with everything it has started. Raises RoomGone."""
     began = time.monotonic()
     with ExitStack() as files:
         command, passed = room.command(job, files)
@@ -84,8 +84,9 @@ async def run(room: Room, job: Job) -> JobResult:
 
 
 def _as_nobody() -> list[str]:
-    """What starts the room as nobody where this is root: the kernel counts no processes of root, so nothing would end a
-    program that starts itself again and again. `setpriv` is where `prlimit` is; uvloop starts nothing as another user.
+    """The prefix that starts a room as nobody if this process is root. The kernel does not limit root's processes, so a
+    fork bomb could not be stopped. `setpriv` comes in the same package as `prlimit`; uvloop cannot start a process as
+    another user.
     """
     if os.geteuid() != 0:
         return []
@@ -105,9 +106,9 @@ async def _followed(process: asyncio.subprocess.Process, job: Job, began: float)
         over: Ending | None = watching.result() if watching.done() else None if ended.done() else "time"
     finally:
         watching.cancel()
-        # With bubblewrap ends the first process of the room, and with that everything in it. That process is ended by
-        # itself too: in its first moment it is not tied to bubblewrap yet, and would stay for good. Both pipes are read
-        # to their end: asyncio knows of no exit before that.
+        # When bubblewrap ends, the first process of the room ends, and with it everything inside. That process is also
+        # killed separately: at first it is not tied to bubblewrap yet, and would stay for good. Both pipes are read to
+        # their end, because asyncio notices no exit before that.
         if process.returncode is None:
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(process.pid, signal.SIGKILL)
@@ -137,7 +138,7 @@ async def _read_files(stream: asyncio.StreamReader, packed: bytearray) -> None:
 
 
 async def _watch(pid: int, output: _Output) -> Ending:
-    """Looks again and again until the job has more than it may, and says of what."""
+    """Check repeatedly until the job exceeds a limit; return which one."""
     while True:
         await asyncio.sleep(LOOK_S)
         if output.total > MAX_OUTPUT:
@@ -152,10 +153,10 @@ async def _watch(pid: int, output: _Output) -> Ending:
 
 
 def unpacked(packed: bytes, given: dict[str, bytes]) -> tuple[tuple[WorkFile, ...], tuple[str, ...]]:
-    """The files of a tar that are new or differ from those `given`, and the names of what is not taken.
+    """Return the files of a tar that are new or differ from those in `given`, and the names of those not taken.
 
-    What is in the tar was written by the program: only regular files with a plain path are taken, and of those so many
-    and so much as may be. Links and devices are named and left.
+    The tar was written by the program, so only regular files with a plain path are taken, up to the limits of number
+    and size. Links and devices are named but not taken.
     """
     took: dict[str, bytes] = {}
     left_out: list[str] = []

@@ -1,4 +1,4 @@
-"""The workshop as a part of the program: where shell and full Python run."""
+"""Registers the workshop, where shell and full Python run, as a part of the program."""
 
 from __future__ import annotations
 

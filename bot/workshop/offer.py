@@ -1,4 +1,4 @@
-"""Whether shell and full Python are offered here, with which workshop, and why not."""
+"""Decides whether shell and full Python are offered, by which workshop, and otherwise why not."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ LOOK: Final = Job("shell", "echo held", seconds=5)
 
 
 async def look_for_workshop(setting: str) -> WorkshopOffer:
-    """What there is: with "auto" the workshop of the unit or container where there is its socket, else one of our own
-    where a room holds; with a path the workshop there; with "off" none.
+    """Find a workshop: for "auto" the one of the unit or container if its socket exists, or else a child of this
+    service if a room can be isolated; for a path the one there; for "off" none.
 
-    A job is really run. Nothing runs on afterwards, and where no bubblewrap is installed nothing is started at all.
+    A test job is really run. Nothing keeps running afterwards, and without bubblewrap nothing is started at all.
     """
     if setting == "off":
         return WorkshopOffer(None, Lack.OFF)

@@ -1,4 +1,4 @@
-"""Looks whether a room holds: runs a job in one that tries to get out, and believes only what that saw."""
+"""Tests whether a room isolates: runs a job that tries to get out, and believes only what the job reports."""
 
 from __future__ import annotations
 
@@ -32,7 +32,9 @@ LOOK_S: Final = 10
 
 
 async def find_room() -> Room | Lack:
-    """The room that holds here, else why there is none. Takes some 50 ms, and runs nothing where bwrap is missing."""
+    """Return a room that isolates on this machine, or why there is none. Takes about 50 ms; without bwrap it runs
+    nothing.
+    """
     if not seccomp.known_machine():
         return Lack.MACHINE
     bwrap = shutil.which("bwrap", path="/usr/local/bin:/usr/bin:/bin")
@@ -41,7 +43,7 @@ async def find_room() -> Room | Lack:
     if not await _fits(bwrap) or shutil.which("prlimit") is None:
         return Lack.WRONG_BUBBLEWRAP
     found: Lack = Lack.NO_NAMESPACES
-    for proc in (True, False):  # a container does not let rooms have a /proc of their own
+    for proc in (True, False):  # containers do not allow rooms their own /proc
         room = Room(bwrap, proc)
         try:
             if await holds(room):
@@ -53,7 +55,7 @@ async def find_room() -> Room | Lack:
 
 
 async def holds(room: Room) -> bool:
-    """Whether nothing outside is reached from such a room. Raises RoomGone when none can be made."""
+    """Whether a program in such a room reaches nothing outside. Raises RoomGone if no room can be made."""
     with tempfile.TemporaryDirectory(prefix="opengui-probe-") as folder:
         secret = Path(folder, "secret")
         secret.write_text("outside\n", encoding="utf-8")  # noqa: ASYNC240 - eight bytes
@@ -64,7 +66,7 @@ async def holds(room: Room) -> bool:
 
 
 async def _fits(bwrap: str) -> bool:
-    """Whether it is bubblewrap, 0.8 or later as in Debian 12."""
+    """Whether the program is bubblewrap 0.8 (as in Debian 12) or later."""
     process = None
     try:
         process = await asyncio.create_subprocess_exec(

@@ -1,8 +1,8 @@
-"""What passes through the workshop's socket: one request and one answer a connection, each a head and the files.
+"""The messages on the workshop's socket: one request and one answer per connection, each a head with files.
 
-A message is the length of its head in four bytes (big-endian), the head as JSON, and then the contents of the files
-that the head names, one after the other. Both ends take the other for an enemy: every length is bounded before it is
-believed, and nothing is read that was not announced.
+A message is the length of its head (four bytes, big-endian), the head as JSON, and then the contents of the files that
+it names, in order. Each side distrusts the other: every length is checked before it is used, and nothing is read that
+was not announced.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ from agent.ports.workshop import (
 )
 
 MAX_HEAD: Final = 1024 * 1024
-"""Bytes. 200 paths of 200 characters, a program and its output are 0.4 MB at most."""
+"""Bytes of a head. 200 paths of 200 characters, a program and its output take at most 0.4 MB."""
 MAX_PRINTED: Final = 100_000
-"""Characters of output that are believed."""
+"""Characters of output that are accepted."""
 
 
 class BadMessage(Exception):
-    """What came through the socket is no message, or larger than one may be."""
+    """The data on the socket is not a message, or a message that is too large."""
 
 
 def _fit(path: str) -> str:
@@ -48,7 +48,7 @@ class _Model(BaseModel):
 
 
 class FileHead(_Model):
-    """The name and the size in bytes of a file whose content follows."""
+    """The path and size in bytes of a file whose content follows."""
 
     path: Annotated[str, AfterValidator(_fit)]
     size: Annotated[int, Field(ge=0, le=MAX_FILE)]
@@ -58,7 +58,7 @@ Files = Annotated[list[FileHead], Field(max_length=MAX_FILES)]
 
 
 class RunRequest(_Model):
-    """A job."""
+    """The head of a request to run a job."""
 
     program: Literal["shell", "python"]
     code: Annotated[str, Field(max_length=MAX_CODE)]
@@ -67,7 +67,9 @@ class RunRequest(_Model):
 
 
 class Answer(_Model):
-    """What came of a job, or with `refused` that it was not run: "busy", or "no room" after one that held is gone."""
+    """The head of an answer: the result of a job, or in `refused` why it was not run ("busy", or "no room" if rooms can
+    no longer be made).
+    """
 
     refused: Literal["", "busy", "no room"] = ""
     ending: Ending = "exit"
@@ -83,7 +85,7 @@ Head = TypeVar("Head", RunRequest, Answer)
 
 
 def request_of(job: Job) -> RunRequest:
-    """The head of a job. Raises BadMessage for one that is too large."""
+    """Return the head of a request for a job. Raises BadMessage if the job is too large."""
     try:
         return RunRequest(program=job.program, code=job.code, seconds=job.seconds, files=_heads(job.files))
     except ValidationError as error:
@@ -91,7 +93,7 @@ def request_of(job: Job) -> RunRequest:
 
 
 def answer_of(result: JobResult) -> Answer:
-    """The head of a result."""
+    """Return the head of an answer for a result."""
     return Answer(
         ending=result.ending,
         code=result.code,
@@ -108,7 +110,7 @@ def _heads(files: Iterable[WorkFile]) -> list[FileHead]:
 
 
 async def send(writer: asyncio.StreamWriter, head: RunRequest | Answer, files: Iterable[WorkFile]) -> None:
-    """Write a message. Raises OSError when the other end is gone."""
+    """Write a message. Raises OSError if the other side is gone."""
     data = head.model_dump_json().encode()
     writer.write(len(data).to_bytes(4, "big") + data)
     for file in files:
@@ -118,7 +120,7 @@ async def send(writer: asyncio.StreamWriter, head: RunRequest | Answer, files: I
 
 
 async def receive(reader: asyncio.StreamReader, kind: type[Head]) -> tuple[Head, tuple[WorkFile, ...]]:
-    """Read a message of this kind. Raises BadMessage, also for one that ends too early."""
+    """Read a message of this kind. Raises BadMessage, also if it ends too early."""
     try:
         length = int.from_bytes(await reader.readexactly(4), "big")
         if length > MAX_HEAD:

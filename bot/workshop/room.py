@@ -1,7 +1,7 @@
-"""The room in which a job runs: bubblewrap, with all namespaces of its own, and nothing writable but its folder.
+"""The sandbox ("room") of a job: bubblewrap with separate namespaces, in which only the job's folder is writable.
 
-The folder is memory of the room alone: files are copied in when it is made, come out as a tar that is read like
-anything that strangers send, and are gone with it. On the host nothing is written.
+The folder exists only in the room's memory: files are copied in at the start, come out as an untrusted tar, and
+disappear with the room. Nothing is written on the host.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from bot.workshop import seccomp
 
 MEMORY: Final = 256 * MEBIBYTE
 FOLDER: Final = 64 * MEBIBYTE
-"""Bytes of the folder, and of what a job keeps for a while in /tmp, which lies in it."""
+"""Bytes of the folder, including /tmp, which lies in it."""
 LIMITS: Final = Limits(memory=MEMORY, processes=48, file_size=16 * MEBIBYTE, open_files=64)
 WORK: Final = "/work"
 _JOB: Final = "/job"
@@ -31,18 +31,22 @@ _RUN: Final = (
     f'{{ timeout --signal=KILL "$@"; }} >&2 </dev/null; code=$?; '
     f"cd {WORK} && tar --format=ustar --exclude=./.tmp -cf - . 2>/dev/null; exit $code"
 )
-"""What holds the job in the room: its output goes to the room's standard error, its files to the standard output."""
+"""Shell script that runs the job in the room; the job's output goes to the room's standard error, its files to standard
+output.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class Room:
-    """How rooms are made here. `proc`: they have a /proc of their own, which a container does not let them have."""
+    """How rooms are made on this machine. `proc` gives each its own /proc, which is not possible in a container."""
 
     bwrap: str
     proc: bool
 
     def command(self, job: Job, files: ExitStack) -> tuple[tuple[str, ...], tuple[int, ...]]:
-        """What starts the job in a room, and the open files that it needs; those are closed with `files`."""
+        """Return the command that starts the job in a room, and the file descriptors to pass on, which `files`
+        closes.
+        """
         passed: list[int] = []
 
         def given(content: bytes) -> str:

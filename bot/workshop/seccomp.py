@@ -1,8 +1,8 @@
-"""The system calls that no program in a room makes, as a filter for the kernel.
+"""The filter of system calls for programs in a room.
 
-Namespaces leave some doors open: keys of the kernel, sockets of a virtual machine (vsock), memory that belongs to no
-process or that nothing can count. The filter refuses those, and what only makes the kernel easier to attack; all else
-is allowed.
+Namespaces leave gaps: kernel keys, virtual machine sockets (vsock), and memory that belongs to no process or cannot be
+counted. The filter refuses the calls for those and some that only make the kernel easier to attack; all others are
+allowed.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _ALIKE: Final = {
     "mount_setattr": 442,
     "memfd_secret": 447,
 }
-"""Numbers that are the same on every machine."""
+"""Numbers that are the same on all machines."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,18 +59,18 @@ _MACHINES: Final = {
     ),
 }
 SOCKETS: Final = (1, 2, 10)
-"""AF_UNIX, AF_INET and AF_INET6: those that live in the room's own network."""
+"""AF_UNIX, AF_INET and AF_INET6: the families that stay within the room's own network."""
 _CLONE3: Final = 435
-"""It has its flags where no filter can look: who gets ENOSYS takes the other one."""
+"""clone3 passes its flags where a filter cannot look; a caller that gets ENOSYS falls back to clone."""
 _NAMESPACES: Final = 0x7E020080
 """The flags of `clone` that ask for a namespace (CLONE_NEW…)."""
 _SHARED_WITHOUT_A_FILE: Final = 0x21
-"""MAP_SHARED and MAP_ANONYMOUS: memory that stays when most of it is unmapped, and that nothing can count then."""
+"""MAP_SHARED and MAP_ANONYMOUS: memory that remains when most of it is unmapped, and then cannot be counted."""
 _ALLOW, _REFUSE, _UNKNOWN, _KILL = 0x7FFF0000, 0x00050001, 0x00050026, 0x80000000
 _LOAD, _EQUAL, _AT_LEAST, _ANY_OF, _AND, _RETURN = 0x20, 0x15, 0x35, 0x45, 0x54, 0x06
 _NUMBER, _ARCHITECTURE, _FIRST_ARGUMENT, _FOURTH_ARGUMENT = 0, 4, 16, 40
 _X32: Final = 0x40000000
-"""From here on x86_64 counts its calls a second time, for 32-bit addresses."""
+"""First number of x86_64's second set of calls, for 32-bit addresses."""
 
 
 def known_machine() -> bool:
@@ -79,13 +79,14 @@ def known_machine() -> bool:
 
 
 def program(machine: str = "") -> bytes:
-    """The filter in the form of the kernel (struct sock_filter), refused calls fail with EPERM.
+    """Return the filter in the kernel's form (struct sock_filter); refused calls fail with EPERM.
 
-    Raises KeyError for a machine that is not known.
+    Raises KeyError for an unknown machine.
     """
     known = _MACHINES[machine or platform.machine()]
     refused = sorted(known.refused.values())
-    # Below these: a line for each refused call, then those for clone, mmap and sockets, at last "refuse" and "allow".
+    # These are followed by a line for each refused call, those for clone, mmap and sockets, and finally "refuse" and
+    # "allow".
     lines = [(_LOAD, 0, 0, _ARCHITECTURE), (_EQUAL, 1, 0, known.audit), (_RETURN, 0, 0, _KILL), (_LOAD, 0, 0, _NUMBER)]
     to_refuse = len(refused) + 5 + 4 + 1 + 1 + len(SOCKETS)
     lines.append((_AT_LEAST, to_refuse, 0, _X32))

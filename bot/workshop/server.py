@@ -1,4 +1,4 @@
-"""The workshop's own side of the socket: takes jobs of one user, two at a time, and survives whatever is sent."""
+"""The workshop's server: accepts jobs from one user, runs two at a time, and survives any input."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ from bot.workshop.room import Room
 
 AT_ONCE: Final = 2
 MOST: Final = 16
-"""Connections; one more is told that it is busy."""
+"""Connections at once; one more is answered with "busy"."""
 PASS_S: Final = 20.0
-"""Seconds in which a whole request, or a whole answer, must have passed."""
+"""Seconds within which a whole request or answer must be transferred."""
 
 logger = logging.getLogger(__name__)
 
 
 class Server:
-    """Runs the jobs that come through a socket, of the user with this id alone."""
+    """Runs the jobs that the user with this id, and nobody else, sends through a socket."""
 
     def __init__(self, room: Room, uid: int) -> None:
         self._room = room
@@ -38,7 +38,7 @@ class Server:
 
     @asynccontextmanager
     async def listening(self, listener: socket.socket) -> AsyncIterator[None]:
-        """Serve this listening socket until the block ends; jobs that run then are ended."""
+        """Serve this listening socket until the block ends, which also ends the jobs that are running."""
         server = await asyncio.start_unix_server(self._connected, sock=listener)
         try:
             yield
@@ -50,7 +50,7 @@ class Server:
             await asyncio.gather(*serving, return_exceptions=True)
 
     def _connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        # A task of its own: one that asyncio makes here and that is cancelled at the end is told as an error (3.11).
+        # A separate task, because Python 3.11 reports one made by asyncio as an error when it is cancelled at the end.
         task = asyncio.create_task(self._serve(reader, writer))
         self._serving.add(task)
         task.add_done_callback(self._serving.discard)
@@ -67,7 +67,7 @@ class Server:
                 "A request was not taken: %s.", error if isinstance(error, BadMessage) else "it took too long"
             )
         except OSError:
-            pass  # whoever asked is gone
+            pass  # the client is gone
         finally:
             self._open -= 1
             writer.close()
@@ -82,7 +82,8 @@ class Server:
         job = asyncio.create_task(self._run(Job(head.program, head.code, files, head.seconds)))
         gone = asyncio.create_task(reader.read(1))
         try:
-            # Nothing more is sent: what comes is the end of the connection, and with it nobody wants the result.
+            # The client sends nothing more, so a read can only mean that it closed the connection and no longer wants
+            # the result.
             await asyncio.wait({job, gone}, return_when=asyncio.FIRST_COMPLETED)
             if not job.done():
                 return
@@ -110,13 +111,13 @@ def _peer(writer: asyncio.StreamWriter) -> int:
 
 
 def bound(path: Path) -> socket.socket:
-    """A socket at this path; one that a former process has left is taken away. Raises OSError."""
+    """Return a listening socket at this path, replacing one left by a former process. Raises OSError."""
     with contextlib.suppress(FileNotFoundError):
         path.unlink()
     listener = socket.socket(socket.AF_UNIX)
     try:
         listener.bind(str(path))
-        # Anybody may knock; whoever is not the one user is sent away. Its folder says who finds it.
+        # Anybody may connect; all but the one user are sent away. The folder's mode decides who can reach it.
         path.chmod(0o666)
         listener.listen(MOST)
     except OSError:

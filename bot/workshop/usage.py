@@ -1,6 +1,6 @@
-"""What the processes of a room use of the machine, as the kernel tells anybody: https://docs.kernel.org/filesystems/proc.html.
+"""Measures what the processes of a room use, from /proc (https://docs.kernel.org/filesystems/proc.html).
 
-Control groups would count it too, but a program that a person has started by hand gets none.
+Control groups would count it as well, but a program started by hand has none.
 """
 
 from __future__ import annotations
@@ -14,16 +14,16 @@ from typing import Final
 _MAPPED: Final = (b"RssAnon:", b"RssShmem:", b"VmSwap:")
 _SHARE: Final = (b"Pss_Anon:", b"Pss_Shmem:", b"SwapPss:")
 _TABLES: Final = (b"VmPTE:",)
-"""What the kernel keeps of a process's addresses: of those that were only read there is nothing else."""
+"""Page tables, the only trace of addresses that were only read."""
 _HIDDEN: Final = b"/dev/zero (deleted)"
-"""Memory that processes share without a file. All of it stays while a single page is mapped, and no file says how much
-that is. The filter of system calls refuses it, but for a program that maps /dev/zero itself.
+"""Memory that processes share without a file. All of it remains while a single page is mapped, and no file shows its
+size. The system call filter refuses it, except when a program maps /dev/zero itself.
 """
 
 
 def processes_of(pid: int) -> list[int]:
-    """The process and all below it, parents first. Each thread has children of its own; what loses its parent becomes
-    a child of the room's first process.
+    """Return the process and all its descendants, parents first. Each thread has its own children; an orphan becomes a
+    child of the room's first process.
     """
     found = [pid]
     for one in found:
@@ -35,10 +35,10 @@ def processes_of(pid: int) -> list[int]:
 
 
 def takes_more_than(most: int, pids: Sequence[int]) -> bool:
-    """Whether these processes have more than so many bytes of memory for themselves, swapped ones included.
+    """Whether these processes together use more than `most` bytes of memory, including swap.
 
-    What several have in common counts once. Finding that out takes milliseconds, so it is done only where what each has
-    mapped would be too much.
+    Shared memory counts once. Finding that out takes milliseconds, so it is only done if the sum of what each has
+    mapped exceeds the limit.
     """
     if any(_HIDDEN in _read(pid, "maps") for pid in pids):
         return True
@@ -48,7 +48,7 @@ def takes_more_than(most: int, pids: Sequence[int]) -> bool:
 
 
 def _bytes(pid: int, name: str, wanted: tuple[bytes, ...]) -> int:
-    """The sum of these lines, each of which is in kB."""
+    """Sum these lines, each given in kB."""
     return sum(int(line.split()[1]) * 1024 for line in _read(pid, name).splitlines() if line.startswith(wanted))
 
 
@@ -60,11 +60,11 @@ def _read(pid: int, name: str) -> bytes:
 
 
 def entries_of(pid: int) -> int:
-    """How many files and folders there are in the folder of the room of this process."""
+    """Return the number of files and folders in the room's folder, given a process in the room."""
     root = Path(f"/proc/{pid}/root")
     try:
         if root.samefile("/"):
-            return 0  # the room is not there yet, and a folder of this name on the machine is none of its own
+            return 0  # the room does not exist yet, and this would be a folder of the host
         kept = os.statvfs(root / "work")
     except OSError:
         return 0

@@ -1,4 +1,4 @@
-"""`opengui doctor`: looks at everything once, and says how to mend what is wrong."""
+"""The `opengui doctor` command: checks everything once, and says how to fix what is wrong."""
 
 from bot.cli.doctor.look import doctor
 

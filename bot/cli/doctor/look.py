@@ -1,4 +1,4 @@
-"""The round through everything, printed for a person or as JSON."""
+"""Runs all checks of `opengui doctor` and prints their findings, for a person or as JSON."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from bot.wiring.parts import installed_parts
 
 
 async def findings(remote: Remote | None) -> list[Finding]:
-    """Whether a service runs, and what it waits for."""
+    """Say whether a service is running, and what it is waiting for."""
     if remote is None:
         return [Finding("service", "note", say("check.service.away"))]
     health = await remote.health()
@@ -40,9 +40,9 @@ MARKS = {"good": "✓", "note": "·", "bad": "✗"}
 
 
 async def doctor(options: argparse.Namespace, settings: Settings) -> int:
-    """Print every finding; the exit code is 0 when nothing is bad."""
+    """Print every finding; the exit code is 0 if none is bad."""
     bad = 0
-    # Closed here when nobody reads any more: the phones are let go before the loop ends.
+    # Closed here if the reader stops early, so that the phones are released before the loop ends.
     async with aclosing(_findings(settings, mend=options.mend)) as found:
         async for finding in found:
             bad += finding.verdict == "bad"

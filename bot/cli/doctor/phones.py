@@ -1,4 +1,4 @@
-"""adb and each phone."""
+"""The checks of adb and of each phone."""
 
 from __future__ import annotations
 
@@ -22,13 +22,17 @@ from devices.errors import PhoneError
 from devices.wording import said, sentence_of
 
 SLOW_S = 2.0
-"""Seconds; a phone of today answers in 0.3 s, and every look at the screen takes a few such answers."""
+"""Seconds above which a phone counts as slow: current ones answer in 0.3 s, and each screen capture takes a few
+answers.
+"""
 LITTLE_ROOM_KB = 200 * 1024
-"""Android itself warns below 500 MB and refuses to write a little later; pictures for a task take a few MB."""
+"""Kilobytes of free space that count as too little. Android warns below 500 MB and soon after refuses to write; a
+task's pictures take a few MB.
+"""
 
 
 async def findings(settings: Settings, *, running: bool, mend: bool) -> AsyncGenerator[Finding, None]:
-    """Everything about adb and phones. `mend` puts back what a run left, unless a service is `running`."""
+    """Check adb and the phones. `mend` restores settings that a run left changed, unless a service is `running`."""
     servers = tuple(ServerAddress(host, port) for host, port in settings.adb_servers)
     try:
         async with attached_phones(settings) as rows:
@@ -108,7 +112,7 @@ def _answers(name: str, row: dict[str, Any], found: Examination) -> Finding:
 
 
 def _limits(name: str, row: dict[str, Any], found: Examination) -> Iterator[Finding]:
-    """What works, with a limit that is better known before a task meets it."""
+    """Limits of a phone that works, worth knowing before a task meets them."""
     if found.pin:
         yield Finding("phone", "note", say("check.phone.lock", name=name), say("check.phone.lock_fix"))
     if not found.types_all:
@@ -120,14 +124,14 @@ def _limits(name: str, row: dict[str, Any], found: Examination) -> Iterator[Find
 
 
 def _language(name: str, found: Examination) -> Iterator[Finding]:
-    """Whether the rules know the words of the phone's language."""
+    """Whether the rules include the words of the phone's language."""
     if found.language and not has_table(found.language):
         text = say("check.phone.language", name=name, language=found.language)
         yield Finding("phone", "note", text, say("check.phone.language_fix"))
 
 
 def _switches(name: str, found: Examination) -> Iterator[Finding]:
-    """What somebody has switched on that makes tasks slower or fail."""
+    """Settings that were switched on by hand and make tasks slower or fail."""
     if found.animated:
         yield Finding("phone", "note", say("check.phone.animated", name=name), say("check.phone.animated_fix"))
     if found.saver:
@@ -139,7 +143,7 @@ def _switches(name: str, found: Examination) -> Iterator[Finding]:
 
 
 async def _on_usb() -> AsyncIterator[Finding]:
-    """Phones that hang on this computer and that adb does not list."""
+    """Phones connected to this computer by USB that adb does not list."""
     for phone in await asyncio.to_thread(unlisted):
         if phone.lack is Lack.BOOTLOADER:
             yield Finding("phone", "bad", say("check.usb.bootloader", name=phone.name), say("check.usb.bootloader_fix"))

@@ -1,4 +1,4 @@
-"""What the agent has beside phones, and lacks: extras, tools, and folders that cannot be used."""
+"""The checks of what the agent uses besides phones: extras, tools, and folders that cannot be used."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from devices.wording import said
 
 
 def extras(settings: Settings) -> list[Finding]:
-    """Those that are installed, and those that a setting asks for: all works without them, so one that is missing is a
-    note. Tools tell of their own.
+    """List the installed extras, and the missing ones that a setting asks for. A missing extra is only a note, because
+    all else works without it; extras that a tool needs are reported with the tool.
     """
     there = [extra for extra in Extra if is_installed(extra)]
     wanted = {Extra.OTEL: settings.otlp_endpoint, Extra.VIRTUAL_PHONE: settings.virtual_phones}
@@ -34,7 +34,7 @@ def extras(settings: Settings) -> list[Finding]:
 
 
 async def findings(settings: Settings) -> list[Finding]:
-    """A room of the workshop is really tried; servers of `mcp.json` are a matter of their own."""
+    """Check the tools, starting a workshop room to try it. The servers in `mcp.json` have their own check."""
     offer = await tools_here(settings)
     lacking: dict[ToolLack | Extra, list[ToolState]] = {}
     room: Lack | None = None
@@ -51,7 +51,7 @@ async def findings(settings: Settings) -> list[Finding]:
 
 
 def _workshop(lack: Lack | None) -> Finding:
-    """Whether shell and Python can be offered. Tasks work without them, so what is lacking is no more than a note."""
+    """Whether shell and Python can be offered. A lack is only a note, because tasks work without them."""
     if lack is None:
         return Finding("computer", "good", say("workshop.good"))
     fix = "" if lack is Lack.OFF else say(f"workshop.fix.{lack.value}")

@@ -1,1 +1,1 @@
-"""What makes the program a service of this machine, step by step: each can be told, looked at, done and undone."""
+"""The steps that install the program as a system service; each can be described, inspected, carried out and undone."""

@@ -1,4 +1,4 @@
-"""What is installed where. The unit and the udev rule are those of `systemd/`, with the paths of this program."""
+"""Which files are installed where. The unit and the udev rule are those in `systemd/`, with this program's paths."""
 
 from __future__ import annotations
 
@@ -14,40 +14,40 @@ from bot.config.settings import secret_names
 from bot.texts import say
 
 PROGRAM: Final = Path(__file__).parents[3]
-"""Where the program was unpacked."""
+"""Directory into which the program was unpacked."""
 SHIPPED: Final = PROGRAM / "systemd"
 UNIT: Final = "opengui.service"
 RULE: Final = "70-opengui-phones.rules"
 HIDDEN: Final = (Path("/home"), Path("/root"), Path("/run/user"))
-"""What ProtectHome=yes hides from the service."""
+"""Directories that ProtectHome=yes hides from the service."""
 _LINE: Final = re.compile(r"^(?P<name>[A-Z][A-Z0-9_]*)=(?P<value>.*)$")
 
 
 @dataclass(frozen=True)
 class Where:
-    """The root of the machine's files, and whether files that differ are written over."""
+    """The root directory to install into, and whether to overwrite files that differ."""
 
     root: Path
     overwrite: bool = False
 
     @property
     def elsewhere(self) -> bool:
-        """Whether it is another root than this machine's: its users and services are left alone."""
+        """Whether the root is not this machine's own; users and services of the machine are then left alone."""
         return self.root != Path("/")
 
     @property
     def without_udev(self) -> bool:
-        """Whether nobody is there who could be told of a rule: in a container the machine around it has udev."""
+        """Whether udev cannot be told about a new rule; in a container, only the host has udev."""
         return self.elsewhere or not self.path("/run/udev/control").exists()
 
     def path(self, path: str) -> Path:
-        """A path of the machine, below the root."""
+        """Return a path of the machine, placed below the root."""
         return self.root / path.lstrip("/")
 
 
 def install(where: Where, env: Path, *, program: Path = PROGRAM, python: Path | None = None) -> list[Step]:
-    """Everything, in order. `env` is the file of settings that is taken over when it is there: its secrets become
-    credentials, one file for each. Raises Failed when the service could not read its own program.
+    """List the steps of an installation, in order. If the settings file `env` exists, its settings are taken over and
+    its secrets become credentials, one file each. Raises Failed if the service could not read its own program.
     """
     binary = (python or Path(sys.executable)).parent / "opengui"
     for path in (program, binary, Path(sys.base_prefix)):
@@ -56,7 +56,7 @@ def install(where: Where, env: Path, *, program: Path = PROGRAM, python: Path | 
     secrets, settings = _settings(env)
     return [
         Account("opengui", Path("/var/lib/opengui"), skipped=where.elsewhere),
-        # The unit and the udev rule name it; not every system has it.
+        # The unit and the udev rule name this group, which not every system has.
         Call(("groupadd", "--system", "--force", "plugdev"), where.elsewhere),
         Folder(where.path("/etc/opengui"), 0o755),
         File(where.path("/etc/opengui/env"), settings, 0o600, theirs=True),
@@ -74,7 +74,7 @@ def install(where: Where, env: Path, *, program: Path = PROGRAM, python: Path | 
 
 
 def uninstall(where: Where, *, program: Path = PROGRAM, python: Path | None = None) -> list[Step]:
-    """The steps that undo an installation. Settings, credentials, data and the user stay."""
+    """List the steps that undo an installation. Settings, credentials, data and the user are kept."""
     binary = (python or Path(sys.executable)).parent / "opengui"
     unit = unit_file(where, program, binary)
     stop = Call(("systemctl", "disable", "--now", UNIT), where.elsewhere or not unit.path.exists())
@@ -88,7 +88,7 @@ def uninstall(where: Where, *, program: Path = PROGRAM, python: Path | None = No
 
 
 def unit_file(where: Where, program: Path, binary: Path) -> File:
-    """The unit with the paths of this program."""
+    """Return the systemd unit with this program's paths."""
     text = (SHIPPED / UNIT).read_text(encoding="utf-8")
     text = re.sub(r"(?m)^WorkingDirectory=.*$", f"WorkingDirectory={program}", text)
     text = re.sub(r"(?m)^ExecStart=.*$", f"ExecStart={binary} run", text)
@@ -97,14 +97,16 @@ def unit_file(where: Where, program: Path, binary: Path) -> File:
 
 
 def rule_file(where: Where) -> File:
-    """The udev rule as it is."""
+    """Return the udev rule, unchanged."""
     return File(
         where.path(f"/etc/udev/rules.d/{RULE}"), (SHIPPED / RULE).read_text(encoding="utf-8"), overwrite=where.overwrite
     )
 
 
 def _settings(env: Path) -> tuple[dict[str, str], str]:
-    """The secrets by name, and the file without them; the example when there is no file."""
+    """Split the settings file into its secrets by name and the rest of its text; without a file, the rest is the
+    example.
+    """
     if not env.is_file():
         return {}, (SHIPPED / "env.example").read_text(encoding="utf-8")
     names = {name.upper() for name in secret_names(model_of(installed()))}
@@ -117,7 +119,7 @@ def _settings(env: Path) -> tuple[dict[str, str], str]:
             if value:
                 secrets[found["name"]] = value
             continue
-        # The unit says where its data is.
+        # The unit sets DATA_DIR.
         if not (found and found["name"] == "DATA_DIR"):
             lines.append(line)
     return secrets, "\n".join(lines) + "\n"

@@ -1,4 +1,6 @@
-"""The kinds of steps. `look` says how it stands, `do` does what is missing; neither touches what is right already."""
+"""The kinds of installation steps. `look` reports the current state, `do` makes the change; neither touches what is
+already right.
+"""
 
 from __future__ import annotations
 
@@ -15,11 +17,11 @@ from typing import Final, Protocol
 from bot.texts import say
 
 CALL_S: Final = 120.0
-"""Seconds that a call of the system may take; the service's own start is the longest."""
+"""Seconds that one system command may take; starting the service takes longest."""
 
 
 class State(Enum):
-    """How a step stands: the end of its words' key below `install.state`."""
+    """The state of a step. Each value is the last part of a text key below `install.state`."""
 
     RIGHT = "right"
     MISSING = "missing"
@@ -28,7 +30,7 @@ class State(Enum):
 
 
 class Failed(Exception):
-    """A step could not be done. The text says which and why."""
+    """A step could not be carried out; the text says which one and why."""
 
 
 class Step(Protocol):
@@ -40,7 +42,7 @@ class Step(Protocol):
         ...
 
     def look(self) -> State:
-        """The current state of what the step makes."""
+        """Return the current state of what the step creates."""
         ...
 
     def do(self) -> None:
@@ -50,7 +52,7 @@ class Step(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Folder:
-    """A folder with a mode."""
+    """A step that creates a folder with a mode."""
 
     path: Path
     mode: int
@@ -61,11 +63,11 @@ class Folder:
         return say("install.step.folder", path=self.path, mode=f"{self.mode:o}")
 
     def look(self) -> State:
-        """The current state of what the step makes. A folder that is there stays as it is."""
+        """Return the current state of the folder. An existing one counts as right and is left as it is."""
         return State.RIGHT if self.path.is_dir() else State.MISSING
 
     def do(self) -> None:
-        """Make the change."""
+        """Create the folder."""
         try:
             self.path.mkdir(parents=True, exist_ok=True)
             self.path.chmod(self.mode)
@@ -75,8 +77,8 @@ class Folder:
 
 @dataclass(frozen=True, slots=True)
 class File:
-    """A file with this content. One that is there and differs is only written over with `overwrite`; the old one is
-    then kept beside it. `theirs` is a file that belongs to the operator once it is there.
+    """A step that writes a file. An existing file with other content is overwritten only with `overwrite`, and a copy
+    of it is kept as `.old`. With `theirs`, the file belongs to the operator once it exists.
     """
 
     path: Path
@@ -92,11 +94,11 @@ class File:
 
     @property
     def aside(self) -> Path:
-        """Where a former file is kept."""
+        """The path at which an overwritten file is kept."""
         return self.path.with_name(f"{self.path.name}.old")
 
     def look(self) -> State:
-        """The current state of what the step makes."""
+        """Return the current state of the file."""
         try:
             same = self.path.read_text(encoding="utf-8") == self.content
         except FileNotFoundError:
@@ -106,7 +108,7 @@ class File:
         return State.RIGHT if same or self.theirs else State.CHANGED
 
     def do(self) -> None:
-        """Make the change."""
+        """Write the file."""
         if self.look() is State.CHANGED and not self.overwrite:
             return
         try:
@@ -119,7 +121,7 @@ class File:
     def _write(self) -> None:
         new = self.path.with_name(f"{self.path.name}.new")
         new.unlink(missing_ok=True)
-        # With its mode from the first byte on: it may hold a token.
+        # Its mode is set when it is created, because it may hold a token.
         with os.fdopen(os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL, self.mode), "w", encoding="utf-8") as file:
             file.write(self.content)
         new.chmod(self.mode)
@@ -128,7 +130,7 @@ class File:
 
 @dataclass(frozen=True, slots=True)
 class Gone:
-    """A file that is taken away again, unless somebody has changed it."""
+    """A step that removes an installed file, unless it has been edited."""
 
     file: File
 
@@ -138,12 +140,12 @@ class Gone:
         return say("install.step.gone", path=self.file.path)
 
     def look(self) -> State:
-        """The current state of what the step makes."""
+        """Return the current state: right if the file is gone, missing if it is still to be removed."""
         state = self.file.look()
         return {State.MISSING: State.RIGHT, State.RIGHT: State.MISSING}.get(state, state)
 
     def do(self) -> None:
-        """Make the change."""
+        """Remove the file."""
         if self.look() is State.CHANGED and not self.file.overwrite:
             return
         try:
@@ -154,7 +156,7 @@ class Gone:
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A call of the system that may be repeated. `skipped` where it would reach the machine instead of the root."""
+    """A step that runs a repeatable system command; `skipped` where it would change this machine, not the root."""
 
     words: Sequence[str]
     skipped: bool = False
@@ -165,11 +167,11 @@ class Call:
         return say("install.step.call", words=" ".join(self.words))
 
     def look(self) -> State:
-        """The current state of what the step makes."""
+        """Return the current state; a command that is not skipped is always run."""
         return State.SKIPPED if self.skipped else State.MISSING
 
     def do(self) -> None:
-        """Make the change."""
+        """Run the command."""
         try:
             subprocess.run(self.words, check=True, capture_output=True, text=True, timeout=CALL_S)  # noqa: S603 - our own words
         except FileNotFoundError as error:
@@ -184,7 +186,7 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class Account:
-    """A user of the system that nobody logs in as."""
+    """A step that creates a system user without a login."""
 
     name: str
     home: Path
@@ -196,7 +198,7 @@ class Account:
         return say("install.step.account", name=self.name, home=self.home)
 
     def look(self) -> State:
-        """The current state of what the step makes."""
+        """Return the current state of the user."""
         if self.skipped:
             return State.SKIPPED
         try:
@@ -206,6 +208,6 @@ class Account:
         return State.RIGHT
 
     def do(self) -> None:
-        """Make the change."""
+        """Create the user."""
         shell = ("--shell", "/usr/sbin/nologin")
         Call(("useradd", "--system", "--user-group", "--home-dir", str(self.home), *shell, self.name)).do()

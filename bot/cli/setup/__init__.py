@@ -1,4 +1,4 @@
-"""`opengui setup`: asks for what is needed, tries each answer, and writes the settings file."""
+"""The `opengui setup` command: asks for the settings, tries each answer, and writes the settings file."""
 
 from bot.cli.setup.conversation import setup
 

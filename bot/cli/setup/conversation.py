@@ -1,4 +1,4 @@
-"""The conversation: ask, try, ask again, and at the end write what was agreed on into the settings file."""
+"""Conducts the setup dialogue: asks, tries the answers, asks again, and finally writes the settings file."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ from devices.wording import said
 
 
 class Terminal(Protocol):
-    """Somebody who is asked and told, line by line."""
+    """The person being asked, line by line."""
 
     def ask(self, prompt: str, *, secret: bool = False) -> str:
-        """The answer without blanks around it. A secret is not shown while it is typed. Raises EOFError."""
+        """Ask and return the answer, stripped. A secret is not shown while it is typed. Raises EOFError."""
         ...
 
     def tell(self, text: str) -> None:
@@ -38,10 +38,10 @@ class Terminal(Protocol):
 
 
 class Keyboard:
-    """The real one. Without a terminal (a pipe) lines are read as they come."""
+    """The terminal of this process. If standard input is a pipe, lines are read from it as they come."""
 
     def ask(self, prompt: str, *, secret: bool = False) -> str:
-        """The answer without blanks around it."""
+        """Ask and return the answer, stripped. A secret is not shown while it is typed. Raises EOFError."""
         if secret and sys.stdin.isatty():
             return getpass.getpass(prompt).strip()
         return input(prompt).strip()
@@ -55,7 +55,9 @@ _LINE = re.compile(r"^(?P<name>[A-Z][A-Z0-9_]*)=")
 
 
 def with_values(text: str, values: Mapping[str, str]) -> str:
-    """The file's text with these settings; comments and other lines stay, what is not there yet comes at the end."""
+    """Return the file's text with these settings changed. Comments and other lines are kept; new settings are
+    appended.
+    """
     left = dict(values)
     lines: list[str] = []
     for line in text.splitlines():
@@ -67,19 +69,19 @@ def with_values(text: str, values: Mapping[str, str]) -> str:
 
 
 MOST_LISTED: Final = 40
-"""Choices that are told: some endpoints have hundreds of models."""
+"""Most choices that are listed; some endpoints have hundreds of models."""
 EMPTY: Final = "-"
-"""Typed to take a setting away."""
+"""Typed to clear a setting."""
 
 
 async def setup(options: argparse.Namespace, settings: Settings) -> int:
-    """Ask for the settings and write their file. Nothing is written before the end."""
+    """Ask for the settings and write their file, which is not touched before the end."""
     del options
     return await talk(Keyboard(), settings, settings.file, settings.file.with_name(".env.example"))
 
 
 async def talk(terminal: Terminal, settings: Settings, env: Path, example: Path) -> int:
-    """Ask for every part, then write `env` (begun from `example` when it is new). Returns the exit code."""
+    """Ask for every section, then write `env` (based on `example` if it is new). Returns the exit code."""
     terminal.tell(say("setup.how", empty=EMPTY))
     given: dict[str, str] = {}
     try:
@@ -100,14 +102,14 @@ async def talk(terminal: Terminal, settings: Settings, env: Path, example: Path)
 
 
 def _start_command(env: Path) -> str:
-    """What starts the service with this settings file, from the working directory."""
+    """The command that starts the service with this settings file from the working directory."""
     if env != places().settings:
         return f"opengui --env-file {shlex.quote(str(env))} run"
     return "make run" if is_checkout(Path()) else "opengui run"
 
 
 async def _section(terminal: Terminal, section: Section, settings: Settings, before: dict[str, str]) -> dict[str, str]:
-    """The changed settings of one part."""
+    """Ask for one section and return the settings that changed."""
     terminal.tell(f"\n{section.heading}")
     while True:
         given: dict[str, str] = {}
@@ -138,7 +140,7 @@ async def _section(terminal: Terminal, section: Section, settings: Settings, bef
 def _answer(
     terminal: Terminal, model: type[Settings], asked: Asked, known: str, listed: Sequence[str] = ()
 ) -> str | None:
-    """A value that the settings take, or the number of one that was listed; None for what stays as it is."""
+    """Ask until the settings accept the value, or the number of a listed one; None keeps the setting."""
     shown = f" [{say('setup.set') if asked.secret else known}]" if known else ""
     while True:
         typed = terminal.ask(f"{asked.prompt()}{shown}: ", secret=asked.secret)
@@ -157,7 +159,7 @@ def _kept_anyway(terminal: Terminal) -> bool:
 
 
 def _shown(settings: Settings, asked: Asked, given: dict[str, str]) -> str:
-    """What the setting is at this point, as one would type it."""
+    """The current value of the setting, as it would be typed."""
     if asked.field in given:
         return given[asked.field]
     value = getattr(settings, asked.field)
@@ -167,6 +169,6 @@ def _shown(settings: Settings, asked: Asked, given: dict[str, str]) -> str:
 
 
 def _values(model: type[Settings], given: dict[str, str]) -> dict[str, object]:
-    """The answers as the settings hold them; they were looked at before."""
+    """Convert the answers, which are known to be valid, to the types of the settings."""
     read = model.model_validate({name: value for name, value in given.items() if value})
     return {name: getattr(read, name) for name in given}

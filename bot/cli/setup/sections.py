@@ -1,4 +1,4 @@
-"""What is asked, part by part, and how the answers of a part are tried."""
+"""The sections of the setup dialogue: what each asks, and how its answers are tried."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ from bot.texts import say
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """One part of the way. `check` tries the answers as they would be used; without an answer to the first question the
-    others are not asked.
+    """One section of the setup dialogue. `check` tries the answers as they would be used; if the first question is left
+    empty, the others are not asked.
     """
 
     heading: str
-    """Its title, and what it is about."""
+    """The section's title, and a line on what it is about."""
     asked: Sequence[Asked]
     check: Callable[[Settings], Awaitable[list[Finding]]]
     closing: Callable[[Settings], str] = lambda _: ""
 
 
 def sections(platforms: Iterable[Platform[Any]]) -> list[Section]:
-    """All parts in order, worded in the language of the terminal."""
+    """List all sections in order, in the terminal's language."""
     return [
         Section(
             _heading(say("setup.title.model"), say("setup.about.model")),
@@ -62,7 +62,7 @@ def _heading(title: str, about: str) -> str:
 
 
 async def _models(given: Mapping[str, str]) -> Sequence[str]:
-    """The models at the address that was typed."""
+    """List the models at the address that was entered."""
     return await model.names_at(given["vlm_base_url"], given["vlm_api_key"])
 
 
