@@ -51,6 +51,10 @@ class Journal(Protocol):
         """Return the recorded state of this action; None if it was never begun."""
         ...
 
+    async def action_of(self, key: ActionKey) -> dict[str, Any] | None:
+        """Return the action as `begin` recorded it; None if it was never begun."""
+        ...
+
     async def finish(self, key: ActionKey, state: ActionState, effect: str) -> None:
         """Record what became of the action."""
         ...

@@ -72,6 +72,7 @@ async def execute_action(state: ExecutorState, runtime: Runtime[RunContext]) -> 
         step.end(StepStatus.INTERRUPTED, what)
         step.notify(INTERRUPTED.format(what=what))
         step.safety["moved"] = [*step.safety["moved"], *(name for each in actions for name in new_names(each))]
+        await step.recall_cut()
         return Command(goto="check_loop", update=step.update())
     try:
         while step.index < len(actions):
