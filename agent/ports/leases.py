@@ -33,6 +33,10 @@ class NoPhone(Exception):
     """No phone can ever serve this wish as things are: none attached, unknown name, or not usable."""
 
 
+class PhoneLeft(NoPhone):
+    """The phone on which a run was begun cannot be had any more: the work on it stops half-done."""
+
+
 class Leases(Protocol):
     """The queues before the phones."""
 
