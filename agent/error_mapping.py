@@ -11,7 +11,7 @@ from agent.models.errors import ModelError
 from agent.models.state import ABOUT_THE_REQUEST
 from agent.outcome import Outcome
 from agent.ports.journal import LeaseLost
-from agent.ports.leases import NoPhone
+from agent.ports.leases import NoPhone, PhoneLeft
 from agent.wording import paragraph, sentence
 from devices.errors import (
     CaptureFailed,
@@ -66,6 +66,7 @@ class _Form:
 
 
 _FORMS: tuple[tuple[type[BaseException], _Form], ...] = (
+    (PhoneLeft, _Form("no_phone", FaultKind.PHONE, Outcome.BLOCKED)),
     (NoPhone, _Form("no_phone", FaultKind.PHONE, Outcome.BLOCKED, begun=False)),
     (LeaseLost, _Form("lease_lost", FaultKind.PHONE, Outcome.BLOCKED)),
     (FileLost, _Form("file_lost", FaultKind.STORAGE, Outcome.BLOCKED, begun=False)),
@@ -91,12 +92,10 @@ def fault_of(error: BaseException) -> Fault:
         return Fault(FaultKind.MODEL, said(sentence_of(error)), sentence("fault.stopped"), remedy(error.cause), outcome)
     form = next((form for sort, form in _FORMS if isinstance(error, sort)), _BUG)
     why = _why(error, form)
-    if form.name == "storage" and isinstance(why, Words):
-        happened = said(why)  # whole as it is; what the system says is not
-    else:
-        happened = sentence(f"fault.{form.name}.happened", why=why)
+    whole = form.name == "storage" and isinstance(why, Words)  # what the system says is no sentence for people
+    happened = said(why) if whole else sentence(f"fault.{form.name}.happened", why=why)
     not_done = sentence("fault.stopped") if form.begun else sentence(f"fault.{form.name}.not_done")
-    then = "" if form.name == "no_phone" else sentence(f"fault.{form.name}.next")
+    then = "" if whole or form.name == "no_phone" else sentence(f"fault.{form.name}.next")
     return Fault(form.kind, happened, not_done, then, form.outcome)
 
 

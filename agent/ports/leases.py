@@ -33,6 +33,10 @@ class NoPhone(Exception):
     """No phone can serve the request as things are: none is attached, the name is unknown, or it is unusable."""
 
 
+class PhoneLeft(NoPhone):
+    """The phone on which a run was begun cannot be had any more: the work on it stops half-done."""
+
+
 class Leases(Protocol):
     """The queues for phones and the leases on them."""
 

@@ -186,7 +186,8 @@ class Commands:
                 return aside(str(told))
             except StoreAway as error:
                 # It is told by the store itself, once, and not with a trace for everybody who tries.
-                logger.warning("a %s from %s was not done: %s", type(came).__name__, came.person.platform, error)
+                cause = error.__cause__ or error
+                logger.warning("a %s from %s was not done: %s", type(came).__name__, came.person.platform, cause)
                 failed = aside(say("intake.failed", happened=fault_of(error).happened))
                 return replace(failed, again=not await self._services.store.answers())
             except Exception as error:

@@ -84,7 +84,7 @@ class PostgresDatabase:
         async def prepare() -> StoreOwned | None:
             """Returns the error where another one is stood by for."""
             try:
-                with server.explained():
+                with server.explained_in_full():
                     await database._writer.run(
                         lambda connection: migrate(connection, server.name, known or migrations())
                     )
@@ -95,7 +95,7 @@ class PostgresDatabase:
                     raise
                 return owned
             except StoreAway as away:
-                database._writable.failed(reason_of(away.__cause__ or away))
+                database._writable.failed(away)
                 raise
             database._writable.worked()
             return None
@@ -135,8 +135,7 @@ class PostgresDatabase:
             return await patiently(lambda: self._write(work, fate), seconds=patience)
         except StoreAway as away:
             if fate.is_committed is None:
-                reason = reason_of(away.__cause__ or away)
-                raise StoreUnsure(words("store.unsure", name=self._server.name, reason=reason)) from away
+                raise StoreUnsure(words("store.unsure", reason=away.reason), away.reason) from away
             raise
 
     async def execute(self, statement: str | Statement, values: Values = (), *, patience: float = 0.0) -> list[Row]:
@@ -191,7 +190,7 @@ class PostgresDatabase:
             self._when_lost()
             raise
         except StoreAway as away:
-            self._writable.failed(reason_of(away.__cause__ or away))
+            self._writable.failed(away)
             raise
         self._writable.worked()
         return done
@@ -210,8 +209,7 @@ class PostgresDatabase:
                 self._unsettled.settle(connection, loop)
                 self._unsettled = None
             if fate.is_committed is None:
-                reason = "the connection was lost at a COMMIT"
-                away = StoreError(words("store.away", name=self._server.name, reason=reason))
+                away = StoreError(words("store.away", reason="the connection was lost at a COMMIT"))
                 raise away  # noqa: TRY301 - who has gone is told in the log
             if not fate.is_committed:
                 self._commit(connection, work, fate)

@@ -186,7 +186,7 @@ class SQLiteDatabase:
         except BaseException as error:
             connection.rollback()  # after any error the file is free again
             if isinstance(error, StoreAway):
-                self._writable.failed(str(error.__cause__))
+                self._writable.failed(error)
                 _hurry(connection, BUSY_AGAIN_MS)
             if left.is_set():
                 logger.exception("a transaction failed after its caller had gone")

@@ -23,7 +23,7 @@ from tests.fixtures.postgresql import PostgresServer, rows_of, run_in, run_on
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(300)]
 
 PATIENCE_S = 120.0
-ROLE = "service"
+ROLE = "record_keeper"
 TABLES = "SELECT relname FROM pg_class WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace"
 FULL = """CREATE FUNCTION no_room() RETURNS trigger LANGUAGE plpgsql AS
     $$BEGIN RAISE EXCEPTION 'could not extend file: No space left on device' USING ERRCODE = 'disk_full'; END$$"""
@@ -155,6 +155,8 @@ async def test_an_outage_is_told_and_survived(adb_server: AdbServer, tmp_path: P
         assert switched_on(place)
         assert place.phone.truth.toggles["wifi"] == outage.answers
         assert "Traceback" not in service.log
+        told = "\n".join(message.text for message in here.fake.from_bot(here.group))
+        assert not [detail for detail in (ROLE, "127.0.0.1", str(record.server.port)) if detail in told + str(health)]
         assert record.rows("SELECT state, outcome FROM tasks") == [("ended", "succeeded")] * accepted
         receipts = Counter(entry.receipt for entry in place.phone.journal.inputs() if entry.receipt)
         assert set(receipts.values()) == {1}, "an action reached the phone twice"
