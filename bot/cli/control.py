@@ -22,9 +22,7 @@ if TYPE_CHECKING:
 
 @asynccontextmanager
 async def service_of(settings: Settings, without: str = "") -> AsyncIterator[Remote]:
-    """Yield a connection to the running service. Raises ServiceGone, with the text of `without` if given, when none
-    runs.
-    """
+    """Yield a connection to the running service. Raises ServiceGone, with the text of `without`, if none runs."""
     async with running_service(settings.data_dir) as remote:
         if remote is None:
             raise ServiceGone(without or say("cli.remote.none", directory=settings.data_dir))

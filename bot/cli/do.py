@@ -1,6 +1,4 @@
-"""The `opengui do` command: runs one task, prints its steps to standard output, and exits with a code for its
-outcome.
-"""
+"""The `opengui do` command: runs one task, prints its steps, and exits with a code for its outcome."""
 
 from __future__ import annotations
 
@@ -69,9 +67,7 @@ def _schema(path: Path) -> JsonSchema:
 
 
 async def give(draft: TaskDraft, options: argparse.Namespace, settings: Settings) -> int:
-    """Start a task that is already drafted, in the running service or in this process, with the options' answers and
-    files.
-    """
+    """Start a drafted task, in the running service or in this process, with the options' answers and files."""
     options.began = time.monotonic()
     try:
         files = await asyncio.to_thread(_read, options.file)
@@ -96,9 +92,7 @@ def _read(paths: Sequence[Path]) -> tuple[Attachment, ...]:
 
 
 def _answers(paths: Sequence[str]) -> list[str]:
-    """Read the lines of these files ("-" is standard input), without empty ones. Raises OSError and
-    UnicodeDecodeError.
-    """
+    """Read the non-empty lines of these files ("-" is standard input). Raises OSError and UnicodeDecodeError."""
     given = [sys.stdin.buffer.read() if path == STANDARD_INPUT else Path(path).read_bytes() for path in paths]
     lines = [line.removesuffix("\r") for data in given for line in data.decode("utf-8-sig").split("\n")]
     return [line for line in lines if line]

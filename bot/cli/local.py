@@ -53,9 +53,7 @@ class Local:
                 yield line_of(heard)
 
     async def answer(self, task: str, question: str, text: str | None) -> str:
-        """Answer a question of a task; None means that no answer will come. Returns "" if it was accepted, otherwise
-        the reason.
-        """
+        """Answer a question of a task; None means that no answer will come. Returns "" or the reason for a refusal."""
         commands = self._tasks()
         try:
             with _refusals():

@@ -129,9 +129,7 @@ def _run(options: argparse.Namespace, settings: Settings) -> int:
 
 
 def _say_what_starts(settings: Settings, file: Path) -> None:
-    """Print one line before the seconds of loading, only at a terminal; elsewhere the log reports when the service is
-    ready.
-    """
+    """Print a line before the slow loading, only at a terminal; elsewhere the log reports readiness."""
     if not sys.stderr.isatty():
         return
     where = {"data": settings.data_dir.absolute(), "file": file.absolute()}

@@ -32,9 +32,7 @@ _GROUP_OF: Final = {name: group for group, names in _GROUPS.items() for name in 
 
 
 class _Help(argparse.HelpFormatter):
-    """A help formatter that takes headings from the catalogue, ends each line as a sentence, and keeps the lines of
-    examples.
-    """
+    """A help formatter with headings from the catalogue, a full stop after each line, and unwrapped examples."""
 
     def _format_action(self, action: argparse.Action) -> str:
         """List the commands in groups; format everything else as argparse does."""

@@ -15,9 +15,7 @@ from agent.questions import ALLOW, ALLOW_FOR_TASK, DENY, DONE, QuestionKind
 from bot.texts import say
 
 Give = Callable[[str, str | None], Awaitable[str]]
-"""Answers the question with this id, or with None says that no answer will come. Returns "" if it was accepted,
-otherwise why not.
-"""
+"""Answers the question with this id; None says that no answer will come. Returns "" or the reason for a refusal."""
 
 _WORDS: Final = frozenset({ALLOW, DENY, DONE})
 """Choices with a name in every language; all others come from the model."""

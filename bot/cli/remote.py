@@ -59,9 +59,7 @@ class Remote:
             return str((await response.json())["content"])
 
     async def answer(self, task: str, question: str, text: str | None) -> str:
-        """Answer a question of a task; None means that no answer will come. Returns "" if it was accepted, otherwise
-        the reason.
-        """
+        """Answer a question of a task; None means that no answer will come. Returns "" or the reason for a refusal."""
         import aiohttp  # noqa: PLC0415 - see running_service
 
         try:
@@ -90,9 +88,7 @@ class Remote:
             return done
 
     async def change_schedule(self, verb: str, number: str) -> str:
-        """Pause, resume, revoke or remove a schedule and return the confirmation text. Raises Refused and
-        ServiceGone.
-        """
+        """Pause, resume, revoke or remove a schedule; return the confirmation. Raises Refused and ServiceGone."""
         path = f"/api/v1/schedules/{quote(number, safe='')}"
         if verb == "remove":
             await self.send(path, "DELETE")

@@ -40,9 +40,7 @@ async def schedule(options: argparse.Namespace, settings: Settings) -> int:
 
 
 async def planned(options: argparse.Namespace, typed: str, example: str, remote: Remote) -> dict[str, Any]:
-    """Return a plan (`every 2h do …`) in the API's form, for the phone in the options. Raises Refused and
-    ServiceGone.
-    """
+    """Return a plan (`every 2h do …`) in the API's form, for the options' phone. Raises Refused and ServiceGone."""
     if (found := plan_in(typed)) is None:
         raise Refused(say("schedule.bad.form", example=example))
     when, order = found
@@ -58,9 +56,7 @@ async def planned(options: argparse.Namespace, typed: str, example: str, remote:
 
 
 async def schedules(options: argparse.Namespace, settings: Settings) -> int:
-    """List or change schedules, in the running service or the data directory. Raises Refused if a change is not
-    made.
-    """
+    """List or change schedules, in the running service or the data directory. Raises Refused for a failed change."""
     if options.change and options.change[0].casefold() not in _LIST:
         return await _changed(options.change, settings)
     return await _listed(settings, as_json=options.json)

@@ -28,9 +28,7 @@ def draft_of_words(name: str, values: str, device: str = "") -> TaskDraft:
 
 
 def quoted(value: str) -> str:
-    """Quote a `key=value` argument of the shell as it would be typed in a chat, in quotes that the value does not
-    contain.
-    """
+    """Quote a `key=value` shell argument as it would be typed in a chat, in quotes that the value does not contain."""
     name, equals, text = value.partition("=")
     pairs = (('"', '"'), ("'", "'"), ("“", "”"))
     first, last = next((pair for pair in pairs if pair[1] not in text), pairs[0])

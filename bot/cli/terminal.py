@@ -1,6 +1,4 @@
-"""Properties of the terminal: its language, its colours, its columns (a Chinese character takes two), and a closed
-pipe.
-"""
+"""Properties of the terminal: language, colours, columns (a Chinese character takes two), and a closed pipe."""
 
 from __future__ import annotations
 
@@ -84,9 +82,7 @@ def print_styled(*pieces: str | Styled) -> None:
 
 
 CLOSED: Final = 128 + signal.SIGPIPE
-"""The exit code that a shell reports for a command ended by SIGPIPE. Python ignores that signal and gets an error
-instead.
-"""
+"""The shell's exit code for a command ended by SIGPIPE, which Python ignores, so that it gets an error instead."""
 
 
 def reader_is_gone() -> bool:

@@ -1,6 +1,4 @@
-"""The `opengui tools` command: lists the tools that need no phone, whether each is offered, and what the others
-lack.
-"""
+"""The `opengui tools` command: lists the tools that need no phone, and what keeps some from being offered."""
 
 from __future__ import annotations
 

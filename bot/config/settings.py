@@ -101,9 +101,7 @@ def misspelt(env_file: Path, names: Iterable[str]) -> dict[str, str]:
 
 
 def credentials(names: Iterable[str]) -> dict[str, str]:
-    """Return the systemd credentials with these names. Raises OSError or UnicodeDecodeError if a file cannot be
-    read.
-    """
+    """Return the systemd credentials with these names. Raises OSError or UnicodeDecodeError for an unreadable file."""
     folder = os.environ.get("CREDENTIALS_DIRECTORY", "")
     files = {name: Path(folder) / name for name in names} if folder else {}
     return {name: file.read_text(encoding="utf-8-sig") for name, file in files.items() if file.is_file()}

@@ -1,1 +1,1 @@
-"""Phones on other machines: the hub that people talk to, and the hosts that the phones are attached to."""
+"""Phones on other machines: the hub is the service that people talk to, the hosts have the phones."""

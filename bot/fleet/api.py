@@ -1,4 +1,6 @@
-"""Hosts: machines with phones that work for this service. Whoever invites one gives it the tasks of everybody."""
+"""The API for hosts, the machines whose phones work for this service. Whoever invites a host gives it everybody's
+tasks.
+"""
 
 from __future__ import annotations
 
@@ -39,7 +41,7 @@ class HostInfo(Got):
 
 
 class ConflictInfo(Got):
-    """Two machines tell of a phone with this id. It belongs to `owner`, and counts for nothing with `claimant`."""
+    """Two machines report a phone with this id. It belongs to `owner`; the one reported by `claimant` is ignored."""
 
     phone: str
     owner: str = Field(description="The name of the host; empty for the machine of the service itself.")
@@ -48,7 +50,7 @@ class ConflictInfo(Got):
 
 
 class Hosts(Listed[HostInfo]):
-    """The hosts that have joined. `switched_on` is false where this service takes none; `FLEET_URL` switches it on."""
+    """The hosts that have joined. `switched_on` is false if this service takes none; `FLEET_URL` switches it on."""
 
     switched_on: bool
     install: str = Field(description="The command that installs what hosts need; empty where it is installed.")
@@ -56,26 +58,26 @@ class Hosts(Listed[HostInfo]):
 
 
 class PhoneOwner(Sent):
-    """The machine that a phone shall belong to: the name of a host, empty for the machine of the service itself."""
+    """The machine that a phone is to belong to: the name of a host, empty for the machine of the service itself."""
 
     host: str = Field(max_length=NAME_LIMIT)
 
 
 class NewHost(Sent):
-    """A host that is invited: 1 to 32 lowercase letters, digits and dashes."""
+    """A host to invite: 1 to 32 lowercase letters, digits and dashes."""
 
     name: str = Field(min_length=1, max_length=NAME_LIMIT)
 
 
 class Invitation(Got):
-    """What a host joins with, once. It is not told again."""
+    """The command with which a host joins, once. It is not shown again."""
 
     command: str = Field(description="What is run on the machine with the phones.")
     minutes: int = Field(description="How long it can be used.")
 
 
 def _hub(calls: Calls) -> Hub:
-    """What knows the hosts. Raises NotAllowed, and Refused where there are none."""
+    """Return the hub. Raises NotAllowed, and Refused if this service takes no hosts."""
     calls.require(Right.ADMIN)
     hub = hub_of(calls.services.machines)
     if hub is None:
@@ -85,7 +87,7 @@ def _hub(calls: Calls) -> Hub:
 
 @router.get("/hosts")
 async def list_hosts(calls: Caller) -> Hosts:
-    """Those that have joined, with their phones."""
+    """List the hosts that have joined, with their phones."""
     calls.require(Right.ADMIN)
     hub = hub_of(calls.services.machines)
     infos = [
@@ -110,7 +112,7 @@ async def list_hosts(calls: Caller) -> Hosts:
 
 @router.post("/hosts", status_code=201)
 async def invite_host(wish: NewHost, calls: Caller) -> Invitation:
-    """Make the command with which a machine joins under this name, once and within ten minutes."""
+    """Create the command with which a machine can join under this name, once and within ten minutes."""
     hub = _hub(calls)
     if not may_be_called(wish.name):
         raise Refused(say("fleet.bad_name"))
@@ -121,7 +123,7 @@ async def invite_host(wish: NewHost, calls: Caller) -> Invitation:
 
 @router.delete("/hosts/{host}", status_code=204)
 async def revoke_host(host: Id, calls: Caller) -> None:
-    """End a host: it is not let in again, and what it says from now on counts for nothing."""
+    """Remove a host: it is not admitted again, and what it sends from now on is ignored."""
     if not await _hub(calls).revoke(host):
         raise Unknown(say("fleet.unknown", name=host))
     await calls.services.store.audit.note(AuditKind.SETTING, calls.person, detail=f"hosts/{host}: revoked")
@@ -129,7 +131,9 @@ async def revoke_host(host: Id, calls: Caller) -> None:
 
 @router.patch("/hosts/phones/{phone_id}", status_code=204)
 async def move_phone(phone_id: Id, wish: PhoneOwner, calls: Caller) -> None:
-    """Have a phone, by its id, belong to another machine. Its tasks, its name and what is remembered of it go along."""
+    """Assign a phone, given by its id, to another machine, together with its tasks, its name and what is remembered
+    about it.
+    """
     from bot.fleet.hub import NotMoved  # noqa: PLC0415 - only a hub loads the engine's client
 
     try:

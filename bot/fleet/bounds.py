@@ -1,6 +1,7 @@
-"""What the hub takes of a host: nothing larger, deeper or odder than what a host of ours says, and faults are counted.
+"""Limits what the hub accepts from a host: nothing larger, deeper or odder than a real host sends. Violations are
+counted.
 
-Somebody may have a host's key. No message of theirs may stop what the hub does for the others.
+A host's key may be stolen, and no message sent with it may stop the hub's work for the others.
 """
 
 from __future__ import annotations
@@ -20,15 +21,15 @@ logger = logging.getLogger(__name__)
 
 MOST_DEEP: Final = 32
 MOST_LETTERS: Final = 200_000
-"""Of one text."""
+"""Characters of one text."""
 MOST_NUMBER: Final = 2**53
-"""What every reader of JSON takes for the same number, and the database for one."""
+"""Largest number that all JSON readers and the database represent exactly."""
 SAID: Final = 200
-"""Letters of a fault in the log."""
+"""Characters of a fault in the log."""
 
 
 def bounded(data: bytes) -> bytes:
-    """The JSON message as it is. Raises ValueError where it is none, or holds more than any message of ours."""
+    """Return the JSON message unchanged. Raises ValueError if it is not JSON or exceeds the limits."""
     _look(from_json(data, allow_inf_nan=False), MOST_DEEP)
     return data
 
@@ -50,14 +51,14 @@ def _look(value: object, deep: int) -> None:
 
 
 def in_line(text: str, most: int) -> str:
-    """The text in one line of at most so many letters, without signs that are not printed."""
+    """Return the text on one line of at most `most` characters, without unprintable ones."""
     line = " ".join("".join(each if each.isprintable() else " " for each in text[: 4 * most]).split())
     return line if len(line) <= most else f"{line[: most - 1]}…"
 
 
 class Faults(Counter[str]):
-    """How often something of a host was not understood or could not be done. The log tells the first time, and each
-    time that the number has doubled.
+    """Counts each host's invalid messages and failed requests. The log mentions the first, and then whenever the number
+    has doubled.
     """
 
     def note(self, host: str, why: str) -> None:
@@ -70,9 +71,7 @@ class Faults(Counter[str]):
 
     @contextmanager
     def of(self, host: str) -> Iterator[None]:
-        """Whatever goes wrong in this block is that host's: it is counted, and ends nothing else. What is raised when
-        the engine is away goes on.
-        """
+        """Count any error in this block as a fault of the host, and suppress it. Only EngineAway is raised."""
         try:
             yield
         except EngineAway:

@@ -1,4 +1,4 @@
-"""The engine between hub and hosts, from either side, and the hosts themselves."""
+"""Checks the engine between hub and hosts, from either side, and the hosts themselves."""
 
 from __future__ import annotations
 
@@ -19,7 +19,9 @@ if TYPE_CHECKING:
 
 
 async def findings(settings: Settings, service: RunningService | None) -> list[Finding]:
-    """Nothing where there is no fleet. A hub that runs tells of its hosts, and of phones of which two machines tell."""
+    """Check the fleet; without one there are no findings. A running hub also reports its hosts, and phones that two
+    machines claim.
+    """
     joined = await asyncio.to_thread((settings.data_dir / HOST_KEYS).exists)
     if not settings.fleet_url and not joined:
         return []
@@ -62,7 +64,7 @@ async def findings(settings: Settings, service: RunningService | None) -> list[F
 
 
 async def _hub_of(link: Link, address: Address) -> list[Finding]:
-    """What is wrong with the hub as its host sees it. Raises EngineAway."""
+    """Check the hub's version as a host sees it. Raises EngineAway."""
     answer = await link.request(asked_by(address.name), Hello().model_dump_json().encode())
     try:
         theirs = int(read_reply(answer)[0].data["speaks"])

@@ -1,5 +1,5 @@
-"""`opengui fleet`: the hosts of this service, inviting one, ending one, whose a phone is, and the configuration of its
-nats-server.
+"""The `opengui fleet` command: lists, invites and removes hosts, moves phones between machines, and prints the
+configuration for the nats-server.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ FLEET: Final = "/api/fleet"
 
 
 async def fleet(options: argparse.Namespace, settings: Settings) -> int:
-    """Ask the running service, which knows the hosts. Raises Refused, ServiceGone."""
+    """Carry out the command through the running service. Raises Refused and ServiceGone."""
     if options.what == "config":
         return _configuration(options, settings)
     if options.what == "move" and not options.host:
@@ -56,7 +56,7 @@ def _list(hosts: list[dict[str, object]], *, as_json: bool) -> None:
 
 
 def _configuration(options: argparse.Namespace, settings: Settings) -> int:
-    # Here and not above: whoever asks a service does not load the engine's client.
+    # Imported here so that asking a service does not load the engine's client.
     from bot.fleet.hub_parts import hub_keys  # noqa: PLC0415 - see above
     from bot.fleet.sign_in import server_configuration  # noqa: PLC0415 - see above
 

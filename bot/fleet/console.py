@@ -1,4 +1,4 @@
-"""Hosts, for the operator's command line: which there are, inviting one, ending one, and whose a phone is."""
+"""The routes with which the operator's command line lists, invites and removes hosts, and moves phones."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 class HostNamed(BaseModel):
-    """The host that is meant."""
+    """The host that a request is about."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -36,7 +36,7 @@ class HostNamed(BaseModel):
 
 
 class PhoneMoved(BaseModel):
-    """The phone that is meant, by its id, and the host that it shall belong to; "" for this machine."""
+    """A phone, by its id, and the host that it is to belong to; "" for this machine."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -45,13 +45,15 @@ class PhoneMoved(BaseModel):
 
 
 class FleetRoutes:
-    """For the operator alone: whoever invites a host gives it the tasks of everybody. `hub` is None without hosts."""
+    """The routes for hosts, for the operator only, because whoever invites a host gives it everybody's tasks. `hub` is
+    None if this service takes no hosts.
+    """
 
     def __init__(self, hub: Hub | None) -> None:
         self._hub = hub
 
     def routes(self) -> list[Route]:
-        """What is served."""
+        """Return the routes."""
         return [
             get("/api/fleet", self.all),
             post("/api/fleet/invite", self.invite),
@@ -60,7 +62,7 @@ class FleetRoutes:
         ]
 
     async def all(self, request: Request) -> Response:
-        """Every host that is let in."""
+        """List all admitted hosts, and phones that two machines claim."""
         hub = self._let_in(request)
         if isinstance(hub, Response):
             return hub
@@ -68,7 +70,7 @@ class FleetRoutes:
         return JSONResponse({"fleet": [_host(host) for host in hub.hosts.values()], "conflicts": conflicts})
 
     async def invite(self, request: Request) -> Response:
-        """What a host joins with, once; it is shown this once."""
+        """Invite a host and return the line with which it joins, once; it is not shown again."""
         hub = self._let_in(request)
         if isinstance(hub, Response):
             return hub
@@ -78,7 +80,7 @@ class FleetRoutes:
         return JSONResponse({"join": await hub.invite(name)}, headers={"Cache-Control": "no-store"})
 
     async def revoke(self, request: Request) -> Response:
-        """End one."""
+        """Remove a host."""
         hub = self._let_in(request)
         if isinstance(hub, Response):
             return hub
@@ -88,7 +90,7 @@ class FleetRoutes:
         return JSONResponse({})
 
     async def move(self, request: Request) -> Response:
-        """Have a phone belong to another machine."""
+        """Assign a phone to another machine."""
         from bot.fleet.hub import NotMoved  # noqa: PLC0415 - only a hub loads the engine's client
 
         hub = self._let_in(request)
@@ -108,7 +110,7 @@ class FleetRoutes:
 
 
 def hub_of(machines: RemoteMachines | None) -> Hub | None:
-    """The hub among what this part has made (see `bot.fleet.hub_parts`), None without hosts."""
+    """Return the hub that `bot.fleet.hub_parts` has created, None if this service takes no hosts."""
     return None if machines is None else cast("HubParts", machines).hub
 
 
@@ -118,7 +120,7 @@ def may_be_called(name: str) -> bool:
 
 
 def state_of(host: Host) -> str:
-    """How a host stands, in words."""
+    """Return the state of a host in words."""
     if host.blocked:
         return say("fleet.blocked")
     if _has_other_version(host):

@@ -19,7 +19,7 @@ REQUEST_S: Final = 5.0
 
 
 def steady_now() -> float:
-    """Seconds by the clock that all waiting goes by, and that no setting of the time moves."""
+    """Return the event loop's time in seconds, used for all waiting because setting the clock does not change it."""
     return asyncio.get_running_loop().time()
 
 
@@ -75,9 +75,7 @@ class Delivery(Protocol):
 
 
 class Link(Protocol):
-    """One connection to the engine. Every call raises EngineAway once it is over, or if the engine does not answer
-    in time.
-    """
+    """One connection to the engine. Every call raises EngineAway once it is over, or if no answer comes in time."""
 
     @property
     def is_open(self) -> bool:
@@ -130,16 +128,16 @@ class Link(Protocol):
         ...
 
     async def get(self, bucket: str, key: str) -> bytes:
-        """The value of a key; b"" if there is none."""
+        """Return the value of a key; b"" if there is none."""
         ...
 
 
 Connect = Callable[[Address], AbstractAsyncContextManager[Link]]
-"""Gives a link until the block ends; raises EngineAway when it cannot be had."""
+"""Yields a link until the block ends; raises EngineAway if none can be had."""
 
 
 async def keep_connected(connect: Connect, address: Address, work: Callable[[Link], Awaitable[None]]) -> None:
-    """Call `work` with a link, again and again until this is cancelled: it begins what it needs and returns."""
+    """Call `work` with each new link until this is cancelled; `work` starts what it needs and returns."""
     told = ""
     while True:
         try:
@@ -158,8 +156,8 @@ async def keep_connected(connect: Connect, address: Address, work: Callable[[Lin
 
 
 async def end_tasks(*tasks: asyncio.Task[None]) -> None:
-    """Cancel these, and return when they have ended. Libraries that wait with a limit lose a cancellation that comes
-    at the very moment of an answer (`asyncio.wait_for` before Python 3.12), so it is repeated.
+    """Cancel these tasks and return when they have ended. The cancellation is repeated, because before Python 3.12
+    `asyncio.wait_for` loses one that coincides with an answer.
     """
     left = {task for task in tasks if not task.done()}
     while left:

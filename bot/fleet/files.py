@@ -1,4 +1,4 @@
-"""Files that cross between hub and host, in pieces: the engine takes a megabyte in one message."""
+"""Transfers files between hub and host in pieces, because the engine takes at most a megabyte in one message."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from bot.fleet.messages import GetFile, Reply
 
 PIECE: Final = 512 * 1024
 LARGEST: Final = 100 * 1024 * 1024
-"""Bytes of one file; chats take half of that at most."""
+"""Bytes of one file; chats accept half of that at most."""
 
 
 async def piece_of(frames: Frames, asked: GetFile) -> tuple[Reply, bytes]:
-    """The piece that is asked for, and the size of the whole."""
+    """Return the requested piece of a file, and the size of the whole."""
     try:
         data = await frames.load(asked.reference)
     except KeyError:
@@ -25,7 +25,9 @@ async def piece_of(frames: Frames, asked: GetFile) -> tuple[Reply, bytes]:
 
 
 async def all_pieces(reference: str, ask: Callable[[int], Awaitable[tuple[Reply, bytes]]]) -> bytes:
-    """The whole file, whose content is what its name says. Raises KeyError, and what asking raises."""
+    """Assemble a file from its pieces and check it against the digest in its reference. Raises KeyError, and what `ask`
+    raises.
+    """
     found = bytearray()
     while True:
         reply, body = await ask(len(found))
@@ -42,7 +44,7 @@ async def all_pieces(reference: str, ask: Callable[[int], Awaitable[tuple[Reply,
 
 
 class HostFrames:
-    """Implements Frames at a host: what came with a task is the hub's, all else is kept here."""
+    """The `Frames` of a host: files that came with a task are fetched from the hub, all others are stored here."""
 
     def __init__(self, frames: Frames, from_hub: Callable[[str], Awaitable[bytes]]) -> None:
         self._frames = frames
@@ -53,7 +55,7 @@ class HostFrames:
         return await self._frames.save(data, suffix=suffix)
 
     async def load(self, reference: str) -> bytes:
-        """See Frames."""
+        """Return the bytes of a reference. Raises KeyError."""
         try:
             return await self._frames.load(reference)
         except KeyError:

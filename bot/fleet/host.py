@@ -1,6 +1,6 @@
-"""The host's side: joined to its hub, it says what it is and has, hears what holds, and does what it is asked.
+"""A host: joins its hub, reports its phones, receives the hub's state, and carries out its requests.
 
-What holds comes with the hub's beats. A host that hears none goes on to the next safe point and stands still.
+The hub's state comes with its beats. A host that receives none continues to the next safe point and pauses.
 """
 
 from __future__ import annotations
@@ -62,14 +62,14 @@ from devices.phone import Phones
 logger = logging.getLogger(__name__)
 
 IDS_KEPT: Final = 1000
-"""Requests whose answers are remembered, so that one that comes twice is done once."""
+"""Requests whose answers are remembered, so that a repeated one is carried out once."""
 
 MakeRunner = Callable[[dict[str, Any], "Host"], Runner]
-"""Makes what does the runs, by the rules of the hub (as `Policy.rules` writes them) and of this host together."""
+"""Creates the runner, which follows the rules of the hub (in the form of `Policy.rules`) and of this host together."""
 
 
 class Host:
-    """Joins its hub at `run`, which ends only when it is cancelled. `store`, `phones` and the rest are its own."""
+    """A host of a fleet with its own `store` and `phones`. `run` connects it to its hub, until cancelled."""
 
     def __init__(
         self,
@@ -99,7 +99,7 @@ class Host:
         self._link: Link | None = None
         self._epoch = 0
         self._told_epoch = 0
-        """The start of the hub of which was said that its version is another one."""
+        """The start of the hub for which a different version was already logged."""
         self._beat: Beat | None = None
         self._heard = float("-inf")
         self._answers: OrderedDict[str, asyncio.Task[bytes]] = OrderedDict()
@@ -114,11 +114,11 @@ class Host:
 
     @property
     def is_joined(self) -> bool:
-        """Whether the hub is heard now."""
+        """Whether the host is in contact with its hub."""
         return self._runs.runner is not None and steady_now() - self._heard < self._patience.cut
 
     async def run(self, *, ready: Callable[[], None] = lambda: None) -> None:
-        """Work for the hub until this is cancelled; `ready` is called when it is heard first."""
+        """Work for the hub until cancelled; `ready` is called at the first contact."""
         self._ready = ready
         await self._store.leases.release_all(now=time.time())
         await self._runs.load()
@@ -138,16 +138,16 @@ class Host:
         try:
             done, _ = await asyncio.wait(work, return_when=asyncio.FIRST_COMPLETED)
             for task in done:
-                task.result()  # none of them ends by itself
+                task.result()  # none of them ends on its own
         finally:
             await end_tasks(*work, *self._tasks)
             await self._runs.stop()
             await self._outgoing.stop()
 
-    # what it asks the hub
+    # requests to the hub
 
     async def ask(self, message: Message) -> tuple[Reply, bytes]:
-        """Ask the hub. Raises EngineAway, also when it refuses."""
+        """Send a request to the hub. Raises EngineAway, also if the hub refuses."""
         if self._link is None:
             raise EngineAway("the hub is not reached")
         data = await self._link.request(asked_by(self.keys.name), message.model_dump_json().encode(), timeout=10.0)
@@ -160,7 +160,7 @@ class Host:
         return reply, body
 
     async def ask_memory(self, message: Message) -> Reply:
-        """Ask the hub's memory. Raises EngineAway."""
+        """Send a request to the hub's memory. Raises EngineAway."""
         return (await self.ask(message))[0]
 
     async def _file_of_hub(self, reference: str) -> bytes:
@@ -183,7 +183,7 @@ class Host:
 
     async def _say_all(self) -> None:
         if self._saying.locked():
-            return  # whoever says it now says all that there is, or is followed by the next pulse
+            return  # whoever is reporting now reports everything, or the next pulse does
         async with self._saying:
             try:
                 await self._say_presence()
@@ -220,7 +220,7 @@ class Host:
             await self._phones.wait_for_change()
             await self._say_all()
 
-    # what holds
+    # the hub's state
 
     async def _on_beat(self, delivery: Delivery) -> None:
         try:
@@ -241,7 +241,7 @@ class Host:
             was_silent = steady_now() - self._heard > 2 * self._patience.beat
             self._heard = steady_now()
             if was_silent:
-                self._later(self._say_all())  # the hub has not heard of this host for as long
+                self._later(self._say_all())  # the hub has not heard from this host for as long either
             self.leases.given(beat.leases)
             await self._runs.judge(beat)
             if before is not None and (before.epoch, before.link) != (beat.epoch, beat.link):
@@ -252,9 +252,10 @@ class Host:
         return (0, 0) if self._beat is None else (self._beat.epoch, self._beat.number)
 
     async def _greet(self, epoch: int) -> bool:
-        """Another start of the hub: what was done for the former one begins anew by its orders, from its checkpoints.
+        """Greet a new start of the hub. Work for the former start is dropped, and begins again from its checkpoints
+        when ordered.
 
-        False when the hub did not answer; its next beat comes soon.
+        False if the hub did not answer; its next beat comes soon.
         """
         try:
             reply, _ = await self.ask(Hello())
@@ -285,16 +286,16 @@ class Host:
         if sent.host != self.keys.name:
             return
         async with self._turn:
-            # One of a start of the hub that is not known yet comes again, as nobody is seen to work on it.
+            # An order from a start of the hub that is not known yet comes again, because nobody is seen to work on it.
             if sent.epoch == self._epoch and self._is_wanted(sent):
                 await self._runs.take_order(sent)
 
     def _is_wanted(self, sent: OrderSent) -> bool:
-        """Whether the order still holds: the hub may have let go of the run since it was sent."""
+        """Whether the order is still valid: the hub may have abandoned the run since it was sent."""
         beat = self._beat
         return beat is None or beat.number < sent.number or str(sent.order.run) in beat.runs
 
-    # what the hub asks
+    # requests from the hub
 
     async def _on_ask(self, delivery: Delivery) -> None:
         self._later(self._answer(delivery))

@@ -1,4 +1,4 @@
-"""`opengui host`: this machine's phones for a hub elsewhere."""
+"""The `opengui host` command: lets this machine's phones work for a hub elsewhere."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _LINE = re.compile(r"(?P<url>(?:nats|tls|ws|wss)://[^#\s]+)#(?P<name>[a-z0-9-]{1
 
 
 async def host(options: argparse.Namespace, settings: Settings) -> int:
-    """Join if it is asked, then work until a signal."""
+    """Join the hub if asked to, then work until a signal."""
     if not is_installed(Extra.FLEET):
         return _failed(said(lack_of(Extra.FLEET)), USAGE)
     from bot.fleet.engine import EngineAway  # noqa: PLC0415 - the same

@@ -1,4 +1,6 @@
-"""Leases at a host: the hub has the queues and the record of who holds what, the host adopts what it is given."""
+"""Leases at a host: the hub has the queues and the record of who holds which phone; the host adopts what it is
+given.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,9 @@ Tell = Callable[[RunId, Item], Awaitable[None]]
 
 
 class HostLeases:
-    """Implements Leases. `tell` tells the hub something of a run; the hub's answers are `given` and `refuse`."""
+    """The `Leases` of a host. `tell` sends the hub a message of a run; the hub's answers arrive through `given` and
+    `refuse`.
+    """
 
     def __init__(self, table: LeaseTable, tell: Tell) -> None:
         self._table = table
@@ -23,12 +27,12 @@ class HostLeases:
         self._given: tuple[Held, ...] = ()
         self._held: dict[RunId, Lease] = {}
         self._returned: set[tuple[RunId, int]] = set()
-        """Leases that were given back, whether the hub has heard of that or not."""
+        """Leases that were returned, whether the hub knows it or not."""
         self._refused: dict[RunId, str] = {}
         self._changed = asyncio.Event()
 
     async def acquire(self, run: RunId, wish: str, *, first: bool = False) -> AsyncGenerator[Place | Lease, None]:
-        """See Leases. Places in the queue are told by the hub; the phone has to be free here as well."""
+        """Wait for a phone and yield its lease. The hub assigns the phone, which must be free here as well."""
         if run not in self._held:
             self._refused.pop(run, None)
             await self._tell(run, PhoneWanted(n=0, phone=wish, first=first))
@@ -49,7 +53,7 @@ class HostLeases:
             await self._changed.wait()
 
     async def release(self, run: RunId) -> None:
-        """Give the phone back."""
+        """Return the phone."""
         lease = self._held.pop(run, None)
         if lease is None:
             return
@@ -59,25 +63,25 @@ class HostLeases:
         self._changed.set()
 
     def note_returned(self, run: RunId, fence: int) -> None:
-        """The run has given this lease back: what the hub says before it has heard of that does not count."""
+        """Note that the run has returned this lease, so that older messages of the hub about it are ignored."""
         self._returned.add((run, fence))
 
     def given(self, leases: tuple[Held, ...]) -> None:
-        """Take note of all that the hub has given to the runs of this host now."""
+        """Replace the list of leases that the hub has given to runs of this host."""
         self._given = leases
         self._changed.set()
 
     def refuse(self, run: RunId, why: str) -> None:
-        """There is no phone for this run, and there will be none."""
+        """Note that there is no phone for this run and will be none."""
         self._refused[run] = why
         self._changed.set()
 
     def has_lost(self, run: RunId) -> bool:
-        """Whether the run uses a phone that the hub has not given to it, or not any more."""
+        """Whether the run uses a phone that the hub has not given to it, or has taken back."""
         lease = self._held.get(run)
         return lease is not None and all((each.run, each.fence) != (run, lease.fence) for each in self._given)
 
     async def adopt(self, held: Held) -> None:
-        """A person uses the phone by hand, under a lease of the hub's record."""
+        """Adopt the lease under which a person uses the phone by hand."""
         if held.run not in self._held:
             await self._table.adopt(Lease(held.phone, held.run, held.fence), now=time.time())

@@ -1,4 +1,4 @@
-"""What a host may have of the hub: files of the tasks whose runs it does, and the memory of their people."""
+"""Answers hosts' requests for files of the tasks that they run, and for the memory of those tasks' people."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ _FACTS: Final = TypeAdapter(tuple[Fact, ...])
 
 
 async def answer_file(frames: Frames, asked: GetFile, orders: Iterable[RunOrder]) -> tuple[Reply, bytes]:
-    """A piece of a file that came with one of these orders, and of no other."""
+    """Return a piece of a file that came with one of these orders; other files are treated as missing."""
     if asked.reference not in {file.content for order in orders for file in order.files}:
         return Reply(missing=True), b""
     return await piece_of(frames, asked)
 
 
 class _Given(BaseModel):
-    """What a host may give with a call of the memory."""
+    """The arguments that a host may pass to the memory."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -40,7 +40,7 @@ class _Given(BaseModel):
 async def answer_memory(
     memory: Memory, asked: UseMemory, persons: Collection[str], has: Callable[[str], bool]
 ) -> Reply:
-    """What a host may have of the memory: that of these persons, without what holds for phones of others."""
+    """Answer a host's call of the memory, limited to these persons and without facts about other hosts' phones."""
     if not asked.person or asked.person not in persons:
         return Reply(error="This host does nothing for that person.")
     try:
@@ -69,7 +69,7 @@ async def _call(memory: Memory, asked: UseMemory, given: _Given, has: Callable[[
 
 
 class HubMemory:
-    """Implements Memory at a host. `ask` asks the hub; it raises OSError."""
+    """The `Memory` of a host, which asks the hub with `ask`; that raises OSError."""
 
     def __init__(self, ask: Callable[[UseMemory], Awaitable[Reply]]) -> None:
         self._ask = ask

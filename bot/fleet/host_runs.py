@@ -1,4 +1,4 @@
-"""The runs of a host: begun by the hub's orders, stood still while the hub is not heard, dropped when it says so."""
+"""The runs of a host: begun by the hub's orders, paused while the hub is silent, dropped when the hub says so."""
 
 from __future__ import annotations
 
@@ -26,37 +26,37 @@ logger = logging.getLogger(__name__)
 
 DROP_S: Final = 20.0
 TELL_S: Final = 2.0
-"""What a run that stands still has done is written down by then, unless the disk is full."""
+"""Seconds within which the progress of a paused run is stored, unless the disk is full."""
 
 
 @dataclass
 class _Run:
-    """A run of this host. `order` is the last one that it was given; `working` is the work on it."""
+    """A run of this host, with the last order that it got and the task that is working on it."""
 
     id: RunId
     order: RunOrder | None = None
     language: str = "en"
     working: asyncio.Task[None] | None = None
     held: bool = False
-    """Whether it stands still because the hub is not heard, and not because a person wants it."""
+    """Whether the run is paused because the hub is silent."""
     paused: bool = False
-    """Whether a person wants it to stand still."""
+    """Whether a person has paused the run."""
     since: int = 0
-    """The beat since which the hub knows of it."""
+    """Number of the beat since which the hub knows the run."""
     stopping: asyncio.Lock = field(default_factory=asyncio.Lock)
     switching: asyncio.Lock = field(default_factory=asyncio.Lock)
     ending: bool = False
     all_told: asyncio.Event = field(default_factory=asyncio.Event)
-    """Set while the work waits for what happens next: all that has happened before is written down."""
+    """Set while the work waits for the next event, when everything before is stored."""
 
     @property
     def alive(self) -> bool:
-        """Whether it is worked on now."""
+        """Whether work on the run is in progress."""
         return self.working is not None and not self.working.done()
 
 
 class HostRuns:
-    """Does them with the runner that it is given by `use`; before that there are none at work."""
+    """Carries out runs with the runner given to `use`; before that, none is worked on."""
 
     def __init__(self, table: FleetTable, leases: HostLeases, outgoing: Outgoing) -> None:
         self._table = table
@@ -67,19 +67,21 @@ class HostRuns:
         self._tasks: set[asyncio.Task[None]] = set()
 
     async def load(self) -> None:
-        """Those that an earlier start of this host was given; the hub says in its first beat which it still wants."""
+        """Load the runs that an earlier start of this host was given; the hub's first beat says which are wanted."""
         for known in await self._table.runs():
             self._run(known.run)
 
     async def stop(self) -> None:
-        """Stop the work on all runs; their progress stays in their checkpoints."""
+        """Stop the work on all runs; their progress is kept in their checkpoints."""
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
         await self._drop_all()
 
     async def use(self, runner: Runner) -> None:
-        """Do the runs with this runner from now on; running ones begin anew from their checkpoints."""
+        """Use this runner from now on. Work in progress is dropped, and begins again from its checkpoints when
+        ordered.
+        """
         await self._drop_all()
         self.runner = runner
 
@@ -89,14 +91,14 @@ class HostRuns:
         return tuple(str(run.id) for run in self._runs.values() if run.alive)
 
     def stands_still(self, run_id: RunId) -> bool:
-        """Whether nothing is done on the run's phone but what a person does."""
+        """Whether nobody but a person uses the run's phone now."""
         run = self._runs.get(run_id)
         return run is None or not run.alive or run.paused
 
-    # what holds, by the hub's beats
+    # decisions from the hub's beats
 
     async def judge(self, beat: Beat) -> None:
-        """Let go of what the hub does not want any more, and go on with what it does."""
+        """Drop runs that the hub no longer wants, and continue those that it does."""
         for run in list(self._runs.values()):
             standing = beat.runs.get(str(run.id))
             if standing is None:
@@ -113,7 +115,7 @@ class HostRuns:
                 self._later(self._go_on(run))
 
     def hold_all(self) -> None:
-        """Let every run continue to its next safe point and wait there, because the hub is not heard."""
+        """Let every run continue to its next safe point and wait there, because the hub is silent."""
         for run in self._runs.values():
             if run.alive and not run.held and not run.stopping.locked() and self.runner is not None:
                 run.held = True
@@ -123,21 +125,21 @@ class HostRuns:
     async def _stand_still(self, run: _Run) -> None:
         assert self.runner is not None
         async with run.switching:
-            if run.held and run.alive:  # else whoever begins it next would find it paused
+            if run.held and run.alive:  # otherwise the next order would find it paused
                 with suppress(TimeoutError):
                     await self.runner.signal(run.id, Pause())
 
     async def _go_on(self, run: _Run) -> None:
-        """Never before what was begun to let it stand still."""
+        """Waits for a pause in progress, so that this is never overtaken by it."""
         assert self.runner is not None
         async with run.switching:
             if not run.held and not run.paused and run.alive:
                 await self.runner.signal(run.id, Resume())
 
-    # what the hub wants of one
+    # the hub's requests for one run
 
     async def signal(self, runner: Runner, run_id: RunId, signal: Signal) -> None:
-        """Pass on a person's signal. A run held because the hub is silent is not released by it."""
+        """Pass on a person's signal. It does not release a run that is held because the hub is silent."""
         run = self._run(run_id)
         if isinstance(signal, Pause | Resume):
             run.paused = isinstance(signal, Pause)
@@ -145,7 +147,7 @@ class HostRuns:
             await runner.signal(run_id, signal)
 
     async def take_order(self, sent: OrderSent) -> None:
-        """Begin a run, or its next sub-task. One that is already running goes on: the hub attaches to it."""
+        """Begin a run or its next sub-task. A run in progress continues, and the hub attaches to it."""
         order = sent.order
         run = self._run(order.run)
         run.since = max(run.since, sent.number)
@@ -158,7 +160,7 @@ class HostRuns:
             await asyncio.wait({run.working}, timeout=DROP_S)
         run.ending = False
         async with run.stopping:
-            pass  # what was stopped is put away first
+            pass  # wait until the stopped work has been cleaned up
         run = self._run(order.run)
         run.since = max(run.since, sent.number)
         await self._table.keep_run(order.run, "", order.person)
@@ -183,7 +185,7 @@ class HostRuns:
                     async for event in events:
                         run.all_told.clear()
                         await self._outgoing.write(order.run, Told(n=0, event=event))
-                        run.all_told.set()  # the next one is taken at once, if it is there already
+                        run.all_told.set()  # the next event is taken at once if it is already there
             except Exception as error:
                 logger.exception("the work on run %s failed", order.run)
                 fault = fault_of(error)
@@ -193,7 +195,7 @@ class HostRuns:
                 run.all_told.set()
 
     async def _drop(self, run: _Run) -> None:
-        """Stop the work on a run at a safe point. What is done of it stays in its checkpoint."""
+        """Stop the work on a run at a safe point; its progress is kept in its checkpoint."""
         async with run.stopping:
             await self._stop_work(run)
 
@@ -220,7 +222,7 @@ class HostRuns:
     async def _forget(self, run: _Run) -> None:
         async with run.stopping:
             await self._stop_work(run)
-            if run.ending:  # else it was ordered again in between
+            if run.ending:  # otherwise it was ordered again in the meantime
                 self._runs.pop(run.id, None)
                 await self._outgoing.forget(run.id)
 

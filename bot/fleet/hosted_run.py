@@ -1,4 +1,4 @@
-"""A run at a host as the hub follows it: what happens to it, its phone, and what it is told."""
+"""A run on a host as the hub follows it: its events, its phone, and the messages to it."""
 
 from __future__ import annotations
 
@@ -34,30 +34,30 @@ logger = logging.getLogger(__name__)
 
 LOOK_AGAIN_S: Final = 1.0
 ASK_S: Final = 12.0
-"""A pause that has to wait for a hanging call takes five seconds, a phone that is given back ten."""
+"""Seconds to wait for a host's answer: a pause behind a hanging call takes five, returning a phone ten."""
 
 
 @dataclass(frozen=True, slots=True)
 class HostChanged:
-    """The host of the run came, went, or has been away for too long."""
+    """The host of the run came, left, or has been away for too long."""
 
 
 @dataclass(frozen=True, slots=True)
 class Cancelled:
-    """Somebody ends the run."""
+    """The run is being cancelled."""
 
 
 @dataclass(frozen=True, slots=True)
 class Closing:
-    """The service stops."""
+    """The service is stopping."""
 
 
 Happening = Item | Place | Lease | NoPhone | HostChanged | Cancelled | Closing
-"""What can happen to a run while it is followed."""
+"""Everything that can happen to a run while it is followed."""
 
 
 class HostedRun:
-    """A run as the hub follows it: what has happened and was not looked at yet, and what it has still to be told."""
+    """A run on a host as the hub follows it, with the events not yet handled and the messages not yet delivered."""
 
     def __init__(self, run: RunId, hub: Hub, leases: PhoneLeases, secrets: MemorySecrets, frames: FrameFiles) -> None:
         self.id = run
@@ -67,26 +67,26 @@ class HostedRun:
         self._frames = frames
         self.happenings: asyncio.Queue[Happening] = asyncio.Queue()
         self.next = 1
-        """The number of what it tells next."""
+        """Number of the next message expected from the host."""
         self.early: dict[int, Item] = {}
         self.told: deque[tuple[int, tuple[str, ...]]] = deque()
-        """Numbers and keys of what was handed on and is not known to be in the record."""
+        """Numbers and keys of events that were passed on but are not yet known to be in the record."""
         self.to_say: list[Message] = []
         self.before: list[Answer | Signal] = []
-        """What was asked of it before anybody knew who does it."""
+        """Answers and signals from before it was decided who does the run."""
         self.saying = asyncio.Lock()
         self.acquiring: asyncio.Task[None] | None = None
         self.asking: set[str] = set()
         self.followed = False
         self.closing = False
-        """Whether the service stops."""
+        """Whether the service is stopping."""
         self.order: RunOrder | None = None
-        """What its host is to do now, None while nobody follows it."""
+        """The current order for the host, None while the run is not followed."""
         self.ordered = 0.0
-        """When that was told last, by the steady clock."""
+        """When the order was last sent, by the event loop's clock."""
 
     def take(self, item: Item) -> None:
-        """Its host has told this, once and in any order; it is followed in the order of the numbers."""
+        """Accept a message of the host, in any order; messages are handled in the order of their numbers."""
         if not self.followed:
             self.next = max(self.next, self._hub.known[self.id].taken + 1)
         self.early[item.n] = item
@@ -95,7 +95,7 @@ class HostedRun:
             self.happenings.put_nowait(due)
 
     def in_record(self, event: TaskEvent) -> None:
-        """The record has this event: what was told up to it need not be kept any more."""
+        """Note that the record has this event; messages up to it need no longer be kept."""
         key = key_of(event)
         place = next((place for place, (_, known) in enumerate(self.told) if known == key), None)
         if key is None or place is None:
@@ -107,14 +107,14 @@ class HostedRun:
         self._hub.incoming.in_record(self.id, number)
 
     def close(self) -> None:
-        """The service stops: it is followed no more."""
+        """Stop following the run, because the service is stopping."""
         self.closing = True
         self.happenings.put_nowait(Closing())
 
-    # its phone
+    # the phone
 
     def acquire(self, wish: str, *, first: bool) -> None:
-        """Wait for a phone; what comes of it is a happening."""
+        """Start to wait for a phone; the result arrives as a happening."""
         if self.acquiring is None or self.acquiring.done():
             self.acquiring = asyncio.create_task(self._wait_for_phone(wish, first=first))
 
@@ -128,20 +128,20 @@ class HostedRun:
                 if isinstance(none, NotAdmitted) or not self._hub.hosts.awaited:
                     self.happenings.put_nowait(none)
                     return
-                await asyncio.sleep(LOOK_AGAIN_S)  # its phone may come with a host that is away for a moment
+                await asyncio.sleep(LOOK_AGAIN_S)  # the phone may belong to a host that is briefly away
             else:
                 return
 
     def stop_acquiring(self) -> None:
-        """Wait for a phone no more."""
+        """Stop waiting for a phone."""
         if self.acquiring is not None:
             self.acquiring.cancel()
             self.acquiring = None
 
-    # what its host tells
+    # messages from the host
 
     async def follow(self, host: str, order: RunOrder) -> AsyncGenerator[RunEvent, None]:
-        """What the host tells of the run, from where the record ends."""
+        """Yield the events of the run from where the record ends, as the host reports them."""
         self._settle()
         self.followed = True
         before, self.before = self.before, []
@@ -190,7 +190,7 @@ class HostedRun:
                         with suppress(EngineAway):
                             await self._hub.beat(host)
                     case NoPhone() if not self._hub.hosts.usable(host):
-                        pass  # its phones are known once it is there
+                        pass  # its phones are known once it is back
                     case NoPhone() as none:
                         wanted = None
                         await self.say(Refuse(id=new_id(), run=self.id, why=str(none)))
@@ -217,7 +217,7 @@ class HostedRun:
             self.stop_acquiring()
 
     async def give(self, host: str, order: RunOrder) -> None:
-        """Give it to its host, which attaches to what is at work already."""
+        """Send the order to its host, which continues a run in progress."""
         self.ordered = steady_now()
         await self._hub.order(host, order)
 
@@ -226,7 +226,7 @@ class HostedRun:
         return known is None or known.lost
 
     async def _fetched(self, host: str, event: FileFound) -> bool:
-        """Whether a file from the phone is kept here; False when the service stops before."""
+        """Fetch a file from the host and store it here; False if the service stops first."""
         while not self.closing:
             try:
                 data = await self._hub.file(host, event.content)
@@ -254,15 +254,17 @@ class HostedRun:
                 pass
 
     def _settle(self) -> None:
-        """The main graph goes on, so the end of what was before is in its checkpoint."""
+        """Drop what was passed on, because the main graph has continued and its checkpoint contains it."""
         if self.told:
             self._hub.incoming.in_record(self.id, self.told[-1][0])
             self.told.clear()
 
-    # what it is told
+    # messages to the host
 
     def answer_for(self, host: str, answer: Answer) -> GiveAnswer:
-        """An answer as it crosses. The value of a secret is encrypted for the host, and taken out of this process."""
+        """Return an answer in the form for the host. The value of a secret is encrypted for it, and removed from this
+        process.
+        """
         value = self._secrets.take(answer.question)
         sealed = ""
         if value is not None and host in self._hub.hosts:
@@ -270,7 +272,7 @@ class HostedRun:
         return GiveAnswer(id=new_id(), run=self.id, answer=answer, sealed=sealed)
 
     async def say(self, message: Message) -> bool:
-        """Tell a run something; False when its host is told later, or has not done it in time."""
+        """Send a message to the run's host; False if it could not be delivered now, or was refused."""
         host = self._hub.known[self.id].host
         self.to_say.append(message)
         try:
@@ -281,7 +283,7 @@ class HostedRun:
         return message not in self.to_say
 
     async def say_all(self, host: str) -> None:
-        """Tell it all that it was not told yet, in order. Raises HostRefused for what it did not do."""
+        """Send all undelivered messages, in order. Raises HostRefused for one that was not carried out."""
         async with self.saying:
             while self.to_say and self._hub.hosts.usable(host):
                 try:
@@ -298,12 +300,12 @@ class HostedRun:
 
 
 def new_id() -> str:
-    """The id of a request: what comes twice is done once."""
+    """Return a new id for a request, by which a repeated one is recognised."""
     return random.token_hex(8)
 
 
 def key_of(event: RunEvent | TaskEvent) -> tuple[str, ...] | None:
-    """By what an event of a run is known again once the record has it, None for one that is not kept."""
+    """Return the key by which an event of a run is recognised once it is in the record, None if it is not stored."""
     match event:
         case Started(run=run, phone=phone):
             return ("started", str(run), phone)

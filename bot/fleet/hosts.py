@@ -1,4 +1,4 @@
-"""The hosts of a hub: which have joined, what each is and has, and whether it is there."""
+"""The hosts of a hub: which have joined, what each has reported, and whether it is reachable."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ FORMER: Final = 50
 
 @dataclass
 class Host:
-    """A host as the hub knows it now. `heard` is when it last sent something, by the hub's own clock."""
+    """A host as the hub knows it now. `heard` is when it last sent something, by the hub's clock."""
 
     known: KnownHost
     presence: Presence | None = None
@@ -29,13 +29,13 @@ class Host:
     away: bool = True
     lost: bool = False
     since: float = field(default_factory=steady_now)
-    """When it went away."""
+    """When the host went away, by the hub's clock."""
     reading: bool = False
-    """Whether its presence is read now."""
+    """Whether its presence is being read."""
     former: deque[str] = field(default_factory=lambda: deque(maxlen=FORMER))
-    """The last starts of it that are over, as another one was heard after them."""
+    """Its last starts that are over, because a newer one has been heard."""
     echoes: int = 0
-    """How often one of those has spoken all the same."""
+    """How often one of those has sent something nevertheless."""
 
     @property
     def name(self) -> str:
@@ -75,12 +75,12 @@ class HostWatcher(Protocol):
         ...
 
     def key_copied(self, name: str) -> None:
-        """Two machines speak with the key of this host."""
+        """Two machines use the key of this host."""
         ...
 
 
 class Hosts(Mapping[str, Host]):
-    """Those that are let in, by name. `watcher` is told of changes."""
+    """All admitted hosts by name. `watcher` is notified of changes."""
 
     def __init__(self, patience: Patience, watcher: HostWatcher, faults: Faults) -> None:
         self._patience = patience
@@ -98,11 +98,11 @@ class Hosts(Mapping[str, Host]):
         return len(self._hosts)
 
     def add(self, known: KnownHost) -> None:
-        """It is let in; nothing is known of it yet."""
+        """Admit a host, of which nothing else is known yet."""
         self._hosts[known.name] = Host(known)
 
     def remove(self, name: str) -> bool:
-        """It is let in no more. False for no host."""
+        """Remove a host. False if there is none of this name."""
         host = self._hosts.pop(name, None)
         if host is not None:
             host.away = host.lost = True
@@ -118,7 +118,7 @@ class Hosts(Mapping[str, Host]):
         return any(host.away and not host.lost for host in self._hosts.values())
 
     def note_heard(self, name: str) -> None:
-        """It has just said something."""
+        """Note that the host has just sent something."""
         host = self._hosts.get(name)
         if host is None or host.blocked:
             return
@@ -129,8 +129,8 @@ class Hosts(Mapping[str, Host]):
             self._watcher.host_changed(name)
 
     async def note_pulse(self, link: Link, name: str, pulse: Pulse, *, greeted: bool) -> bool:
-        """It says that it is there, with the presence of this number, which is read when it is another one than is
-        known. Whether it can be worked with: its presence is known, and it has greeted this start of the hub.
+        """Note a pulse of a host, and read its presence if that has a new number. Returns whether the host can be given
+        work: its presence is known, and it has greeted this start of the hub.
         """
         host = self._hosts.get(name)
         if host is None or host.blocked or self._is_copied(host, pulse):
@@ -151,7 +151,7 @@ class Hosts(Mapping[str, Host]):
         return greeted
 
     def _is_copied(self, host: Host, pulse: Pulse) -> bool:
-        """Whether a start of it that was over speaks again. One such word may have been late; two were not."""
+        """Whether a former start has sent something again. One such message may be late; two mean a copied key."""
         if pulse.boot not in host.former:
             return False
         host.echoes += 1
@@ -161,7 +161,7 @@ class Hosts(Mapping[str, Host]):
         return True
 
     def block(self, name: str, *, now: float) -> None:
-        """Nobody is let in with its key any more; its work is out of reach from now on."""
+        """Refuse this host's key, and treat its work as lost from now on."""
         host = self._hosts[name]
         host.known = replace(host.known, blocked=now)
         host.away = host.lost = True
@@ -182,7 +182,7 @@ class Hosts(Mapping[str, Host]):
             self._watcher.phones_changed()
 
     def look_who_is_away(self) -> None:
-        """Who has not been heard for some time is away, and who stays away is lost."""
+        """Mark hosts as away that have been silent for some time, and as lost if they stay away."""
         now = steady_now()
         for host in list(self._hosts.values()):
             if not host.away and host.heard is not None and now - host.heard > self._patience.away:

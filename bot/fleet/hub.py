@@ -1,7 +1,7 @@
-"""The hub's side of the engine: which hosts there are, what holds for each, and what is said between them and it.
+"""The hub of a fleet: keeps track of hosts and their runs, and exchanges messages with them through the engine.
 
-Every two seconds each host hears all that holds for it. Whatever is lost on the way is made good by that, or by the
-numbers of what runs tell; nothing here goes by a clock of another machine.
+Every two seconds each host receives its complete state. That, or the numbers of the runs' messages, repairs whatever
+was lost on the way; nothing depends on another machine's clock.
 """
 
 from __future__ import annotations
@@ -67,16 +67,16 @@ AT_ONCE: Final = 64
 
 
 class HostRefused(EngineAway):
-    """The host has heard it and did not do it; the text is its sentence."""
+    """The host has received a request but not carried it out; the text is its reason."""
 
 
 class NotMoved(Exception):
-    """The phone belongs to the machine that it belonged to; the sentence says why."""
+    """A phone was not assigned to another machine; the sentence says why."""
 
 
 class Hub:
-    """Starts at `start`, whether the engine can be reached or not, and ends at `stop`. `runs` and `memory` are
-    set before.
+    """The hub of a fleet, which works from `start` to `stop` whether the engine is reachable or not. `runs` and
+    `memory` must be set before.
     """
 
     def __init__(
@@ -114,7 +114,7 @@ class Hub:
         self.known: dict[RunId, KnownRun] = {}
         self._orders: dict[RunId, RunOrder] = {}
         self._open = Counter[str]()
-        """How many requests of each host are answered now."""
+        """Number of requests of each host that are being answered."""
         self.incoming = Incoming(table, self.known, self._follow, self.owners, self.faults)
         self._listeners: list[Callable[[], None]] = []
         self._arrived = asyncio.Event()
@@ -122,7 +122,7 @@ class Hub:
 
     @property
     def online(self) -> bool:
-        """Whether the engine can be reached now."""
+        """Whether the engine is reachable now."""
         return self._link is not None and self._link.is_open
 
     def on_change(self, listener: Callable[[], None]) -> None:
@@ -130,8 +130,8 @@ class Hub:
         self._listeners.append(listener)
 
     async def start(self) -> None:
-        """Begin, and wait for the hosts that have joined: what is due at once may need their phones. Whoever does not
-        answer by the time when it would count as away is not waited for. Raises StoreError.
+        """Start, and wait for the known hosts, because tasks that are due may need their phones; not longer than until
+        a host counts as away. Raises StoreError.
         """
         self._epoch = await self._table.begin_epoch()
         for host in await self._table.hosts():
@@ -151,7 +151,7 @@ class Hub:
                     await self._arrived.wait()
 
     async def stop(self) -> None:
-        """Tell the hosts that nobody is here any more, and end."""
+        """Tell the hosts that the hub is leaving, and end."""
         self._leaving = True
         with suppress(EngineAway):
             await self._beat_all()
@@ -163,13 +163,13 @@ class Hub:
     # hosts
 
     async def invite(self, name: str) -> str:
-        """The address with which a host of this name joins, once and for ten minutes."""
+        """Return the line with which a host of this name can join, once and within ten minutes."""
         code = new_code()
         await self._sign_in.invite(name, code)
         return f"{self.url}#{name}.{code}"
 
     async def revoke(self, name: str) -> bool:
-        """End a host: it is not let in again, and what it says from now on counts for nothing. False for no host."""
+        """Remove a host: it is not admitted again, and what it sends is ignored. False if there is none."""
         known = await self._table.revoke(name, now=time.time())
         was_there = self.hosts.remove(name)
         await disconnect(self._connect, self._system, name)
@@ -177,7 +177,7 @@ class Hub:
         return known or was_there
 
     def key_copied(self, name: str) -> None:
-        """Let neither of two machines in that use the key of this host, as it is unknown which one is the right one."""
+        """Refuse this host's key, because two machines use it and the right one is unknown."""
         if self.hosts[name].blocked:
             return
         now = time.time()
@@ -189,10 +189,12 @@ class Hub:
         await self._table.block(name, now=now)
         await disconnect(self._connect, self._system, name)
 
-    # what the hub says
+    # messages from the hub
 
     async def ask(self, host: str, message: Message, *, timeout: float = 5.0) -> tuple[Reply, bytes]:
-        """Ask a host; its reply, and the bytes that came along. Raises EngineAway, and HostRefused."""
+        """Send a request to a host; return its reply and the bytes that came with it. Raises EngineAway and
+        HostRefused.
+        """
         if self._link is None or not self.hosts.usable(host):
             raise EngineAway(f"the host {host} does not answer")
         data = await self._link.request(asked_of(host), message.model_dump_json().encode(), timeout=timeout)
@@ -207,7 +209,7 @@ class Hub:
         return reply, body
 
     async def order(self, host: str, order: RunOrder) -> None:
-        """Give a run to a host. One that does not arrive is sent again when the host is back."""
+        """Give a run to a host. An order that does not arrive is sent again when the host is back."""
         self._orders[order.run] = order
         if host not in self.hosts or self.hosts[host].blocked:
             return
@@ -218,24 +220,24 @@ class Hub:
                 await self._link.store(orders_to(host), sent.model_dump_json().encode())
 
     async def keep_run(self, run: RunId, host: str, person: str) -> KnownRun:
-        """From now on this host does the run."""
+        """Record that this host does the run from now on."""
         kept = self.known[run] = await self._table.keep_run(run, host, person)
         return kept
 
     async def forget_run(self, run: RunId) -> None:
-        """The run is over: its host is told by the next beat."""
+        """Forget a run that is over; its host learns of it with the next beat."""
         self.known.pop(run, None)
         self._orders.pop(run, None)
         self.incoming.forget(run)
         await self._table.forget_run(run)
 
     async def beat(self, host: str) -> None:
-        """Tell a host now what holds for it. Raises EngineAway."""
+        """Send a host its state now. Raises EngineAway."""
         async with self._beating:
             await self._beat_one(host)
 
     async def file(self, host: str, reference: str) -> bytes:
-        """A file that a host keeps. Raises KeyError when it does not, EngineAway."""
+        """Return a file that a host stores. Raises KeyError if it does not, and EngineAway."""
 
         async def piece(offset: int) -> tuple[Reply, bytes]:
             return await self.ask(host, GetFile(reference=reference, offset=offset), timeout=20.0)
@@ -243,7 +245,7 @@ class Hub:
         return await all_pieces(reference, piece)
 
     async def picture(self, reference: str) -> bytes:
-        """A file that some host keeps, found by its content. Raises KeyError."""
+        """Return a picture that some host stores, found by its content. Raises KeyError."""
         near = self.incoming.host_of_picture(reference)
         hosts = [near] if near is not None else [name for name, host in self.hosts.items() if host.usable]
 
@@ -259,14 +261,14 @@ class Hub:
         raise KeyError(reference)
 
     def held_on(self, phone: str) -> Held | None:
-        """Who has this phone now."""
+        """Return the lease on this phone, None if it is free."""
         found = next((each for each in self.runs.leases() if each.phone == phone), None)
         return None if found is None else Held(phone=phone, run=found.run, fence=found.fence)
 
     def _follow(self, run: RunId, item: Item) -> None:
         self.runs.told(run, item)
 
-    # what the hub hears
+    # messages to the hub
 
     async def _begin(self, link: Link) -> None:
         await self._set_up(link)
@@ -280,7 +282,7 @@ class Hub:
         with suppress(EngineAway):
             await self._beat_all()
         for name in list(self.hosts):
-            self.host_changed(name)  # what was said on a link that has ended may not have arrived
+            self.host_changed(name)  # messages on the former link may not have arrived
 
     async def _set_up(self, link: Link) -> None:
         await link.add_queue(ORDERS, orders_to("*"), from_host=False)
@@ -289,7 +291,7 @@ class Hub:
             await self._set_up_host(link, name)
 
     async def _set_up_host(self, link: Link, host: str) -> None:
-        """Each host has a queue of its own, so that it can fill no other one's."""
+        """Each host has its own queue, so that it cannot fill another's."""
         await link.add_queue(f"{EVENTS}_{host}", events_of(host, "*"), from_host=True)
         await link.add_reader(f"{EVENTS}_{host}", "hub", HUB_DELIVERY, done=True)
         await link.add_reader(ORDERS, host, delivery_of(host), subject=orders_to(host))
@@ -300,7 +302,7 @@ class Hub:
             return
         logger.info("The host %s has joined.", joined.name)
         if joined.name in self.hosts:
-            await disconnect(self._connect, self._system, joined.name)  # whoever had the name before
+            await disconnect(self._connect, self._system, joined.name)  # the machine that had the name before
         self.hosts.add(joined)
         assert self._link is not None
         await self._set_up_host(self._link, joined.name)
@@ -311,22 +313,22 @@ class Hub:
         name = delivery.subject.rpartition(".")[2]
         try:
             pulse = Pulse.read(delivery.data)
-        except ValueError as error:  # maybe of a version that is too far from this one, as its presence says
+        except ValueError as error:  # perhaps from a version that is too different, which its presence says
             self.faults.note(name, f"a pulse: {error}")
             return
         self._later(self._take_pulse(name, pulse), name)
 
     async def _take_pulse(self, name: str, pulse: Pulse) -> None:
-        # Before it has greeted this start of the hub it would give what it is told to the work of the last one.
+        # Until it has greeted this start of the hub, it would apply orders to the work of the former start.
         greeted = pulse.epoch in {None, self._epoch}
         if not greeted:
-            self._later(self.beat(name), name)  # it greets at the first one that it hears
+            self._later(self.beat(name), name)  # it greets when it receives the first one
         if self._link is not None and await self.hosts.note_pulse(self._link, name, pulse, greeted=greeted):
             self.runs.works_on(name, frozenset(pulse.working))
 
     async def _asked(self, delivery: Delivery) -> None:
         name = delivery.subject.rpartition(".")[2]
-        # The reply goes where the host says, so that must be its own inbox and nobody else's.
+        # The host chooses where the reply goes, so that must be its own inbox.
         known = name in self.hosts and not self.hosts[name].blocked
         if not known or not delivery.reply.startswith(f"{inbox_of(name)}."):
             self.faults.note(name, "it has asked for an answer to somebody else")
@@ -357,7 +359,7 @@ class Hub:
                 reply = await answer_memory(self.memory, asked, persons, lambda phone: self.owners.of(phone) == host)
         await delivery.answer(reply.bytes(body))
 
-    # time
+    # regular work
 
     async def _beat_on(self) -> None:
         while True:
@@ -402,7 +404,7 @@ class Hub:
         await self._link.publish(beats_to(host), beat.model_dump_json().encode())
 
     def host_changed(self, name: str) -> None:
-        """See HostWatcher. The host hears at once what holds for it."""
+        """React to a change of a host, which also gets its state at once."""
         self._arrived.set()
         self.runs.host_changed(name)
         self.phones_changed()
@@ -414,12 +416,12 @@ class Hub:
             listener()
 
     def keep_owners(self) -> None:
-        """Write down which phones were claimed. What cannot be written now is written with the next beat."""
+        """Store new owners of phones. What cannot be stored now is stored with the next beat."""
         if self.owners.unkept:
             self._later(self.owners.keep(), "")
 
     async def move_phone(self, phone: str, host: str) -> None:
-        """From now on the phone belongs to this host, "" for this machine. Raises NotMoved."""
+        """Assign the phone to this host, "" for this machine. Raises NotMoved."""
         if host and host not in self.hosts:
             raise NotMoved(words("fleet.unknown", name=host))
         if self.owners.of(phone) is None:
@@ -430,7 +432,7 @@ class Hub:
         self.phones_changed()
 
     def _later(self, work: Coroutine[Any, Any, None], host: str) -> asyncio.Task[None]:
-        """Do this for a host meanwhile; what goes wrong is that host's."""
+        """Do this work for a host in the background; errors are counted as that host's."""
 
         async def do() -> None:
             with suppress(EngineAway), self.faults.of(host):

@@ -1,4 +1,4 @@
-"""What a service with FLEET_URL has as a hub, put together, and the keys of hub and host."""
+"""Builds the hub of a service with FLEET_URL, and reads the keys of hub and host."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ logger = logging.getLogger(__name__)
 
 
 def hub_keys(settings: Settings) -> HubKeys:
-    """The keys of this hub, made at the first call. Raises SettingsError."""
+    """Return the keys of this hub, created at the first call. Raises SettingsError."""
     try:
         return HubKeys.kept(settings.data_dir / HUB_KEYS)
     except KeysLost as lost:
@@ -31,7 +31,7 @@ def hub_keys(settings: Settings) -> HubKeys:
 
 
 def host_keys(settings: Settings) -> HostKeys | None:
-    """The keys of this host, None before it has joined. Raises SettingsError."""
+    """Return the keys of this host, None before it has joined. Raises SettingsError."""
     try:
         return HostKeys.kept(settings.data_dir / HOST_KEYS)
     except KeysLost as lost:
@@ -39,7 +39,7 @@ def host_keys(settings: Settings) -> HostKeys | None:
 
 
 class HubParts:
-    """Implements bot.machines.RemoteMachines with the hosts of a hub."""
+    """The remote machines (`bot.machines.RemoteMachines`) of a hub: its hosts."""
 
     def __init__(self, settings: Settings, store: Store, policy: Policy) -> None:
         self.hub = Hub(settings.fleet_url, hub_keys(settings), store.fleet, store.frames, policy)

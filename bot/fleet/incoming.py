@@ -1,4 +1,6 @@
-"""What hosts tell of their runs, as it arrives at the hub: kept once, then followed, whatever comes twice or late."""
+"""Receives what hosts report of their runs: each message is stored once and then followed, even if it comes twice or
+late.
+"""
 
 from __future__ import annotations
 
@@ -23,41 +25,41 @@ logger = logging.getLogger(__name__)
 AT_ONCE: Final = 200
 """Events that are written in one transaction at most."""
 MOST_AHEAD: Final = 5000
-"""How far an event may be ahead of what has arrived without a gap."""
+"""How many numbers an event may be ahead of the last one without a gap."""
 FRAMES_KNOWN: Final = 10_000
-"""Pictures of which the hub remembers whose they are."""
+"""Pictures for which the hub remembers the host."""
 
 
 class HubRuns(Protocol):
-    """Whoever follows the runs that hosts do."""
+    """The follower of the runs that hosts do."""
 
     def told(self, run: RunId, item: Item) -> None:
-        """A host has told this of a run, for the first time."""
+        """Handle a host's new message about a run."""
         ...
 
     def waits_to_say(self, run: RunId) -> bool:
-        """Whether there is something that the run has still to be told."""
+        """Whether there are undelivered messages for the run."""
         ...
 
     def works_on(self, host: str, runs: frozenset[str]) -> None:
-        """The host says on which runs it is at work."""
+        """Compare with the runs that the host says it works on."""
         ...
 
     def say_again(self) -> None:
-        """Tell runs what they could not be told before."""
+        """Deliver messages that could not be delivered before."""
         ...
 
     def host_changed(self, host: str) -> None:
-        """A host came, went away, began anew or has been away for too long."""
+        """React to a host that came, left, restarted or has been away for too long."""
         ...
 
     def leases(self) -> Iterable[Lease]:
-        """What runs hold now."""
+        """Return the leases that runs hold now."""
         ...
 
 
 class Incoming:
-    """Events of `known` runs. `follow` is called with each, once, when it is kept."""
+    """Stores the events of `known` runs, and calls `follow` once for each."""
 
     def __init__(
         self,
@@ -79,7 +81,7 @@ class Incoming:
         self._pictures: OrderedDict[str, str] = OrderedDict()
 
     async def load(self) -> None:
-        """Follow what an earlier start of the hub had kept and the record has not."""
+        """Follow events that an earlier start of the hub has stored but that are not in the record."""
         for run, number, body in await self._table.events():
             if run in self._known:
                 self._note_received(run, number)
@@ -87,15 +89,15 @@ class Incoming:
                     self._follow(run, ITEM.validate_json(body))
 
     def received(self, run: RunId) -> int:
-        """The number up to which everything of this run has arrived."""
+        """Return the number up to which everything of this run has arrived."""
         return self._received.get(run, self._known[run].taken if run in self._known else 0)
 
     def host_of_picture(self, reference: str) -> str | None:
-        """The host that has told of this picture."""
+        """Return the host that has reported this picture."""
         return self._pictures.get(reference)
 
     async def arrive(self, delivery: Delivery) -> None:
-        """A host tells something of a run. What is not of its own runs does not count."""
+        """Accept a host's message about one of its own runs; others are ignored."""
         _, _, host, written = delivery.subject.split(".", 3)
         try:
             run, item = RunId.parse(written), ITEM.validate_json(bounded(delivery.data))
@@ -107,7 +109,7 @@ class Incoming:
             await delivery.done()
             return
         if item.n > self.received(run) + MOST_AHEAD:
-            await delivery.done()  # it is told again once what is before it has arrived
+            await delivery.done()  # it comes again once those before it have arrived
             return
         if not self._is_its_own(run, host, item):
             self._faults.note(host, f"an event of run {run} that tells of what is another one's")
@@ -116,7 +118,7 @@ class Incoming:
         self._inbox.put_nowait((run, item, delivery))
 
     async def take_in(self) -> None:
-        """Keep what arrives, as much as there is at once, before it is acknowledged and followed."""
+        """Store what has arrived, in batches, before it is acknowledged and followed."""
         while True:
             batch = [await self._inbox.get()]
             while not self._inbox.empty() and len(batch) < AT_ONCE:
@@ -138,12 +140,12 @@ class Incoming:
                         self._follow(run, item)
 
     def in_record(self, run: RunId, number: int) -> None:
-        """What this run has told up to this number need not be kept here any more."""
+        """Note that this run's messages up to this number are in the record and need no longer be stored."""
         if run in self._known:
             self._taken[run] = number
 
     async def drop_what_is_in_record(self) -> None:
-        """Write that down. Raises StoreError; then it is written at the next call."""
+        """Store that. Raises StoreError, in which case the next call stores it."""
         taken, self._taken = self._taken, {}
         if taken:
             try:
@@ -153,7 +155,7 @@ class Incoming:
                 raise
 
     def forget(self, run: RunId) -> None:
-        """The run is over."""
+        """Forget a run that is over."""
         for kept in (self._received, self._early, self._taken):
             kept.pop(run, None)
 
@@ -167,7 +169,7 @@ class Incoming:
         self._received[run] = last
 
     def _is_its_own(self, run: RunId, host: str, item: Item) -> bool:
-        """Whether what is told names this run alone: itself, its questions, and a phone of its host."""
+        """Whether the message concerns only this run: the run itself, its questions, and a phone of its host."""
         if not isinstance(item, Told):
             return True
         match item.event:
@@ -193,5 +195,5 @@ class Incoming:
 
 
 def _is_of(question: str, run: RunId) -> bool:
-    """Whether a question may be one of this run: their ids begin with it."""
+    """Whether a question belongs to this run, with whose id its own begins."""
     return question.startswith(f"{run}.")

@@ -1,6 +1,6 @@
-"""The keys of a fleet: by which hub and hosts sign in to the engine, and with which secrets are encrypted for a host.
+"""The keys of a fleet, with which hub and hosts sign in to the engine and secrets are encrypted for a host.
 
-The files are the machine's own; whoever has them is that hub, or that host.
+The files are private to the machine: whoever has them can act as that hub or host.
 """
 
 from __future__ import annotations
@@ -30,19 +30,19 @@ class KeysLost(Exception):
 
 
 def new_seed(prefix: int) -> str:
-    """The secret of a new pair of keys, of a user or an account of the engine."""
+    """Create the secret seed of a key pair for a user or an account of the engine."""
     seed: bytes = nkeys.encode_seed(os.urandom(32), prefix)
     return seed.decode()
 
 
 def public_of(seed: str) -> str:
-    """The public key that belongs to a secret one."""
+    """Return the public key that belongs to a secret seed."""
     public: bytes = nkeys.from_seed(bytearray(seed.encode())).public_key
     return public.decode()
 
 
 def is_signed(public: str, text: str, signature: str) -> bool:
-    """Whether the holder of this key has signed the text. A signature is base64, with or without its end."""
+    """Whether the text was signed with this key. The signature is base64, with or without padding."""
     try:
         raw = base64.b32decode(public)[1:33]
         signed = base64.urlsafe_b64decode(signature.translate(str.maketrans("+/", "-_")) + "==")
@@ -53,7 +53,7 @@ def is_signed(public: str, text: str, signature: str) -> bool:
 
 
 def signed_claims(claims: dict[str, Any], seed: str) -> str:
-    """A JWT of the engine, signed by this account."""
+    """Return a JWT for the engine, signed by this account."""
     body = claims | {"iss": public_of(seed), "iat": int(time.time())}
     digest = hashlib.sha256(json.dumps(body, separators=(",", ":")).encode()).digest()
     body["jti"] = base64.b32encode(digest).decode().rstrip("=")
@@ -63,7 +63,7 @@ def signed_claims(claims: dict[str, Any], seed: str) -> str:
 
 
 def claims_of(token: str) -> dict[str, Any]:
-    """What a JWT says. Who has signed it is not looked at. Raises ValueError."""
+    """Return the contents of a JWT without checking its signature. Raises ValueError."""
     parts = token.split(".")
     if len(parts) != 3:
         raise ValueError("not a JWT")
@@ -80,24 +80,24 @@ def _base64(data: bytes) -> str:
 
 
 def sealed_for(seal: str, value: str) -> str:
-    """A secret that only the host with this key can read."""
+    """Encrypt a secret so that only the host with this key can read it."""
     box = nacl.public.SealedBox(nacl.public.PublicKey(bytes.fromhex(seal)))
     return base64.b64encode(box.encrypt(value.encode())).decode()
 
 
 def new_code() -> str:
-    """The code of an invitation."""
+    """Create the code of an invitation."""
     return secrets.token_urlsafe(18)
 
 
 def digest_of(code: str) -> str:
-    """What is kept of a code."""
+    """Return the digest of a code, which is what gets stored."""
     return hashlib.sha256(code.encode()).hexdigest()
 
 
 @dataclass(frozen=True)
 class HubKeys:
-    """The hub's own: it signs in with `user`, and lets hosts in with `issuer`; `system` may close connections."""
+    """The keys of a hub: it signs in with `user` and admits hosts with `issuer`; `system` may close connections."""
 
     user: str
     issuer: str
@@ -108,7 +108,7 @@ class HubKeys:
 
     @classmethod
     def kept(cls, path: Path) -> HubKeys:
-        """Those in the file, made where there is none. Raises KeysLost."""
+        """Load the keys from the file, or create it. Raises KeysLost."""
         if not path.exists():
             made = {
                 "user": new_seed(nkeys.PREFIX_BYTE_USER),
@@ -125,7 +125,7 @@ class HubKeys:
 
 @dataclass(frozen=True)
 class HostKeys:
-    """A host's own: its name, where the engine is, and its secret keys. `box` opens what is encrypted for it."""
+    """The keys of a host, with its name and the engine's address. `box` decrypts what was encrypted for it."""
 
     name: str
     url: str
@@ -137,13 +137,13 @@ class HostKeys:
 
     @classmethod
     def new(cls, name: str, url: str) -> HostKeys:
-        """Keys that nobody has had before."""
+        """Create new keys."""
         box = bytes(nacl.public.PrivateKey.generate()).hex()
         return cls(name, url, new_seed(nkeys.PREFIX_BYTE_USER), box)
 
     @classmethod
     def kept(cls, path: Path) -> HostKeys | None:
-        """Those in the file, None where there is none. Raises KeysLost."""
+        """Load the keys from the file, None if it does not exist. Raises KeysLost."""
         if not path.exists():
             return None
         read = _read(path)
@@ -153,7 +153,7 @@ class HostKeys:
             raise KeysLost(f"{path} has no {missing}") from None
 
     def keep(self, path: Path) -> None:
-        """Write them where only this user can read them."""
+        """Write the keys to a file that only this user can read."""
         _write(path, {"name": self.name, "url": self.url, "user": self.user, "box": self.box})
 
     @property
@@ -162,7 +162,7 @@ class HostKeys:
         return bytes(nacl.public.PrivateKey(bytes.fromhex(self.box)).public_key).hex()
 
     def opened(self, sealed: str) -> str:
-        """A secret that was encrypted for this host. Raises ValueError."""
+        """Decrypt a secret that was encrypted for this host. Raises ValueError."""
         box = nacl.public.SealedBox(nacl.public.PrivateKey(bytes.fromhex(self.box)))
         try:
             return box.decrypt(base64.b64decode(sealed)).decode()

@@ -1,4 +1,6 @@
-"""The fleet as a part of the program: phones of other machines. What needs the engine's client is loaded when used."""
+"""Registers the fleet, phones on other machines, as a part of the program. The engine's client is only loaded when
+used.
+"""
 
 from __future__ import annotations
 
@@ -50,7 +52,7 @@ async def _check(settings: Settings, service: RunningService | None) -> list[Fin
 
 
 def _hub(settings: Settings, store: Store, policy: Policy) -> HubParts | None:
-    """What a hub has beside the rest. Raises SettingsError where the engine's client is not installed."""
+    """Build the hub, if there is one. Raises SettingsError if the engine's client is not installed."""
     if not settings.fleet_url:
         return None
     if not is_installed(Extra.FLEET):

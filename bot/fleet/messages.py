@@ -1,6 +1,6 @@
-"""What hub and hosts say to each other. All of it is JSON; bytes of files and pictures follow a line of it.
+"""The messages between hub and hosts: JSON, optionally followed by the bytes of a file or picture on the next line.
 
-Each host has subjects of its own, which end with its name, and the engine lets it use no others.
+Each host has its own subjects, which end with its name, and the engine allows it no others.
 """
 
 from __future__ import annotations
@@ -26,28 +26,28 @@ from devices.wording import SENTENCES as PHONE_SENTENCES
 from devices.wording import Words, placeholders
 
 SPEAKS: Final = 1
-"""The version of what is said here. Hub and host may be one apart."""
+"""The version of these messages. Hub and host may be one version apart."""
 HOST_NAME: Final = r"^[a-z0-9](?:[a-z0-9-]{0,30}[a-z0-9])?$"
-"""What a host may be called: a word that can stand in a subject."""
+"""Pattern of a host's name, which must be usable as part of a subject."""
 INVITATION_MINUTES: Final = 10
-"""How long a host may join with an invitation."""
+"""Minutes for which an invitation is valid."""
 
 HUB_KEYS: Final = "fleet-hub.json"
 HOST_KEYS: Final = "fleet-host.json"
-"""Files in the data directory, with the keys of a hub and of a host."""
+"""Files in the data directory with the keys of a hub and of a host."""
 
 ORDERS: Final = "FLEET_ORDERS"
 """The stream of orders to hosts."""
 EVENTS: Final = "FLEET_EVENTS"
-"""Begins the names of the streams, one for each host, of what runs tell, until the hub has it."""
+"""Prefix of the streams, one per host, of what runs report until the hub has stored it."""
 PRESENCE: Final = "fleet"
-"""The key-value bucket with what each host is and has."""
+"""The key-value bucket with the presence of each host."""
 JOIN: Final = "fleet.join"
 
 MOST_PHONES: Final = 400
-"""Of one host, which handles about 32."""
+"""Most phones of one host, which can handle about 32."""
 VALUE_LETTERS: Final = 200
-"""Of what a host says of a phone, or puts into a sentence."""
+"""Characters of a text that a host reports about a phone, or of a value in a sentence."""
 _TOLD: Final = (
     "serial",
     "reason",
@@ -61,7 +61,7 @@ _TOLD: Final = (
     "pictures",
     "locale",
 )
-"""The texts of a phone that are shown as its host tells them."""
+"""The texts about a phone that are shown as its host reports them."""
 _PHONE_ID: Final = re.compile(r"[\x21-\x7e]{1,200}")
 
 
@@ -71,52 +71,52 @@ class Patience:
 
     beat: float = 2.0
     away: float = 6.0
-    """Three beats: one may be late, one may be lost."""
+    """Three beats: one may be late and one lost."""
     lost: float = 120.0
-    """A host that stays away so long has its tasks interrupted; people are asked about them."""
+    """Time after which an absent host's tasks are interrupted, and people are asked about them."""
     cut: float = 8.0
-    """A host that hears nothing for so long stands still: nobody knows whether its work is still wanted."""
+    """Silence of the hub after which a host pauses its work, because it may no longer be wanted."""
     again: float = 10.0
-    """What was told and is not known to have arrived is told again after that."""
+    """Time after which a message is sent again unless it is known to have arrived."""
 
 
 def orders_to(host: str) -> str:
-    """Where a host is given runs."""
+    """Return the subject for orders to a host."""
     return f"fleet.orders.{host}"
 
 
 def events_of(host: str, run: RunId | str) -> str:
-    """Where a host tells what a run does."""
+    """Return the subject for a host's reports about a run."""
     return f"fleet.events.{host}.{run}"
 
 
 def beats_to(host: str) -> str:
-    """Where the hub tells a host every two seconds what holds."""
+    """Return the subject on which the hub sends a host its state every two seconds."""
     return f"fleet.beat.{host}"
 
 
 def pulse_of(host: str) -> str:
-    """Where a host tells every two seconds that it is there."""
+    """Return the subject on which a host reports every two seconds that it is alive."""
     return f"fleet.pulse.{host}"
 
 
 def asked_of(host: str) -> str:
-    """Where the hub asks a host."""
+    """Return the subject for the hub's requests to a host."""
     return f"fleet.ask.{host}"
 
 
 def asked_by(host: str) -> str:
-    """Where a host asks the hub."""
+    """Return the subject for a host's requests to the hub."""
     return f"fleet.hub.{host}"
 
 
 def inbox_of(host: str) -> str:
-    """Where answers to a host arrive."""
+    """Return the subject prefix for answers to a host."""
     return f"_INBOX_{host}"
 
 
 class Message(BaseModel):
-    """Something that is said. What a later version adds is passed over."""
+    """The base of all messages. Fields that a later version adds are ignored."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -125,7 +125,7 @@ M = TypeVar("M", bound=Message)
 
 
 class Wish(Message):
-    """A host that wants to join, with its public keys. The code is that of its invitation."""
+    """A host's request to join, with its public keys and the code of its invitation."""
 
     code: str
     nkey: str = Field(pattern=r"^U[A-Z2-7]{55}$")
@@ -133,20 +133,20 @@ class Wish(Message):
 
 
 class Sentence(Message):
-    """A sentence by its kind and its values. Its words are those of whoever reads it (see `devices.wording.Words`)."""
+    """A sentence as its kind and values, which the reader words in their own language (see `devices.wording.Words`)."""
 
     kind: str = Field(max_length=100)
     values: dict[str, str] = Field(max_length=20)
 
     @classmethod
     def of(cls, text: str) -> Sentence | None:
-        """The sentence in a text, None for a text that is none."""
+        """Return the sentence that a text was made from, None for plain text."""
         if not isinstance(text, Words):
             return None
         return cls(kind=text.kind, values={name: str(value) for name, value in text.values.items()})
 
     def worded(self) -> Words:
-        """The sentence as it is worded here; a general one for a kind that is not known here, or lacks a value."""
+        """Word the sentence; a general one if the kind is unknown here or a value is missing."""
         form = PHONE_SENTENCES.get(self.kind) or AGENT_SENTENCES.get(self.kind, "")
         if not form or not placeholders(form) <= self.values.keys():
             return words("fleet.unworded")
@@ -154,7 +154,7 @@ class Sentence(Message):
 
 
 class PhoneThere(Message):
-    """A phone of a host, and what is said of it."""
+    """A phone of a host, with sentences about its state."""
 
     info: PhoneInfo
     reason: Sentence | None = None
@@ -162,7 +162,7 @@ class PhoneThere(Message):
 
     @classmethod
     def of(cls, info: PhoneInfo) -> PhoneThere:
-        """What a host tells of its phone."""
+        """Return the report about a phone."""
         return cls(info=info, reason=Sentence.of(info.reason), fix=Sentence.of(info.fix))
 
     @field_validator("info")
@@ -173,7 +173,7 @@ class PhoneThere(Message):
         return info
 
     def seen_at(self, host: str) -> PhoneInfo:
-        """The phone as the hub lists it: each text in one short line."""
+        """Return the phone as the hub lists it, each text shortened to one line."""
         info = self.info
         told: dict[str, Any] = {name: in_line(getattr(info, name), VALUE_LETTERS) for name in _TOLD}
         told |= {"name": in_line(info.name, LONGEST) or info.id[:LONGEST], "host": host}
@@ -187,7 +187,7 @@ class PhoneThere(Message):
 
 
 class Presence(Message):
-    """What a host is and has. `boot` is another one after each start, `number` grows with each change."""
+    """A host's description of itself. `boot` is new after each start, `number` grows with each change."""
 
     boot: str = Field(max_length=100)
     number: int
@@ -197,13 +197,13 @@ class Presence(Message):
 
     @classmethod
     def read(cls, data: bytes) -> Presence:
-        """What a host has told. Raises ValueError."""
+        """Parse a presence. Raises ValueError."""
         return cls.model_validate_json(bounded(data))
 
 
 class Pulse(Message):
-    """A host is there, its presence in the bucket has this number, and it is at work on these runs, by the rules of the
-    start of the hub with this `epoch`: 0 before it knows any, None from a host that does not say.
+    """A host's sign of life, with the number of its current presence and the runs it is working on. `epoch` is the
+    start of the hub whose rules it follows: 0 if it knows none yet, None from a host that does not say.
     """
 
     boot: str = Field(max_length=100)
@@ -213,12 +213,12 @@ class Pulse(Message):
 
     @classmethod
     def read(cls, data: bytes) -> Pulse:
-        """What a host has told. Raises ValueError."""
+        """Parse a pulse. Raises ValueError."""
         return cls.model_validate_json(bounded(data))
 
 
 class Held(Message):
-    """A lease of a phone, as the record has it."""
+    """A lease of a phone, as in the record."""
 
     phone: str
     run: RunId
@@ -226,8 +226,8 @@ class Held(Message):
 
 
 class Standing(Message):
-    """How a run stands with the hub: the last event that has arrived, and whether something is still to be told to it
-    before it may go on.
+    """The state of a run at the hub: the last event that has arrived, and whether messages must be delivered before it
+    may go on.
     """
 
     received: int = 0
@@ -235,10 +235,10 @@ class Standing(Message):
 
 
 class Beat(Message):
-    """All that holds for a host now. A run that is not named is over. A hub that is `leaving` stops.
+    """The complete state that the hub sends to a host. A run that is not in it is over; with `leaving` the hub stops.
 
-    `epoch` is another one after each start of the hub; `number` grows with each beat. `link` is another one after each
-    time that the hub had lost the engine, or the engine was started: what was said before may not have arrived.
+    `epoch` is new after each start of the hub; `number` grows with each beat. `link` is new after each loss of the
+    connection to the engine, when earlier messages may not have arrived.
     """
 
     host: str
@@ -251,7 +251,7 @@ class Beat(Message):
 
 
 class OrderSent(Message):
-    """A run for a host, in the language of its person. `epoch` and `number` are those of the hub's last beat."""
+    """A run for a host, with its person's language. `epoch` and `number` are those of the hub's last beat."""
 
     host: str
     epoch: int
@@ -261,7 +261,7 @@ class OrderSent(Message):
 
 
 class Told(Message):
-    """What the host tells of a run, as its `n`th message."""
+    """An event of a run, as its `n`th message."""
 
     kind: Literal["told"] = "told"
     n: int
@@ -269,7 +269,7 @@ class Told(Message):
 
 
 class PhoneWanted(Message):
-    """The run waits for its phone, "" for any of this host; `first` puts it at the head of the queue."""
+    """The run waits for this phone, "" for any of its host; `first` puts it at the head of the queue."""
 
     kind: Literal["wanted"] = "wanted"
     n: int
@@ -278,7 +278,7 @@ class PhoneWanted(Message):
 
 
 class PhoneReturned(Message):
-    """The run has given its phone back."""
+    """The run has returned its phone."""
 
     kind: Literal["returned"] = "returned"
     n: int
@@ -291,7 +291,7 @@ ITEM: Final[TypeAdapter[Item]] = TypeAdapter(Item)
 
 
 class GiveAnswer(Message):
-    """An answer for a run. Of a secret its value comes along, encrypted for the host."""
+    """An answer for a run. The value of a secret is included, encrypted for the host."""
 
     op: Literal["answer"] = "answer"
     id: str
@@ -301,7 +301,7 @@ class GiveAnswer(Message):
 
 
 class GiveSignal(Message):
-    """A pause, note or end for a run."""
+    """A person's signal (pause, resume, note or cancel) for a run."""
 
     op: Literal["signal"] = "signal"
     id: str
@@ -310,7 +310,7 @@ class GiveSignal(Message):
 
 
 class Rest(Message):
-    """The run's phone is not needed for now."""
+    """The run does not need its phone for now."""
 
     op: Literal["rest"] = "rest"
     id: str
@@ -318,7 +318,7 @@ class Rest(Message):
 
 
 class Release(Message):
-    """The run's task is over."""
+    """The task of the run is over."""
 
     op: Literal["release"] = "release"
     id: str
@@ -335,7 +335,7 @@ class Refuse(Message):
 
 
 class GetFile(Message):
-    """A piece of a kept file, from `offset` on."""
+    """A request for a piece of a stored file, beginning at `offset`."""
 
     op: Literal["file"] = "file"
     reference: str
@@ -350,7 +350,7 @@ class UsePhone(Message):
     call: str
     arguments: dict[str, Any] = Field(default_factory=dict)
     held: Held | None = None
-    """Who has the phone now, by the record."""
+    """The current lease of the phone, from the record."""
 
 
 ToHost = Annotated[GiveAnswer | GiveSignal | Rest | Release | Refuse | GetFile | UsePhone, Field(discriminator="op")]
@@ -358,7 +358,7 @@ TO_HOST: Final[TypeAdapter[ToHost]] = TypeAdapter(ToHost)
 
 
 class Hello(Message):
-    """What a host asks first: by what rules it works."""
+    """A host's first request, which asks for the hub's rules."""
 
     op: Literal["hello"] = "hello"
 
@@ -377,24 +377,24 @@ TO_HUB: Final[TypeAdapter[ToHub]] = TypeAdapter(ToHub)
 
 
 class Reply(Message):
-    """The answer to a request. `error` is a sentence, and then nothing was done; bytes follow where there are any."""
+    """The answer to a request. A non-empty `error` is a sentence and means that nothing was done; bytes may follow."""
 
     error: str = ""
     missing: bool = False
-    """Whether what was asked for is not there."""
+    """Whether the requested thing does not exist."""
     data: Any = None
 
     def bytes(self, body: bytes = b"") -> bytes:
-        """The reply as it is sent."""
+        """Encode the reply, with any bytes that follow."""
         return self.model_dump_json().encode() + b"\n" + body
 
 
 def read_reply(data: bytes) -> tuple[Reply, bytes]:
-    """A reply, and the bytes that came with it. Raises ValueError."""
+    """Decode a reply and the bytes that came with it. Raises ValueError."""
     head, _, body = data.partition(b"\n")
     return Reply.model_validate_json(bounded(head)), body
 
 
 def understands(theirs: int) -> bool:
-    """Whether hub and host of these versions can work together."""
+    """Whether the other side's version can work with this one."""
     return abs(theirs - SPEAKS) <= 1

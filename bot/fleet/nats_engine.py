@@ -1,4 +1,4 @@
-"""NATS JetStream as the engine: one connection at a time, and everything that it raises as EngineAway."""
+"""The engine in NATS JetStream: one connection at a time, with all errors as EngineAway."""
 
 from __future__ import annotations
 
@@ -22,28 +22,30 @@ logger = logging.getLogger(__name__)
 
 CONNECT_S: Final = 3
 PING_S: Final = 4
-"""Two pings without an answer, and the link is given up: a cable that was cut says nothing."""
+"""Seconds between pings. After two without an answer the link is abandoned, because a cut cable reports nothing."""
 LOOK_S: Final = 1.0
-"""A client that was closed while it connected tells nobody."""
+"""Seconds between checks of the link, because a client that is closed while connecting reports nothing."""
 STORE_S: Final = 1.5
-"""A server that has just started drops what comes before its streams are there: it is sent again soon."""
+"""Time limit for storing. A server that has just started drops messages until its streams exist; they are sent again
+soon.
+"""
 ACK_S: Final = 5.0
-"""What is not known to be done by then is delivered again."""
+"""Time after which a message that was not acknowledged is delivered again."""
 KEEP_S: Final = 7 * 86_400.0
-"""The engine keeps what a host tells no longer: the hub has it, or will never have it."""
+"""How long the engine keeps a host's reports; by then the hub has them, or never will."""
 ORDER_S: Final = 60.0
-"""An order that has not arrived by then is given anew once its host is there."""
+"""Time after which an undelivered order is dropped; it is sent again once its host is back."""
 MEBIBYTE: Final = 1024 * 1024
 QUEUE_BYTES: Final = 16 * MEBIBYTE
-"""Of one host's queue, or of all orders: about 9,000 events, which 32 phones need three quarters of an hour for. What
-has no room is told again by its host, which keeps it until the hub has it.
+"""Bytes of one host's queue, or of all orders: about 9,000 events, which 32 phones produce in three quarters of an
+hour. A host keeps what does not fit and sends it again.
 """
 BUCKET_BYTES: Final = 64 * MEBIBYTE
 VALUE_BYTES: Final = 256 * 1024
-"""Of one host's presence: 400 phones. So 256 hosts have room in the bucket, whatever each of them puts there."""
+"""Bytes of one host's presence, enough for 400 phones. So the bucket has room for 256 hosts, whatever each stores."""
 NO_DUPLICATES_S: Final = 0.1
-"""The least for which the engine remembers ids of messages, which would be those of all hosts together. No message of
-ours has one.
+"""Shortest time for which the engine can be set to remember message ids, which it would share among all hosts; our
+messages have none.
 """
 _BOUNDED: Final = StreamConfig(
     max_msg_size=MEBIBYTE, deny_delete=True, deny_purge=True, allow_rollup_hdrs=False, duplicate_window=NO_DUPLICATES_S
@@ -60,14 +62,14 @@ _BUCKET: Final = _BOUNDED.evolve(
     no_ack=True, max_msgs_per_subject=1, max_bytes=BUCKET_BYTES, max_msg_size=VALUE_BYTES, allow_direct=True
 )
 _NAME_IN_USE: Final = 10058
-"""The engine's code for a stream that is there with another configuration."""
+"""The engine's error code for a stream that exists with another configuration."""
 AHEAD: Final = 5000
-"""Messages that the engine delivers before the first of them is done."""
+"""Messages that the engine delivers ahead of the first one's acknowledgement."""
 
 
 @dataclass(frozen=True, slots=True)
 class NatsDelivery:
-    """Implements Delivery."""
+    """A message that has arrived from NATS."""
 
     subject: str
     data: bytes
@@ -93,7 +95,7 @@ class NatsDelivery:
 
 
 class NatsLink:
-    """Implements Link."""
+    """A connection to NATS."""
 
     def __init__(self, client: Client) -> None:
         self._client = client
@@ -113,7 +115,7 @@ class NatsLink:
                     await self.closed.wait()
 
     async def publish(self, subject: str, data: bytes) -> None:
-        """See Link."""
+        """Send a message to whoever is listening now."""
         with _as_away():
             await self._client.publish(subject, data)
 
@@ -161,7 +163,9 @@ class NatsLink:
             await self._stream.add_consumer(queue, again if done else made.evolve(ack_policy=AckPolicy.NONE))
 
     async def add_bucket(self, bucket: str) -> None:
-        """See Link. The client would make one that `Nats-Rollup` empties of all keys, whoever puts one."""
+        """Create a bucket. The client's own kind could be emptied by anybody who may write one key, with a
+        `Nats-Rollup` header.
+        """
         await self._add_stream(_BUCKET.evolve(name=f"KV_{bucket}", subjects=[f"$KV.{bucket}.>"]))
 
     async def put(self, bucket: str, key: str, value: bytes) -> None:
@@ -191,7 +195,7 @@ class NatsLink:
 
 @contextmanager
 def _as_away() -> Iterator[None]:
-    """Whatever goes wrong with the engine is EngineAway: its errors, time limits and sockets."""
+    """Turn every error of the engine's client, timeouts and socket errors included, into EngineAway."""
     try:
         yield
     except EngineAway:
@@ -204,7 +208,7 @@ def _as_away() -> Iterator[None]:
 
 @asynccontextmanager
 async def connected(address: Address) -> AsyncIterator[Link]:
-    """Implements Connect."""
+    """Yield a connected link until the block ends (see `Connect`)."""
     client = Client()
     link = NatsLink(client)
     faults: list[Exception] = []
@@ -229,7 +233,7 @@ async def connected(address: Address) -> AsyncIterator[Link]:
                 name=address.name,
                 inbox_prefix=address.inbox,
                 allow_reconnect=False,
-                # With 0 it goes on for ever where nobody listens, and only the limit above would end it.
+                # With 0 it would retry for ever if nobody listens, and only the limit above would end it.
                 max_reconnect_attempts=1,
                 reconnect_time_wait=0,
                 connect_timeout=CONNECT_S,
@@ -240,7 +244,7 @@ async def connected(address: Address) -> AsyncIterator[Link]:
                 disconnected_cb=closed,
                 **options,
             )
-            # The client believes to be connected before the engine has let it in.
+            # The client considers itself connected before the engine has admitted it.
             await client.flush(CONNECT_S)
     except nats.errors.AuthorizationError as error:
         await _close(client)
@@ -249,7 +253,7 @@ async def connected(address: Address) -> AsyncIterator[Link]:
         await _close(client)
         if "authorization" in str(error).lower():
             raise EngineRefused("the engine does not let this machine in") from error
-        # That there is no other server says nothing: what went wrong with this one does.
+        # "No other servers" is not the reason; the fault of this one is.
         why = faults[0] if faults and isinstance(error, nats.errors.NoServersError) else error
         raise EngineAway(_worded(why)) from error
     try:

@@ -1,4 +1,4 @@
-"""A host put together: store, agent and phones, without any chat. The hub has those."""
+"""Assembles a host: store, agent and phones, but no chats, which only the hub has."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ logger = logging.getLogger(__name__)
 
 @asynccontextmanager
 async def open_host(settings: Settings, keys: HostKeys, policy: Policy) -> AsyncIterator[Host]:
-    """A host with its own store and phones, to be run while the block lasts. Raises as `open_core` does."""
+    """Yield a host with its own store and phones, to be run within the block. Raises like `open_core`."""
     start_threads()
     async with AsyncExitStack() as stack:
         stack.enter_context(DataDirectory(settings.data_dir))

@@ -1,4 +1,4 @@
-"""What the runs of a host tell: each message is kept under its number before it is sent, until the hub has it."""
+"""Sends the messages of a host's runs: each is stored under its number first, and kept until the hub has it."""
 
 from __future__ import annotations
 
@@ -16,13 +16,11 @@ from bot.tasks.shielded import ShieldedCalls
 logger = logging.getLogger(__name__)
 
 NEVER: Final = float("-inf")
-"""When something was sent that was not."""
+"""Time of sending of a message that was not sent yet."""
 
 
 class Outgoing:
-    """Sends what is written while `send` is at work; what is not known to have arrived after `again` seconds is sent
-    again.
-    """
+    """Sends written messages while `send` runs, again after `again` seconds unless known to have arrived."""
 
     def __init__(self, host: str, table: FleetTable, again: float) -> None:
         self._host = host
@@ -35,7 +33,7 @@ class Outgoing:
         self._link: Link | None = None
 
     async def load(self) -> tuple[tuple[RunId, Item], ...]:
-        """What an earlier start of this host has written and the hub may not have; it is sent."""
+        """Load and queue what an earlier start of this host has written and the hub may not have; return it."""
         written = await self._table.events()
         for run, number, body in written:
             self._unsent[run, number] = (body, NEVER)
@@ -47,20 +45,20 @@ class Outgoing:
         self.send_anew()
 
     def send_anew(self) -> None:
-        """Send everything that is not known to have arrived: the link between here and the hub was another one."""
+        """Send everything again that may not have arrived, because the link to the hub was replaced."""
         self._unsent = OrderedDict((key, (body, NEVER)) for key, (body, _) in self._unsent.items())
         self._due.set()
 
     async def write(self, run: RunId, item: Item) -> None:
-        """Keep what this run tells under its next number. Of a run that is over nothing is kept.
+        """Store a message of this run under its next number, unless the run is over.
 
-        A caller that is cancelled meanwhile does not cut it: a number that is written and not sent is a gap, at which
-        the hub would wait for ever.
+        A cancelled caller does not interrupt this: a number that is stored but never sent would be a gap, at which the
+        hub would wait for ever.
         """
         await self._writing.unbroken(self._write(run, item.model_dump_json()))
 
     async def stop(self) -> None:
-        """End what is still being written. What of it stands in the table is sent by the next start."""
+        """Wait for writes in progress. What they store is sent by the next start."""
         await self._writing.stop(self._again)
 
     async def _write(self, run: RunId, body: str) -> None:
@@ -70,7 +68,7 @@ class Outgoing:
             self._due.set()
 
     async def note_arrived(self, run: RunId, number: int) -> None:
-        """The hub has everything of this run up to this number."""
+        """Note that the hub has everything of this run up to this number."""
         if number <= self._arrived.get(run, 0):
             return
         self._drop(run, number)
@@ -82,19 +80,19 @@ class Outgoing:
             self._arrived[run] = number
 
     async def forget(self, run: RunId) -> None:
-        """The run is over."""
+        """Forget a run that is over."""
         await self._table.forget_run(run)
         self._arrived.pop(run, None)
         self._drop(run, None)
 
     def look_again(self) -> None:
-        """Send again what has waited for too long."""
+        """Trigger sending again for messages that have waited too long."""
         now = steady_now()
         if any(now - sent > self._again for _, sent in self._unsent.values()):
             self._due.set()
 
     async def send(self) -> None:
-        """Send what is due, in order, until this is cancelled."""
+        """Send what is due, in order, until cancelled."""
         while True:
             await self._due.wait()
             self._due.clear()

@@ -1,8 +1,8 @@
-"""Which machine each phone belongs to: the one that had it first, until an admin moves it.
+"""Decides which machine each phone belongs to: the one that reported it first, until an admin moves it.
 
-What a phone is called, its tasks and what is remembered of it go by its id, and any host can tell any id. So an id
-stays with its machine while that is away and over restarts; another machine that tells of it is a conflict, and gets
-nothing. A host is its name: an admin's invitation binds that to a key.
+A phone's name, tasks and memory depend on its id, and any host can report any id. So an id stays with its machine, also
+while that is away and across restarts; a report by another machine is a conflict and changes nothing. A host is
+identified by its name, which an admin's invitation ties to a key.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from bot.texts import words
 from devices.wording import Words
 
 HERE: Final = ""
-"""The machine of the hub itself, in place of a host's name."""
+"""The hub's own machine, in place of a host's name."""
 
 
 @dataclass(frozen=True, slots=True)
 class Conflict:
-    """Two machines have a phone with this id: the `owner`, and one that it does not count for."""
+    """Two machines report a phone with this id: the `owner`, and a `claimant` that is ignored."""
 
     phone: str
     owner: str
@@ -29,22 +29,22 @@ class Conflict:
 
     @property
     def sentence(self) -> Words:
-        """What is wrong."""
+        """A sentence that says what is wrong."""
         return words("fleet.conflict", phone=self.phone, owner=called(self.owner), claimant=called(self.claimant))
 
     @property
     def fix(self) -> Words:
-        """What an admin can do about it."""
+        """A sentence that says what an admin can do about it."""
         return words("fleet.conflict_fix", phone=self.phone, host=self.claimant)
 
 
 def called(machine: str) -> str:
-    """A machine in a sentence."""
+    """Return what a machine is called in a sentence."""
     return machine or words("fleet.here_machine")
 
 
 class PhoneOwners:
-    """`load` it before use; what is claimed is written down by `keep`. `conflicts` are those that there are now."""
+    """The owners of all phones. Call `load` before use; `keep` stores new claims. `conflicts` are the current ones."""
 
     def __init__(self, table: FleetTable) -> None:
         self._table = table
@@ -53,15 +53,15 @@ class PhoneOwners:
         self.conflicts: tuple[Conflict, ...] = ()
 
     async def load(self) -> None:
-        """Read who has what. A phone that was known before there were hosts is of this machine."""
+        """Load the owners. A phone that was known before there were hosts belongs to this machine."""
         self._owners = await self._table.phone_hosts()
 
     def of(self, phone: str) -> str | None:
-        """The machine to which the phone belongs, None for one that nobody has had."""
+        """Return the machine that the phone belongs to, None if it was never claimed."""
         return self._owners.get(phone)
 
     def claim(self, phone: str, machine: str) -> bool:
-        """Whether the phone belongs to this machine, as it does from now on if nobody has had it."""
+        """Whether the phone belongs to this machine; an unclaimed phone does from now on."""
         owner = self._owners.get(phone)
         if owner is None:
             if machine != HERE and sum(each == machine for each in self._owners.values()) >= MOST_PHONES:
@@ -71,11 +71,11 @@ class PhoneOwners:
 
     @property
     def unkept(self) -> bool:
-        """Whether something was claimed that is not written down."""
+        """Whether there are claims that are not stored yet."""
         return bool(self._unkept)
 
     async def keep(self) -> None:
-        """Write down what was claimed. Raises StoreError; then the next call does it."""
+        """Store new claims. Raises StoreError, in which case the next call stores them."""
         unkept, self._unkept = self._unkept, {}
         if unkept:
             try:
@@ -85,7 +85,7 @@ class PhoneOwners:
                 raise
 
     async def move(self, phone: str, machine: str) -> None:
-        """From now on the phone belongs to this machine. Raises StoreError."""
+        """Assign the phone to this machine. Raises StoreError."""
         await self._table.keep_phone_hosts({phone: machine})
         self._unkept.pop(phone, None)
         self._owners[phone] = machine

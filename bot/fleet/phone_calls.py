@@ -1,4 +1,4 @@
-"""Calls of a phone that cross between hub and host: what is asked for and what comes of it, as JSON and bytes."""
+"""Carries calls of a phone between hub and host: requests and results as JSON and bytes."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ LARGEST: Final = 900_000
 
 
 class DoneThere(BaseModel):
-    """What is known right after an input was sent at a host."""
+    """The result of an input that a host has sent to a phone."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -46,17 +46,17 @@ class DoneThere(BaseModel):
 
     @classmethod
     def of(cls, done: Done) -> DoneThere:
-        """As it crosses."""
+        """Return the result in the form for the hub."""
         notes = tuple(told for note in done.notes if (told := Sentence.of(note)) is not None)
         return cls(field_text=done.field_text, notes=notes, elsewhere=done.elsewhere)
 
     def here(self) -> Done:
-        """As the hub has it."""
+        """Return the result in the hub's own form."""
         return Done(self.field_text, tuple(note.worded() for note in self.notes), elsewhere=self.elsewhere)
 
 
 class Facts(BaseModel):
-    """What an observation tells beside picture and elements (see `Observation`)."""
+    """The fields of an observation other than picture and elements (see `Observation`)."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -85,7 +85,7 @@ class Seen(BaseModel):
 
 
 def written(seen: Observation) -> tuple[dict[str, Any], bytes]:
-    """An observation as it crosses. Blocks for the picture: call it off the loop."""
+    """Encode an observation. Blocks while encoding the picture, so call it in a thread."""
     facts = Facts.model_validate(seen, from_attributes=True)
     told = Seen(width=seen.size.width, height=seen.size.height, elements=seen.elements, facts=facts)
     picture = b""
@@ -97,7 +97,7 @@ def written(seen: Observation) -> tuple[dict[str, Any], bytes]:
 
 
 def read(told: Any, picture: bytes) -> Observation:  # noqa: ANN401 - JSON
-    """The observation that was written so. Blocks for the picture. Raises CaptureFailed."""
+    """Decode an observation. Blocks while decoding the picture. Raises CaptureFailed."""
     try:
         seen = Seen.model_validate(told)
         image = image_of(picture) if picture else None
@@ -109,14 +109,14 @@ def read(told: Any, picture: bytes) -> Observation:  # noqa: ANN401 - JSON
 
 
 def jpeg_of(image: Image.Image) -> bytes:
-    """A picture as it crosses. Blocks."""
+    """Encode a picture as JPEG. Blocks."""
     buffer = io.BytesIO()
     image.convert("RGB").save(buffer, "JPEG", quality=QUALITY)
     return buffer.getvalue()
 
 
 def image_of(data: bytes) -> Image.Image:
-    """The picture. Blocks. Raises OSError."""
+    """Decode a JPEG. Blocks. Raises OSError."""
     with opened(data, ("JPEG",)) as picture:
         return picture.convert("RGB")
 
@@ -129,7 +129,7 @@ KINDS: Final = {
 
 
 def refused(error: errors.PhoneError) -> Reply:
-    """A PhoneError as it crosses."""
+    """Encode a PhoneError."""
     told = Sentence.of(sentence_of(error))
     worded = None if told is None else told.model_dump(mode="json")
     name, uncertain = type(error).__name__, error.uncertain
@@ -137,7 +137,7 @@ def refused(error: errors.PhoneError) -> Reply:
 
 
 def raise_refused(reply: Reply) -> None:
-    """Raise the PhoneError that a host has told of, if it has."""
+    """Raise the PhoneError in a reply, if there is one."""
     data = reply.data
     if not isinstance(data, dict) or "raised" not in data:
         return
@@ -151,10 +151,11 @@ def raise_refused(reply: Reply) -> None:
 
 
 class PhoneCalls:
-    """Does at a host what the hub asks of its phones: what touches one needs its lease and is journalled first.
+    """Carries out the hub's requests for a host's phones. Whatever touches a phone needs its lease and is journalled
+    first.
 
-    `stands_still` says whether a run of this host does nothing on its phone now, `opened` reads what is encrypted for
-    this host.
+    `stands_still` says whether a run is leaving its phone alone now; `opened` decrypts what was encrypted for this
+    host.
     """
 
     def __init__(
@@ -173,7 +174,7 @@ class PhoneCalls:
         self._last: dict[str, Observation] = {}
 
     async def do(self, asked: UsePhone) -> tuple[Reply, bytes]:
-        """Do it; what goes wrong with the phone is in the reply."""
+        """Carry out the request; errors of the phone become part of the reply."""
         try:
             return await self._do(self._phone(asked.phone), asked)
         except errors.PhoneError as error:
@@ -197,7 +198,7 @@ class PhoneCalls:
                 return Reply(data=told), picture
             case "glance":
                 image = await phone.glance()
-                # The presence tells the app up to a beat later, and a touch has to meet the one that is pictured.
+                # The presence would report the app up to a beat later, but a touch must hit the app in the picture.
                 told_app = Reply(data={"app": phone.info.app})
                 return told_app, b"" if image is None else await asyncio.to_thread(jpeg_of, image)
             case "act":
@@ -220,7 +221,7 @@ class PhoneCalls:
         if isinstance(what, TypeText):
             what = replace(what, text=self._opened(str(asked.arguments["sealed"])))
         assert asked.held is not None
-        # Under the run that holds the phone, where no step of its own can have this number.
+        # Under the run that holds the phone, with a number that none of its steps can have.
         own = ActionKey(asked.held.run, 0, zlib.crc32(receipt.encode()), 0)
         try:
             begun = await self._journal.begin(own, {"kind": "by_hand", "receipt": receipt}, fence=fence)
@@ -240,7 +241,7 @@ class PhoneCalls:
         return Reply(data=DoneThere.of(done).model_dump(mode="json")), b""
 
     async def _require(self, asked: UsePhone) -> int:
-        """The number of the lease by which the phone may be used. Raises InputRejected."""
+        """Check that the phone may be used, and return the number of its lease. Raises InputRejected."""
         held = asked.held
         if held is None or held.phone != asked.phone:
             raise errors.InputRejected("Nobody holds the phone. Nothing was sent.")

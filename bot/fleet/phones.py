@@ -1,4 +1,4 @@
-"""FleetPhones: the phones of hosts, as a provider of the pool."""
+"""Provides the phones of hosts to the pool."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ from devices.storage import FoundFiles
 from devices.wording import words as device_words
 
 CALL_S: Final = 40.0
-"""The phone's own limits at the host are shorter."""
+"""Seconds for a call of a phone; the limits at the host are shorter."""
 
 
 class FleetPhones:
-    """Implements `devices.provider.DeviceProvider`. Of two machines that tell of one id, this one included, the one
-    counts to which the phone belongs (see `PhoneOwners`); the other is among its `conflicts`.
+    """The provider (`devices.provider.DeviceProvider`) of hosts' phones. If two machines report the same id, only the
+    one that the phone belongs to counts (see `PhoneOwners`); the other is a conflict.
     """
 
     def __init__(self, hub: Hub, book: NameBook | None) -> None:
@@ -68,17 +68,17 @@ class FleetPhones:
         return sum(host.away for host in self._hub.hosts.values()) + (not self._hub.online)
 
     def host_of(self, phone_id: str) -> str:
-        """The host that has the phone, "" where none does."""
+        """Return the host that has the phone, "" if none has it."""
         found = self._found.get(phone_id)
         return HERE if found is None else found.host
 
     def owns(self, provider: DeviceProvider, phone_id: str) -> bool:
-        """Whether a phone with this id counts as that of this provider, of this machine or of hosts."""
+        """Whether a phone with this id belongs to this provider."""
         owner = self._hub.owners.of(phone_id)
         return owner is None or (owner != HERE) == (provider is self)
 
     def may_use(self, run: RunId, phone_id: str) -> bool:
-        """Whether a run can be given this phone: who does it already does so on its own phones alone."""
+        """Whether a run may be given this phone: a machine that already does the run uses only its own phones."""
         known = self._hub.known.get(run)
         return known is None or known.host == (self._hub.owners.of(phone_id) or HERE)
 
@@ -87,7 +87,7 @@ class FleetPhones:
         return tuple(self._found.values())
 
     def get(self, phone_id: str) -> Phone:
-        """The phone with this stable id."""
+        """Return the phone with this stable id. Raises PhoneGone."""
         found = self._found.get(phone_id)
         if not self._started or found is None:
             raise PhoneGone(device_words("phone.error.unknown", id=phone_id), uncertain=False)
@@ -96,7 +96,7 @@ class FleetPhones:
         return self._phones[phone_id]
 
     async def refresh(self) -> tuple[PhoneInfo, ...]:
-        """Ask every phone again (bounded in time) and return the new list. Hosts tell of their phones by themselves."""
+        """Return the list of phones. Nothing is asked, because hosts report changes on their own."""
         return self.list()
 
     async def rename(self, phone_id: str, name: str) -> PhoneInfo:
@@ -125,7 +125,7 @@ class FleetPhones:
             return self.get(phone_id)
 
     def _look(self) -> None:
-        """What the hosts tell, as one list; each phone once."""
+        """Update the list of phones from the hosts' reports; each phone appears once."""
         if not self._started:
             return
         owners = self._hub.owners
@@ -146,7 +146,7 @@ class FleetPhones:
         owners.conflicts = tuple(conflicts)
         named: dict[str, PhoneInfo] = {}
         used = {each.name.casefold() for each in here}
-        # Who types one of these means that phone, whatever another host calls the serial of one of its own.
+        # A typed id must mean that phone, even if another host reports it as the serial of one of its own.
         ids = {each.id.casefold() for each in (*here, *there.values())}
         for phone_id, info in sorted(there.items()):
             name = self._names.name_beside(phone_id, info.serial, info.name, used | (ids - {phone_id.casefold()}))
@@ -167,17 +167,17 @@ class FleetPhones:
         return Conflict(phone_id, self._hub.owners.of(phone_id) or HERE, claimant)
 
     def note_app(self, phone_id: str, app: str) -> None:
-        """Remember which app was in front when the host was asked last."""
+        """Remember the foreground app from the last answer of the host."""
         if phone_id in self._found:
             self._found[phone_id] = replace(self._found[phone_id], app=app)
 
     def info_of(self, phone_id: str) -> PhoneInfo | None:
-        """What is known of a phone now."""
+        """Return what is known about a phone now."""
         return self._found.get(phone_id)
 
 
 def _as_of(host: Host, told: PhoneThere) -> PhoneInfo:
-    """A phone of a host, as far as that can be used."""
+    """Return a host's phone, as offline if the host cannot be used."""
     info = told.seen_at(host.name)
     if host.speaks is not None and not understands(host.speaks):
         why = words("fleet.version", host=host.name, theirs=host.speaks, ours=SPEAKS)
@@ -192,14 +192,14 @@ def _as_of(host: Host, told: PhoneThere) -> PhoneInfo:
 
 
 def _in_conflict(conflict: Conflict, known: PhoneInfo | None) -> PhoneInfo:
-    """A phone that its host does not have now, and another machine tells of. Nothing is taken from that one."""
+    """Return a phone that its host does not report now but another machine does. That machine loses nothing."""
     phone = conflict.phone
     bare = known or PhoneInfo(phone, phone, phone[:LONGEST], Health.OFFLINE, host=conflict.owner)
     return replace(bare, health=Health.OFFLINE, reason=conflict.sentence, fix=conflict.fix)
 
 
 class HostedPhone:
-    """Implements `devices.phone.Phone` for a phone of a host. Runs do not use it: they work beside the phone."""
+    """A phone of a host (`devices.phone.Phone`), for people; runs use the phone directly on the host."""
 
     def __init__(self, hub: Hub, phones: FleetPhones, phone_id: str) -> None:
         self._hub = hub
@@ -231,7 +231,7 @@ class HostedPhone:
         return await self._seen(reply, picture, fit)
 
     async def confirmed(self, since: Observation) -> Observation | None:
-        """See Phone."""
+        """Return the observation again if the screen still shows it, None otherwise."""
         if since is not self._last:
             return None
         reply, picture = await self._call("confirmed", {})
@@ -256,7 +256,7 @@ class HostedPhone:
         later: bool = False,
         judged: Judged | None = None,
     ) -> Done:
-        """Send one input, once. The host has the lease checked and writes the input down before it is sent."""
+        """Send one input, once. The host checks the lease and journals the input first."""
         del watched, later
         if judged is not None and self._last is not None:
             now = await self.observe()
@@ -265,7 +265,7 @@ class HostedPhone:
                 raise ScreenChanged(words("fleet.screen_changed"))
         given: dict[str, Any] = {"receipt": receipt}
         if isinstance(what, TypeText):
-            # It may be a password: nobody but the host can read what is typed.
+            # It may be a password, so it is encrypted for the host.
             host = self._hub.hosts.get(self.info.host)
             if host is None:
                 raise PhoneGone(words("fleet.away_phone", host=self.info.host), uncertain=False)
@@ -287,9 +287,7 @@ class HostedPhone:
         await self._call("restore", {})
 
     async def push(self, name: str, data: bytes, *, folder: str = "") -> str:
-        """Put a file into the phone's shared storage, tell the gallery, and return its path on the phone. Files
-        cross with a task alone.
-        """
+        """Raise FileRejected, because files only reach a host with a task."""
         del data, folder
         raise FileRejected(words("fleet.no_push", name=name))
 

@@ -1,4 +1,4 @@
-"""FleetRunner: sub-tasks on the phones of this machine and of hosts, wherever the phone is."""
+"""Runs sub-tasks on the phones of this machine and of hosts, wherever the phone is."""
 
 from __future__ import annotations
 
@@ -37,13 +37,14 @@ from bot.tasks.secrets import MemorySecrets
 logger = logging.getLogger(__name__)
 
 ORDER_AGAIN_S: Final = 4.0
-"""A host has begun with what it was told by then."""
+"""Seconds within which a host begins with an order."""
 
 
 class FleetRunner:
-    """Implements agent.ports.runner.Runner: `local` does what is on a phone of this machine, a host what is on its own.
+    """The runner (`agent.ports.runner.Runner`) of a hub: `local` does runs on this machine's phones, each host those on
+    its own.
 
-    Whoever does a run keeps it until it is released, whatever becomes of the host: it is begun nowhere else.
+    The machine that does a run keeps it until it is released, even if it goes away; the run is begun nowhere else.
     """
 
     def __init__(
@@ -56,7 +57,7 @@ class FleetRunner:
         frames: FrameFiles,
         verdicts: Callable[[str], Awaitable[tuple[PressVerdict, ...]]],
     ) -> None:
-        """`verdicts` tells what the gate's reader said when a skill was recorded: a host is told with the order."""
+        """`verdicts` returns the gate's verdicts from when a skill was recorded; a host gets them with the order."""
         self._verdicts = verdicts
         self._local = local
         self._hub = hub
@@ -102,7 +103,7 @@ class FleetRunner:
         return Usage()
 
     async def answer(self, run: RunId, answer: Answer) -> None:
-        """See Runner. The value of a secret leaves this process only when it is encrypted for the host of the run."""
+        """Pass on an answer. The value of a secret leaves this process only encrypted for the host of the run."""
         known = self._hub.known.get(run)
         if known is None:
             self._run(run).before.append(answer)
@@ -112,7 +113,7 @@ class FleetRunner:
             await self._run(run).say(self._run(run).answer_for(known.host, answer))
 
     async def signal(self, run: RunId, signal: Signal) -> None:
-        """Pause, resume, steer or cancel the run. A host that is unreachable gets the signal before it goes on."""
+        """Pause, resume, steer or cancel the run. An unreachable host gets the signal before it goes on."""
         known = self._hub.known.get(run)
         if known is not None and not known.host:
             await self._local.signal(run, signal)
@@ -130,7 +131,7 @@ class FleetRunner:
             raise TimeoutError
 
     async def rest(self, run: RunId) -> None:
-        """No part of the task needs the phone for now: give it back as it was."""
+        """Return the phone, restored, because no part of the task needs it for now."""
         known = self._hub.known.get(run)
         if known is None:
             return
@@ -140,7 +141,7 @@ class FleetRunner:
             await self._local.rest(run)
 
     async def release(self, run: RunId) -> None:
-        """Give the phone back as it was, because the task is over; an unreachable host does so once it hears of it."""
+        """Return the phone, restored, because the task is over; an unreachable host does so once it learns of it."""
         known = self._hub.known.get(run)
         self._runs.pop(run, None)
         if known is None or not known.host:
@@ -167,22 +168,22 @@ class FleetRunner:
     # HubRuns
 
     def told(self, run: RunId, item: Item) -> None:
-        """See HubRuns. It is followed in the order of its numbers."""
+        """Handle a host's message about a run, in the order of the numbers."""
         self._run(run).take(item)
 
     def waits_to_say(self, run: RunId) -> bool:
-        """See HubRuns."""
+        """Whether there are undelivered messages for the run."""
         return run in self._runs and bool(self._runs[run].to_say)
 
     def host_changed(self, host: str) -> None:
-        """A host came, went away, began anew or has been away for too long."""
+        """React to a host that came, left, restarted or has been away for too long."""
         for run in list(self._runs.values()):
             known = self._hub.known.get(run.id)
             if known is not None and known.host == host:
                 run.happenings.put_nowait(HostChanged())
 
     def works_on(self, host: str, runs: frozenset[str]) -> None:
-        """Compare the runs that a host says it works on with those it should: what is missing was lost on the way,
+        """Send orders again for runs that the host should be working on but does not name: they were lost on the way,
         or with its process.
         """
         now = steady_now()
@@ -194,26 +195,28 @@ class FleetRunner:
                 self._later(run.give(host, run.order))
 
     def say_again(self) -> None:
-        """See HubRuns."""
+        """Deliver messages that could not be delivered before."""
         for run in self._runs.values():
             known = self._hub.known.get(run.id)
             if known is not None and run.to_say and not run.saying.locked() and self._hub.hosts.usable(known.host):
                 self._later(run.say_all(known.host))
 
     def leases(self) -> Iterable[Lease]:
-        """What runs hold now."""
+        """Return the leases that runs hold now."""
         return self._leases.held
 
     def in_record(self, task: str, event: TaskEvent) -> None:
-        """The record has this event of a task: what its run told up to it need not be kept any more."""
+        """Note that the record has this event of a task; reports up to it need no longer be kept."""
         run = self._runs.get(RunId(task))
         if run is not None:
             run.in_record(event)
 
-    # who does it
+    # which machine does a run
 
     async def _choose(self, run: HostedRun, order: RunOrder) -> AsyncGenerator[Waiting | RunEnded | str, None]:
-        """The host that is to do it, "" for this machine, after the places in the queue; or the end without a phone."""
+        """Yield the places in the queue and then the host that is to do the run ("" for this machine), or its end if
+        there is no phone.
+        """
         if await self._local.phone_of(order):
             yield ""
             return

@@ -1,7 +1,7 @@
-"""Who is let in to the engine: it asks the hub about everybody whose key it does not know itself (auth callout).
+"""Decides who may sign in to the engine, which asks the hub about every unknown key (auth callout).
 
-A host that has joined signs in with its key and may use its own subjects alone. Whoever has the code of an invitation
-may say its public keys, once.
+A host that has joined signs in with its key and may use only its own subjects. An invitation's code allows its bearer
+to submit public keys, once.
 """
 
 from __future__ import annotations
@@ -36,18 +36,18 @@ logger = logging.getLogger(__name__)
 
 CALLOUT: Final = "$SYS.REQ.USER.AUTH"
 ACCOUNT: Final = "FLEET"
-"""The engine's account in which hub and hosts are."""
+"""The engine's account for hub and hosts."""
 JOIN_INBOX: Final = "_INBOX_join"
 
 
 def delivery_of(host: str) -> str:
-    """Where the engine delivers a host's orders."""
+    """Return the subject at which the engine delivers a host's orders."""
     return f"fleet.deliver.{host}"
 
 
 def permissions_of(host: str) -> dict[str, Any]:
-    """What a host may say and hear: nothing but its own, and nothing that the engine itself answers. It would answer
-    wherever the host wants, with rights to do anything.
+    """Return the subjects that a host may use: only its own, and none that the engine itself answers, because it would
+    send the answer wherever the host wants, with unlimited rights.
     """
     says = [
         events_of(host, "*"),
@@ -56,7 +56,7 @@ def permissions_of(host: str) -> dict[str, Any]:
         f"$KV.{PRESENCE}.{host}",
     ]
     hears = [beats_to(host), asked_of(host), delivery_of(host), f"{inbox_of(host)}.>"]
-    # To a request it may reply once, wherever the hub wants to have it.
+    # It may reply once to a request, at the subject that the hub chose.
     return {"pub": {"allow": says}, "sub": {"allow": hears}, "resp": {"max": 1, "ttl": 60_000_000_000}}
 
 
@@ -64,11 +64,11 @@ JOINING: Final = {"pub": {"allow": [JOIN]}, "sub": {"allow": [f"{JOIN_INBOX}.>"]
 
 
 class JoinRefused(EngineAway):
-    """The hub did not take the invitation."""
+    """The hub did not accept the invitation."""
 
 
 async def join(url: str, name: str, code: str, *, connect: Connect = connected) -> HostKeys:
-    """Use the code of an invitation up; the keys of the host that has joined by it. Raises EngineAway, JoinRefused."""
+    """Use an invitation's code to join, and return the new host's keys. Raises EngineAway and JoinRefused."""
     made = HostKeys.new(name, url)
     wish = Wish(code=code, nkey=public_of(made.user), seal=made.seal)
     try:
@@ -82,7 +82,7 @@ async def join(url: str, name: str, code: str, *, connect: Connect = connected) 
 
 
 class SignIn:
-    """Answers the engine, and takes in who joins."""
+    """Answers the engine's sign-in requests, and admits hosts that join."""
 
     def __init__(self, keys: HubKeys, table: FleetTable) -> None:
         self._keys = keys
@@ -93,12 +93,14 @@ class SignIn:
         await link.listen(CALLOUT, self._asked)
 
     async def invite(self, name: str, code: str) -> None:
-        """Let a host in under this name with this code, once and for ten minutes."""
+        """Allow a host to join under this name with this code, once and within ten minutes."""
         now = time.time()
         await self._table.invite(digest_of(code), name, expires=now + INVITATION_MINUTES * 60, now=now)
 
     async def join(self, delivery: Delivery) -> KnownHost | None:
-        """Take in the host that says its keys, and tell it so; None when its code does not hold."""
+        """Admit the host that submits its keys, and send the reason if its code is not valid, in which case None is
+        returned.
+        """
         if not delivery.reply.startswith(f"{JOIN_INBOX}."):
             return None
         try:
@@ -133,7 +135,7 @@ class SignIn:
         await delivery.answer(signed_claims(claims, self._keys.issuer).encode())
 
     async def _let_in(self, options: dict[str, Any], client: dict[str, Any]) -> tuple[str, dict[str, Any]] | None:
-        """As whom, and with which permissions; None for nobody."""
+        """Return the name and permissions for a client, None if it is not admitted."""
         if options.get("user") == "join":
             code = str(options.get("pass", ""))
             held = await self._table.invited(digest_of(code), now=time.time())
@@ -151,9 +153,9 @@ class SignIn:
 
 
 async def disconnect(connect: Connect, system: Address, host: str) -> None:
-    """Close every connection that was let in as this host. `system` is the hub's way into the engine's own account.
+    """Close all connections that were admitted as this host. `system` is the hub's address in the engine's own account.
 
-    The engine is asked which there are: there may be two with one key, or some of before the hub's last start.
+    The engine is asked for them, because there may be two with one key, or some from before the hub's last start.
     """
     asked = json.dumps({"auth": True, "user": host, "limit": 1024}).encode()
     try:
@@ -175,7 +177,7 @@ def server_configuration(
     tls: tuple[str, str] = ("", ""),
     websocket: int = 0,
 ) -> str:
-    """The configuration of the nats-server of this hub. `tls` are a certificate and its key, as files."""
+    """Return the configuration for this hub's nats-server. `tls` names the files with a certificate and its key."""
     certificate, key = tls
     secure = f'tls {{ cert_file: "{certificate}", key_file: "{key}" }}' if certificate else ""
     socket = ""

@@ -1,6 +1,4 @@
-"""Removes secrets from log lines: known ones in every form in which they may be written, and anything that looks like
-one.
-"""
+"""Removes secrets from log lines: known ones, however they are written, and anything that looks like one."""
 
 from __future__ import annotations
 
@@ -14,9 +12,7 @@ from urllib.parse import quote, quote_plus
 
 HIDDEN: Final = "[secret]"
 SHORTEST: Final = 4
-"""Characters of the shortest secret that is hidden. A shorter one would hide half of every line, and its appearance
-reveals little.
-"""
+"""Least characters of a secret that is hidden. A shorter one would hide half of every line."""
 
 _TOKENS: Final = re.compile(
     r"(?<![A-Za-z0-9])(?:ogt_|sk-|xai-|gsk_|hf_|ghp_|AIza)[\w-]{16,}"  # our own tokens, and keys of models

@@ -19,9 +19,7 @@ def sanitized(text: str) -> str:
 
 
 def sanitize_terminals() -> None:
-    """Make standard output and error print only sanitized text if they are terminals; files and pipes are
-    unaffected.
-    """
+    """Make standard output and error print only sanitized text to terminals; files and pipes are unaffected."""
     sys.stdout, sys.stderr = sanitize_stream(sys.stdout), sanitize_stream(sys.stderr)
 
 

@@ -148,9 +148,7 @@ class ServerConnection:
         self._client = None
 
     def _take(self, listed: list[OfferedTool]) -> None:
-        """Offer as many of these tools as a server may have, starting with those that the operator named in the
-        file.
-        """
+        """Offer as many of these tools as a server may have, first those that the operator named in the file."""
         listed = sorted(listed, key=lambda each: each.name not in self._entry.tools)
         names = tool_names(self.name, (each.name for each in listed))
         tools: dict[str, _Known] = {}

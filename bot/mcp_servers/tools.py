@@ -98,9 +98,7 @@ def tool_names(server: str, tools: Iterable[str]) -> dict[str, str]:
 
 
 def fingerprint(offered: OfferedTool) -> str:
-    """Return the fingerprint that shows whether a tool has changed. Raises ValueError if its description is too
-    long.
-    """
+    """Return the fingerprint that shows whether a tool has changed. Raises ValueError for a too long description."""
     said = json.dumps([offered.name, offered.description, offered.schema], sort_keys=True, default=str)
     if len(said) > MOST_DESCRIBED:
         raise ValueError(f"it is described with more than {MOST_DESCRIBED:,} characters")

@@ -48,9 +48,7 @@ class Candidate:
 
 
 def floor() -> Candidate:
-    """Return the offline pilot as the baseline. It costs nothing, so a model that does no better is not worth its
-    price.
-    """
+    """Return the offline pilot as the baseline: it is free, so a model that does no better is not worth its price."""
     return _candidate(Settings.model_construct(), ModelSettings(EndpointSettings(model="")), None, offline=True)
 
 

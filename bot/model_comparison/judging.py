@@ -173,9 +173,7 @@ _LABELS: Final = {
 
 
 def plain(thing: Any) -> str:  # noqa: ANN401  # any item of the record
-    """Return an item's words without case, punctuation and extra spaces, so that a full stop does not count as a
-    difference.
-    """
+    """Return an item's words without case, punctuation and extra spaces, so that these make no difference."""
     if is_dataclass(thing) and not isinstance(thing, type):
         thing = astuple(thing)
     if isinstance(thing, (tuple, list)):

@@ -1,6 +1,4 @@
-"""The kinds of tasks in a comparison. Each has a maker for its text, the wanted state of the phone and the person who
-answers.
-"""
+"""The kinds of tasks in a comparison, each with a maker for text, wanted state of the phone, and person."""
 
 from __future__ import annotations
 

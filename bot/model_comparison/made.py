@@ -22,9 +22,7 @@ class Person:
 
 @dataclass(frozen=True)
 class Made:
-    """A task without a phone. `before` has fields of the `PhoneBefore` that it starts on; `chinese` asks for a phone in
-    Chinese.
-    """
+    """A task without a phone. `before` has fields of its `PhoneBefore`; `chinese` asks for a phone in Chinese."""
 
     text: str
     need: Need

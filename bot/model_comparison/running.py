@@ -1,6 +1,4 @@
-"""Runs comparison tasks on a virtual phone in this process, without adb or a service and with nothing stored on
-disk.
-"""
+"""Runs comparison tasks on a virtual phone in this process, without adb, a service or storage on disk."""
 
 from __future__ import annotations
 

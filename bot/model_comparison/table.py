@@ -85,9 +85,7 @@ def best(rows: Sequence[Totals]) -> Totals | None:
 
 
 def task_row(result: TaskResult) -> dict[str, Any]:
-    """Return the result of one task as plain data. With the same model answers, everything but `seconds` is the
-    same.
-    """
+    """Return the result of one task as plain data. Only `seconds` can differ if the model's answers are the same."""
     usage = result.usage
     return {
         "type": "task",

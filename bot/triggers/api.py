@@ -1,4 +1,4 @@
-"""Triggers in the API: what a phone's notifications begin."""
+"""The API for triggers, which start tasks when a phone gets certain notifications."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ Words = Annotated[str, StringConstraints(min_length=1, max_length=200)]
 
 
 class NewTrigger(WhatToDo):
-    """A task that begins whenever a phone gets such a notification, done on that phone unless another one is named."""
+    """A task that begins whenever a phone gets such a notification, on that phone unless another one is named."""
 
     source: Name = Field(min_length=1, description="The phone that gets it, by name or id.")
     app: Name = Field(default="", description="The app that shows it, by name or package; empty for SMS.")
@@ -98,14 +98,14 @@ async def _visible(calls: Calls) -> list[Schedule]:
 
 @router.get("/triggers")
 async def list_triggers(calls: Caller, limit: Limit = 20, cursor: NumberCursor = "") -> Listed[TriggerInfo]:
-    """Those that may be seen and changed by this token, by number."""
+    """List the triggers that this token may see and change, by number."""
     found = [one for one in await _visible(calls) if int(one.id) > int(cursor or 0)]
     return page([_trigger(one) for one in found], limit, found[limit - 1].id if len(found) > limit else None)
 
 
 @router.post("/triggers", status_code=201)
 async def create_trigger(wish: NewTrigger, calls: Caller) -> TriggerInfo:
-    """Have a task begin whenever a phone gets such a notification."""
+    """Start a task whenever a phone gets such a notification."""
     calls.require(Right.USE)
     draft = wish.draft(wish.text)
     if wish.skill:
@@ -120,14 +120,14 @@ async def create_trigger(wish: NewTrigger, calls: Caller) -> TriggerInfo:
 
 @router.post("/triggers/{trigger}/{verb}")
 async def change_trigger(trigger: Id, verb: Literal["pause", "resume", "revoke"], calls: Caller) -> TriggerInfo:
-    """Let it rest or go on, or take back what was allowed ahead for it."""
+    """Pause or resume a trigger, or revoke what was approved for it in advance."""
     told = await change(calls.schedules(), verb, await _known(calls, trigger))
     return next(_trigger(one, told) for one in await _visible(calls) if one.id == trigger)
 
 
 @router.delete("/triggers/{trigger}", status_code=204)
 async def delete_trigger(trigger: Id, calls: Caller) -> None:
-    """End it for good."""
+    """Delete a trigger."""
     await calls.schedules().remove(await _known(calls, trigger))
 
 

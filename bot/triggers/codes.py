@@ -1,8 +1,7 @@
-"""Whether a notification tells a code or link that is good for signing in: it begins nothing then, and is shown to no
-model.
+"""Recognises notifications with a code or link for signing in, which start no task and are shown to no model.
 
-Words for secrets, in every language that has a table, are those of the gate (`Policy.asks_for_secret`). What the text
-says of signing in decides whether a number or word in it is a code; in doubt it is one.
+The gate's words for secrets (`Policy.asks_for_secret`) cover every language that has a table. Whether a number or word
+is a code depends on what the text says about signing in; in doubt it is one.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ _SIGN_IN: Final = re.compile(
     r"|تسجيل الدخول|لاگین|ورود به|התחבר|लॉग ?इन|เข้าสู่ระบบ|σύνδεση",
     re.IGNORECASE,
 )
-"""What such messages say where they name no secret."""
+"""Phrases in such messages that name no secret."""
 _HARMLESS: Final = re.compile(
     r"\b(?:tracking|order|booking|reservation|pick-?up|collection|parcel|ship(?:ping|ment)|flight|invoice|reference"
     r"|customer)[ -]codes?\b|\b(?:sendungs|bestell|buchungs|abhol|kunden)-?codes?\b"
@@ -36,13 +35,13 @@ _HARMLESS: Final = re.compile(
     r"|\bcodice (?:di tracciamento|ordine|prenotazione)\b|\bкод\w* (?:отслеживания|заказа|бронирования|получения)\b",
     re.IGNORECASE,
 )
-"""Codes by which things are found and fetched."""
+"""Codes for finding or collecting things."""
 _NUMBER: Final = re.compile(
     r"(?<![\w.,:/+#№€$£¥₹])(?:[A-Za-z]{1,3}-)?\d(?:[ .·–-]?\d){3,10}"
     r"(?![\w/]|[.,:]\d|\s?(?:[€$£¥₹%]|(?:eur|usd|gbp|rmb)\b|元|円))",
     re.IGNORECASE,
 )
-"""Four to eleven digits, in groups or not, that are no amount and no time."""
+"""Four to eleven digits, grouped or not, that are neither an amount nor a time."""
 _DATE: Final = re.compile(r"(?:0?[1-9]|[12]\d|3[01])([.-])(?:0?[1-9]|1[0-2])\1(?:\d\d)?\d\d|\d{4}([.-])[01]\d\2[0-3]\d")
 _MIXED: Final = re.compile(
     r"(?<![\w#№./-])(?=\w*\d)(?=\w*[a-z])(?!\d+(?:min|mins|sec|secs|hrs|days|gb|mb)\b)[a-z0-9]{4,10}(?![\w/]|[.-]\w)",
@@ -57,22 +56,22 @@ _SAID: Final = re.compile(
     rf"[\"“”„«「'*]*{_WORD}[\"”“»」'*.。!]*\s*$",
     re.MULTILINE,
 )
-"""A word alone behind what it is."""
+"""A word on its own after what it is."""
 _LINE: Final = re.compile(r"^\s*[A-Z]{4,10}\s*$", re.MULTILINE)
 _IS_IT: Final = re.compile(
     rf"^\W*(?:\[[^\]]*\]\s*)?{_WORD}\s+(?:is|ist|est|es|é|è|jest|är|er|on|adalah|là)\b", re.MULTILINE
 )
-"""A word alone before what it is."""
+"""A word on its own before what it is."""
 _LINK: Final = re.compile(r"\bhttps?://\S+", re.IGNORECASE)
 _LETS_IN: Final = re.compile(
     r"token|otp|magic|log-?in|sign-?in|passwordless|auth|sso|verif|(?:reset|forgot)[-_/]?p|invite", re.IGNORECASE
 )
 _KEY: Final = re.compile(r"(?<![A-Za-z0-9_-])(?=[\w.-]*\d)[A-Za-z0-9_-]{6,}(?:\.[A-Za-z0-9_-]+)*|[A-Za-z0-9_-]{20,}")
-"""What no person writes into an address."""
+"""A part of an address that no person would write."""
 
 
 def tells_code(text: str, policy: Policy) -> bool:
-    """Whether these words hold a code or a link that lets somebody in, or may."""
+    """Whether the text contains, or may contain, a code or link that lets somebody sign in."""
     plain = unicodedata.normalize("NFKC", text).strip()
     if looks_like_a_code(plain):
         return True

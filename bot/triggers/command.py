@@ -1,4 +1,4 @@
-"""`opengui when` and `triggers`, asked of the running service."""
+"""The commands `opengui when` and `opengui triggers`, which ask the running service."""
 
 from __future__ import annotations
 

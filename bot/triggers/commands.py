@@ -1,4 +1,4 @@
-"""The commands `when` and `triggers`: making triggers and managing them."""
+"""The chat commands `when` and `triggers`, which create and manage triggers."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from bot.texts import say
 from bot.triggers.wish import add_trigger, split_when, wish_of
 
 LISTED: Final = 5
-"""Triggers that one answer lists with buttons: Discord has five rows."""
+"""Triggers that one answer lists with buttons; Discord allows five rows."""
 TEXT_SHOWN: Final = 80
 _LIST: Final = frozenset({"", "list", "列表"})
 _CHANGE: Final = re.compile(r"(?P<verb>remove|pause|resume|revoke)\s+#?(?P<trigger>\d{1,18})", re.IGNORECASE)
@@ -44,7 +44,7 @@ async def when(request: Request, services: Services) -> Reply:
 
 
 def trigger_kept(made: Schedule) -> Reply:
-    """The answer about a new trigger."""
+    """Return the answer to the command that created a trigger."""
     return Reply(
         Message(body="\n".join([say("trigger.made", trigger=made.id), *_lines(made)]), buttons=(_buttons(made),))
     )
@@ -69,7 +69,7 @@ async def triggers(request: Request, services: Services) -> Reply:
 
 
 def _lines(one: Schedule) -> list[str]:
-    """What begins it, what it does, and its limits."""
+    """The lines about a trigger: what starts it, what it does, and its limits."""
     plan = one.plan
     assert plan.trigger is not None
     limits = [say("trigger.per_hour", number=plan.trigger.per_hour)]

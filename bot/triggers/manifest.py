@@ -1,4 +1,4 @@
-"""Triggers as a part of the program. Nothing of it is loaded before there is one."""
+"""Registers triggers as a part of the program. Nothing of it is loaded before the first trigger."""
 
 from __future__ import annotations
 

@@ -1,9 +1,8 @@
-"""Reads the notifications of phones that have a trigger, and gives the tasks that they begin: once each, with the
-rights of that moment.
+"""Reads the notifications of phones that have a trigger, and starts the resulting tasks once each, with the rights of
+that moment.
 
-A look reads only; it needs no lease and disturbs no task, and a phone, an app or a chat that hangs holds up no other.
-What a look shows that the one before has shown is not considered again. The mark of what began a task is written with
-the task.
+Reading needs no lease and disturbs no task, and a phone, app or chat that hangs delays no other. A notification that
+was already read is not considered again. The mark of what started a task is stored with the task.
 """
 
 from __future__ import annotations
@@ -40,20 +39,20 @@ from devices.phone import NotificationSource
 from devices.recent import Recent
 
 PAUSE: Final = 5.0
-"""Seconds between two looks."""
+"""Seconds between two rounds of reading."""
 LOOK: Final = 10.0
-"""Seconds that a look at one app of a phone may take."""
+"""Seconds for reading one app's notifications on a phone."""
 DEAL: Final = 30.0
-"""Seconds in which one notification is dealt with; after that it is tried again with the next look."""
+"""Seconds for handling one notification; after that it is tried again in the next round."""
 KEPT: Final = 4096
-"""Notifications that are remembered as dealt with in this process, beside the marks."""
+"""Notifications that this process remembers as handled, in addition to the stored marks."""
 
 logger = logging.getLogger(__name__)
 
 
 class TriggerWatcher:
-    """The time is that of `services.clock`; `sleep` lets it pass, and `ticks` are seconds that no setting of the clock
-    changes.
+    """Watches the notifications for all triggers. Time comes from `services.clock`, `sleep` lets it pass, and `ticks`
+    returns seconds that setting the clock does not change.
     """
 
     def __init__(
@@ -67,17 +66,17 @@ class TriggerWatcher:
         self._sleep = sleep
         self._ticks = ticks
         self._begun: dict[str, float] = {}
-        """Since when each trigger has been looked for, in `ticks`."""
+        """When each trigger was first watched, in `ticks`."""
         self._looked: float | None = None
-        """When it was looked last, by the clock; None before the first look."""
+        """When notifications were last read, by the clock; None before the first time."""
         self._working: dict[tuple[str, ...], asyncio.Task[None]] = {}
-        """The looks under way, by phone and app, and by trigger what is considered of what they have found."""
+        """Work in progress: reading, by phone and app, and handling what was read, by trigger."""
         self._dealt: Recent[tuple[str, str], None] = Recent(KEPT)
         self._told: dict[str, float] = {}
-        """When each trigger has last told why it began nothing."""
+        """When each trigger last reported why it started nothing."""
 
     async def run(self) -> None:
-        """Look again and again until cancelled. An error is logged. Costs nothing while there is no trigger."""
+        """Read notifications repeatedly until cancelled. Errors are logged. Without triggers this costs nothing."""
         schedules = self._services.store.schedules
         try:
             while True:
@@ -96,7 +95,7 @@ class TriggerWatcher:
             await asyncio.gather(*self._working.values(), return_exceptions=True)
 
     async def look(self) -> bool:
-        """Begin to look at every app that a trigger names and that is not being looked at; whether there is any."""
+        """Start to read every app in a trigger that is not being read; return whether there are triggers."""
         triggers = await self._services.store.schedules.triggers()
         now, ticks = self._services.clock(), self._ticks()
         apps: defaultdict[tuple[str, str], list[Schedule]] = defaultdict(list)
@@ -104,7 +103,7 @@ class TriggerWatcher:
         for one in triggers:
             if one.plan.trigger is not None:
                 apps[one.plan.trigger.phone, one.plan.trigger.package].append(one)
-            # One that goes on after a pause takes no notification from before.
+            # A trigger that is resumed ignores earlier notifications.
             is_new = self._looked is None or one.created > self._looked
             begun[one.id] = self._begun.get(one.id, ticks - max(0.0, now - one.created) if is_new else ticks)
         self._begun, self._looked = begun, now
@@ -113,7 +112,7 @@ class TriggerWatcher:
         return bool(triggers)
 
     async def finished(self) -> None:
-        """Returns when nothing is being looked at."""
+        """Return when no work is in progress."""
         while self._working:
             await asyncio.wait([*self._working.values()])
             await asyncio.sleep(0)
@@ -133,7 +132,7 @@ class TriggerWatcher:
         except (PhoneError, TimeoutError) as away:
             logger.debug("the notifications of %s cannot be read now: %s", phone_id, away)
             return
-        for one in triggers:  # each by itself: what one waits for, such as a chat, holds up no other
+        for one in triggers:  # separately, so that one that waits, for example for a chat, delays no other
             self._begin((one.id,), partial(self._consider_all, one, phone_id, shown))
 
     async def _consider_all(self, schedule: Schedule, phone_id: str, shown: Sequence[PhoneNotification]) -> None:
@@ -197,7 +196,7 @@ class TriggerWatcher:
             await self._services.store.schedules.begun(schedule, started.task.id)
 
     async def _tell(self, schedule: Schedule, of: TaskTrigger, event: str, why: str, now: float) -> None:
-        """A task that is blocked from its beginning tells why nothing began: once an hour, however many there are."""
+        """Report why nothing was started, as a task that is blocked from the beginning; at most once an hour."""
         logger.info("trigger %s: nothing begun", schedule.id)
         if now - self._told.get(schedule.id, -HOUR) < HOUR:
             return

@@ -1,4 +1,4 @@
-"""What somebody writes of a trigger, and the notifications that it means."""
+"""Parses the text of a trigger and creates the trigger."""
 
 from __future__ import annotations
 
@@ -35,11 +35,11 @@ _PACKAGE: Final = re.compile(r"[A-Za-z0-9_]+(?:\.[A-Za-z0-9_]+)+")
 
 @dataclass(frozen=True, slots=True)
 class TriggerWish:
-    """A trigger as somebody words it, before its phone and its app are looked up."""
+    """A trigger as a person wrote it, before its phone and app are looked up."""
 
     phone: str
     app: str = ""
-    """Its name or package; "" for SMS."""
+    """The app's name or package; "" for SMS."""
     sender: str = ""
     words: tuple[str, ...] = ()
     quiet: QuietHours | None = None
@@ -47,14 +47,14 @@ class TriggerWish:
 
 
 def split_when(text: str) -> tuple[str, str] | None:
-    """When, and the `do` behind it, which may also stand in quotes before; None where there is none."""
+    """Split the text into the condition and its `do`, which may also come first in quotes; None if there is none."""
     found = plan_in(_QUOTED.sub(lambda each: "_" * len(each[0]), text))
     return None if found is None else (text[: -len(found[1])].strip(" ,，"), text[-len(found[1]) :])
 
 
 def wish_of(when: str, *, quiet: str = "", per_hour: str = "") -> TriggerWish | None:
-    """The trigger that such words mean ("pixel gets a notification from Gmail with "invoice""), None for others. Raises
-    Refused for quiet hours or a number that are none.
+    """Parse a condition such as `pixel gets a notification from Gmail with "invoice"`; None if it is none. Raises
+    Refused for invalid quiet hours or limits.
     """
     found = _ENGLISH.fullmatch(when.strip()) or _CHINESE.fullmatch(when.strip())
     if found is None or not (found["sms"] or found["source"]):
@@ -80,7 +80,7 @@ def _bare(text: str) -> str:
 
 
 def _words(text: str) -> tuple[str, ...]:
-    """What stands in quotes, each for itself; without quotes all of it."""
+    """Return the quoted texts, or without quotes the whole text."""
     quoted = tuple(word for each in _QUOTED.findall(text) if (word := each[1:-1].strip()))
     left = _AND.sub("", _QUOTED.sub(" ", text)).strip()
     return quoted if quoted and not left else tuple(word for word in (_bare(text),) if word)
@@ -95,7 +95,7 @@ async def add_trigger(
     zone: str = "",
     yes: StandingYes | None = None,
 ) -> Schedule:
-    """Keep a trigger: its tasks are done on the phone that gets the notification, unless the draft names another one.
+    """Create a trigger. Its tasks run on the phone that gets the notification unless the draft names another one.
     Raises NotAllowed, Refused and BadText.
     """
     if len(wish.words) > MOST_WORDS or any(len(each) > 200 for each in (*wish.words, wish.sender, wish.app)):
@@ -129,7 +129,7 @@ async def add_trigger(
 
 
 async def _app(phone: Phone, name: str) -> tuple[str, str]:
-    """Package and name of the app that is called so. Raises Refused."""
+    """Return package and name of the app with this name. Raises Refused."""
     apps = await phone.apps() if isinstance(phone, AppSource) else ()
     for app in apps:
         if name.casefold() in {app.label.casefold(), app.package.casefold()}:
@@ -140,7 +140,7 @@ async def _app(phone: Phone, name: str) -> tuple[str, str]:
 
 
 def trigger_words(trigger: Trigger) -> str:
-    """A description, in one line, of the notifications that begin the task."""
+    """Describe the notifications that start the task, on one line."""
     name = trigger.phone_name
     begins = say("trigger.when", phone=name, app=trigger.app) if trigger.app else say("trigger.when_sms", phone=name)
     words = [begins]

@@ -1,1 +1,1 @@
-"""The web console: a page on loopback that is a chat like the others, and what the command line uses."""
+"""The web console, a page that works like a chat, and the API for the command line and other programs."""

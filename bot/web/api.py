@@ -1,4 +1,4 @@
-"""What the page asks for and sends, as JSON."""
+"""The JSON routes of the console's page."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ SAID_LIMIT = 20_000
 """Characters of one line from the page."""
 ID_LIMIT = 100
 PAGE = 60
-"""Messages loaded at once."""
+"""Messages per page."""
 
 NOT_KEPT = "•••••• (not kept)"
 """Shown in place of a code or password."""
@@ -52,31 +52,29 @@ class _Body(BaseModel):
 
 
 class Said(_Body):
-    """What is typed into the page's box. `event` is made by the page: the same one is heard once."""
+    """Text that was typed on the page. `event` is chosen by the page; the same one is handled once."""
 
     text: str = Field(min_length=1, max_length=SAID_LIMIT)
     thread: str = Field(default="", max_length=ID_LIMIT)
     event: str = Field(min_length=8, max_length=ID_LIMIT)
     device: str = Field(default="", max_length=ID_LIMIT)
-    """The phone that was picked for it, by id; "" for any, or as the line says."""
+    """The phone that was selected, by id; "" for any, or the one that the text names."""
     files: tuple[GivenFile, ...] = Field(default=(), max_length=MAX_FILES)
-    """What was handed in before, by the references that were given for it."""
+    """Files that were uploaded before, by the references returned for them."""
 
 
 class Pressed(_Body):
-    """A pressed button."""
+    """A button that was pressed on the page."""
 
     data: str = Field(min_length=1, max_length=ID_LIMIT)
     message: str = Field(default="", max_length=ID_LIMIT)
-    """The id of the message that has the button, "" where a task itself has it."""
+    """The id of the message with the button, "" if the button belongs to a task."""
     thread: str = Field(default="", max_length=ID_LIMIT)
     event: str = Field(min_length=8, max_length=ID_LIMIT)
 
 
 class Api:
-    """The page's side of the console. `connectable` are the settings that are made in *Connect*, each with the form
-    that has it.
-    """
+    """The routes for the console's page. `connectable` maps the settings that are made in *Connect* to their forms."""
 
     def __init__(self, board: Dashboard, viewers: Viewers, intake: Intake, connectable: Mapping[str, str]) -> None:
         self._services = viewers.services
@@ -86,7 +84,7 @@ class Api:
         self._connectable = connectable
 
     def routes(self) -> list[Route]:
-        """What is served."""
+        """Return the routes."""
         return [
             get("/api/state", self.state, Right.USE),
             get("/api/choices", self.choices, Right.USE),
@@ -96,7 +94,7 @@ class Api:
         ]
 
     async def state(self, request: Request) -> Response:
-        """Tasks, phones and questions, and the place from which the event stream goes on."""
+        """Return tasks, phones and questions, and the cursor from which the event stream continues."""
         viewer = self._viewers.of(request)
         cursor = await Cursor.now(viewer.log, self._services.store.task_events)
         state = viewer.state(await viewer.standing(await self._board.now()))
@@ -108,7 +106,7 @@ class Api:
         return JSONResponse(state | more)
 
     async def choices(self, request: Request) -> Response:
-        """Phones and people that tasks can be searched by."""
+        """Return the phones and people by which tasks can be searched."""
         choices = await self._services.store.search.choices(self._viewers.of(request).accounts)
         return JSONResponse(
             {
@@ -121,7 +119,7 @@ class Api:
         )
 
     async def messages(self, request: Request) -> Response:
-        """A page of one thread, oldest first; `before` is the id from which to go back."""
+        """Return one page of a thread, oldest first; `before` is the id from which to go back."""
         before = request.query_params.get("before", "")
         if before and not (before.isdecimal() and len(before) < 19):
             return refuse(400, say("refusal.before_message"))
@@ -135,7 +133,7 @@ class Api:
         )
 
     async def say(self, request: Request) -> Response:
-        """The person typed something: a command, an answer or a note to what stands there, or a task."""
+        """Handle typed text: a command, an answer, a note, or a task."""
         viewer = self._viewers.of(request)
         said = await body_of(request, Said)
         command = command_of(said.text, said.thread)
@@ -146,7 +144,7 @@ class Api:
         place = viewer.address(said.thread)
         shown = NOT_KEPT if may_be_secret(command, await self._services.store.questions.open()) else said.text
         hear = partial(viewer.chat.heard, place, shown, nonce=said.event, files=[file.name for file in files])
-        # What is written to a task stands in its log, unless nothing becomes of it.
+        # The log of a task contains what is written to it, unless that has no effect.
         ref = None if said.thread and command is None else await hear()
         incoming = Incoming(
             person=viewer.person,
@@ -169,13 +167,13 @@ class Api:
         return await self._replied(reply, viewer, said.thread, said.event)
 
     async def _attached(self, file: GivenFile, viewer: Viewer) -> Attachment:
-        """Raises KeyError for what is not kept, or not theirs."""
+        """Load an uploaded file. Raises KeyError if it does not exist or belongs to somebody else."""
         if not await viewer.has(file.content):
             raise KeyError(file.content)
         return Attachment(file.name, await self._services.frames.load(file.content))
 
     async def press(self, request: Request) -> Response:
-        """The person pressed a button."""
+        """Handle a pressed button."""
         viewer = self._viewers.of(request)
         pressed = await body_of(request, Pressed)
         message = MessageRef(viewer.address(pressed.thread), pressed.message)
@@ -198,7 +196,7 @@ class Api:
 
 
 async def _changed(viewer: Viewer, reply: Reply, pressed: MessageRef) -> bool:
-    """Let the pressed message read as the reply says. False when it says nothing of that, or it was deleted."""
+    """Update the pressed message as the reply says. False if the reply changes nothing or the message was deleted."""
     try:
         if reply.shown is not None:
             await viewer.chat.edit(pressed, reply.shown)
@@ -211,7 +209,7 @@ async def _changed(viewer: Viewer, reply: Reply, pressed: MessageRef) -> bool:
 
 
 async def body_of(request: Request, model: type[Model], most: int = BODY_LIMIT) -> Model:
-    """The request's JSON in its agreed form, of so many bytes at most. Raises RequestRefused."""
+    """Parse the request's JSON, of at most `most` bytes. Raises RequestRefused."""
     data = await read_body(request, most)
     try:
         return model.model_validate_json(data)
@@ -220,14 +218,14 @@ async def body_of(request: Request, model: type[Model], most: int = BODY_LIMIT) 
 
 
 def _sentence(error: ValidationError) -> str:
-    """What is wrong, without the value itself: it may be a secret."""
+    """Say what is wrong without the value, which may be a secret."""
     first = error.errors(include_input=False, include_url=False)[0]
     where = ".".join(str(part) for part in first["loc"])
     return say("refusal.form", where=where or "JSON", why=first["msg"])
 
 
 def _commands_json(names: Collection[str]) -> list[Json]:
-    """The commands as the page's menu shows them, from the table that help is made of."""
+    """Return the commands for the page's menu, from the table that also makes the help."""
     return [
         {
             "name": command.name,
@@ -250,15 +248,15 @@ def _commands_json(names: Collection[str]) -> list[Json]:
 
 
 _ALONE = re.compile(r"\S+(?:\s+(?:#?\d+(?:\.\S+)?|--\S.*))?", re.DOTALL)
-"""A command word with nothing behind it, with the number of a task, or with options."""
+"""A command's name alone, with the number of a task, or with options."""
 
 
 def command_of(text: str, thread: str) -> str | None:
-    """The command in a line, None when it is none.
+    """Return the command in a line, None if it is none.
 
-    A leading slash always makes a command. Without one a line of the console itself is a command only when it can mean
-    nothing else: a `do`, or a command's word alone, with a task's number or with options. All else is a task there. In
-    a task's view it never is, since "cancel" is an answer there.
+    A leading slash always makes a command. Without one, a line in the console is a command only if it can mean nothing
+    else: a `do`, or a command's name alone, with a task's number or with options; anything else is a task. In a task's
+    view it never is one, because "cancel" is an answer there.
     """
     line = text.strip()
     if line.startswith("/"):
@@ -271,7 +269,7 @@ def command_of(text: str, thread: str) -> str | None:
 
 
 def may_be_secret(command: str | None, questions: Sequence[OpenQuestion]) -> bool:
-    """Whether the text could be a code or password that somebody was asked for: then it must not be kept."""
+    """Whether the text may be a code or password that was asked for, which must not be stored."""
     if command is not None and command.split(maxsplit=1)[0:1] == ["hand"]:
         return True
     asked = any(open_question.question.kind is QuestionKind.SECRET for open_question in questions)

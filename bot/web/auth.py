@@ -1,9 +1,9 @@
-"""Who may talk to the console: other pages in the same browser and other users of the machine may not.
+"""Decides who may use the console. Other pages in the same browser and other users of this machine may not.
 
-Loopback is no wall. A page from anywhere can send requests to 127.0.0.1, a name of an attacker can be made to point
-there (DNS rebinding), and every local user can connect. So every request must name a host that is ours, come from our
-own page when it comes from a page, and carry the token that only the starter of the service saw, or a session that
-began with that token or with the password.
+Loopback does not protect: any page can send requests to 127.0.0.1, an attacker's name can be made to point there (DNS
+rebinding), and every local user can connect. So every request must name one of our hosts, come from our own page if it
+comes from a page, and carry the start token, which only the starter of the service saw, or a session that began with
+that token, a password or a person's token.
 """
 
 from __future__ import annotations
@@ -29,25 +29,25 @@ from bot.web.http import refuse, refuse_at
 from bot.web.sessions import LIFETIME_S, Sessions, Way
 
 BODY_TYPES = {"application/json", "application/octet-stream"}
-"""Types that no page elsewhere can send without asking this server first, as it can send forms and plain text."""
+"""Content types that a page elsewhere cannot send without a preflight request, unlike forms and plain text."""
 OWN_FETCHES = frozenset({"", "same-origin", "none"})
-"""Sec-Fetch-Site of our own page, of an address typed by hand, and of programs that are no browser."""
+"""Sec-Fetch-Site of our own page, of a typed address, and of programs other than browsers."""
 PROXIED = re.compile(
     r"forwarded|via|cdn-loop|(x-forwarded|x-original|x-real|x-proxy|x-envoy|cf)-.*|.*-client-?ip", re.IGNORECASE
 )
-"""Headers that proxies add. One that names the console as 127.0.0.1 must not make its callers neighbours."""
+"""Headers that proxies add. Callers behind a proxy that reaches the console as 127.0.0.1 are not on this machine."""
 SAFE_METHODS = frozenset({"GET", "HEAD"})
 SIGN_IN = "/api/sign-in"
 HOOKS = "/hooks/"
-"""What programs call with a secret that is asked for there (bot.webhooks.hooks)."""
+"""Paths that programs call with a secret, which is checked there (bot.webhooks.hooks)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """Who asks: a program with the start token ("" as session), or a browser, by what its session is known by.
+    """The caller of a request: a program ("" as session), or a browser, identified by its session's digest.
 
-    `name` is that of the token of a person who signed in with their own, "" for the operator; `token` is what a program
-    brought along, or with what somebody signed in who is no operator: it says what they may.
+    `name` is the name of a person's token, "" for the operator; `token` is the token that a program sent, or with which
+    a person other than the operator signed in. It limits what they may do.
     """
 
     session: str
@@ -57,7 +57,7 @@ class Caller:
 
     @property
     def person(self) -> Person:
-        """The account that acts: the operator's, that of a program's token, or that of who signed in with one."""
+        """The account that acts: the operator's, a program's token's, or that of a person signed in with a token."""
         if self.token is None:
             return replace(OPERATOR, id=self.name, name=self.name) if self.name else OPERATOR
         if not self.session:
@@ -66,7 +66,7 @@ class Caller:
 
     @property
     def home(self) -> Address:
-        """The caller's own chat, which only they read."""
+        """The caller's own chat, which only they can read."""
         if self.token is None:
             return HOME
         owner = f"{self.token.owner.platform}:{self.token.owner.id}"
@@ -76,13 +76,13 @@ class Caller:
 
 
 def caller_of(request: Request) -> Caller:
-    """The caller of a request that the gate has let through."""
+    """Return the caller of a request that the gate has admitted."""
     caller: Caller = request.state.caller
     return caller
 
 
 class ConsoleGate:
-    """Checks every request, before any handler sees it."""
+    """Checks every request before any handler sees it."""
 
     def __init__(
         self,
@@ -105,9 +105,7 @@ class ConsoleGate:
         self.sessions = sessions
 
     def opened(self, port: int, serves: Callable[[Request], bool]) -> None:
-        """The port is known now; before this every request is refused. `serves` says whether there is anything at an
-        address.
-        """
+        """Start to admit requests, now that the port is known. `serves` says whether an address exists."""
         self._serves = serves
         names = LOOPBACK_NAMES | ({url_host(self._door.host)} if self._door.local else set())
         self._local = frozenset().union(*(hosts(f"http://{name}:{port}") for name in names))
@@ -115,11 +113,11 @@ class ConsoleGate:
         self._elsewhere = hosts(self._origin) if self._origin else frozenset()
         own = hosts(self._door.own_url(port))
         if not own & self._local:
-            # The command line comes by it; pages do not, since their origin must be the one above.
+            # The command line uses it; pages do not, because their origin must be the one above.
             self._elsewhere |= own
             self._own = own
-        # Named after the port, since browsers share cookies between ports. Where people come by https the browser
-        # itself binds theirs to this host.
+        # Named after the port, because browsers share cookies between ports. Behind https the browser itself ties them
+        # to this host.
         covered = "__Host-" if self._door.covered else ""
         self._cookies = {
             Way.TOKEN: f"opengui_console_{port}",
@@ -129,12 +127,12 @@ class ConsoleGate:
 
     @property
     def signs_in(self) -> bool:
-        """Whether there is a password, or somebody has a token to sign in with."""
+        """Whether there is a password, or a person's token to sign in with."""
         return self._door.password is not None or self.person_may_sign_in
 
     @property
     def person_may_sign_in(self) -> bool:
-        """Whether somebody has a token of their own."""
+        """Whether there are tokens with which people can sign in."""
         return self._tokens is not None and bool(self._tokens.listed())
 
     def right(self, token: str) -> bool:
@@ -142,12 +140,12 @@ class ConsoleGate:
         return hmac.compare_digest(token.encode("utf-8", "surrogateescape"), self._token)
 
     def here(self, request: Request) -> bool:
-        """Whether the request came from this machine, under one of its own names and through no proxy."""
+        """Whether the request came from this machine, under one of its own names and not through a proxy."""
         return _host(request) in self._local and is_loopback(remote_of(request)) and not _passed_on(request)
 
     def _on_this_machine(self, request: Request) -> bool:
-        """Whether a program of this machine sent it, also to the only address at which a console is that listens in a
-        network: to that a machine comes from that very address.
+        """Whether a program on this machine sent the request. If the console only listens on a network address, a local
+        program connects from that same address.
         """
         if _host(request) not in self._own:
             return self.here(request)
@@ -183,8 +181,8 @@ class ConsoleGate:
         return caller.token is None or (self._tokens is not None and self._tokens.holds(caller.token))
 
     async def refusal(self, request: Request) -> Response | None:
-        """Why this request is not served, None when it is: who asks, and what says whether they may, is in its state
-        then.
+        """Return the refusal of a request, None if it is admitted; then its state contains the caller and the check of
+        their rights.
         """
         path = request.scope["path"]
         programs = FOR_PROGRAMS.match(path) is not None
@@ -218,13 +216,13 @@ class ConsoleGate:
         return authorize(caller.person, Place(caller.home, private=True), right, self._policy())
 
     def _program(self, request: Request) -> Caller | None:
-        """Whoever brings a token along, None when it is none that holds."""
+        """Return the caller whose token the request carries, None if the token is not valid."""
         scheme, _, bearer = request.headers.get("Authorization", "").partition(" ")
         token = self._tokens.find(bearer.strip()) if self._tokens is not None and scheme.lower() == "bearer" else None
         return None if token is None else Caller("", Way.PERSON, token.name, token)
 
     def _unknown(self, request: Request, *, programs: bool) -> Response:
-        """Why the caller is not let in: no token came along, or one that is not or no longer valid."""
+        """Refuse an unknown caller, who sent no token or one that is not valid."""
         if not programs:
             return refuse(401, say("refusal.unknown"), details={"sign_in": self.signs_in})
         if request.headers.get("Authorization", "").partition(" ")[2].strip():
@@ -262,23 +260,23 @@ class ConsoleGate:
         name = self.sessions.token_of(session)
         token = self._tokens.named(name) if name and self._tokens is not None else None
         if name and token is None:
-            return None  # it was taken back a moment ago: whose it was is nobody, and no operator
+            return None  # it was revoked a moment ago: now it belongs to nobody, and certainly not to the operator
         return Caller(session, way, name, None if token is None or token.for_operator else token)
 
 
 FOR_PROGRAMS = re.compile(r"/(api/v1|v1|mcp)(/|$)")
-"""Paths that programs use with a token; the console and the command line use the first one with what opens them."""
+"""Paths that programs use with a token; the page and the command line use the first one without."""
 FOR_TOKENS_ALONE = ("/v1", "/mcp")
-"""There a cookie and the start token open nothing: no page and no command needs them."""
+"""Paths for tokens only, because no page or command needs them."""
 
 
 def _carries_token(request: Request) -> bool:
-    """Whether the address contains a token, which would end up in histories and the logs of proxies."""
+    """Whether the address contains a token, which would end up in histories and proxy logs."""
     return any(value.startswith(PREFIX) for value in request.query_params.values())
 
 
 def remote_of(request: Request) -> str:
-    """The network address of the client; "" if unknown."""
+    """Return the network address of the client; "" if unknown."""
     return request.client.host if request.client is not None else ""
 
 

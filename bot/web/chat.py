@@ -1,4 +1,4 @@
-"""The console as a chat: messages go into the log, and every open page hears that there is something new."""
+"""The console as a chat: stores messages in its log and notifies all open pages."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ HOME = Address(platform=PLATFORM, account="console", chat="console")
 OPERATOR = Person(platform=PLATFORM, id="operator", name="operator")
 
 TEXT_LIMIT = 100_000
-"""Characters of one text on the page; a longer one is cut there and added as a file. Keeps the page quick."""
+"""Characters of one text on the page. A longer one is cut and attached as a file, which keeps the page fast."""
 
 MENU_CHOICES = 200
-"""More than anybody reads in a list."""
+"""More than anybody would read in a list."""
 ID_DIGITS = 18
-"""A message's id fits in SQLite's 64 bits."""
+"""Digits of a message's id, which must fit in SQLite's 64 bits."""
 
 SUFFIX = re.compile(r"\.[a-z0-9]{1,10}")
-"""What the frame store takes as the end of a name; anything else becomes `.bin`."""
+"""Endings that the frame store accepts; others become `.bin`."""
 
 CAPABILITIES = Capabilities(
     threads=True,
@@ -48,21 +48,20 @@ CAPABILITIES = Capabilities(
 
 
 def address(thread: str) -> Address:
-    """The address of a thread; "" is the console itself."""
+    """Return the address of a thread; "" is the console itself."""
     return Address(platform=PLATFORM, account=HOME.account, chat=HOME.chat, thread=thread)
 
 
 def place(thread: str) -> Place:
-    """The place where the operator writes: it is private, as only one person is there."""
+    """Return the place where the operator writes, which is private because nobody else is there."""
     return Place(address(thread), private=True)
 
 
 class WebChat:
-    """Implements `bot.domain.chat.Chat` on the console's log. What the log of a task says is not kept here once more:
-    the page draws it from there.
+    """The console as a chat (`bot.domain.chat.Chat`). What a task's log already contains is not stored again.
 
-    There is one for the operator, and one for all people who have signed in and are none: of these each has a chat of
-    their own, named after whose it is.
+    One instance serves the operator, another one all people who sign in with a token; each of them has a chat of their
+    own, named after them.
     """
 
     def __init__(self, log: ConsoleLog, frames: Frames, platform: str = PLATFORM) -> None:
@@ -87,11 +86,11 @@ class WebChat:
         return replace(origin, thread=secrets.token_hex(6))
 
     async def private_place(self, origin: Address, person: Person) -> Address:
-        """Only the operator is here, and everywhere in the console."""
+        """Raise ChatError, because nobody else can read there and there is no other place."""
         raise ChatError(f"{origin} is in the console, which has no other place for {person.id}.")
 
     async def close_place(self, place: Address) -> None:
-        """Nothing to do: a thread stays readable, and the page shows that its task is over."""
+        """Do nothing: a thread stays readable, and the page shows that its task is over."""
 
     async def send(self, place: Address, message: Message, *, nonce: str, turn: Turn = at_once) -> MessageRef:
         """Show a message; a repeated nonce shows it once."""
@@ -103,7 +102,7 @@ class WebChat:
         return self._told(entry, place)
 
     async def edit(self, ref: MessageRef, message: Message, *, turn: Turn = at_once) -> None:
-        """Change a message in place. Raises ChatGone when it was deleted."""
+        """Change a message in place. Raises ChatGone if it was deleted."""
         if message.task:
             return
         await turn()
@@ -140,13 +139,13 @@ class WebChat:
         self._told(entry, ref.address)
 
     async def heard(self, place: Address, text: str, *, nonce: str, files: Sequence[str] = ()) -> MessageRef:
-        """Show what the person wrote there, with the names of the files that they attached."""
+        """Show what the person wrote, with the names of attached files."""
         content = Content(body=text, footer="\n".join(files))
         log = self._log_of(place)
         return self._told(await log.append(place.thread, "operator", content, nonce=f"operator:{nonce}"), place)
 
     def _log_of(self, place: Address) -> ConsoleLog:
-        """The messages of whoever's chat it is. Raises ChatGone for a place that is not here."""
+        """Return the messages of the chat's owner. Raises ChatGone for a place that does not exist here."""
         at_home = (place.account, place.chat) == (HOME.account, HOME.chat)
         if place.platform != self._platform or at_home != (self._platform == PLATFORM) or not place.chat:
             raise ChatGone(f"{place} is no place of the console.")

@@ -1,7 +1,7 @@
-"""OpenAI's form of a chat, so that a chat front end can give tasks: `/v1/chat/completions` and `/v1/models`.
+"""The OpenAI-compatible endpoints `/v1/chat/completions` and `/v1/models`, with which chat front ends can give tasks.
 
-A front end sends the whole conversation each time: only its last message of a person is the wish. Nothing is approved
-here: who writes "yes" in a front end may be a model.
+A front end always sends the whole conversation; only the person's last message is the new text. Nothing can be approved
+here, because the "yes" in a front end may come from a model.
 """
 
 from __future__ import annotations
@@ -54,13 +54,13 @@ from bot.web.v1.calls import Calls
 from bot.web.wakeup import ends_before
 
 MOST_BYTES: Final = 32 * 1024 * 1024
-"""Of one request: pictures are in it, a third longer than they are."""
+"""Bytes of one request; its pictures are base64, which makes them a third larger."""
 UNDELIVERED: Final = 500
-"""Requests whose answer has not arrived, that are known again when the client tries again."""
+"""Requests with undelivered answers that are recognised when the client retries."""
 BEAT_S: Final = 15.0
-"""Between two signs of life in a stream, for proxies that end what is silent."""
+"""Seconds between signs of life in a stream, for proxies that close silent connections."""
 MOST_OF_A_CALL: Final = 200
-"""Letters of the use of a tool, as it is told on the way."""
+"""Characters of a tool call shown as progress."""
 
 _SIDE: Final = re.compile(
     r"\s*(### Task:\s"  # Open WebUI: titles, tags, follow-ups, searches, completions
@@ -69,11 +69,11 @@ _SIDE: Final = re.compile(
     r"|你是一名擅长会话的助理|请为.{0,20}生成.{0,10}标题)",
     re.IGNORECASE,
 )
-"""How the requests begin by which front ends have something written about a conversation."""
+"""How front ends' requests for titles and the like begin."""
 
 
 class ChatCompletions:
-    """Serves OpenAI's form to tokens, until `stopping`."""
+    """Serves the OpenAI-compatible endpoints to tokens, until `stopping`."""
 
     def __init__(self, services: Services, stopping: asyncio.Event) -> None:
         self._services = services
@@ -82,18 +82,18 @@ class ChatCompletions:
         self._turn = asyncio.Lock()
 
     def routes(self) -> list[Route]:
-        """What is served."""
+        """Return the routes."""
         return [post("/v1/chat/completions", self.complete, None), get("/v1/models", self.models, None)]
 
     async def models(self, request: Request) -> Response:
-        """The phones that the token may use, as models."""
+        """List the phones that the token may use, as models."""
         calls = self._calls(request)
         names = [MODEL, *(f"{MODEL}/{phone.name}" for phone in open_phones(calls.asking(), self._services))]
         data = [{"id": name, "object": "model", "created": 0, "owned_by": MODEL} for name in names]
         return JSONResponse({"object": "list", "data": data})
 
     async def complete(self, request: Request) -> Response:
-        """Give the last message as a task, or as the answer to a question, and tell what came of it."""
+        """Treat the last message as a task, a note or an answer, and return the result."""
         try:
             chat = ChatRequest.model_validate_json(await read_body(request, MOST_BYTES))
         except ValidationError as error:
@@ -122,7 +122,7 @@ class ChatCompletions:
             except CutOff as error:
                 answer = _refused(error)
 
-        # Only so it is noticed that the client has gone, and its answer kept for when it comes again.
+        # Waiting this way notices when the client has gone, and keeps the answer for its retry.
         if await ends_before(disconnected(request.receive), wait()):
             self._undelivered.pop(key, None)
         return answer
@@ -137,7 +137,7 @@ class ChatCompletions:
                     await write(b": still at work\n\n")
                 await stream.end(*waiting.result())
             except CutOff as error:
-                # No finish and no [DONE]: clients take it for what it is, an answer that was cut off.
+                # Without a finish reason and [DONE], clients recognise that the answer was cut off.
                 await write(b"data: " + bytes(_refused(error).body) + b"\n\n")
                 return
             finally:
@@ -150,9 +150,7 @@ class ChatCompletions:
         return Calls(self._services, caller_of(request))
 
     async def _begun(self, request: Request, chat: ChatRequest) -> tuple[Calls, Task, str]:
-        """The task that this request is about: one at work, for which it may be a note, one that asks, or a new one.
-        Raises Refused, TaskError.
-        """
+        """Return the task of this request: one at work, one that asks, or a new one. Raises Refused and TaskError."""
         said = [message for message in chat.messages if message.role == "user"]
         texts = [message.text for message in said]
         wish = texts[-1] if texts else ""
@@ -160,7 +158,7 @@ class ChatCompletions:
             raise Refused(say("programs.no_wish"))
         if chat.n not in {None, 1}:
             raise Refused(say("programs.one_answer"))
-        # What a conversation began with stays the same in all its requests; what the front end adds to it may not.
+        # The first message is the same in all requests of a conversation; what the front end adds may change.
         thread = hashlib.sha256(texts[0].encode("utf-8", "replace")).hexdigest()[:16]
         thread = f"openai-{thread}"
         calls = self._calls(request)
@@ -170,7 +168,7 @@ class ChatCompletions:
             known = self._undelivered.get(key) or await self._at_work(calls.asking(thread).address, texts, chat)
             if known and (task := await self._services.task_service.get(known)) is not None:
                 return calls, task, key
-            # The first message begins a conversation, also where another one has begun with the same words.
+            # The first message begins a conversation, even if another one began with the same words.
             meaning = await calls.meaning(wish, thread, begins=len(said) == 1)
             pictures = pictures_of(said[-1])
             about = await self._about(meaning, texts)
@@ -189,8 +187,8 @@ class ChatCompletions:
             return calls, about, key
 
     async def _about(self, meaning: Answer | Note | NewTask, texts: list[str]) -> Task | None:
-        """The task that it answers, tells something or follows up, if that was given in this very conversation: others
-        may have begun with the same words.
+        """Return the task that the text answers, adds to or follows up, if it belongs to this conversation; others may
+        have begun with the same words.
         """
         match meaning:
             case Answer(questions):
@@ -203,8 +201,8 @@ class ChatCompletions:
         return next((task for task in found if task.text in texts[:-1]), None)
 
     async def _at_work(self, place: Address, texts: list[str], chat: ChatRequest) -> str:
-        """The task in this conversation that has not ended and has been given or told these words before, "" for none:
-        the client tries again.
+        """Return the unfinished task of this conversation that was already given these words, because the client
+        retries; "" if there is none.
         """
         *earlier, wish = texts
         for task in await self._services.task_service.active():
@@ -217,7 +215,7 @@ class ChatCompletions:
         return ""
 
     async def _told_before(self, task: Task, texts: list[str]) -> bool:
-        """Whether the last of these texts is a note that the task has already, as often as it is among them."""
+        """Whether the last of these texts is already a note of the task, as often as it occurs among them."""
         notes, after = 0, 0
         while found := await self._services.store.task_events.of_task(task.id, after):
             after = found[-1].number
@@ -239,8 +237,8 @@ class ChatCompletions:
         raise Unknown(say("programs.no_model", model=model[:60]))
 
     async def _told(self, calls: Calls, task: Task, progress: Progress | None = None) -> tuple[str, str, Task]:
-        """The answer, which is the end of the task or what it asks, what stands below it, and the task as it is then.
-        Raises CutOff.
+        """Wait for the end of the task or its question; return the answer, what follows below it, and the task. Raises
+        CutOff.
         """
         asked = await wait_for_task(calls, task, self._stopping, progress)
         now = await self._services.task_service.known(task.id)
@@ -250,8 +248,8 @@ class ChatCompletions:
 
 
 class Telling:
-    """An answer as it is streamed: steps, tools and thoughts as `reasoning_content`, the answer in pieces; one that is
-    to be JSON (`in_form`) is sent at the end.
+    """A streamed answer: steps, tools and thoughts as `reasoning_content`, the answer in pieces. One in JSON
+    (`in_form`) is sent at the end.
     """
 
     def __init__(self, chat: ChatRequest, task: str, write: Write, *, in_form: bool = False) -> None:
@@ -262,7 +260,7 @@ class Telling:
         self._thinker: object = None
         self._has_said = False
         self._answer = ""
-        """What was sent of the answer since its writer has used a tool."""
+        """What was sent of the answer since its author last used a tool."""
 
     async def send(self, delta: Mapping[str, str | None], finish: str | None = None, **more: object) -> None:
         """Send a chunk."""
@@ -270,7 +268,7 @@ class Telling:
         await self._data({**_head(self._chat, self._task, "chat.completion.chunk"), "choices": [choice], **more})
 
     async def hear(self, event: Along) -> None:
-        """Tell what happens on the way."""
+        """Report progress."""
         match event:
             case Step():
                 await self._think(event, event.summary)
@@ -284,8 +282,8 @@ class Telling:
                 self._answer = ""
 
     async def end(self, answer: str, below: str = "", task: Task | None = None) -> None:
-        """Send what is left of the answer, and that it is over. What was sent cannot be taken back: where it is not how
-        the answer begins, the whole follows it.
+        """Send the rest of the answer and the end. If what was sent is not the beginning of the answer, the whole
+        answer follows it.
         """
         begun, whole = self._answer.lstrip(), _joined(answer, below)
         if begun.rstrip() == answer:
@@ -302,7 +300,7 @@ class Telling:
         await self._write(b"data: [DONE]\n\n")
 
     async def _think(self, thinker: object, text: str) -> None:
-        """Each who thinks, and each step, begins a line."""
+        """Begin a new line for each thinker and each step."""
         if text:
             other = self._thinker is not None and thinker != self._thinker
             self._thinker = thinker
@@ -320,7 +318,7 @@ class Telling:
 
 
 def side_answer(chat: ChatRequest) -> str | None:
-    """The answer to a request for a title, tags or the like, made by code; None for a wish. No phone is touched."""
+    """Answer a request for a title, tags or the like without a model or a phone; None for a task."""
     last = next((message.text for message in reversed(chat.messages) if message.role == "user"), "")
     system = next((message.text for message in chat.messages if message.role in {"system", "developer"}), "")
     about = next((text for text in (last, system) if _SIDE.match(text)), None)
@@ -334,7 +332,7 @@ def side_answer(chat: ChatRequest) -> str | None:
 
 
 def _title(chat: ChatRequest, about: str) -> str:
-    """A few words of what the conversation began with."""
+    """Return a few words from the beginning of the conversation."""
     history = re.search(r"(?:<chat_history>|User:|USER:)(.+)", about, re.DOTALL)
     said = next((message.text for message in chat.messages if message.role == "user"), "")
     text = history[1] if history else said if said != about else ""
@@ -356,7 +354,7 @@ _EVENTS: Final = {"Content-Type": "text/event-stream; charset=utf-8", "Cache-Con
 
 
 def _goes_with(chat: ChatRequest, phone: str, task: Task) -> bool:
-    """Whether all else that the request says is said of this task, so that its words can be a note for it."""
+    """Whether everything else in the request fits this task, so that its text can be a note."""
     is_as_given = chat.result_schema is None and chat.options() in (PLAIN, task.request.options)
     return is_as_given and phone in {"", task.phone} and task.state is TaskState.WORKING
 
@@ -376,8 +374,8 @@ def _completion(chat: ChatRequest, text: str, task: Task | None = None) -> Respo
 
 
 def _said(text: str, task: Task | None) -> dict[str, str | None]:
-    """The answer; for a task whose result is to fit a schema the JSON alone, and where there is none, why, as what
-    OpenAI calls a refusal: its clients parse no such words.
+    """Return the answer as message fields. For a result with a schema that is only the JSON, or else the reason as a
+    refusal, which clients do not parse.
     """
     if task is None or task.request.result_schema is None:
         return {"content": text}
@@ -390,7 +388,7 @@ def _usage(task: Task | None) -> dict[str, int]:
 
 
 def _state(task: Task | None) -> dict[str, Any]:
-    """How the task is by now, beside OpenAI's fields: its answer has stopped, whether it was done or failed."""
+    """Return the state of the task in a field of our own: OpenAI's `stop` does not say whether it succeeded."""
     return {} if task is None else {"opengui": {"task": task.id, "state": task.state, "outcome": task.outcome}}
 
 
@@ -399,7 +397,7 @@ def _head(chat: ChatRequest, task: str, kind: str) -> dict[str, Any]:
 
 
 def _refused(error: Exception) -> Response:
-    """Why nothing was done, under the names by which clients know OpenAI's refusals."""
+    """Return the refusal with the codes that OpenAI's clients know."""
     match error:
         case NotAllowed():
             return refuse_as_openai(403, str(error), "not_allowed", "permission_error")
@@ -407,7 +405,7 @@ def _refused(error: Exception) -> Response:
             return refuse_as_openai(404, str(error), "model_not_found")
         case OverQuota():
             used_up = refuse_as_openai(429, str(error), "insufficient_quota", "insufficient_quota")
-            # Otherwise OpenAI's client tries again at once, twice, and the quota is that of a day.
+            # Otherwise OpenAI's client retries twice at once, but the quota is a daily one.
             used_up.headers["X-Should-Retry"] = "false"
             return used_up
         case TooManyTasks():

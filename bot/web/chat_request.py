@@ -1,4 +1,4 @@
-"""A request in OpenAI's form of a chat: what is read of it, with its words and pictures as a task has them."""
+"""The parts of an OpenAI chat request that are read, with its texts and pictures in the form that tasks use."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ from bot.texts import say
 from bot.web.v1.models.tasks import Schema
 
 MODEL: Final = "opengui"
-"""Any phone; `opengui/NAME` is the phone of that name."""
+"""Model name for any phone; `opengui/NAME` is the phone with that name."""
 MOST_MESSAGES: Final = 2000
 PICTURES: Final = {"image/png": "png", "image/jpeg": "jpg", "image/webp": "webp", "image/gif": "gif"}
 
 
 class ImageUrl(BaseModel):
-    """Where a picture is."""
+    """The address of a picture."""
 
     url: str = Field(repr=False)
 
 
 class Part(BaseModel):
-    """A part of a message; of other types nothing is read."""
+    """A part of a message; other types are ignored."""
 
     type: str
     text: str = ""
@@ -40,33 +40,33 @@ class Part(BaseModel):
 
 
 class ChatMessage(BaseModel):
-    """A message of the conversation, as the front end has it."""
+    """A message of the conversation, as the front end sent it."""
 
     role: Literal["system", "developer", "user", "assistant", "tool", "function"]
     content: str | list[Part] | None = None
 
     @property
     def text(self) -> str:
-        """Its words, as a task keeps them."""
+        """The text of the message, as a task stores it."""
         if isinstance(self.content, str):
             return without_controls(self.content)
         return without_controls("\n".join(part.text for part in self.content or () if part.type == "text"))
 
 
 class StreamOptions(BaseModel):
-    """What a stream has beside the answer."""
+    """What a stream contains in addition to the answer."""
 
     include_usage: bool = False
 
 
 class NamedSchema(BaseModel):
-    """A JSON Schema, as OpenAI's form wraps it."""
+    """A JSON Schema in the wrapper that OpenAI uses."""
 
     document: Schema = Field(alias="schema")
 
 
 class ResponseFormat(BaseModel):
-    """The form that the answer is to have."""
+    """The required form of the answer."""
 
     type: Literal["text", "json_object", "json_schema"]
     json_schema: NamedSchema | None = None
@@ -79,7 +79,7 @@ class ResponseFormat(BaseModel):
 
     @cached_property
     def result_schema(self) -> JsonSchema | None:
-        """The schema that the result of the task is to fit; None for words."""
+        """The schema for the result of the task; None for text."""
         if self.type == "text":
             return None
         named = self.json_schema if self.type == "json_schema" else None
@@ -87,7 +87,7 @@ class ResponseFormat(BaseModel):
 
 
 class ChatRequest(TaskOptions):
-    """What is read of a request, with how the task is to be done; all else that OpenAI knows means nothing here."""
+    """The fields of a request that are used, with the options of the task; all others are ignored."""
 
     model_config = ConfigDict(extra="ignore")
 
@@ -96,7 +96,7 @@ class ChatRequest(TaskOptions):
     stream: bool = False
     stream_options: StreamOptions | None = None
     n: int | None = None
-    """How many answers are wanted; a task is done once."""
+    """Number of answers; only one is possible, because a task runs once."""
     response_format: ResponseFormat | None = None
     temperature: float | None = Field(default=None, ge=0, le=2)
     max_tokens: int | None = Field(default=None, ge=1)
@@ -104,21 +104,21 @@ class ChatRequest(TaskOptions):
 
     @property
     def guidance(self) -> Guidance:
-        """How answers without a phone are to be worded."""
+        """How to word answers that need no phone."""
         return Guidance(temperature=self.temperature, max_tokens=self.max_completion_tokens or self.max_tokens)
 
     @property
     def result_schema(self) -> JsonSchema | None:
-        """The schema that the result of the task is to fit; None for words."""
+        """The schema for the result of the task; None for text."""
         return None if self.response_format is None else self.response_format.result_schema
 
     def options(self) -> TaskOptions:
-        """How the task is to be done."""
+        """Return the options of the task."""
         return TaskOptions(**self.model_dump(include=set(TaskOptions.model_fields)))
 
 
 def pictures_of(message: ChatMessage) -> tuple[Attachment, ...]:
-    """The pictures in a message, as files of the task. Raises Refused for one that is elsewhere: nothing is fetched."""
+    """Return the pictures in a message as files of the task. Raises Refused for a URL, which is not downloaded."""
     found: list[Attachment] = []
     for part in message.content if isinstance(message.content, list) else ():
         if part.type != "image_url" or part.image_url is None:

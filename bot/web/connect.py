@@ -1,7 +1,7 @@
-"""Connect: the model, the chats, and what belongs to people, as admins set them in the page.
+"""The *Connect* pages, where admins set up the model, the chats, and what belongs to people.
 
-Settings go to the settings file and hold at once. A secret comes in and never goes out again: neither in an answer nor
-in the audit, the log or a refusal.
+Settings are stored in the settings file and apply at once. A secret can be entered but is never returned, neither in an
+answer nor in the audit, the log or a refusal.
 """
 
 from __future__ import annotations
@@ -50,18 +50,18 @@ VALUE_LIMIT = 4_000
 
 
 class Wish(BaseModel):
-    """What is typed in one form. A field that is missing stays as it is, "" takes it away."""
+    """The contents of one form. A missing field is not changed, "" clears it."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     form: str = Field(max_length=ID_LIMIT)
     values: Mapping[str, str] = Field(max_length=20, repr=False)
     anyway: bool = False
-    """Keep a model that did not pass the test."""
+    """Whether to save a model that fails its test."""
 
 
 def admin_of(request: Request, services: Services) -> Person:
-    """Who asks, if they are an admin. Raises RequestRefused."""
+    """Return the caller if they are an admin. Raises RequestRefused."""
     person = person_of(request)
     verdict = authorize(person, place_of(request), Right.ADMIN, services.policy)
     if not verdict.allowed:
@@ -70,8 +70,8 @@ def admin_of(request: Request, services: Services) -> Person:
 
 
 class Connect:
-    """Serves the forms. `online` tells whether a platform's chat answers (None: there is none), `team` reads the
-    members, whose own ones are in the folder `members`.
+    """The routes of the forms. `online` says whether a platform's chat is connected (None: there is none), `team` reads
+    the members, and `members` is the folder with the operator's own.
     """
 
     def __init__(
@@ -95,11 +95,11 @@ class Connect:
 
     @property
     def fields(self) -> dict[str, str]:
-        """The settings that are made here, each with the form that has it."""
+        """The settings that are made here, with the form of each."""
         return {asked.field: form.name for form in self._forms.values() for asked in form.fields}
 
     def routes(self) -> list[Route]:
-        """What is served."""
+        """Return the routes."""
         return [
             get("/api/connect", self.overview),
             post("/api/connect/test", self.test),
@@ -108,7 +108,7 @@ class Connect:
         ]
 
     async def overview(self, request: Request) -> Response:
-        """Everything that is connected, without secrets."""
+        """Return everything that is connected, without secrets."""
         admin_of(request, self._services)
         team = await asyncio.to_thread(self._team)
         own = await asyncio.to_thread(_names_in, self._members)
@@ -133,7 +133,7 @@ class Connect:
         return JSONResponse(found, headers={"Cache-Control": "no-store"})
 
     async def test(self, request: Request) -> Response:
-        """Try what is typed, for real and without keeping it. Where nothing is, that is what the service works with."""
+        """Test the entered settings without saving them; if none are entered, test the current ones."""
         admin_of(request, self._services)
         form, values, _ = await self._wish(request)
         async with self._turn:
@@ -143,7 +143,7 @@ class Connect:
         return _findings(findings)
 
     async def models(self, request: Request) -> Response:
-        """The names of the models at the address that is typed, for a menu."""
+        """List the models at the entered address, for a menu."""
         admin_of(request, self._services)
         form, values, _ = await self._wish(request)
         if form.endpoint is None:
@@ -153,8 +153,8 @@ class Connect:
         return JSONResponse({"names": await names_at(address, key) if address else []})
 
     async def save(self, request: Request) -> Response:
-        """Try what is typed, keep it, and work with it from now on. What does not work changes nothing: a chat whose
-        token is refused goes on with its old one.
+        """Test the entered settings, save them and apply them. If the test fails nothing changes: a chat whose new
+        token is refused keeps its old one.
         """
         person = admin_of(request, self._services)
         form, values, anyway = await self._wish(request)
@@ -175,7 +175,7 @@ class Connect:
         return _findings(findings, saved=True)
 
     def _tested(self, form: Form, findings: Sequence[Finding]) -> None:
-        """Let a test of the model that is set count: what is kept although it failed is not connected."""
+        """Record the result of testing the current model, which may have been saved despite a failure."""
         if form.name == MODEL and was_asked(findings):
             self._model.tested(cause_of(findings))
 
@@ -190,7 +190,9 @@ class Connect:
         return form, {name: value.strip() for name, value in wish.values.items()}, wish.anyway
 
     def _tried(self, form: Form, values: Mapping[str, str]) -> Settings:
-        """The settings with what is typed, whose secrets no log shows from now on. Raises RequestRefused."""
+        """Return the settings with the entered values, whose secrets are hidden from logs from now on. Raises
+        RequestRefused.
+        """
         live = self._live
         if locked := [name for name in values if live.is_fixed(name)]:
             raise RequestRefused(409, say("connect.fixed", names=", ".join(map(str.upper, locked))))
@@ -211,7 +213,7 @@ class Connect:
         return tried
 
     def _changed(self, values: Mapping[str, str]) -> dict[str, str]:
-        """What is another than it was; a secret always is."""
+        """Return the values that differ from the current ones; secrets always count as different."""
         now = self._live.now
         return {
             name: value for name, value in values.items() if value != typed(now, name) or kind_of(now, name) == "secret"
@@ -230,7 +232,7 @@ class Connect:
         now, fixed = self._live.now, self._live.is_fixed(field)
         value = typed(now, field)
         if fixed and field in ADDRESSES.values():
-            # A path in the environment's address can be a key, and so can what stands before an @.
+            # A path in the environment's address can be a key, and so can the part before an @.
             parts = urlsplit(value)
             value = f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}" if parts.netloc else ""
         return {
@@ -244,7 +246,7 @@ class Connect:
         }
 
     def _state(self, form: Form) -> Json:
-        """How it stands: off, closed (with why), connecting or connected; of a model off or set."""
+        """Return the state: a chat is off, closed (with the reason), connecting or connected, a model off or set."""
         now = self._live.now
         if form.platform is None:
             assert form.endpoint is not None
@@ -256,7 +258,7 @@ class Connect:
         return {"kind": kinds[self._online(form.name)], "text": ""}
 
     def _people(self) -> list[Json]:
-        """Who may do what: by the settings, or given by an admin, who may take that back."""
+        """List everybody's rights, and whether they come from the settings or from an admin, who can revoke them."""
         policy = self._services.policy
         rows = []
         for platform, lists in policy.platforms.items():

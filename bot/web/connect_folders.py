@@ -1,7 +1,7 @@
-"""Members and skills that admins bring in or take away in the page: folders, as a zip file or dropped as they are.
+"""Lets admins add and delete folders of members and skills on the page, as a zip file or by dropping them.
 
-What they say is data like any other. A folder is read with the same checks as at the start before it takes its place,
-and what it asks for is gated and asked about whenever it is done.
+Their contents are data like any other. A folder gets the same checks as at the start before it is moved into place, and
+whatever it asks for is gated when it is done.
 """
 
 from __future__ import annotations
@@ -32,19 +32,19 @@ from bot.web.http import RequestRefused, post
 from devices.wording import said, sentence_of
 
 MOST_FILES: Final = 50
-"""Files of one folder, as `opengui skills import` has it."""
+"""Most files in one folder, as for `opengui skills import`."""
 MOST_BYTES: Final = 2_000_000
-"""Bytes of all of them together, unpacked."""
+"""Most bytes of all files together, unpacked."""
 MOST_BODY: Final = MOST_BYTES * 3 // 2
-"""Bytes of a request: they come as base64."""
+"""Most bytes of a request, in which files are base64."""
 _STAGING: Final = ".incoming-"
-"""How the folder begins in which one is looked at; the loaders pass over such names."""
+"""Prefix of the temporary folder for checks; the loaders ignore such names."""
 
 
 @dataclass(frozen=True, slots=True)
 class FolderKind:
-    """Folders of one kind: where the operator's own are, the file that each begins with, what reads all below a place,
-    and what reads the own ones again.
+    """The folders of one kind: where the operator's own are, the file that each begins with, what reads the folders in
+    a directory, and what reloads the own ones.
     """
 
     root: Path
@@ -58,14 +58,14 @@ class _Sent(BaseModel):
 
 
 class SentFile(_Sent):
-    """One file of a folder that was dropped."""
+    """One file of a dropped folder."""
 
     path: str = Field(min_length=1, max_length=500)
     data: Base64Bytes = Field(repr=False)
 
 
 class Upload(_Sent):
-    """A folder, as a zip file or file by file. With `replace` it takes the place of one of its name."""
+    """A folder, as a zip file or as single files. With `replace` it replaces one with the same name."""
 
     kind: Literal["members", "skills"]
     zip: Base64Bytes = Field(default=b"", repr=False)
@@ -74,14 +74,14 @@ class Upload(_Sent):
 
 
 class Unwanted(_Sent):
-    """A folder that is to go, by the name of the folder."""
+    """A folder to be deleted, by its name."""
 
     kind: Literal["members", "skills"]
     name: str = Field(min_length=1, max_length=255)
 
 
 class ConnectFolders:
-    """Serves bringing in and taking away."""
+    """The routes for adding and deleting folders."""
 
     def __init__(self, services: Services, kinds: Mapping[str, FolderKind]) -> None:
         self._services = services
@@ -89,11 +89,11 @@ class ConnectFolders:
         self._turn = asyncio.Lock()
 
     def routes(self) -> list[Route]:
-        """What is served."""
+        """Return the routes."""
         return [post("/api/connect/folders", self.bring), post("/api/connect/folders/delete", self.delete)]
 
     async def bring(self, request: Request) -> Response:
-        """Take a folder in, once it passes the checks; what is refused changes nothing."""
+        """Add a folder if it passes the checks; a refused one changes nothing."""
         person = admin_of(request, self._services)
         upload = await body_of(request, Upload, MOST_BODY)
         kind = self._kinds[upload.kind]
@@ -108,7 +108,7 @@ class ConnectFolders:
         return JSONResponse({"name": name, "text": say(f"connect.brought.{upload.kind}", name=name)})
 
     async def delete(self, request: Request) -> Response:
-        """Take a folder of the operator's away, with everything in it."""
+        """Delete one of the operator's folders with all its contents."""
         person = admin_of(request, self._services)
         unwanted = await body_of(request, Unwanted)
         kind = self._kinds[unwanted.kind]
@@ -126,7 +126,7 @@ class ConnectFolders:
 
 
 def _bring(kind: FolderKind, upload: Upload) -> str:
-    """Unpack beside the others, check, and move into place; the name.
+    """Unpack the folder beside the others, check it, move it into place, and return its name.
 
     Raises RequestRefused, FolderRefused and OSError.
     """
@@ -158,7 +158,7 @@ def _bring(kind: FolderKind, upload: Upload) -> str:
 
 
 def _delete(kind: FolderKind, name: str) -> None:
-    """Raises RequestRefused and OSError."""
+    """Delete a folder. Raises RequestRefused and OSError."""
     own = {path.name: path for path in kind.root.iterdir()} if kind.root.is_dir() else {}
     folder = own.get(name)
     if folder is None or name.startswith(".") or folder.is_symlink() or not folder.is_dir():
@@ -175,7 +175,7 @@ def _dropped(files: Iterable[SentFile]) -> dict[PurePosixPath, bytes]:
 
 
 def _unzipped(data: bytes) -> dict[PurePosixPath, bytes]:
-    """The files of a zip. What its directory says of sizes is not believed: no more than the limit is unpacked."""
+    """Unpack a zip. The sizes that it declares are not trusted: no more than the limit is unpacked."""
     found: dict[PurePosixPath, bytes] = {}
     left = MOST_BYTES
     try:
@@ -202,7 +202,7 @@ def _refused(why: str, **values: object) -> RequestRefused:
 
 
 def _inside(name: str) -> PurePosixPath:
-    """A path that stays below the folder. Raises RequestRefused."""
+    """Return a path that stays below the folder. Raises RequestRefused."""
     path = PurePosixPath(name.replace("\\", "/"))
     if path.is_absolute() or ".." in path.parts or ":" in name or not name.isprintable() or not path.parts:
         raise _refused("link", file=name[:100])
@@ -210,8 +210,8 @@ def _inside(name: str) -> PurePosixPath:
 
 
 def _without_wrapping(files: Mapping[PurePosixPath, bytes], file: str) -> dict[PurePosixPath, bytes]:
-    """The files below the folder that has `file`, by their path in it; hidden ones, as some systems add, are left out.
-    Raises RequestRefused.
+    """Return the files below the folder that contains `file`, by their path in it and without the hidden ones that some
+    systems add. Raises RequestRefused.
     """
     shown = {path: data for path, data in files.items() if not any(part.startswith((".", "__")) for part in path.parts)}
     homes = [path.parent for path in shown if path.name == file]

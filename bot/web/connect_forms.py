@@ -1,4 +1,4 @@
-"""What can be connected in the console, as forms: the model, and every chat platform by its manifest."""
+"""The forms of the *Connect* pages: one for each model role, and one for each chat platform, from its manifest."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ MODEL: Final = "model"
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    """The settings that say where a model is: its address, its key, and its name there."""
+    """The names of the settings for a model's address, key and name."""
 
     address: str
     key: str
@@ -35,8 +35,8 @@ def _endpoint(prefix: str) -> Endpoint:
 
 @dataclass(frozen=True, slots=True)
 class Preset:
-    """An endpoint that many people have, with the name of a model there that works phones, and the page on which its
-    provider gives keys ("" for one that needs none).
+    """A popular model endpoint, with a model there that can work phones, and the page where its provider issues keys
+    ("" if it needs none).
     """
 
     title: str
@@ -85,8 +85,8 @@ PRESETS: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """One thing to connect: a chat by its platform, or a model by its endpoint. `check` tries the settings as they
-    would be used; what it finds first decides whether a chat can be connected at all. `more` is what few people set.
+    """One thing to connect: a chat by its platform, or a model by its endpoint. `check` tries the settings; its first
+    finding decides whether a chat can be connected. `more` are rarely used fields.
     """
 
     name: str
@@ -101,12 +101,12 @@ class Form:
 
     @property
     def fields(self) -> tuple[Asked, ...]:
-        """Everything that can be set in it."""
+        """All fields of the form."""
         return (*self.asked, *self.more)
 
 
 def forms(platforms: Sequence[Platform[Any]]) -> dict[str, Form]:
-    """By name, the models first."""
+    """Return the forms by name, models first."""
     models = {form.name: form for form in (_model(), *map(_role, ROLES))}
     return {**models, **{platform.name: _chat(platform) for platform in platforms}}
 
@@ -118,7 +118,7 @@ def has_secret(settings: Settings, field: str) -> bool:
 
 
 def typed(settings: Settings, field: str) -> str:
-    """A setting as one would type it; nothing of a secret."""
+    """Return a setting as it would be typed; "" for a secret."""
     value = getattr(settings, field)
     if isinstance(value, SecretStr) or value is None:
         return ""
@@ -130,7 +130,7 @@ def typed(settings: Settings, field: str) -> str:
 
 
 def kind_of(settings: Settings, field: str) -> str:
-    """How it is typed: "secret", "switch", "list" or "text"."""
+    """Return the kind of input for a setting: "secret", "switch", "list" or "text"."""
     value = getattr(settings, field)
     kinds = ((SecretStr, "secret"), (bool, "switch"), (tuple, "list"))
     return next((kind for form, kind in kinds if isinstance(value, form)), "text")
@@ -164,11 +164,11 @@ _CHECKS: Final[Mapping[str, Callable[[Settings], Awaitable[list[Finding]]]]] = {
     "embed": model.embedding,
     "transcribe": model.transcription,
 }
-"""How each of ROLES is tried."""
+"""The check for each of ROLES."""
 
 
 def _role(name: str) -> Form:
-    """What has an endpoint of its own where it is given one."""
+    """Return the form for a role that can have an endpoint of its own."""
     of = _endpoint(name)
     needed = (of.address, of.model) if name in {"vlm_fallback", "basic", "reasoning"} else (of.address, of.key)
 

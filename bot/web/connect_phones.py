@@ -1,4 +1,4 @@
-"""Phones in the network, as admins add them in the page: by the code that the phone shows, or by a QR code."""
+"""Lets admins add phones over Wi-Fi on the page, with the code that the phone shows or with a QR code."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ from devices.extras import Extra, is_installed
 from devices.wording import said, sentence_of
 
 INVITED_S: Final = 120.0
-"""Seconds that a QR code can be read."""
+"""Seconds for which a QR code is valid."""
 
 logger = logging.getLogger(__name__)
 
 
 class PhoneWish(BaseModel):
-    """A phone in the network. With a `code` it is paired with, without one connected to."""
+    """A phone on the network: with a `code` to pair with, without one to connect to."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -42,27 +42,27 @@ class PhoneWish(BaseModel):
 
 
 class Wifi(Protocol):
-    """Phones over Wi-Fi; everything raises PhoneError. `devices.adb.wifi` has the real ones."""
+    """Phones over Wi-Fi (see `devices.adb.wifi`); every method raises PhoneError."""
 
     async def pair(self, address: str, code: str) -> None:
-        """Make the phone that shows this code trust this machine."""
+        """Pair with the phone that shows this code."""
         ...
 
     async def pair_invited(self, invitation: Invitation) -> str:
-        """Pair with the phone that has read the invitation: its address, "" while none has."""
+        """Pair with the phone that has scanned the invitation; return its address, "" if none has yet."""
         ...
 
     async def connect(self, address: str) -> None:
-        """Connect to one that trusts this machine."""
+        """Connect to a phone that is paired with this machine."""
         ...
 
     async def announced(self) -> Sequence[Announced]:
-        """What announces itself."""
+        """List the phones that announce themselves."""
         ...
 
 
 class ConnectPhones:
-    """Serves them. `clock` gives seconds."""
+    """The routes for phones over Wi-Fi. `clock` returns seconds."""
 
     def __init__(self, services: Services, wifi: Wifi, clock: Callable[[], float] = time.monotonic) -> None:
         self._services = services
@@ -72,7 +72,7 @@ class ConnectPhones:
         self._turn = asyncio.Lock()
 
     def routes(self) -> list[Route]:
-        """What is served."""
+        """Return the routes."""
         return [
             get("/api/connect/phones", self.announced),
             post("/api/connect/phones", self.add),
@@ -81,7 +81,7 @@ class ConnectPhones:
         ]
 
     async def announced(self, request: Request) -> Response:
-        """Phones that announce themselves in the network."""
+        """List the phones that announce themselves on the network."""
         admin_of(request, self._services)
         try:
             found = await self._wifi.announced()
@@ -90,7 +90,7 @@ class ConnectPhones:
         return JSONResponse({"announced": [asdict(one) for one in found]})
 
     async def add(self, request: Request) -> Response:
-        """Pair with a phone in the network, or connect to it."""
+        """Pair with a phone on the network, or connect to it."""
         person = admin_of(request, self._services)
         wish = await body_of(request, PhoneWish)
         address = wish.address.strip()
@@ -106,7 +106,7 @@ class ConnectPhones:
         return JSONResponse({"text": text})
 
     async def invite(self, request: Request) -> Response:
-        """A new QR code as rows of 0 and 1, in the place of the one before."""
+        """Return a new QR code as rows of 0 and 1, which replaces the previous one."""
         admin_of(request, self._services)
         if not is_installed(Extra.QR):
             raise RequestRefused(409, said(lack_of(Extra.QR)))
@@ -119,7 +119,7 @@ class ConnectPhones:
         return JSONResponse({"rows": rows, "seconds": INVITED_S}, headers={"Cache-Control": "no-store"})
 
     async def invited(self, request: Request) -> Response:
-        """Whether a phone has read the QR code: it is paired with then, and the code is used up."""
+        """Check whether a phone has scanned the QR code; if so, pair with it and use up the code."""
         person = admin_of(request, self._services)
         async with self._turn:
             if self._invitation is None or self._clock() >= self._invitation[1]:

@@ -1,7 +1,7 @@
-"""The console's connections: how many there are at once, and how long a request may take to arrive.
+"""Limits the number of the console's connections and the time in which a request must arrive.
 
-Each takes one of the files that the service may have open, and phones, models and the store need theirs too: whoever
-reaches the port must not use them up by connecting and saying little. uvicorn itself has no bound for any of it.
+Each connection takes one of the service's open files, which phones, models and the store need as well, so nobody may
+use them up by connecting and staying silent. uvicorn has no such limits.
 """
 
 from __future__ import annotations
@@ -25,28 +25,28 @@ from bot.web.http import CODES, HEADERS
 logger = logging.getLogger(__name__)
 
 MOST = 256
-"""Connections at once. A page has up to six."""
+"""Connections at once. A page uses up to six."""
 SHARE = 4
-"""And at most one of so many of the files that the service may have open (`ulimit -n`)."""
+"""One in how many of the service's open files (`ulimit -n`) may be a connection."""
 ARRIVES_WITHIN = 30.0
-"""Seconds that the head of a request may take from its first byte, and its body then. The largest file that may be
-handed in comes from this machine.
+"""Seconds for the head of a request from its first byte, and again for its body. The largest uploads come from this
+machine.
 """
 IDLE_WITHIN = 300.0
-"""Seconds that a connection may be silent between requests; then it is closed. Proxies keep theirs for up to two
-minutes and must be the first to let go.
+"""Seconds of silence between requests after which a connection is closed. Proxies keep theirs for up to two minutes and
+must close first.
 """
 STOP_WITHIN = 3.0
-"""Seconds that a request gets to end when the server stops."""
+"""Seconds that a request has to end when the server stops."""
 UNREAD: Final = 256 * 1024
-"""Bytes that the system holds for a reader who takes nothing; by itself it goes up to 4 MB for each."""
+"""Bytes that the system buffers for a reader that takes nothing; its own limit is up to 4 MB."""
 GRACE_S: Final = 1.0
-"""Seconds that who reads a body has to say that it came too slowly, before the connection is cut off."""
+"""Seconds in which a handler can report that a body came too slowly, before the connection is cut."""
 
 
 class Connections:
-    """All that are open. Where one more finds no room, the one goes that has been without work for longest; where all
-    are at work, the new one goes.
+    """All open connections. If there is no room for another, the one that has been idle longest is closed; if all are
+    at work, the new one is.
     """
 
     def __init__(self, most: int | None = None, arrives_within: float = ARRIVES_WITHIN) -> None:
@@ -54,11 +54,11 @@ class Connections:
         self._most = _share() if most is None else most
         self._open: set[Connection] = set()
         self._resting: dict[Connection, None] = {}
-        """Those that can go, in the order in which they began to rest."""
+        """Connections that may be closed, in the order in which they became idle."""
         self._told = False
 
     def join(self, connection: Connection) -> bool:
-        """Add it when there is room, or can be."""
+        """Add a connection; False if there is no room for it."""
         if len(self._open) >= self._most:
             if not self._told:
                 logger.warning(
@@ -81,7 +81,7 @@ class Connections:
         self._told = self._told and len(self._open) > self._most // 2
 
     def works(self, connection: Connection) -> None:
-        """Keep a connection whose request has come whole and is worked on."""
+        """Keep a connection whose request is complete and being handled."""
         self._resting.pop(connection, None)
 
     def rests(self, connection: Connection) -> None:
@@ -91,15 +91,15 @@ class Connections:
 
 
 def _share() -> int:
-    files = os.sysconf("SC_OPEN_MAX")  # less than nothing: no limit
+    files = os.sysconf("SC_OPEN_MAX")  # a negative number means no limit
     return min(MOST, max(1, files // SHARE)) if files >= 0 else MOST
 
 
 def ambiguity_of(received: bytes) -> str:
-    """Why the head of a request, as far as it has arrived, can be read in two ways; "" when it cannot.
+    """Return why the head of a request, as far as received, is ambiguous; "" if it is not.
 
-    Where two servers disagree about where a request ends, one request hides another (RFC 9112, 5.2, 6.1 and 11.2). h11
-    takes a folded line for part of the one before, and passes over Content-Length where the body comes in chunks.
+    If two servers disagree about where a request ends, one request can hide another (RFC 9112, 5.2, 6.1 and 11.2). h11
+    accepts folded lines, and ignores Content-Length if the body is chunked.
     """
     head = _HEAD_END.split(received.lstrip(b"\r\n"), maxsplit=1)[0].lower()
     if _FOLDED.search(head):
@@ -114,17 +114,17 @@ _FOLDED: Final = re.compile(rb"\n[ \t]")
 
 
 class Connection(H11Protocol):
-    """One connection, as uvicorn serves it, with bounds for heads, bodies and silence.
+    """One connection of uvicorn, with limits for heads, bodies and silence.
 
-    `idle` is the seconds that it may be silent between requests. A request finds in its state how long its body may
-    take (`arrives_within`), and how a reader who takes nothing is let go (`drop`).
+    `idle` is the time in seconds that it may be silent between requests. The state of a request contains the time limit
+    of its body (`arrives_within`), and how to cut off a reader that takes nothing (`drop`).
     """
 
     def __init__(self, config: Config, state: ServerState, connections: Connections, idle: float) -> None:
         super().__init__(config, state, {"arrives_within": connections.arrives_within, "drop": self.drop})
-        # What others send wrongly is no news for the log; what the program does wrongly is.
+        # Invalid input from others is not logged, faults of the program are.
         self.logger = _faults
-        # No access log: an address may carry the token.
+        # No access log, because an address may contain the token.
         self.access_log = False
         self._idle = idle
         self._connections = connections
@@ -133,7 +133,7 @@ class Connection(H11Protocol):
         self._stage: object = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as uvicorn has it
-        """Somebody has connected: served, or closed at once."""
+        """Admit a new connection, or close it at once."""
         self._admitted = self._connections.join(self)
         if self._admitted:
             transport.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, UNREAD)
@@ -143,19 +143,19 @@ class Connection(H11Protocol):
             transport.abort()
 
     def data_received(self, data: bytes) -> None:
-        """Bytes have come: with the first ones of a request its time begins."""
+        """Handle received bytes; the time limit of a request starts with its first one."""
         super().data_received(data)
         self._watch()
 
     def handle_events(self) -> None:
-        """Serve what has arrived, unless a proxy in front may have read its head as another request."""
+        """Handle what has arrived, unless a proxy in front may have understood its head differently."""
         if self.conn.their_state is h11.IDLE and (why := ambiguity_of(self.conn.trailing_data[0])):
             self.send_400_response(why)
             return
         super().handle_events()
 
     def on_response_complete(self) -> None:
-        """A request is answered."""
+        """Return to waiting after a response."""
         self._connections.rests(self)
         super().on_response_complete()
         if not self.transport.is_closing():
@@ -171,12 +171,12 @@ class Connection(H11Protocol):
             super().connection_lost(exc)
 
     def drop(self) -> None:
-        """Close it now, whatever is still to be sent."""
+        """Close the connection at once, without sending the rest."""
         self._connections.leave(self)
         self.transport.abort()
 
     def send_400_response(self, msg: str) -> None:
-        """What is answered to what is no request: nothing else sees that."""
+        """Answer input that is not a valid request, which no other code sees."""
         headers = [("content-type", "application/json"), ("connection", "close"), *HEADERS.items()]
         answer = (
             h11.Response(status_code=400, headers=headers, reason=b"Bad Request"),
@@ -192,7 +192,7 @@ class Connection(H11Protocol):
         self.timeout_keep_alive_task = self.loop.call_later(self._idle, self.timeout_keep_alive_handler)
 
     def _watch(self) -> None:
-        """Give what has begun to arrive its time, and let the connection stay once it is here."""
+        """Start the time limit for a request that has begun to arrive, and keep the connection once it is complete."""
         stage = self.conn.their_state
         begun = stage is h11.SEND_BODY or (stage is h11.IDLE and bool(self.conn.trailing_data[0]))
         if not begun:
@@ -216,7 +216,7 @@ class HttpServer:
     """Serves an ASGI application on one port, from `listen` to `close`."""
 
     def __init__(self, app: ASGIApp, connections: Connections | None = None, idle: float = IDLE_WITHIN) -> None:
-        # What a proxy says of others is believed only where it is looked at: here nothing is.
+        # Proxy headers are only trusted where they are evaluated, and here they are not.
         self._config = Config(
             app, http="h11", ws="none", lifespan="off", log_config=None, proxy_headers=False, access_log=False
         )
@@ -226,7 +226,7 @@ class HttpServer:
         self._listening: asyncio.Server | None = None
 
     async def listen(self, host: str, port: int) -> int:
-        """Serve from now on; the port, which is another one for 0. Raises OSError."""
+        """Start to serve and return the port, which is chosen by the system for 0. Raises OSError."""
 
         def connected() -> Connection:
             return Connection(self._config, self._state, self._connections, self._idle)
@@ -236,7 +236,7 @@ class HttpServer:
         return bound
 
     async def close(self) -> None:
-        """Take no more requests, and let those that are here end, but not for long. Safe to call twice."""
+        """Accept no more requests, and give current ones a short time to end. Safe to call twice."""
         if self._listening is not None:
             self._listening.close()
             self._listening = None

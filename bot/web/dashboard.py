@@ -1,4 +1,4 @@
-"""How tasks, phones and questions stand: looked up once for all pages, when something has changed and one watches."""
+"""Keeps the state of tasks, phones and questions up to date for all pages together, while at least one watches."""
 
 from __future__ import annotations
 
@@ -25,17 +25,17 @@ from bot.web.wakeup import Wakeup
 logger = logging.getLogger(__name__)
 
 APART_S = 0.2
-"""Seconds between two looks: a step of a run changes several things at once, and nobody reads faster."""
+"""Least seconds between two updates: a step changes several things at once, and nobody reads faster."""
 RESTS = 10
-"""Times as long as a look took are at least between two: with hundreds of tasks, or on a machine under load, a look is
-dear, and what people have asked for goes before what pages show.
+"""Least pause as a multiple of an update's duration. With hundreds of tasks or under load updates are expensive, and
+people's requests come before what pages show.
 """
 AGAIN_S = 30.0
-"""Seconds after which it is looked up although nothing was told, such as a battery that has sunk."""
+"""Seconds after which everything is read again, for changes that nothing reports, such as a battery level."""
 
 
 class Shown:
-    """How everything stands, as pages are told of it: made once for all that read the same language."""
+    """The state as pages are shown it, encoded once for all that use the same language."""
 
     def __init__(self, standing: Standing, number: int, told: Callable[[Standing], Json] = state_json) -> None:
         self.standing = standing
@@ -45,13 +45,13 @@ class Shown:
         self._told: dict[tuple[str, int], str] = {}
 
     def state(self) -> Json:
-        """All of it, in the language that is spoken here."""
+        """Return the whole state in the current language."""
         if (state := self._states.get(spoken())) is None:
             state = self._states[spoken()] = self._state_of(self.standing)
         return state
 
     def since(self, before: Shown | None) -> str:
-        """What a page that was told `before` is not told yet, as JSON; empty when that is nothing."""
+        """Return what has changed for a page that was last shown `before`, as JSON; empty if nothing has."""
         key = (spoken(), -1 if before is None else before.number)
         if (told := self._told.get(key)) is None:
             state = self.state()
@@ -61,35 +61,35 @@ class Shown:
 
 
 class Dashboard:
-    """Between two changes it asks nothing of the store, and without watchers never."""
+    """The state for all pages. The store is read only after a change, and never without watchers."""
 
     def __init__(self, services: Services) -> None:
         self._services = services
         self._changed = Wakeup()
         self._changes = Changes()
         self._whole = True
-        """Whether all is to be looked up anew."""
+        """Whether everything is to be read again."""
         self._watchers = 0
         self._keeping: asyncio.Task[None] | None = None
         self.news = Wakeup()
-        """Beats when `shown` is another."""
+        """Beats when `shown` has changed."""
         self.happened = Wakeup()
         """Beats when there is an event of a task."""
         self.shown: Shown | None = None
-        """What was looked up last, None before."""
+        """The latest state, None before the first."""
         self._looks = 0
 
     async def change(self, _what: str) -> None:
-        """Look again: something is waited for, or is no more."""
+        """Update, because the service began or ended waiting for something."""
         self._changed.beat()
 
     async def now(self) -> Standing:
-        """How everything stands now. Raises StoreError."""
+        """Return the current state. Raises StoreError."""
         return await standing_of(self._services)
 
     @asynccontextmanager
     async def watched(self) -> AsyncIterator[None]:
-        """While this is open, `standing` is kept up to date."""
+        """Keep `shown` up to date within this block."""
         self._watchers += 1
         if self._keeping is None or self._keeping.done():
             self._keeping = asyncio.create_task(self._keep(), name="what the console shows")
@@ -163,7 +163,7 @@ class Dashboard:
 
 
 def _row_of(task: Task, step: StepDone) -> StepRow:
-    """The step as the table has it, as far as a card tells it."""
+    """Return the step as a row with what a card shows."""
     told: dict[str, Any] = {name: getattr(step, name) for name in Step.model_fields if name != "type"}
     part, phone = (task.id, step.phone_name) if task.parent else ("", "")
     return StepRow(task=task.parent or task.id, at=0.0, part=part, phone_name=phone, **told)

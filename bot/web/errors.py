@@ -1,10 +1,10 @@
-"""Why the console could not be opened; each text is for the person who runs the service."""
+"""The reasons why the console could not be opened; each text is for the person who runs the service."""
 
 from __future__ import annotations
 
 
 class ConsoleError(Exception):
-    """The console could not be opened. The service goes on without it."""
+    """The console could not be opened. The service runs without it."""
 
 
 class ConsoleHostRefused(ConsoleError):

@@ -1,4 +1,4 @@
-"""Where the console can be reached: on this machine by the start token, elsewhere only with a sign-in."""
+"""Where the console can be reached: from this machine with the start token, from elsewhere only with a sign-in."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ DEFAULT_PORTS = {"http": 80, "https": 443}
 
 @dataclass(frozen=True, slots=True)
 class Exposure:
-    """Where to listen and under which address people come.
+    """Where to listen, and the address that people open.
 
-    `url` is the origin that people open elsewhere, such as `https://phones.example.org`; None while it is
-    `http://host:port`, or while nobody comes from elsewhere. Without `password` there is no sign-in.
+    `url` is the origin for people elsewhere, such as `https://phones.example.org`; None if it is `http://host:port`, or
+    if nobody comes from elsewhere. Without `password` there is no sign-in.
     """
 
     host: str
@@ -28,7 +28,7 @@ class Exposure:
 
     @classmethod
     def of(cls, host: str, url: str = "", password: str = "") -> Exposure:
-        """From the settings. Raises ConsoleHostRefused, ConsoleAddressMissing or ConsolePasswordUnfit."""
+        """Build it from the settings. Raises ConsoleHostRefused, ConsoleAddressMissing or ConsolePasswordUnfit."""
         name = host.strip().strip("[]")
         local = is_loopback(name)
         if not password and (not name or not local or url):
@@ -43,28 +43,28 @@ class Exposure:
 
     @property
     def local(self) -> bool:
-        """Whether it listens where only this machine gets."""
+        """Whether only this machine can reach the address it listens on."""
         return is_loopback(self.host)
 
     def own_url(self, port: int) -> str:
-        """Where the command line and the operator on this machine come."""
+        """Return the URL for the command line and the operator on this machine."""
         host = "127.0.0.1" if _is_any(self.host) else self.host
         return f"http://{url_host(host)}:{port}"
 
     def origin(self, port: int) -> str:
-        """The origin of pages that are opened from elsewhere, "" when there are none."""
+        """Return the origin of pages opened from elsewhere, "" if there are none."""
         if self.url is not None:
             return str(self.url).rstrip("/")
         return "" if self.local else f"http://{url_host(self.host)}:{port}"
 
     @property
     def covered(self) -> bool:
-        """Whether people elsewhere come by https, in front of which stands a proxy."""
+        """Whether people elsewhere use https, through a proxy in front."""
         return self.url is not None and self.url.scheme == "https"
 
 
 def _origin(url: str) -> URL:
-    """The address, when it is one without a path. Raises ConsoleAddressMissing."""
+    """Parse the address, which must not have a path. Raises ConsoleAddressMissing."""
     try:
         address = URL(url)
         more = address.query_string or address.fragment or address.user or address.path not in {"", "/"}
@@ -76,14 +76,14 @@ def _origin(url: str) -> URL:
 
 
 def is_loopback(name: str) -> bool:
-    """Whether only this machine can reach it."""
+    """Whether only this machine can reach this address."""
     if name == "localhost":
         return True
     try:
         address = ipaddress.ip_address(name.split("%", maxsplit=1)[0])
     except ValueError:
         return False
-    # A socket for both families tells an IPv4 neighbour as ::ffff:127.0.0.1.
+    # A dual-stack socket reports an IPv4 client as ::ffff:127.0.0.1.
     mapped = address.ipv4_mapped if isinstance(address, ipaddress.IPv6Address) else None
     return (mapped or address).is_loopback
 
@@ -96,12 +96,12 @@ def _is_any(name: str) -> bool:
 
 
 def url_host(host: str) -> str:
-    """The host as it is written in an address: IPv6 in brackets."""
+    """Return the host as it is written in a URL: IPv6 in brackets."""
     return f"[{host}]" if ":" in host else host
 
 
 def hosts(origin: str) -> frozenset[str]:
-    """What a request to this origin may name as its host: without the port where the scheme has it."""
+    """Return the Host headers valid for this origin; the scheme's default port may be omitted."""
     url = URL(origin)
     name = url_host(url.host or "")
     port = url.port or DEFAULT_PORTS[url.scheme]

@@ -1,7 +1,7 @@
-"""A phone touched in the page: fast live pictures while somebody looks, and what they do on them.
+"""Lets a person touch a phone on the page, with live pictures while they look.
 
-A stream of stills is captured only while a page reads it, and tells a picture only when it is another one. Nothing of
-it is kept: the last picture is in memory for a page that comes back, and ends with the hold.
+Pictures are captured only while a page reads the stream, and sent only if they have changed. Nothing is stored: the
+last picture stays in memory for a page that reloads, until the hold ends.
 """
 
 from __future__ import annotations
@@ -42,18 +42,18 @@ from devices.jpeg import Jpeg
 logger = logging.getLogger(__name__)
 
 IDLE_S: Final = 20.0
-"""Seconds without a page that looks or touches after which the phone is free again: a reload takes two."""
+"""Seconds without a page looking or touching after which the phone is released; a reload takes two."""
 FAST_S: Final = 0.125
-"""Seconds between two looks just after something has moved: eight a second."""
+"""Seconds between pictures just after something has moved: eight a second."""
 SLOW_S: Final = 0.25
-"""And while nothing does: four a second."""
+"""Seconds between pictures while nothing moves: four a second."""
 FAST_FOR_S: Final = 2.0
 PATIENCE_S: Final = 8.0
 """Seconds for one picture."""
 STREAM_S: Final = 60.0
 """Seconds after which a stream ends and the page opens another, so that people who lost the right stop watching."""
 LARGEST: Final = (720, 1600)
-"""Pixels at most: what a page shows on a dense screen, at some 60 kB."""
+"""Most pixels: what a page shows on a dense screen, about 60 kB."""
 TYPED_LIMIT: Final = 4_000
 
 
@@ -68,11 +68,11 @@ class Taken(_Body):
 
 
 Share = Annotated[float, Field(ge=0, lt=1)]
-"""A place as a share of the picture's width or height."""
+"""A position as a fraction of the picture's width or height."""
 
 
 class Touch(_Body):
-    """What was done on a live picture. `event` is made by the page: the same one is done once."""
+    """An input on a live picture. `event` is chosen by the page; the same one is done once."""
 
     event: str = Field(min_length=8, max_length=100)
     still: int = Field(ge=1)
@@ -88,7 +88,7 @@ class Touch(_Body):
 
 
 class LiveHand:
-    """The page's way to a phone. `stopping` ends every stream."""
+    """The routes for touching a phone by hand. `stopping` ends every stream."""
 
     def __init__(self, services: Services, stopping: asyncio.Event) -> None:
         self._services = services
@@ -96,7 +96,7 @@ class LiveHand:
         self._last: WeakKeyDictionary[Hold, bytes] = WeakKeyDictionary()
 
     def routes(self) -> list[Route]:
-        """What is served."""
+        """Return the routes."""
         return [
             post("/api/hand", _told(self.take), Right.OPERATE),
             get("/api/hand/{hold}/stills", _told(self.stills), Right.OPERATE),
@@ -116,8 +116,8 @@ class LiveHand:
         return JSONResponse({"hand": hold.id, "phone": hold.phone, "name": hold.name, "task": hold.task})
 
     async def stills(self, request: Request) -> Response:
-        """Live pictures, each as the length of a line of JSON (four bytes), the line, and as many bytes of JPEG as it
-        says; none for a screen that may not be shown. With `?video=1` also those of `Video`, where the phone gives any.
+        """Stream live pictures as records: the length of a JSON line (four bytes), the line, and as many JPEG bytes as
+        it says, none for a screen that may not be shown. With `?video=1` also `Video`, if the phone provides it.
         """
         hold = self._held(request)
         wanted = request.query_params.get("video") == "1"
@@ -154,7 +154,7 @@ class LiveHand:
                 fast_until = loop.time() + FAST_FOR_S
 
     async def touch(self, request: Request) -> Response:
-        """Touch the phone where the picture was touched. 409 says why nothing was."""
+        """Send an input to the place on the phone that was touched in the picture. 409 says why nothing was sent."""
         wish = await body_of(request, Touch)
         hold = self._held(request)
         asked = _caller(request)
@@ -167,7 +167,7 @@ class LiveHand:
         try:
             touched = await self._services.hands.touch(hold, action, wish.event, OnStill(still), approves=approves)
         except NeedsApproval as needs:
-            # In the operator's console: in their own chat nobody else is there to allow it.
+            # In the operator's console, because nobody in the person's own chat could approve it.
             await ask_approver(needs, action, hold, replace(asked, place=place("")), self._services)
             return JSONResponse({"asked": needs.what})
         await note(action, touched, hold, asked, self._services)
@@ -179,7 +179,7 @@ class LiveHand:
         return JSONResponse({"task": await self._services.hands.done(hold, person_of(request))})
 
     def _held(self, request: Request) -> Hold:
-        """The caller's hold. Raises RequestRefused."""
+        """Return the caller's hold. Raises RequestRefused."""
         hold = self._services.hands.get(request.path_params["hold"])
         if hold is None or not self._services.policy.same(hold.person, person_of(request)):
             raise RequestRefused(404, say("hand.over"))
@@ -187,7 +187,7 @@ class LiveHand:
 
 
 def _told(handler: Callable[[Request], Awaitable[Response]]) -> Handler:
-    """The handler, with a refusal as the answer to what it raises for people."""
+    """Return the handler with its refusals turned into answers."""
 
     async def answered(request: Request) -> Response:
         try:
@@ -205,7 +205,7 @@ def _caller(request: Request) -> Caller:
 
 
 def _action(wish: Touch, still: Still) -> ByHand:
-    """What was done, in native pixels. Raises RequestRefused."""
+    """Return the input in native pixels. Raises RequestRefused."""
     start = _point(wish.x, wish.y, still.seen.size)
     end = _point(wish.to_x, wish.to_y, still.seen.size)
     match wish.kind:
@@ -229,7 +229,7 @@ def _point(x: float, y: float, size: Size) -> act.PointTarget:
 
 
 def _record(live: LiveStill) -> bytes:
-    """A still as it goes to the page. Blocks for about 10 ms."""
+    """Encode a picture for the page. Blocks for about 10 ms."""
     data = b""
     if live.image is not None:
         scale = min(1.0, LARGEST[0] / live.image.width, LARGEST[1] / live.image.height)

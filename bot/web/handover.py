@@ -1,4 +1,4 @@
-"""The note with which the command line finds a running service: address and token, readable by this user only."""
+"""The note with which the command line finds a running service: address and token, readable only by this user."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ FILE = "console.json"
 
 
 class Handover(BaseModel):
-    """Where the console listens. `url` is without the token."""
+    """Where the console listens. `url` does not contain the token."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -22,14 +22,14 @@ class Handover(BaseModel):
 
 
 def write(directory: Path, handover: Handover) -> None:
-    """Write the note, readable by its owner only from the first byte. Blocks on the disk."""
+    """Write the note, which is never readable by others. Blocks on the disk."""
     write_atomically(directory / FILE, handover.model_dump_json().encode())
 
 
 def read(directory: Path) -> Handover | None:
-    """The note of a running service; None when there is none or it cannot be read. Blocks on the disk.
+    """Read the note of a running service; None if there is none or it cannot be read. Blocks on the disk.
 
-    A service that was killed leaves its note behind: the caller finds out when nobody answers there.
+    A killed service leaves its note behind, so the caller must be prepared for no answer.
     """
     try:
         return Handover.model_validate_json((directory / FILE).read_text(encoding="utf-8"))
@@ -38,6 +38,6 @@ def read(directory: Path) -> Handover | None:
 
 
 def remove(directory: Path, handover: Handover) -> None:
-    """Take the note away, unless another service has left its own since. Blocks on the disk."""
+    """Delete the note, unless another service has replaced it. Blocks on the disk."""
     if read(directory) == handover:
         (directory / FILE).unlink(missing_ok=True)

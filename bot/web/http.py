@@ -1,4 +1,4 @@
-"""What every part of the console's server uses of HTTP: requests with bounds, answers as JSON, and streams."""
+"""HTTP helpers for all parts of the console's server: bounded requests, JSON answers, and streams."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from bot.texts import say
 from bot.web.wakeup import ends_before
 
 BODY_LIMIT: Final = 256 * 1024
-"""Bytes of one request; the longest line has 20,000 characters."""
+"""Bytes of one request; the longest text has 20,000 characters."""
 HEADERS: Final = {
     "Content-Security-Policy": (
         "default-src 'self'; object-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
@@ -29,17 +29,17 @@ HEADERS: Final = {
     "Cross-Origin-Resource-Policy": "same-origin",
     "Cross-Origin-Opener-Policy": "same-origin",
 }
-"""On every answer, refusals included."""
+"""Headers of every answer, refusals included."""
 
 STREAM_HEADERS: Final = {"Content-Type": "text/event-stream", "Cache-Control": "no-store", "X-Accel-Buffering": "no"}
-"""Of server-sent events. The last one tells nginx to pass each event on at once."""
+"""Headers of server-sent events. The last one makes nginx pass on each event at once."""
 
 Handler = Callable[[Request], Awaitable[Response]]
 Write = Callable[[bytes], Awaitable[None]]
 
 
 class RequestRefused(Exception):
-    """A request that is answered with a refusal instead: `status` and the sentence that says why."""
+    """A request is answered with a refusal: `status` and the sentence that says why."""
 
     def __init__(self, status: int, sentence: str) -> None:
         super().__init__(sentence)
@@ -48,12 +48,12 @@ class RequestRefused(Exception):
 
 
 def get(path: str, handler: Handler, right: Right | None = Right.ADMIN) -> Route:
-    """A route for GET and HEAD that requires this right; None if the handler checks itself, or everybody may use it."""
+    """Return a route for GET and HEAD that requires this right; None if the handler checks or everybody may use it."""
     return Route(path, _with_right(handler, right), methods=["GET"])
 
 
 def post(path: str, handler: Handler, right: Right | None = Right.ADMIN) -> Route:
-    """A route for POST, with its right as for `get`."""
+    """Return a route for POST, with its right as for `get`."""
     return Route(path, _with_right(handler, right), methods=["POST"])
 
 
@@ -69,7 +69,7 @@ def _with_right(handler: Handler, right: Right | None) -> Handler:
 
 
 NOT_FOUND: Final = "not_found"
-"""Whatever it is that does not exist for the caller."""
+"""The code for anything that does not exist for the caller."""
 CODES: Final = {
     400: "bad_request",
     401: "not_signed_in",
@@ -86,13 +86,13 @@ CODES: Final = {
     501: "not_installed",
     503: "store_away",
 }
-"""What a refusal is called where nothing closer is known than its status."""
+"""Default code of a refusal for each status."""
 OPENAI: Final = re.compile(r"/v1(/|$)")
-"""Paths at which clients know OpenAI's form."""
+"""Paths whose clients expect OpenAI's form."""
 
 
 def refuse(status: int, sentence: str, code: str = "", details: Any = None) -> JSONResponse:  # noqa: ANN401 - JSON
-    """Why something is not done, in the one form for all; see `bot.web.v1.models.base.Problem`."""
+    """Return a refusal in the form that all routes share; see `bot.web.v1.models.base.Problem`."""
     return JSONResponse({"code": code or CODES[status], "message": sentence, "details": details}, status)
 
 
@@ -102,35 +102,35 @@ def away_words(error: StoreAway) -> str:
 
 
 def refuse_as_openai(status: int, sentence: str, code: str, kind: str = "invalid_request_error") -> JSONResponse:
-    """The same in OpenAI's form, which its clients read."""
+    """Return a refusal in OpenAI's form."""
     kind = "server_error" if status >= 500 else kind
     return JSONResponse({"error": {"message": sentence, "type": kind, "param": None, "code": code}}, status)
 
 
 def refuse_at(request: Request, status: int, sentence: str, code: str = "") -> JSONResponse:
-    """The same in the form that clients know at this address."""
+    """Return a refusal in the form that clients of this path expect."""
     if OPENAI.match(request.scope["path"]):
         return refuse_as_openai(status, sentence, code or CODES[status])
     return refuse(status, sentence, code)
 
 
 async def answer_refusal(request: Request, error: Exception) -> Response:
-    """The answer for a handler that raised RequestRefused."""
+    """Return the answer for a handler that raised RequestRefused."""
     assert isinstance(error, RequestRefused)
     response = refuse_at(request, error.status, error.sentence)
     if error.status in {408, 413}:
-        # The rest of its body is not waited for.
+        # The rest of the body is not read.
         response.headers["Connection"] = "close"
     return response
 
 
 async def answer_nobody(_: Request, __: Exception) -> Response:
-    """Nobody is there any more to read an answer."""
+    """Return an answer that nobody will read, because the client has gone."""
     return Response(status_code=400)
 
 
 async def read_body(request: Request, most: int = BODY_LIMIT, too_large: str = "") -> bytes:
-    """The whole body of a request. Raises RequestRefused when it is more than `most` bytes or does not come in time."""
+    """Read the whole body of a request. Raises RequestRefused if it is larger than `most` bytes or too slow."""
     data = bytearray()
     try:
         async with asyncio.timeout(request.state.arrives_within):
@@ -144,17 +144,17 @@ async def read_body(request: Request, most: int = BODY_LIMIT, too_large: str = "
 
 
 def server_sent(name: str, data: str, *, number: int | str | None = None) -> bytes:
-    """One server-sent event with a line of JSON. `number` becomes its id, after which a reader who was cut off
-    continues.
+    """Encode one server-sent event with a line of JSON. `number` becomes its id, from which a disconnected reader can
+    continue.
     """
     place = "" if number is None else f"id: {number}\n"
     return f"{place}event: {name}\ndata: {data}\n\n".encode()
 
 
 class Streamed(Response):
-    """An answer that is written piece by piece, until `work` returns or the reader leaves.
+    """An answer that is written in pieces, until `work` returns or the reader leaves.
 
-    Whoever reads slowly holds up only their own stream: `write` waits while the connection takes no more.
+    A slow reader delays only their own stream, because `write` waits while the connection accepts no more.
     """
 
     def __init__(self, work: Callable[[Write], Awaitable[None]], headers: Mapping[str, str]) -> None:
@@ -163,7 +163,7 @@ class Streamed(Response):
         self._work = work
 
     async def __call__(self, _: Scope, receive: Receive, send: Send) -> None:
-        """Answer. What `work` raises is raised; when the reader leaves it is cancelled."""
+        """Send the answer. Raises what `work` raises; if the reader leaves, `work` is cancelled."""
         await send({"type": "http.response.start", "status": self.status_code, "headers": self.raw_headers})
 
         async def write(data: bytes) -> None:
@@ -174,6 +174,6 @@ class Streamed(Response):
 
 
 async def disconnected(receive: Receive) -> None:
-    """Wait until the reader has left, who has sent all there is to read."""
+    """Wait until the client, whose request has been read, disconnects."""
     while (await receive())["type"] != "http.disconnect":
         pass

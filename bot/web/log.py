@@ -1,4 +1,4 @@
-"""The logs of tasks as the page draws them: what was asked, done, said and found, and how it ended."""
+"""Serves the logs of tasks as the page draws them: what was asked, done, said and found, and the end."""
 
 from __future__ import annotations
 
@@ -22,22 +22,22 @@ from bot.web.viewers import Viewers
 from bot.web.views import button_json
 
 NUMBER = re.compile(r"[0-9]{1,18}")
-"""Fits in SQLite's 64 bits."""
+"""A number that fits in SQLite's 64 bits."""
 
 
 class TaskLogs:
-    """Reads the log of a task from its beginning; what comes later is in the page's stream."""
+    """The routes for a task's log from the beginning; later events come in the page's stream."""
 
     def __init__(self, viewers: Viewers) -> None:
         self._viewers = viewers
 
     def routes(self) -> list[Route]:
-        """What is served."""
+        """Return the routes."""
         return [get("/api/console/log", self.log, Right.USE)]
 
     async def log(self, request: Request) -> Response:
-        """Events of a task, or of one phone's part, behind the one with the number `after`; `next` is the number to go
-        on with, null where that is all.
+        """Return the events of a task, or of one phone's part, after number `after`; `next` is the number to continue
+        with, null at the end.
         """
         services = self._viewers.services
         number, after = request.query_params.get("task", ""), request.query_params.get("after", "0")
@@ -60,7 +60,7 @@ def _is_of(task: Task, one: LoggedEvent) -> bool:
 
 
 def event_json(one: LoggedEvent, closed: dict[str, OpenQuestion]) -> Json | None:
-    """An event as the page draws it, None for what it does not draw; `closed` are questions, by id."""
+    """Return an event as the page draws it, None if it does not; `closed` are questions by id."""
     if (said := _said(one, closed)) is None:
         return None
     return {

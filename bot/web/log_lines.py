@@ -1,4 +1,4 @@
-"""The service's latest log lines, for `opengui logs`: programs that hold the start token read them, no page does."""
+"""Serves the service's latest log lines for `opengui logs`, to holders of the start token and not to pages."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ from bot.web.wakeup import ends_before
 
 
 class LogLines:
-    """Serves them. `stopping` ends those that are followed."""
+    """The routes for log lines. `stopping` ends streams."""
 
     def __init__(self, stopping: asyncio.Event) -> None:
         self._stopping = stopping
 
     def routes(self) -> list[Route]:
-        """What is served."""
+        """Return the routes."""
         return [get("/api/logs", self.logs)]
 
     async def logs(self, request: Request) -> Response:
-        """The last `lines`; with `follow=1` those to come as well, until the reader leaves or the service stops."""
+        """Send the last `lines`; with `follow=1` also new ones, until the reader leaves or the service stops."""
         if caller_of(request).session:
             return refuse(403, say("refusal.logs"))
         wanted = request.query_params.get("lines", str(KEPT_LINES))

@@ -1,6 +1,4 @@
-"""The files of the page as they lie in the package, and its words from the catalogue, in the language of who opens
-it.
-"""
+"""The files of the page from the package, and its texts in the visitor's language."""
 
 from __future__ import annotations
 
@@ -20,7 +18,7 @@ from bot.web.http import get
 
 INDEX = "index.html"
 MARK_LENGTH = 32
-"""Hexadecimal digits."""
+"""Hexadecimal digits of a mark."""
 TYPES = {
     ".html": "text/html; charset=utf-8",
     ".css": "text/css; charset=utf-8",
@@ -32,7 +30,7 @@ TYPES = {
 
 @dataclass(frozen=True, slots=True)
 class File:
-    """A file of the page. `mark` is another one when its content is: browsers ask with it, and load nothing twice."""
+    """A file of the page. `mark` changes with the content, so that browsers load nothing twice."""
 
     data: bytes
     media: str
@@ -40,7 +38,7 @@ class File:
 
 
 def page_files() -> dict[str, File]:
-    """The page's files by name, from the package; blocks on the disk. The mark of index.html is that of all of them."""
+    """Read the page's files by name; blocks on the disk. The mark of index.html covers all of them."""
     folder = resources.files("bot.web") / "page"
     names = sorted(file.name for file in folder.iterdir() if Path(file.name).suffix in TYPES)
     read = {name: (folder / name).read_bytes() for name in names}
@@ -60,8 +58,8 @@ _STATE = b'  <link rel="preload" href="/api/state" as="fetch" crossorigin>\n'
 
 
 def _gathered(read: dict[str, bytes]) -> dict[str, bytes]:
-    """The files as a browser gets them soonest: the styles of the page as one, its modules as one, and how everything
-    stands asked for at once. Fifty modules by themselves are fifty requests, six at a time.
+    """Combine files so that a browser gets the page soonest: all styles in one, all modules in one, and the state
+    preloaded. Fifty modules would be fifty requests, six at a time.
     """
     index = read[INDEX]
     styles = [found[1].decode() for found in _STYLES.finditer(index)]
@@ -77,8 +75,8 @@ def _gathered(read: dict[str, bytes]) -> dict[str, bytes]:
 
 
 def _modules(read: Mapping[str, bytes], name: str, before: dict[str, bytes]) -> dict[str, bytes]:
-    """The module and those that it imports, each behind what it needs, as functions whose results have its exports.
-    Imports in a circle are refused: neither could be first.
+    """Return the module and its imports in order, each as a function that returns its exports. Circular imports raise
+    ValueError, because neither module could be first.
     """
     if before.get(name) == b"":
         raise ValueError(f"{name} is imported by what it imports itself.")
@@ -93,7 +91,7 @@ def _modules(read: Mapping[str, bytes], name: str, before: dict[str, bytes]) -> 
     body = needs + _EXPORT.sub(b"", _IMPORT.sub(b"", text))
     if left := re.search(rb"^(?:import|export)\b.*", body, re.MULTILINE):
         raise ValueError(f"{name} imports or exports in a form that is not known here: {left[0].decode()}")
-    del before[name]  # it comes behind what it needs
+    del before[name]  # it comes after what it needs
     before[name] = b"const $%b = await (async () => {\n%breturn { %b };\n})();" % (
         name.partition(".")[0].encode(),
         body,
@@ -103,7 +101,7 @@ def _modules(read: Mapping[str, bytes], name: str, before: dict[str, bytes]) -> 
 
 
 def serve(file: File) -> Callable[[Request], Awaitable[Response]]:
-    """What answers with the file."""
+    """Return a handler that answers with the file."""
 
     async def served(request: Request) -> Response:
         return answer(request, file)
@@ -112,7 +110,7 @@ def serve(file: File) -> Callable[[Request], Awaitable[Response]]:
 
 
 def answer(request: Request, file: File) -> Response:
-    """The file, or that the browser has it already."""
+    """Return the file, or 304 if the browser already has it."""
     headers = {"Cache-Control": "no-cache", "ETag": f'"{file.mark}"'}
     known = {tag.strip().removeprefix("W/") for tag in request.headers.get("If-None-Match", "").split(",")}
     if headers["ETag"] in known:
@@ -121,21 +119,21 @@ def answer(request: Request, file: File) -> Response:
 
 
 AREAS = ("page.", "count.", "outcome.")
-"""What the page may say; everything else comes from the service as a finished sentence."""
+"""Texts that the page itself may use; all others come from the service as finished sentences."""
 
 
 class PageTexts:
-    """Serves the words. `setting` is a language of the catalogue, or "auto" for the one that the browser asks for."""
+    """The route for the page's texts. `setting` is a language of the catalogue, or "auto" for the browser's."""
 
     def __init__(self, setting: str) -> None:
         self._setting = setting
 
     def routes(self) -> list[Route]:
-        """What is served; it needs no token, since the page has to say that one is missing."""
+        """Return the routes, which need no token, because the page must be able to say that one is missing."""
         return [get("/page/words.json", self.words, None)]
 
     async def words(self, request: Request) -> Response:
-        """The language, and all sentences by key with their placeholders still in them."""
+        """Return the language, and all texts by key with their placeholders."""
         language = self.language(request)
         words = {**catalogue(), **catalogue(language)}
         words = {key: text for key, text in words.items() if key.startswith(AREAS)}
@@ -143,10 +141,10 @@ class PageTexts:
         return JSONResponse({"language": language, "words": words}, headers=headers)
 
     def language(self, request: Request) -> str:
-        """In which language this browser is spoken to."""
+        """Return the language for this browser."""
         return language_of(self._setting, locale_of(request))
 
 
 def locale_of(request: Request) -> str:
-    """The locale that the browser asks for first, such as "zh-CN"; "" when it names none."""
+    """Return the browser's preferred locale, such as "zh-CN"; "" if it names none."""
     return request.headers.get("Accept-Language", "").split(",")[0].split(";")[0].strip()

@@ -12,27 +12,29 @@ from dataclasses import dataclass, field
 from bot.texts import words
 
 LEAST = 12
-"""Characters. Online it is tried a few times an hour; this is for whoever gets hold of the hash."""
+"""Least characters. Online guesses are limited to a few an hour; this is against guessing from a stolen hash."""
 MOST = 1024
-"""Bytes: nobody types more, and a hash of megabytes would be work for nothing."""
+"""Most bytes, because hashing megabytes would be wasted work."""
 COST = 15
-"""log2 of scrypt's N. With BLOCK and LANES one try takes 32 MiB and about 0.1 s (OWASP's sheet on password storage)."""
+"""log2 of scrypt's N. With BLOCK and LANES one check takes 32 MiB and about 0.1 s (OWASP Password Storage Cheat
+Sheet).
+"""
 BLOCK = 8
 LANES = 3
 SALT_BYTES = 16
 KEY_BYTES = 32
 MEMORY = 256 * 1024 * 1024
-"""Bytes that a hash may take: one made elsewhere with a higher cost still works, none stops the service."""
+"""Most bytes of memory for one check: a hash made elsewhere with a higher cost works, but cannot stop the service."""
 SCHEME = "scrypt"
 
 
 class UnfitPassword(ValueError):
-    """CONSOLE_PASSWORD cannot be used; the text says why, without it."""
+    """CONSOLE_PASSWORD cannot be used; the text says why, without the password."""
 
 
 @dataclass(frozen=True, slots=True)
 class Password:
-    """What a typed password is compared with."""
+    """A stored password hash that typed passwords are compared with."""
 
     cost: int
     block: int
@@ -40,17 +42,17 @@ class Password:
     salt: bytes = field(repr=False)
     key: bytes = field(repr=False)
     mark: bytes = field(repr=False)
-    """Another one when the setting is: what was opened with the old one does not hold with the new."""
+    """Changes with the setting, so that sessions opened with the old password become invalid."""
 
     @classmethod
     def of(cls, setting: str) -> Password:
-        """From a hash that `opengui password` made, or from the password itself. Raises UnfitPassword."""
+        """Build it from a hash that `opengui password` made, or from the password itself. Raises UnfitPassword."""
         if setting.startswith(f"{SCHEME}:"):
             return cls._read(setting)
         if len(setting) < LEAST or len(_data(setting)) > MOST:
             raise UnfitPassword(words("password.length", least=LEAST, most=MOST))
         salt = secrets.token_bytes(SALT_BYTES)
-        # The salt of a password in plain text is another one at each start.
+        # The salt of a plain-text password is new at each start.
         return cls(COST, BLOCK, LANES, salt, _key(setting, salt, COST, BLOCK, LANES), _mark(setting))
 
     @classmethod
@@ -78,7 +80,7 @@ class Password:
         return hmac.compare_digest(_key(typed, self.salt, self.cost, self.block, self.lanes), self.key)
 
     def __str__(self) -> str:
-        """As it is written in the settings: colons only, since some files of settings read a `$`."""
+        """The form used in the settings, with colons because some settings files interpret a `$`."""
         return f"{SCHEME}:{self.cost}:{self.block}:{self.lanes}:{_text(self.salt)}:{_text(self.key)}"
 
 
@@ -91,7 +93,7 @@ def _mark(setting: str) -> bytes:
 
 
 def _data(password: str) -> bytes:
-    """Bytes of any text, also of one that the environment gave with bytes that are no UTF-8."""
+    """Encode any text, even from an environment variable that is not valid UTF-8."""
     return password.encode("utf-8", "surrogatepass")
 
 

@@ -1,6 +1,7 @@
-"""People and tokens in the console and on the command line: rights are given and taken, codes and tokens looked after.
+"""The console's and command line's routes for people and tokens: give and revoke rights, pair, and list or revoke
+tokens.
 
-Only the console has these: no program lets others in.
+Only the console has these, so that no program can let others in.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ class _Body(BaseModel):
 
 
 class Wish(_Body):
-    """A right that somebody is to have, or everything that is taken from them: for one phone or ("") all of them."""
+    """A right to give somebody, or all rights to take from them, for one phone or ("") all phones."""
 
     who: str = Field(min_length=1, max_length=ID_LIMIT)
     right: str = Field(default="", max_length=ID_LIMIT)
@@ -38,7 +39,7 @@ class Wish(_Body):
 
 
 class Code(_Body):
-    """A code that somebody was given who waits to be let in."""
+    """The code that a person got who waits to be paired."""
 
     code: str = Field(min_length=1, max_length=ID_LIMIT)
 
@@ -47,13 +48,13 @@ _Does = Callable[[Request, PeopleCommands], Awaitable[str]]
 
 
 class PeopleChanges:
-    """Answers with what there is to say of each change, for a person."""
+    """The routes for people and tokens; each change is answered with a sentence for a person."""
 
     def __init__(self, services: Services) -> None:
         self._services = services
 
     def routes(self) -> list[Route]:
-        """What is served."""
+        """Return the routes."""
         return [
             post("/api/console/people", partial(self._told, self._allow)),
             post("/api/console/people/deny", partial(self._told, self._deny)),

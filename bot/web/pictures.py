@@ -1,6 +1,6 @@
-"""Pictures and files: those that are kept, and those that are drawn of tasks when somebody looks at them.
+"""Serves stored pictures and files, and pictures of tasks that are drawn on request.
 
-Only what is a picture by its first bytes is shown; all else is a download.
+Only data whose first bytes are those of a picture is shown; everything else is a download.
 """
 
 from __future__ import annotations
@@ -23,17 +23,17 @@ from bot.web.http import get, refuse
 from bot.web.viewers import Viewers
 
 REFERENCE = re.compile(r"[A-Za-z0-9_-]{1,128}(\.[A-Za-z0-9]{1,10})?")
-"""A reference of the frame store: no separators, no dots but the one before the suffix."""
+"""A reference of the frame store: no separators, and no dots except before the suffix."""
 
 HEADERS = {
     "Cache-Control": "private, max-age=31536000, immutable",
     "Content-Security-Policy": "sandbox; default-src 'none'",
 }
-"""A reference names its bytes for ever; what came from a phone or a model never runs as a page."""
+"""A reference always means the same bytes; data from a phone or model never runs as a page."""
 
 
 def picture_type(data: bytes) -> str:
-    """The media type of a picture that browsers show, "" for anything else."""
+    """Return the media type of a picture that browsers can show, "" for anything else."""
     if data.startswith(b"\xff\xd8\xff"):
         return "image/jpeg"
     if data.startswith(b"\x89PNG\r\n\x1a\n"):
@@ -46,7 +46,7 @@ def picture_type(data: bytes) -> str:
 
 
 class Pictures:
-    """Serves the frame store, to each what they were shown."""
+    """The routes for the frame store, which give each person only what they were shown."""
 
     def __init__(self, services: Services, viewers: Viewers) -> None:
         self._services = services
@@ -54,7 +54,7 @@ class Pictures:
         self._viewers = viewers
 
     def routes(self) -> list[Route]:
-        """What is served."""
+        """Return the routes."""
         return [
             get("/api/frames/{reference}", self.frame, Right.USE),
             get("/api/console/tasks/{task}/recap.gif", self.recap, Right.USE),
@@ -63,7 +63,7 @@ class Pictures:
         ]
 
     async def frame(self, request: Request) -> Response:
-        """The bytes behind a reference."""
+        """Return the bytes of a reference."""
         reference = request.path_params["reference"]
         gone = say("refusal.picture")
         if not REFERENCE.fullmatch(reference) or not await self._viewers.of(request).has(reference):
@@ -77,23 +77,23 @@ class Pictures:
         return Response(data, headers=headers, media_type=media or "application/octet-stream")
 
     async def recap(self, request: Request) -> Response:
-        """The steps of a task that has ended, as a moving picture."""
+        """Return the steps of a finished task as an animated picture."""
         task = await self._task(request, request.path_params["task"])
         if task is None or task.outcome is None:
             return refuse(404, say("refusal.picture"))
-        # One phone after the other, not in turns.
+        # One phone after the other instead of interleaved.
         steps = sorted(await self._services.task_service.steps(task.id), key=lambda step: int(step.part or 0))
         return _drawn(await make_recap(steps, self._frames))
 
     async def screens(self, request: Request) -> Response:
-        """The last screens of the phones that have worked on a task, side by side."""
+        """Return the last screens of the phones that worked on a task, side by side."""
         task = await self._task(request, request.path_params["task"])
         if task is None or task.outcome is None:
             return refuse(404, say("refusal.picture"))
         return _drawn(await last_screens(task, await self._services.task_service.parts(task.id), self._frames))
 
     async def asked(self, request: Request) -> Response:
-        """The screen that a question is about, beside that which was allowed before."""
+        """Return the screen that a question is about, beside the one that was allowed before."""
         found = await self._services.task_service.question(request.path_params["question"])
         if found is None or await self._task(request, found.task) is None:
             return refuse(404, say("refusal.picture"))

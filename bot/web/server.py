@@ -1,4 +1,4 @@
-"""The console's web server: the page, its API, and what the command line uses."""
+"""The console's web server: the page, its API, and the routes for the command line."""
 
 from __future__ import annotations
 
@@ -53,12 +53,11 @@ TOKEN_BYTES = 32
 
 
 class Console:
-    """Serves the console from `start` to `stop`.
+    """The console's server, from `start` to `stop`.
 
-    `port` may be 0 for any free one; `kept` is where sessions are, and `connectable` are the settings that are made in
-    *Connect*, each with the form that has it. With `data_dir` it leaves the note there by
-    which the command line finds it. The routes of `beside`, which is handed what is set when the console stops, are
-    served too: on this machine only, and what is not below `/api` asks for no token there.
+    `port` may be 0 for any free one, `kept` stores sessions, and `connectable` maps the settings of *Connect* to their
+    forms. With `data_dir` it leaves a note there by which the command line finds it. The routes of `beside`, which gets
+    the event that is set at the end, are served to this machine only, without a token if they are not below `/api`.
     """
 
     def __init__(
@@ -110,18 +109,18 @@ class Console:
         self._server: HttpServer | None = None
         self._forget: Callable[[], None] | None = None
         self.routes: Sequence[BaseRoute] = ()
-        """What is served, from `start` on."""
+        """The routes, from `start` on."""
 
     async def start(self) -> str:
-        """Listen, and return the address to open on this machine, which carries the start token: for the operator's
-        eyes only. When only others can open it, it is their address.
+        """Listen, and return the address to open on this machine. It contains the start token, so only the operator may
+        see it. If only others can open the console, it is their address.
 
-        Raises ConsolePortInUse, or ConsoleError when the address cannot be had for another reason.
+        Raises ConsolePortInUse, or ConsoleError if the address cannot be used for another reason.
         """
         files = await asyncio.to_thread(page_files)
         await self._gate.sessions.load()
         if self._tokens is not None:
-            # A page that is open with it ends at once.
+            # Open pages of a revoked token end at once.
             self._forget = self._tokens.on_change(self._gate.sessions.gone.beat)
         app = Starlette()
         for error, answer_to in (
@@ -168,7 +167,7 @@ class Console:
         return self._told(url, self._door.origin(port))
 
     def _told(self, url: str, elsewhere: str) -> str:
-        """The address to open, once it is said what the operator has to know about others."""
+        """Return the address to open, after logging how others reach the console."""
         if elsewhere:
             logger.info("The console is opened from elsewhere as %s, with CONSOLE_PASSWORD", elsewhere)
             if not self._door.covered:
@@ -179,7 +178,7 @@ class Console:
         return elsewhere if elsewhere == url else f"{url}/?token={self._token}"
 
     async def stop(self) -> None:
-        """End the streams, close the port and take the note away. Safe to call twice."""
+        """End the streams, close the port and delete the note. Safe to call twice."""
         self._stopping.set()
         if self._forget is not None:
             self._forget()
@@ -190,12 +189,14 @@ class Console:
             await self._server.close()
 
     def _holds_token(self, name: str, begun: float) -> bool:
-        """Whether the token of this name is the one that was there then."""
+        """Whether the token with this name already existed at that time."""
         token = None if self._tokens is None else self._tokens.named(name)
         return token is not None and token.made <= begun
 
     def _enter(self, page: File) -> Callable[[Request], Awaitable[Response]]:
-        """The page itself. A token first becomes a session, so that it leaves the address bar."""
+        """Return the handler of the page. A token in the address is exchanged for a session, so that it leaves the
+        address bar.
+        """
 
         async def enter(request: Request) -> Response:
             token = request.query_params.get("token")
@@ -213,9 +214,7 @@ class Console:
 
 
 class Guarded:
-    """The application behind its gate: it speaks the language of whoever asks, and every answer has the protecting
-    headers.
-    """
+    """The application behind its gate, in the visitor's language and with protective headers on every answer."""
 
     def __init__(self, app: ASGIApp, gate: ConsoleGate, words: PageTexts) -> None:
         self._app = app
@@ -261,23 +260,23 @@ async def _not_served(request: Request, error: Exception) -> Response:
 
 
 class SettingsCheck:
-    """The settings check. What is asked elsewhere is asked once at a time, and only when somebody wants it."""
+    """The routes of the settings check. Requests to others are sent one check at a time, and only on demand."""
 
     def __init__(self, checks: ConsoleChecks) -> None:
         self._checks = checks
         self._turn = asyncio.Lock()
 
     def routes(self) -> list[Route]:
-        """What is served."""
+        """Return the routes."""
         return [get("/api/check", self.near), post("/api/check", self.far)]
 
     async def near(self, _: Request) -> Response:
-        """What costs nothing, and the settings: never a secret's value."""
+        """Return the checks that send no request, and the settings without secrets."""
         settings = [asdict(one) for one in self._checks.settings()]
         return JSONResponse({"findings": _told(await self._checks.near()), "settings": settings})
 
     async def far(self, _: Request) -> Response:
-        """Model and chats, asked for real."""
+        """Return the checks of the model and the chats, which send requests."""
         async with self._turn:
             return JSONResponse({"findings": _told(await self._checks.far())})
 

@@ -1,8 +1,7 @@
-"""Who is signed in. Sessions outlive the service: what is kept of each opens nothing.
+"""Keeps track of who is signed in. Sessions survive restarts, but what is stored of them cannot open the console.
 
-A session's id is 256 random bits in a cookie. Kept is an HMAC with the id as its key, over what it was opened with: so
-nobody gets from the disk into the console, and with another password the old sessions are not found any more, without
-anything on the disk by which a password could be tried.
+A session's id is 256 random bits in a cookie. An HMAC with the id as its key, over what opened the session, is stored.
+So the disk lets nobody in, a new password invalidates old sessions, and nothing on the disk helps to guess it.
 """
 
 from __future__ import annotations
@@ -26,25 +25,25 @@ ID_BYTES = 32
 HOUR_S = 3600.0
 DAY_S = 86400.0
 MOST = 100
-"""Sessions at once; the one that was used least lately makes room."""
+"""Sessions at once; the least recently used one is replaced."""
 USE_KEPT_EVERY_S = 600.0
-"""Seconds between two notes on the disk that a session is used: one for each request would be work for nothing."""
+"""Seconds between two writes of a session's last use, to avoid one per request."""
 
 
 class Way(StrEnum):
     """How a session was opened."""
 
     TOKEN = "token"  # noqa: S105 - the name of a way in
-    """By the address that the service printed; on its own machine only."""
+    """With the address that the service printed, only on its own machine."""
     PASSWORD = "password"  # noqa: S105 - the name of a way in
     PERSON = "person"
-    """With a token of one's own."""
+    """With a token of the person's own."""
 
 
 IDLE_S: Mapping[Way, float] = {Way.TOKEN: 7 * DAY_S, Way.PASSWORD: 12 * HOUR_S, Way.PERSON: 12 * HOUR_S}
-"""Seconds without a request after which one has to sign in again."""
+"""Seconds without a request after which a new sign-in is required."""
 LIFETIME_S: Mapping[Way, float] = {Way.TOKEN: 30 * DAY_S, Way.PASSWORD: 7 * DAY_S, Way.PERSON: 7 * DAY_S}
-"""Seconds after which one has to sign in again whatever happened."""
+"""Seconds after which a new sign-in is required in any case."""
 
 
 class Kept(Protocol):
@@ -68,8 +67,8 @@ class Kept(Protocol):
 
 
 class Sessions:
-    """Sessions by what is kept of their ids. `now` gives Unix seconds; `marks` are secrets, one for each way in;
-    `holds_token` says whether the token of that name holds and was made before that time.
+    """The sessions by the digests of their ids. `now` returns Unix seconds; `marks` are secrets, one per way in;
+    `holds_token` says whether the token of that name is valid and was made before that time.
     """
 
     def __init__(
@@ -85,17 +84,17 @@ class Sessions:
         self._holds_token = holds_token
         self._sessions: dict[str, Session] = {}
         self._noted: dict[str, float] = {}
-        """When it was last written down that a session is used."""
+        """When each session's last use was last stored."""
         self.gone = Wakeup()
-        """Beats when sessions were ended."""
+        """Beats when sessions have ended."""
 
     async def load(self) -> None:
-        """Read who was signed in before the service was started."""
+        """Load the sessions from before this start."""
         self._sessions = {session.digest: session for session in await self._kept.all()}
 
     async def begin(self, way: Way, address: str, token: str = "") -> str:
-        """A new session from that network address, of whose token this is the name; its id is for the browser alone.
-        Those whose time is over go.
+        """Begin a session from that network address, with the name of the person's token if any, and delete expired
+        ones. Returns the id, which only the browser may have.
         """
         gone = self._sessions.keys() - {one.digest for one in self.listed()[: MOST - 1]}
         session = secrets.token_urlsafe(ID_BYTES)
@@ -113,7 +112,7 @@ class Sessions:
         return session
 
     async def use(self, session: str, way: Way) -> str:
-        """What the session is known by here, "" when it does not hold; that it was used counts."""
+        """Return the session's digest, "" if it is not valid, and count this as its last use."""
         digest = self._digest(session, way) if session and way in self._marks else ""
         if not self.holds(digest):
             return ""
@@ -128,17 +127,17 @@ class Sessions:
         return digest
 
     def holds(self, digest: str) -> bool:
-        """Whether the session that is known by this holds, without using it."""
+        """Whether the session with this digest is valid, without using it."""
         session = self._sessions.get(digest)
         return session is not None and self._lives(session)
 
     def token_of(self, digest: str) -> str:
-        """The name of the token with which the session that is known by this was begun; "" for one of the operator."""
+        """Return the name of the token with which this session was opened; "" for the operator's."""
         session = self._sessions.get(digest)
         return "" if session is None else session.token
 
     def listed(self) -> tuple[Session, ...]:
-        """The sessions that hold, the one that was used last first."""
+        """Return the valid sessions, the most recently used first."""
         lives = (session for session in self._sessions.values() if self._lives(session))
         return tuple(sorted(lives, key=lambda session: session.used, reverse=True))
 
@@ -153,16 +152,14 @@ class Sessions:
         await self._kept.forget(digests)
 
     async def end_all(self, *, but: str = "", of: str = "") -> int:
-        """Sign everybody out, or who signed in with the token `of`, but not the session that is known by `but`; how
-        many that were. Raises StoreError.
-        """
+        """End all sessions, or those opened with the token `of`, except `but`; return how many. Raises StoreError."""
         meant = {one.digest for one in self._sessions.values() if one.digest != but and (not of or one.token == of)}
         ended = [one for one in self.listed() if one.digest in meant]
         await self.end(meant)
         return len(ended)
 
     def _lives(self, session: Session) -> bool:
-        """A clock that was set back by much ends sessions too, rather than have them live for years."""
+        """Whether the session is valid. A clock set far back ends sessions too, or they could last for years."""
         way = next((way for way in self._marks if way == session.way), None)
         now = self._now()
         if session.token and not self._holds_token(session.token, session.begun):

@@ -1,4 +1,4 @@
-"""Signing in with the operator's password or one's own token, how often a wrong one may be tried, and who is in."""
+"""Signing in with the operator's password or one's own token, limits on wrong attempts, and the list of sessions."""
 
 from __future__ import annotations
 
@@ -25,21 +25,21 @@ from bot.web.passwords import MOST, Password
 from bot.web.sessions import Way
 
 WRONG_ALLOWED = 5
-"""Wrong passwords from one address within WINDOW_S; then it waits."""
+"""Wrong passwords from one address within WINDOW_S before it must wait."""
 WRONG_OF_ALL = 50
-"""From all addresses together: against many that try a few times each. Who is signed in stays so."""
+"""Wrong passwords from all addresses together, against many that try a few times each. Sessions are unaffected."""
 WINDOW_S = 900.0
 
 
 class Attempts:
-    """Counts wrong passwords. `now` gives seconds that only grow."""
+    """Counts wrong passwords. `now` returns monotonic seconds."""
 
     def __init__(self, now: Callable[[], float]) -> None:
         self._now = now
         self._wrong: list[tuple[float, str]] = []
 
     def wait(self, address: str) -> float:
-        """Seconds until this address may try again; 0 for now."""
+        """Return the seconds until this address may try again, 0 for now."""
         self._forget()
         own = [at for at, tried in self._wrong if tried == address]
         waits = [
@@ -74,7 +74,7 @@ class Typed(BaseModel):
 
 
 class Who(BaseModel):
-    """Whose session ends: one's own, or all but one's own."""
+    """Which sessions to end: the caller's own, or all others."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -82,7 +82,7 @@ class Who(BaseModel):
 
 
 class SignIn:
-    """One try after the other: a password is tried only while its address, and all together, may try."""
+    """The routes for signing in and out. Passwords are tried one at a time, within the limits on wrong attempts."""
 
     def __init__(
         self,
@@ -98,7 +98,7 @@ class SignIn:
         self._turn = asyncio.Lock()
 
     def routes(self) -> list[Route]:
-        """What is served."""
+        """Return the routes."""
         return [
             post(SIGN_IN, self.sign_in, None),
             post("/api/sign-out", self.sign_out, Right.USE),
@@ -106,7 +106,7 @@ class SignIn:
         ]
 
     async def sign_in(self, request: Request) -> Response:
-        """The right password, or a token of one's own, begins a session; 401 for a wrong one, 429 for too many."""
+        """Begin a session for the right password or a person's token; 401 for a wrong one, 429 after too many."""
         if not self._gate.signs_in:
             return refuse(404, say("refusal.no_password"))
         typed = await body_of(request, Typed)
@@ -133,8 +133,8 @@ class SignIn:
         return self._password is not None and await asyncio.to_thread(self._password.matches, typed)
 
     async def sign_out(self, request: Request) -> Response:
-        """The session ends, with every page that is open in it; or all the others, of one's own token for who is no
-        operator.
+        """End the caller's session with all its open pages, or all others (a person's: only those of the same
+        token).
         """
         who = await body_of(request, Who)
         caller = caller_of(request)
@@ -153,7 +153,7 @@ class SignIn:
         return response
 
     async def sessions(self, request: Request) -> Response:
-        """Who is signed in, the last used first. Nothing of it opens anything."""
+        """List who is signed in, the most recently used first, without anything that would open the console."""
         own = caller_of(request).session
         listed = [
             {
@@ -177,7 +177,7 @@ def _later(wait: float) -> Response:
 
 
 def caller_address(request: Request) -> str:
-    """Who tries. A proxy on this machine says for whom it asks: it adds that behind whatever it was told itself."""
+    """Return the client's address. A proxy on this machine appends it to X-Forwarded-For, so the last entry counts."""
     remote = remote_of(request)
     forwarded = request.headers.get("X-Forwarded-For", "").rpartition(",")[2].strip()
     return forwarded[:100] if forwarded and is_loopback(remote) else remote

@@ -1,4 +1,4 @@
-"""What the console's address answers while another service works with the record: that this one stands by."""
+"""What the console's address answers while another service owns the record and this one is on standby."""
 
 from __future__ import annotations
 
@@ -27,18 +27,18 @@ from bot.web.page_files import PageTexts
 logger = logging.getLogger(__name__)
 
 AGAIN_S = 5
-"""After how many seconds the page looks again."""
+"""Seconds after which the page reloads."""
 ALIVE_S = 1.0
 """Seconds between two signs of life."""
 
 
 class Standby:
-    """Answers from the first `told` to `aclose`, and calls `alive` meanwhile. It knows nothing of tasks and people, so
-    it asks nobody to sign in.
+    """Answers from the first `told` to `aclose`, and calls `alive` meanwhile. It knows no tasks or people, so nobody
+    has to sign in.
     """
 
     def __init__(self, settings: Settings, alive: Callable[[], None], prepare: Callable[[], None]) -> None:
-        """`prepare` is called once, in a thread: it gets ready what takes a while."""
+        """`prepare` is called once, in a thread, to get slow things ready."""
         self._settings = settings
         self._prepare = prepare
         self._texts = PageTexts(settings.language)
@@ -50,7 +50,7 @@ class Standby:
         self._note: handover.Handover | None = None
 
     def told(self, service: str) -> None:
-        """The service of this name works with the record."""
+        """Note that the service with this name owns the record."""
         if self._work is None or service != self._active:
             logger.info("Standing by: the active service is %s. This one takes over when that is gone.", service)
         self._active = service
@@ -59,7 +59,7 @@ class Standby:
             self._work = asyncio.create_task(self._run(), name="standby")
 
     async def aclose(self) -> None:
-        """Leave the address to the console. Safe to call twice, and where nothing was told."""
+        """Leave the address to the console. Safe to call twice, and without `told`."""
         if self._work is not None:
             self._work.cancel()
             await asyncio.wait({self._work})
@@ -102,7 +102,7 @@ class Standby:
     async def _page(self, request: Request) -> Response:
         path = request.url.path
         if path == "/api/sessions":
-            return JSONResponse({})  # by which the command line knows that somebody is here
+            return JSONResponse({})  # so that the command line knows that a service is here
         with speaking(self._texts.language(request)):
             sentence = say("standby.page", name=self._named(request) or say("standby.another"))
         again = {"Retry-After": str(AGAIN_S), "Cache-Control": "no-store", **HEADERS}
@@ -114,7 +114,7 @@ class Standby:
         return HTMLResponse(f"<!doctype html>{head}<p>{html.escape(sentence)}</p>", 503, again)
 
     def _named(self, request: Request) -> str:
-        """What the active one is called, for this machine alone."""
+        """Return the active service's name, for callers on this machine only."""
         return self._active if request.client is not None and is_loopback(request.client.host) else ""
 
 

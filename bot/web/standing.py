@@ -1,4 +1,4 @@
-"""How tasks, phones, questions and the model stand, read for the pages: all of it at first, then what has changed."""
+"""Reads the state of tasks, phones, questions and the model for the pages: all at first, then only changes."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from devices.phone import PhoneInfo
 TASKS_SHOWN = 100
 """Tasks in the list of the page."""
 HOLDING_UP: Final = (STORE, "disk", "memory", "adb")
-"""What nothing goes on without. The model and the phones are shown by themselves, chats where they are connected."""
+"""Outages that stop all work. The model, phones and chats are shown elsewhere."""
 
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """How tasks, phones, questions and the model stand at one moment. `places` are places in the queue by task, `waits`
-    is what holds up everything; `facts` and `statuses` are what the cards of active tasks tell, by task.
+    """The state of tasks, phones, questions and the model at one moment. `places` are positions in the queue by task,
+    `waits` outages that stop everything; `facts` and `statuses` are for the cards of active tasks, by task.
     """
 
     tasks: tuple[Task, ...]
@@ -41,29 +41,27 @@ class Standing:
     zone: tzinfo = UTC
 
     def parts(self, task: str) -> tuple[Task, ...]:
-        """The active parts of a task for several phones."""
+        """Return the active parts of a task for several phones."""
         return tuple(one for one in self.active if one.parent == task)
 
 
 @dataclass
 class Changes:
-    """What has changed since the last look."""
+    """What has changed since the last update."""
 
     tasks: set[str] = field(default_factory=set)
     questions: bool = False
     steps: dict[str, StepRow] = field(default_factory=dict)
-    """The last step of tasks that have done one, by the task that people know."""
+    """The last step of tasks with a new one, by the task that people know."""
 
 
 def waits_of(services: Services) -> tuple[Wait, ...]:
-    """What everything is waiting for at the moment."""
+    """Return the outages that stop all work now."""
     return tuple(wait for wait in services.waits() if wait.what in HOLDING_UP)
 
 
 async def standing_of(services: Services) -> Standing:
-    """The current state of tasks, phones and questions: three reads of the store, and those for the cards. Raises
-    StoreError.
-    """
+    """Read the current state: three reads of the store, and those for the cards. Raises StoreError."""
     tasks = services.task_service
     recent, active = await tasks.recent(TASKS_SHOWN), await tasks.active()
     questions = tuple(await services.store.questions.open())
@@ -71,9 +69,7 @@ async def standing_of(services: Services) -> Standing:
 
 
 async def standing_after(services: Services, before: Standing, changes: Changes) -> Standing:
-    """How everything stands now: one read of the tasks that have changed, and one of the questions where these have.
-    Raises StoreError.
-    """
+    """Update the state: one read of the changed tasks, and one of the questions if they changed. Raises StoreError."""
     found = await services.task_service.around(changes.tasks) if changes.tasks else ()
     questions = tuple(await services.store.questions.open()) if changes.questions else before.questions
     return await _standing(services, (*before.tasks, *before.active, *found), questions, before, changes)
@@ -86,7 +82,7 @@ async def _standing(
     before: Standing | None,
     changes: Changes,
 ) -> Standing:
-    """`known` has what is newer behind what is older."""
+    """Build the state. In `known` newer versions of a task come after older ones."""
     tasks, newest = services.task_service, {task.id: task for task in known}
     ordered = sorted(newest.values(), key=lambda task: int(task.id))
     active = tuple(task for task in ordered if task.state is not TaskState.ENDED)
@@ -117,7 +113,7 @@ async def _standing(
 
 
 async def _facts(task: Task, now: Standing, services: Services, known: CardFacts | None) -> CardFacts:
-    """What the card of the task tells; `known` is what of it is known by now."""
+    """Return the facts for the card of a task; `known` are those that need no reading."""
     tasks, place = services.task_service, now.places.get(task.id)
     step = await tasks.last_step(task.id) if known is None else known.step
     parts = (await tasks.parts_now(task.id) if task.parts else ()) if known is None else known.parts

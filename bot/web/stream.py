@@ -1,6 +1,6 @@
-"""The page's one stream: what has happened to tasks, what was said in the console, and how everything stands.
+"""The page's event stream: events of tasks, messages of the console, and the state of everything.
 
-Each event tells the place from which a page goes on that was away, so that it misses none.
+Each event contains a cursor from which a disconnected page continues without missing any.
 """
 
 from __future__ import annotations
@@ -30,19 +30,19 @@ from bot.web.viewers import Viewer, Viewers
 from bot.web.wakeup import any_of
 
 HEARTBEAT_EVERY = 15.0
-"""Seconds of silence after which a comment is sent: a page hears that it is still connected."""
+"""Seconds of silence after which a comment tells the page that it is still connected."""
 AT_ONCE = 100
-"""Changes read in one go."""
+"""Changes that are read at once."""
 MOST_BEHIND = 1000
-"""Changes that a page is told one by one. One that missed more is told to load everything anew: that is less."""
+"""Changes that a page gets one by one. One that missed more is told to load everything again, which is less work."""
 _CURSOR = re.compile(r"([0-9]{1,18})-([0-9]{1,18})(?:-([0-9a-f]{1,32}))?")
 """Each number fits in SQLite's 64 bits."""
 
 
 @dataclass(frozen=True, slots=True)
 class Cursor:
-    """How far a page has been told: the revision of the console's messages, the position of the tasks' events, and the
-    word of the record that it has read.
+    """How far a page has read: the revision of the console's messages, the position in the tasks' events, and the epoch
+    of the record.
     """
 
     revision: int
@@ -65,7 +65,7 @@ class Cursor:
 
 
 class Events:
-    """The page's live side. `stopping` ends every stream, and one ends when its reader has left or lost the right."""
+    """The route of the event stream. A stream ends with `stopping`, or when its reader leaves or loses the right."""
 
     def __init__(self, board: Dashboard, stopping: asyncio.Event, gate: ConsoleGate, viewers: Viewers) -> None:
         self._services = viewers.services
@@ -75,14 +75,14 @@ class Events:
         self._stopping = stopping
 
     def routes(self) -> list[Route]:
-        """What is served."""
+        """Return the routes."""
         return [get("/api/events", self.events, Right.USE)]
 
     async def events(self, request: Request) -> Response:
-        """Changes since `Last-Event-ID`, else since `?since=`, else from now on; then whatever comes.
+        """Send changes since `Last-Event-ID`, or `?since=`, or now; then whatever comes.
 
-        A page that is too far behind, or has read another record (a backup was put back), is sent `reset`, and what
-        comes after it.
+        A page that is too far behind, or has read another record (before a backup was restored), is sent `reset` and
+        what follows.
         """
         wanted = request.headers.get("Last-Event-ID") or request.query_params.get("since", "")
         since = Cursor.parse(wanted)
@@ -107,7 +107,7 @@ class Events:
         return Streamed(tell, STREAM_HEADERS)
 
     async def _stream(self, request: Request, viewer: Viewer, write: Write, since: Cursor) -> None:
-        """Send what is new, then wait for news; the store is not read meanwhile."""
+        """Send what is new, then wait for news without reading the store."""
         loop = asyncio.get_running_loop()
         told: Shown | None = None
         written = loop.time()
@@ -134,16 +134,16 @@ class Events:
             if events:
                 await write(b"".join(events))
                 written = loop.time()
-                # Whatever changes meanwhile is told in one go, with one look into the log.
+                # Changes in the meantime are sent together, with one read of the log.
                 await any_of(gone, self._stopping, seconds=APART_S)
             await any_of(changed, happened, moved, gone, self._stopping, seconds=HEARTBEAT_EVERY)
 
     def _may_read(self, request: Request) -> bool:
-        """Whether who opened the stream is still there, and may still use the page."""
+        """Whether the reader of the stream is still signed in and may use the page."""
         return self._gate.still(request) and request.state.verdict(Right.USE).allowed
 
     async def _own(self, viewer: Viewer, shown: Shown) -> Shown:
-        """What of it is shown to them: for operators the same for all, made once."""
+        """Return the part of the state that the viewer may see; operators share one."""
         if viewer.services is None:
             return shown
         return Shown(await viewer.standing(shown.standing), shown.number, viewer.state)
@@ -188,7 +188,7 @@ class _Reader:
         return event_json(one, closed)
 
     async def _is_shown(self, number: str) -> bool:
-        """Asked for each event: a right may be taken while it is read."""
+        """Whether the person may see the task; checked for each event, because rights can be revoked at any time."""
         if self._viewer.services is None:
             return True
         task = await self._services.task_service.get(number)

@@ -1,9 +1,7 @@
-"""Small pictures of idle phones, for a page that looks at them.
+"""Small pictures of idle phones for the page, each with the app that it shows.
 
-What is told of a picture, such as the app that it shows, is from the same look as the picture itself.
-
-A picture is taken only when a page asks, at most one in GLANCE_EVERY of each phone however many pages look, and never
-of a phone that a task holds: what that one shows is kept by the run itself.
+A picture is taken only when a page asks, at most one per phone in GLANCE_EVERY however many pages look, and never of a
+phone that a task holds, whose run stores pictures anyway.
 """
 
 from __future__ import annotations
@@ -32,17 +30,17 @@ from devices.phone import Health, PhoneInfo
 logger = logging.getLogger(__name__)
 
 GLANCE_EVERY = 3.0
-"""Seconds. A raw picture over USB takes a phone about 0.2 s, over Wi-Fi up to three."""
+"""Least seconds between pictures. A raw picture over USB takes about 0.2 s, over Wi-Fi up to three."""
 PATIENCE_S = 8.0
-"""Seconds for one picture; a phone that is slower is left alone until the next time."""
+"""Seconds for one picture; a slower phone is left alone until the next time."""
 SHOWN = (360, 800)
-"""Pixels at most: twice what the page gives a phone, for dense screens."""
+"""Most pixels: twice what the page shows, for dense screens."""
 QUALITY = 70
 
 
 @dataclass
 class _Seen:
-    """What was last seen of a phone, and when: seconds of the loop's clock. `number` tells pictures apart."""
+    """The last picture of a phone, and when it was taken by the loop's clock. `number` distinguishes pictures."""
 
     taken: float = float("-inf")
     picture: bytes | None = None
@@ -52,7 +50,7 @@ class _Seen:
 
 
 class Thumbnails:
-    """Looks at phones for the page. `now` gives seconds that only grow, `theirs` the phones of whoever asks."""
+    """The routes for small pictures. `now` returns monotonic seconds, `theirs` the phones that the caller may see."""
 
     def __init__(
         self, services: Services, now: Callable[[], float], theirs: Callable[[Request], Sequence[PhoneInfo]]
@@ -65,14 +63,16 @@ class Thumbnails:
         self._seen: dict[str, _Seen] = {}
 
     def routes(self) -> list[Route]:
-        """What is served."""
+        """Return the routes."""
         return [
             get("/api/devices/{phone}/glance", self.glance, Right.USE),
             get("/api/devices/{phone}/glance/{number}", self.picture, Right.USE),
         ]
 
     async def glance(self, request: Request) -> Response:
-        """Where a small picture of the phone's screen is, and which app it shows; 409 says why there is none."""
+        """Return the address of a small picture of the phone's screen, and the app shown; 409 says why there is
+        none.
+        """
         info = next((one for one in self._theirs(request) if one.id == request.path_params["phone"]), None)
         if info is None:
             return refuse(404, say("refusal.phone"))
@@ -88,7 +88,7 @@ class Thumbnails:
         return JSONResponse({"picture": f"{request.scope['path']}/{seen.number}", "app_name": seen.app})
 
     async def picture(self, request: Request) -> Response:
-        """The last picture, a JPEG; 404 for any before it."""
+        """Return the last picture, a JPEG; 404 for an earlier one."""
         wanted = request.path_params["phone"]
         seen = self._seen.get(wanted) if any(phone.id == wanted for phone in self._theirs(request)) else None
         if seen is None or seen.picture is None or request.path_params["number"] != str(seen.number):
@@ -106,10 +106,10 @@ class Thumbnails:
             picture = await self._taken(info)
             if picture != seen.picture:
                 seen.picture, seen.number = picture, seen.number + 1
-            # The look has asked the phone for its app, too.
+            # Taking the picture has also updated the phone's app.
             fresh = next((phone for phone in self._phones.list() if phone.id == info.id), info)
             seen.app = fresh.app_name or readable(fresh.app)
-            # One that fails is not tried again at once either.
+            # Failed attempts also count, so that none is repeated at once.
             seen.taken = self._now()
             return seen
 

@@ -1,4 +1,4 @@
-"""Waiting and answering for programs that hold a conversation, where only ordinary questions are answered."""
+"""Waits for tasks and answers ordinary questions, for programs that hold a conversation."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from bot.texts import say
 from bot.web.v1.calls import Calls
 
 Along = Step | Thinking | ToolCalled
-"""What is told on the way."""
+"""Events that are reported as progress."""
 Progress = Callable[[Along], Awaitable[None]]
 
 
@@ -30,8 +30,8 @@ async def question_of(calls: Calls, task: Task) -> OpenQuestion | None:
 
 
 async def answer_ordinary(calls: Calls, question: OpenQuestion, text: str, *, approves: bool = False) -> None:
-    """Answer a question. Only with `approves` this may be another than an ordinary one; a code or password is never
-    taken. Raises Refused, and what answering raises.
+    """Answer a question. A question that is not ordinary needs `approves`; a code or password is never accepted. Raises
+    Refused, and what answering raises.
     """
     if not _answered_here(question, approves=approves):
         raise Refused(say("programs.elsewhere"))
@@ -41,9 +41,7 @@ async def answer_ordinary(calls: Calls, question: OpenQuestion, text: str, *, ap
 async def wait_for_task(
     calls: Calls, task: Task, stopping: asyncio.Event, progress: Progress | None = None
 ) -> OpenQuestion | None:
-    """Wait until the task has ended or asks something, which is returned; `progress` gets what is told on the way.
-    Raises CutOff.
-    """
+    """Wait until the task ends or asks a question, which is returned; `progress` gets events. Raises CutOff."""
     asked: OpenQuestion | None = None
 
     async def follow() -> None:
@@ -66,7 +64,7 @@ async def wait_for_task(
 
 
 def question_words(asked: OpenQuestion, *, approves: bool = False) -> str:
-    """A question as an answer to a program: what is asked, and where it is answered when that cannot be here."""
+    """Word a question for a program: what is asked, and where to answer it if not here."""
     question = asked.question
     choices = "\n".join(f"- {choice}" for choice in question.choices)
     where = "" if _answered_here(asked, approves=approves) else say("programs.elsewhere")

@@ -1,4 +1,4 @@
-"""Making tokens, for the operator's command line: the secret is in the answer, and nowhere else."""
+"""The route with which the operator's command line creates tokens; the secret is only in the answer."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ logger = logging.getLogger(__name__)
 
 
 class TokenWish(BaseModel):
-    """A token that is to be made. `person` is whose it is, as PLATFORM:ID; "" makes a service account."""
+    """A token to be created. `person` is its owner as PLATFORM:ID; "" makes a service account."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -41,24 +41,24 @@ class TokenWish(BaseModel):
 
 
 class TokenMaking:
-    """Makes tokens for the operator alone: who signed in with a token cannot make others."""
+    """The route for creating tokens, for the operator only: a person signed in with a token cannot create others."""
 
     def __init__(self, services: Services) -> None:
         self._services = services
 
     def routes(self) -> list[Route]:
-        """What is served."""
+        """Return the routes."""
         return [post("/api/tokens", self.add)]
 
     async def add(self, request: Request) -> Response:
-        """Make one; its secret is shown this once."""
+        """Create a token; its secret is shown only once."""
         if caller_of(request).way is Way.PERSON:
             return refuse(403, say("refusal.operator"))
         wish = await body_of(request, TokenWish)
         rights = self._services.rights
         owner = None
         if wish.person:
-            # No platform is near: a number alone names nobody.
+            # Without a platform nearby, a number alone identifies nobody.
             subject = subject_named(wish.person, Address("", "", ""), self._services.namings)
             if subject is None or subject.guild:
                 raise RequestRefused(409, say("token.person", name=wish.person[:40]))

@@ -1,8 +1,8 @@
-"""Video of a phone beside its stills: smoother, and seen a moment earlier, where phone and browser can do it.
+"""Video of a phone in addition to its still pictures, smoother and slightly earlier, if phone and browser support it.
 
-Stills stay what is touched and what says whether the screen may be shown at all: video is sent only between two of them
-that show it. What it shows first of a screen that was just locked lasts until the next look at the phone, a quarter of
-a second; what apps protect is black on the phone already. Nothing of it is kept.
+Touches refer to the stills, and only they show whether the screen may be shown: video is sent only between two stills
+that allow it. A screen that was just locked is visible until the next still, a quarter of a second; the phone itself
+blacks out what apps protect. Nothing is stored.
 """
 
 from __future__ import annotations
@@ -23,19 +23,19 @@ from devices.geometry import Size
 logger = logging.getLogger(__name__)
 
 UNSEEN_S: Final = 3.0
-"""Seconds since the last still after which no more video is sent: nobody knows whether the screen may be shown."""
+"""Seconds after the last still when video stops, because it is unknown whether the screen may be shown."""
 BEHIND_S: Final = 1.0
-"""Seconds that a page may take for a picture. One that is further behind is shown what was, not what is."""
+"""Seconds that a page may take for a picture; one that is further behind would show the past."""
 _PARAMETERS: Final = re.compile(rb"\x00\x00\x01[\x07\x27\x47\x67](...)", re.DOTALL)
-"""A sequence parameter set: profile, constraints and level, which name the codec (RFC 6381, 3.3)."""
+"""A sequence parameter set: profile, constraints and level, which identify the codec (RFC 6381, 3.3)."""
 _KEY: Final = re.compile(rb"\x00\x00\x01[\x05\x25\x45\x65]")
-"""A slice of a picture that needs no other."""
+"""A slice of a picture that depends on no other."""
 
 
 class Video:
-    """The video of a held phone for one page, told by `write` as records beside those of the stills.
+    """The video of a held phone for one page, sent with `write` as records among those of the stills.
 
-    Each has its `codec` where a decoder has to begin anew (as WebCodecs names it), and whether it is a `key` picture.
+    Each record has its `codec` (as in WebCodecs) if a decoder must begin anew, and says whether it is a `key` picture.
     """
 
     def __init__(self, hands: Hands, hold: Hold, write: Write) -> None:
@@ -55,8 +55,8 @@ class Video:
         await self._stop()
 
     async def follow(self, live: LiveStill | None) -> None:
-        """Begin, go on or end as the latest still says; None for one that could not be taken. A phone that has given
-        no picture, or a page that is too slow, is asked no more.
+        """Start, continue or end the video according to the latest still; None if that failed. A phone that gave no
+        picture, or a page that is too slow, is not tried again.
         """
         if live is not None:
             self._seen = asyncio.get_running_loop().time()
@@ -74,7 +74,7 @@ class Video:
             await asyncio.wait({filming})
 
     async def _film(self, size: Size) -> bool:
-        """Tells pictures until the phone ends the recording; whether it is worth to begin another."""
+        """Send pictures until the phone ends the recording; return whether to start another."""
         loop, told = asyncio.get_running_loop(), False
         try:
             film = self._hands.film(self._hold, size)
@@ -94,7 +94,7 @@ class Video:
 
 
 def record(head: dict[str, object], data: bytes) -> bytes:
-    """Bytes as they go to the page: the length of a line of JSON, the line, and as many bytes as it says."""
+    """Encode a record for the page: the length of a JSON line, the line, and the bytes whose number it contains."""
     line = json.dumps({**head, "bytes": len(data)}).encode()
     return len(line).to_bytes(4) + line + data
 

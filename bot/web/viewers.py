@@ -1,6 +1,6 @@
-"""Who looks at the page: the operator, from whom nothing is hidden, or somebody with a token, who sees what is theirs.
+"""Who looks at the page: the operator, who sees everything, or a person with a token, who sees what is theirs.
 
-What each of them may do is asked of `authorize` when it is done, as in every chat; here is what they are shown of it.
+`authorize` checks what each may do at the time, as in every chat; this module decides what they are shown.
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ from bot.web.views import state_json
 from devices.phone import PhoneInfo
 
 SHOWN_RIGHTS: Final = (Right.APPROVE, Right.OPERATE, Right.ADMIN)
-"""Those by which the page offers more or less; to use it takes the right to use."""
+"""Rights that decide what the page offers; using it at all requires the right to use."""
 
 
 @dataclass(frozen=True, slots=True)
 class Viewer:
-    """Somebody who looks at the page. `home` is their chat and `log` its messages; `services` says what is theirs, and
-    is None for the operator.
+    """A person who looks at the page. `home` is their chat and `log` its messages; `services` decides what is theirs,
+    and is None for the operator.
     """
 
     person: Person
@@ -45,11 +45,11 @@ class Viewer:
     services: Services | None = None
 
     def place(self, thread: str) -> Place:
-        """Where they write: nobody else is there."""
+        """Return the place where they write, which is private."""
         return Place(self.address(thread), private=True)
 
     def address(self, thread: str) -> Address:
-        """The address of a thread of theirs; "" is the chat itself."""
+        """Return the address of one of their threads; "" is the chat itself."""
         return replace(self.home, thread=thread)
 
     @property
@@ -59,7 +59,7 @@ class Viewer:
 
     @property
     def rights(self) -> list[str]:
-        """What they may do on some phone at least, beyond using the page."""
+        """Their rights on at least one phone, beyond using the page."""
         if self.services is None:
             return [right.value for right in SHOWN_RIGHTS]
         held = self.services.policy.held(self.person, self.home)
@@ -70,26 +70,26 @@ class Viewer:
         return self.services is None or may_see(self._caller(), self.services.policy, task)
 
     def phones(self, phones: Sequence[PhoneInfo]) -> tuple[PhoneInfo, ...]:
-        """Those of these phones that they may use; others do not exist for them."""
+        """Return the phones that they may use; others do not exist for them."""
         if self.services is None:
             return tuple(phones)
         own = {phone.id for phone in open_phones(self._caller(), self.services)}
         return tuple(phone for phone in phones if phone.id in own)
 
     async def has(self, reference: str) -> bool:
-        """Whether the picture or file may be shown to them, or go with a task of theirs. Raises StoreError."""
+        """Whether the picture or file may be shown to them, or used in their tasks. Raises StoreError."""
         accounts = self.accounts
         if self.services is None or accounts is None:
             return True
         return await self.services.store.own_files.has(reference, accounts, self.home)
 
     def commands(self, names: Collection[str]) -> list[str]:
-        """Those of these commands that they may give."""
+        """Return the commands that they may use."""
         admin = Right.ADMIN.value in self.rights
         return sorted(name for name in names if admin or BY_NAME[name].right is not Right.ADMIN)
 
     async def standing(self, standing: Standing) -> Standing:
-        """What of all this is theirs. Raises StoreError."""
+        """Return the part of the state that is theirs. Raises StoreError."""
         if self.services is None:
             return standing
         active = tuple(task for task in standing.active if self.sees(task))
@@ -107,7 +107,7 @@ class Viewer:
         )
 
     def state(self, standing: Standing) -> Json:
-        """All that their page shows beside the messages."""
+        """Return everything that their page shows in addition to messages."""
         tasks = {task.id: task for task in standing.active}
         return state_json(standing, self.home, lambda one: self._may_answer(one, tasks.get(one.task)))
 
@@ -122,7 +122,7 @@ class Viewer:
 
 
 class Viewers:
-    """Knows who looks, by what the gate has found. `chat` is the operator's, `people` that of everybody else."""
+    """Determines the viewer from the caller. `chat` is the operator's, `people` everybody else's."""
 
     def __init__(self, chat: WebChat, people: WebChat, services: Services) -> None:
         self._chat = chat
@@ -130,7 +130,7 @@ class Viewers:
         self.services = services
 
     def of(self, request: Request) -> Viewer:
-        """Who sent this request."""
+        """Return the viewer who sent this request."""
         caller, person, log = caller_of(request), person_of(request), self.services.store.console
         if caller.token is None:
             return Viewer(person, self._chat, log, HOME)
@@ -138,10 +138,10 @@ class Viewers:
 
 
 def person_of(request: Request) -> Person:
-    """Who asks, with the language that the browser asks for first."""
+    """Return the caller, with the browser's preferred language."""
     return replace(caller_of(request).person, language=locale_of(request))
 
 
 def place_of(request: Request) -> Place:
-    """Where they ask: in a chat of their own."""
+    """Return the caller's own chat, as the place of the request."""
     return Place(caller_of(request).home, private=True)

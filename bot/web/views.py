@@ -1,4 +1,4 @@
-"""What the page and the command line get to see of tasks, questions and phones, as plain JSON objects."""
+"""Converts tasks, questions and phones to plain JSON objects for the page."""
 
 from __future__ import annotations
 
@@ -23,34 +23,34 @@ from bot.web.standing import Standing
 from devices.wording import said
 
 HOLDS = frozenset({TaskState.WORKING, TaskState.WAITING, TaskState.PAUSED})
-"""A task in one of these states has its phone, or will go on where it left it."""
+"""A task in one of these states has its phone, or will continue where it left it."""
 
 
 class ConsoleChecks(Protocol):
-    """What the service finds when it looks at itself."""
+    """The checks that the service makes of itself."""
 
     def settings(self) -> Sequence[Shown]:
-        """What is set, without secrets."""
+        """List the settings, without secrets."""
         ...
 
     async def near(self) -> Sequence[Finding]:
-        """What costs nothing."""
+        """Make the checks that send no request."""
         ...
 
     async def far(self) -> Sequence[Finding]:
-        """What is asked elsewhere: the model and the chats' platforms. May take a minute, and costs some tokens."""
+        """Make the checks that send requests to the model and the chats. May take a minute, and costs some tokens."""
         ...
 
 
 def console_task_json(task: Task, home: Address = HOME) -> Json:
-    """A task, with where it is in the console at `home`."""
+    """Return a task, with its place in the console at `home`."""
     more = {"follows": task.request.follows, "todos": [todo.model_dump(mode="json") for todo in task.todos]}
     return task_json(task) | place_json(task, home) | more
 
 
 def place_json(task: Task, home: Address) -> Json:
-    """`thread`: the task's place in that chat, null when it lives in another one; and `anchor`: the message there that
-    asked for it, "" for none.
+    """Return `thread`, the task's place in that chat (null if it is elsewhere), and `anchor`, the message there that
+    asked for it ("" if none).
     """
     here = task.place if task.place is not None and is_at(task.place, home) else None
     return {
@@ -60,7 +60,7 @@ def place_json(task: Task, home: Address) -> Json:
 
 
 def work_json(task: Task, place: int | None) -> Json:
-    """What a phone does or will do: a task, or one phone's part of it. `task` is the one that people know."""
+    """Return what a phone does or will do: a task, or one phone's part of it. `task` is the one that people know."""
     return {
         "task": task.parent or task.id,
         "called": task.called,
@@ -78,12 +78,12 @@ def work_json(task: Task, place: int | None) -> Json:
 
 
 def button_json(button: Button) -> Json:
-    """A button: its label, what a press of it sends back, and its style."""
+    """Return a button: its label, the data of a press, and its style."""
     return {"label": button.label, "data": button.data, "style": button.style}
 
 
 def menu_json(menu: Menu) -> Json:
-    """A list of which one choice is taken."""
+    """Return a list from which one item is chosen."""
     return {"choices": [button_json(choice) for choice in menu.choices], "prompt": menu.prompt}
 
 
@@ -93,8 +93,8 @@ def is_at(place: Address, home: Address) -> bool:
 
 
 def question_json(open_question: OpenQuestion, task: Task, *, allowed: bool = True) -> Json:
-    """An open question of a task or of one phone's part; `allowed` says whether who reads this may answer it. `told` is
-    what it reads, with its buttons.
+    """Return an open question of a task or of one phone's part; `allowed` says whether the reader may answer it. `told`
+    is its text with the buttons.
     """
     question = open_question.question
     shown = question_text(
@@ -128,7 +128,7 @@ def question_json(open_question: OpenQuestion, task: Task, *, allowed: bool = Tr
 def state_json(
     standing: Standing, home: Address = HOME, allowed: Callable[[OpenQuestion], bool] = lambda _question: True
 ) -> Json:
-    """All that the page of `home` shows beside the messages; `allowed` says which questions may be answered there."""
+    """Return all that the page of `home` shows besides messages; `allowed` says which questions it may answer."""
     active = {task.id: task for task in standing.active}
     return {
         "tasks": [console_task_json(task, home) | {"card": card_json(task, standing)} for task in standing.tasks],
@@ -145,8 +145,8 @@ def state_json(
 
 
 def card_json(task: Task, standing: Standing) -> Json | None:
-    """What stands beside the phone of a task that has not ended: the screen with the place that was touched, what is
-    being done, and the buttons; None for any other.
+    """Return what is shown beside the phone of an active task: screen, last touch, progress and buttons; None for other
+    tasks.
     """
     facts = standing.facts.get(task.id)
     if facts is None:
@@ -159,13 +159,13 @@ def card_json(task: Task, standing: Standing) -> Json | None:
 
 
 def _held_up(wait: Wait) -> str:
-    """Why no work can go on or soon will not, and what ends that where the machine's owner can."""
+    """Say why work cannot or soon will not go on, and what the owner of the machine can do about it."""
     remedy = say(f"check.waits.fix.{wait.what}") if wait.what in {"disk", "memory"} else ""
     return f"{standstill_words([wait]) or said(wait.why)} {remedy}".rstrip()
 
 
 def changes_json(before: Json, now: Json) -> Json:
-    """What is another in `now`: of the tasks only those that are, of all else the whole list. Nothing: an empty one."""
+    """Return what differs in `now`: only the changed tasks, and any other list as a whole; empty if nothing does."""
     known = {task["task"]: task for task in before["tasks"]}
     tasks = [task for task in now["tasks"] if known.get(task["task"]) != task]
     changed = {name: value for name, value in now.items() if name != "tasks" and before[name] != value}

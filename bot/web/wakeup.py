@@ -1,4 +1,4 @@
-"""Waiting: for the next beat, for any of several events, and for work until something stops it."""
+"""Waiting helpers: for the next beat, for any of several events, and for work until something stops it."""
 
 from __future__ import annotations
 
@@ -7,23 +7,23 @@ from collections.abc import Awaitable
 
 
 class Wakeup:
-    """Waiters take an event *before* they look, so that no beat falls between looking and waiting."""
+    """A repeatable signal. Waiters take the event *before* they check, so that no beat is missed in between."""
 
     def __init__(self) -> None:
         self._next = asyncio.Event()
 
     def next(self) -> asyncio.Event:
-        """The event that the next beat sets."""
+        """Return the event that the next beat sets."""
         return self._next
 
     def beat(self) -> None:
-        """Wake all who wait."""
+        """Wake all waiters."""
         beaten, self._next = self._next, asyncio.Event()
         beaten.set()
 
 
 async def any_of(*events: asyncio.Event, seconds: float) -> bool:
-    """Wait until one is set, or so many seconds are over; whether one is."""
+    """Wait until one of the events is set or the time is over; return whether one is."""
     waits = [asyncio.ensure_future(event.wait()) for event in events]
     try:
         done, _ = await asyncio.wait(waits, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
@@ -34,7 +34,7 @@ async def any_of(*events: asyncio.Event, seconds: float) -> bool:
 
 
 async def ends_before(stop: Awaitable[object], work: Awaitable[object]) -> bool:
-    """Do `work` until its end, or until `stop` comes first, which cancels it; whether it came to its end. Raises what
+    """Do `work` until it ends, or until `stop` ends first and cancels it; return whether `work` ended. Raises what
     `work` raises.
     """
     working = asyncio.ensure_future(work)

@@ -1,1 +1,1 @@
-"""Webhooks: addresses that are told when a task ends, asks, or a watch has news."""
+"""Webhooks: messages to other programs about tasks and watches, and calls by programs that start tasks."""

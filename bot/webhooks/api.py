@@ -1,4 +1,4 @@
-"""Webhooks in the API: those that are told, and those that are called."""
+"""The API for webhooks: addresses that get messages, and hooks that programs call."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ router = APIRouter(tags=["webhooks"])
 
 
 class NewWebhookInfo(Sent):
-    """An address that is told what becomes of tasks, by POST with JSON, signed as Standard Webhooks has it."""
+    """An address that gets a signed JSON message by POST (Standard Webhooks) about what happens to tasks."""
 
     url: str = Field(min_length=1, max_length=2000, description="https; a host of the operator's own where it is set.")
     everybody: bool = Field(default=False, description="Whether it is told of everybody's tasks; for admins.")
@@ -71,7 +71,7 @@ def _info(one: Webhook, *, secret: str = "") -> WebhookInfo:
 
 @router.get("/webhooks")
 async def list_webhooks(calls: Caller, limit: Limit = 20, cursor: NumberCursor = "") -> Listed[WebhookInfo]:
-    """One's own, for an admin all."""
+    """List the caller's own webhooks; for an admin, all."""
     found = [
         one for one in await WebhookCommands(calls.asking(), calls.services).visible() if int(one.id) > int(cursor or 0)
     ]
@@ -80,7 +80,7 @@ async def list_webhooks(calls: Caller, limit: Limit = 20, cursor: NumberCursor =
 
 @router.post("/webhooks", status_code=201)
 async def create_webhook(wish: NewWebhookInfo, calls: Caller) -> WebhookInfo:
-    """Have an address told. The answer has its secret, which is not told again."""
+    """Create a webhook. The answer contains its secret, which is not shown again."""
     commands = WebhookCommands(calls.asking(), calls.services)
     made = await commands.add(WebhookWish(**wish.model_dump()))
     return _info(made, secret=made.wish.secret)
@@ -88,18 +88,18 @@ async def create_webhook(wish: NewWebhookInfo, calls: Caller) -> WebhookInfo:
 
 @router.post("/webhooks/{webhook}/on")
 async def switch_webhook_on(webhook: Id, calls: Caller) -> WebhookInfo:
-    """Tell one that was switched off again, from now on."""
+    """Switch a webhook on again; it gets messages about what happens from now on."""
     return _info(await WebhookCommands(calls.asking(), calls.services).switch_on(webhook))
 
 
 @router.post("/webhooks/{webhook}/off")
 async def switch_webhook_off(webhook: Id, calls: Caller) -> WebhookInfo:
-    """Tell one nothing more; what waits for it is forgotten."""
+    """Switch a webhook off, and drop the messages that wait for it."""
     return _info(await WebhookCommands(calls.asking(), calls.services).switch_off(webhook))
 
 
 class WebhookTest(Got):
-    """What came of a test."""
+    """The result of a test."""
 
     status: int = Field(description="Of the answer; 0 where none came.")
     arrived: bool
@@ -107,14 +107,14 @@ class WebhookTest(Got):
 
 @router.post("/webhooks/{webhook}/test")
 async def test_webhook(webhook: Id, calls: Caller) -> WebhookTest:
-    """Send `webhook.test` once, at once, signed as every message; one that is switched off gets it too."""
+    """Send `webhook.test` once, immediately, signed like every message, even if the webhook is switched off."""
     status = await WebhookCommands(calls.asking(), calls.services).test(webhook)
     return WebhookTest(status=status, arrived=is_arrival(status))
 
 
 @router.delete("/webhooks/{webhook}", status_code=204)
 async def delete_webhook(webhook: Id, calls: Caller) -> None:
-    """End it, with what waits for it."""
+    """Delete a webhook, with the messages that wait for it."""
     await WebhookCommands(calls.asking(), calls.services).remove(webhook)
 
 
@@ -172,14 +172,14 @@ async def _hooks(calls: Calls) -> list[Schedule]:
 
 @router.get("/hooks")
 async def list_hooks(calls: Caller, limit: Limit = 20, cursor: NumberCursor = "") -> Listed[HookInfo]:
-    """Those that may be seen and changed by this token, by number."""
+    """List the hooks that this token may see and change, by number."""
     found = [one for one in await _hooks(calls) if int(one.id) > int(cursor or 0)]
     return page([_hook(one) for one in found], limit, found[limit - 1].id if len(found) > limit else None)
 
 
 @router.post("/hooks", status_code=201)
 async def create_hook(wish: NewHook, calls: Caller) -> HookInfo:
-    """Have a task begin whenever a program calls. The answer has the secret, which is not told again."""
+    """Start a task whenever a program calls the hook. The answer contains its secret, which is not shown again."""
     calls.require(Right.USE)
     hook = Hook(name=wish.name, secret=new_secret(), values=tuple(wish.values), per_hour=wish.per_hour)
     made = await calls.schedules().add_hook(hook, wish.draft(wish.text))
@@ -189,14 +189,14 @@ async def create_hook(wish: NewHook, calls: Caller) -> HookInfo:
 
 @router.post("/hooks/{hook}/{verb}")
 async def change_hook(hook: Id, verb: Literal["pause", "resume"], calls: Caller) -> HookInfo:
-    """Let it rest or go on."""
+    """Pause or resume a hook."""
     known = await _known(calls, hook)
     return _hook(await (calls.schedules().pause(known) if verb == "pause" else calls.schedules().resume(known)))
 
 
 @router.delete("/hooks/{hook}", status_code=204)
 async def delete_hook(hook: Id, calls: Caller) -> None:
-    """End it for good."""
+    """Delete a hook."""
     await calls.schedules().remove(await _known(calls, hook))
 
 

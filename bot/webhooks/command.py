@@ -1,4 +1,4 @@
-"""`opengui webhooks`, asked of the running service."""
+"""The `opengui webhooks` command, which asks the running service."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _ALL = "/api/v1/webhooks"
 
 
 async def webhooks(options: argparse.Namespace, settings: Settings) -> int:
-    """List them, make one, test one, switch one off or on, or remove it. Raises Refused and ServiceGone."""
+    """List, create, test, switch or remove webhooks. Raises Refused and ServiceGone."""
     if options.what != "list" and not options.webhook:
         raise Refused(say("webhook.usage"))
     path = f"{_ALL}/{quote(options.webhook, safe='')}"

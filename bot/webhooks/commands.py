@@ -1,4 +1,4 @@
-"""The command `webhooks`: making, testing and ending webhooks in chats."""
+"""The chat command `webhooks`, which creates, tests and removes webhooks."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _CHANGE: Final = re.compile(r"(test|off|on|remove)\s+#?(\d{1,18})", re.IGNORECAS
 
 
 async def webhooks(request: Request, services: Services) -> Reply:
-    """List one's own (an admin: all), make one, test one, switch one off or on, or remove it. Raises Refused."""
+    """List the caller's webhooks (an admin's list has all), or create, test, switch or remove one. Raises Refused."""
     typed = request.call.rest.strip()
     commands = WebhookCommands(request, services)
     if typed.casefold() in _LIST:
@@ -50,6 +50,6 @@ async def webhooks(request: Request, services: Services) -> Reply:
 
 
 def _line(one: Webhook, request: Request) -> str:
-    """The address whole where nobody else reads: it may hold what lets somebody in."""
+    """Show the full address only in private, because it may contain a secret."""
     state = say(f"webhook.off.{one.off}") if one.off else say("webhook.is_on")
     return f"{one.id} · {one.wish.url if request.place.private else host_of(one.wish.url)} · {state}"

@@ -1,4 +1,4 @@
-"""One message to a webhook: the way out, what counts as an arrival, and a test."""
+"""Delivers one message to a webhook, decides whether it arrived, and sends tests."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ logger = logging.getLogger(__name__)
 
 
 def egress_of(services: Services) -> Egress:
-    """The way out, with the hosts and the proxy that are set."""
+    """Return the HTTP client for webhooks, with the allowed hosts and the proxy from the settings."""
     now = services.live.now
     return Egress(named=frozenset(now.webhook_hosts), proxy=now.web_proxy.get_secret_value(), seconds=TRY_S)
 
 
 async def send_test(webhook: Webhook, services: Services, egress: Egress) -> int:
-    """Send `webhook.test` once, signed as every message. The status of the answer, 0 where none came."""
+    """Send `webhook.test` once, signed like every message. Returns the status of the answer, 0 if there was none."""
     now = services.clock()
     told = {"type": "webhook.test", "timestamp": moment(now), "data": {"webhook": webhook.id}}
     body = json.dumps(told).encode()
@@ -55,10 +55,10 @@ def test_words(webhook: str, status: int) -> str:
 
 
 def host_of(url: str) -> str:
-    """The host alone: the rest of an address may hold what lets somebody in."""
+    """Return only the host of an address, because the rest may contain a secret."""
     return urlsplit(url).hostname or ""
 
 
 def moment(at: float) -> str:
-    """A time in the form that messages use."""
+    """Return a time in the form that messages use."""
     return datetime.fromtimestamp(at, UTC).isoformat().replace("+00:00", "Z")

@@ -1,7 +1,7 @@
-"""Inbound webhooks: `POST /hooks/NAME` begins the task that it was made for.
+"""Inbound webhooks: `POST /hooks/NAME` starts the task that the hook was created for.
 
-Who calls has the hook's secret, or signs with it. What a call brings is data for the task, and never a part of what was
-ordered. The same id begins nothing twice: its mark is written with the task.
+The caller sends the hook's secret or signs with it. The contents of a call are data for the task, never part of the
+order. The same id starts nothing twice, because its mark is stored with the task.
 """
 
 from __future__ import annotations
@@ -37,28 +37,28 @@ from bot.webhooks.signing import is_signed, new_secret
 BODY: Final = 65_536
 """Bytes of a call."""
 CALLS: Final = 60
-"""Calls of one hook in a minute with its secret, and calls of one address without."""
+"""Calls per minute of one hook with its secret, and from one address without."""
 MINUTE: Final = 60.0
 KEY_LIMIT: Final = 200
 VALUE: Final = 500
-"""Letters of a value that are handed on."""
+"""Characters of a value that is passed on."""
 CALLERS_KEPT: Final = 1000
 
 logger = logging.getLogger(__name__)
 
 
 class Inbound:
-    """What the console serves below /hooks. `ticks` gives seconds that no setting of the clock changes."""
+    """The console's route below /hooks. `ticks` returns seconds that setting the clock does not change."""
 
     def __init__(self, services: Services, *, ticks: Callable[[], float] = time.monotonic) -> None:
         self._services = services
         self._ticks = ticks
         self._calls: defaultdict[tuple[str, str], deque[float]] = defaultdict(deque)
         self._nobody = new_secret()
-        """In place of the secret of a hook that is not there, so that asking for one takes as long."""
+        """Used in place of the secret of a missing hook, so that checking takes equally long."""
 
     async def call(self, request: Request) -> Response:
-        """Begin the task of this name, once for each id. Who calls with a wrong secret uses up nothing of a hook's."""
+        """Start the hook's task, once per id. Calls with a wrong secret do not count against the hook's limit."""
         name, now = request.path_params["name"][:60], self._services.clock()
         body = await read_body(request, BODY)
         hook = next((one for one in await self._services.store.schedules.hooks() if _name(one) == name), None)
@@ -85,7 +85,7 @@ class Inbound:
             return await self._begin(hook, values, hashlib.sha256(key.encode("utf-8", "replace")).hexdigest()[:32])
 
     def _let_in(self, caller: tuple[str, str]) -> bool:
-        """Whether these calls came less often than they may in a minute."""
+        """Whether this caller is within the limit of calls per minute."""
         now = self._ticks()
         if len(self._calls) > CALLERS_KEPT:
             self._calls = defaultdict(
@@ -121,7 +121,7 @@ class Inbound:
         except (Refused, TaskError) as refused:
             return refuse(409, str(refused))
         except StoreConflict:
-            # So long ago that the task of its id is not remembered, and its mark is.
+            # It is so long ago that the id is forgotten, but its mark is not.
             return refuse(409, say("hook.repeated"))
         except StoreAway as away:
             return refuse(503, away_words(away))
@@ -136,7 +136,7 @@ def _name(one: Schedule) -> str:
 
 
 def _knows(secret: str, request: Request, body: bytes, now: float) -> bool:
-    """Whether who calls has signed with this secret, or has sent it. A signature that is wrong is not made up for."""
+    """Whether the caller has signed with this secret or sent it. An invalid signature is never excused."""
     if "webhook-signature" in request.headers:
         return is_signed(secret, request.headers, body, now)
     sent = request.headers.get("Authorization", "").partition(" ")[2].strip()
@@ -144,7 +144,7 @@ def _knows(secret: str, request: Request, body: bytes, now: float) -> bool:
 
 
 def _listed(values: Mapping[str, Any], wanted: tuple[str, ...]) -> str:
-    """The values that are handed on, a line each."""
+    """Return the values to pass on, one per line."""
     names = [name for name in wanted or values if name in values][:MOST_VALUES]
     return "\n".join(f"{' '.join(name.split())[:60]}: {_value(values[name])}" for name in names)
 

@@ -1,4 +1,4 @@
-"""What a caller can do with webhooks."""
+"""Creates, tests, switches and removes webhooks with the caller's rights."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from bot.webhooks.delivery import egress_of, host_of, send_test
 from bot.webhooks.signing import new_secret
 
 MOST: Final = 20
-"""Webhooks of one person."""
+"""Most webhooks of one person."""
 
 
 @dataclass(frozen=True, slots=True)
 class WebhookWish:
-    """Whom to tell what."""
+    """A webhook to be created: its address, and what it gets messages about."""
 
     url: str
     everybody: bool = False
@@ -40,8 +40,8 @@ class WebhookCommands:
         self._services = services
 
     async def add(self, wish: WebhookWish) -> Webhook:
-        """Keep a new one. Its secret is in what is returned, and is shown this once. To be told of everybody's tasks
-        takes an admin.
+        """Create a webhook and return it with its secret, which is shown only then. Only an admin may get messages
+        about everybody's tasks.
         """
         caller, services = self._caller, self._services
         async with audited(caller.person, services.store):
@@ -89,7 +89,9 @@ class WebhookCommands:
         return await self._known(number)
 
     async def test(self, number: str, egress: Egress | None = None) -> int:
-        """Send one a test, by the way out that is set or another one. The status of the answer, 0 where none came."""
+        """Send a test, with the configured HTTP client or `egress`. Returns the status of the answer, 0 if there was
+        none.
+        """
         found = await self._known(number)
         return await send_test(found, self._services, egress or egress_of(self._services))
 
@@ -114,7 +116,7 @@ class WebhookCommands:
 
 
 def _check_address(url: str, services: Services) -> None:
-    """Raise Refused for what can never be sent to; where a name leads is looked at when it is connected to."""
+    """Raise Refused for an address that can never be used; what a name resolves to is checked when connecting."""
     try:
         parts = urlsplit(url)
         port = parts.port

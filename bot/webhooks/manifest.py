@@ -1,4 +1,4 @@
-"""Webhooks as a part of the program. Nothing of it is loaded before there is one."""
+"""Registers webhooks as a part of the program. Nothing of it is loaded before the first webhook."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Sends what webhooks are to be told: signed, tried again with growing pauses, and no receiver holds up another.
+"""Sends messages to webhooks, signed and with growing pauses between retries; no receiver delays another.
 
-A message is a row that was written with what it tells of, and goes when it has arrived. A process that dies in between
-sends it again, with the same id.
+A message is a row that is stored together with its event and deleted once it has arrived. If the process dies in
+between, the message is sent again with the same id.
 """
 
 from __future__ import annotations
@@ -28,26 +28,26 @@ from bot.webhooks.delivery import egress_of, host_of, is_arrival, moment
 from bot.webhooks.signing import headers_of
 
 PAUSES: Final = (5.0, 60.0, 300.0, 1800.0, 7200.0, 18_000.0, 36_000.0, 50_400.0, 72_000.0, 86_400.0)
-"""Seconds before each further try, as Standard Webhooks advises; after the last the message is given up."""
+"""Seconds before each retry, as Standard Webhooks recommends; after the last one the message is dropped."""
 LONG: Final = 5 * 86_400.0
 """Seconds without an answer after which a webhook is switched off."""
 LOOK_AGAIN: Final = 30.0
-"""Seconds between two looks at most."""
+"""Most seconds between two checks."""
 AT_ONCE: Final = 20
 """Messages that are sent at the same time."""
 BATCH: Final = 20
-"""Messages that one webhook is sent before the others have their turn."""
+"""Messages to one webhook before it is the others' turn."""
 
 logger = logging.getLogger(__name__)
 
 
 def sender_of(services: Services) -> WebhookSender:
-    """A sender that uses the hosts and the proxy from the settings."""
+    """Return a sender that uses the hosts and the proxy from the settings."""
     return WebhookSender(services, egress_of(services))
 
 
 class WebhookSender:
-    """Sends the messages that are due. The time is that of `services.clock`; `sleep` waits for some seconds."""
+    """Sends the messages that are due. Time comes from `services.clock`; `sleep` waits for some seconds."""
 
     def __init__(
         self, services: Services, egress: Egress, *, sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
@@ -60,7 +60,7 @@ class WebhookSender:
         self._at_once = asyncio.Semaphore(AT_ONCE)
 
     async def run(self) -> None:
-        """Send what is due again and again until cancelled. An error is logged."""
+        """Send what is due repeatedly until cancelled. Errors are logged."""
         forget = self._services.task_service.subscribe(lambda _task: self._wake.set())
         try:
             while True:
@@ -91,7 +91,7 @@ class WebhookSender:
                 each.cancel()
 
     async def look(self) -> None:
-        """Begin to send what is due, to every webhook that is not being sent to."""
+        """Start to send what is due, to every webhook that is not being sent to."""
         if not self._services.store.is_ours:
             return
         for webhook in await self._services.store.webhooks.due(self._services.clock()):
@@ -112,8 +112,8 @@ class WebhookSender:
             self._wake.set()
 
     async def _send_all(self, number: str) -> bool:
-        """Send some of what is due, which is read here: nobody else sends to this webhook meanwhile. It ends with the
-        first that gets no answer. Whether it is worth while to look again at once.
+        """Send some of what is due to this webhook, to which nothing else sends meanwhile, until one message gets no
+        answer. Returns whether to check again at once.
         """
         webhooks = self._services.store.webhooks
         try:
@@ -135,7 +135,7 @@ class WebhookSender:
         return True
 
     async def _send(self, webhook: Webhook, delivery: Delivery) -> bool:
-        """Whether the receiver answers, or was not asked."""
+        """Send one message. Returns whether the receiver answered, or nothing had to be sent."""
         wish, store = webhook.wish, self._services.store.webhooks
         right = Right.ADMIN if wish.everybody else Right.USE
         if not verdict(Caller(wish.person, wish.place, ""), self._services.policy, right).allowed:
@@ -168,7 +168,7 @@ class WebhookSender:
         return status != 0
 
     async def _told(self, wish: NewWebhook, delivery: Delivery) -> dict[str, Any] | None:
-        """What is told, None where there is nothing to tell any more."""
+        """Return the contents of the message, None if it is obsolete."""
         task = await self._services.task_service.get(delivery.task)
         if task is None or not (wish.everybody or self._services.policy.same(wish.person, task.person)):
             return None
@@ -200,7 +200,7 @@ class WebhookSender:
         return {"type": kind, "timestamp": moment(delivery.created), "data": data}
 
     async def _switch_off(self, webhook: Webhook, why: str) -> None:
-        """It is told nothing more, and its owner is told so, once."""
+        """Switch the webhook off and notify its owner once."""
         wish, services, now = webhook.wish, self._services, self._services.clock()
         logger.warning("webhook %s (%s) is switched off: %s", webhook.id, host_of(wish.url), why)
         await services.store.webhooks.switch_off(webhook.id, why)

@@ -1,4 +1,4 @@
-"""Signatures of Standard Webhooks (https://www.standardwebhooks.com): HMAC-SHA256 of id, time and body."""
+"""Signatures as in Standard Webhooks (https://www.standardwebhooks.com): HMAC-SHA256 of id, time and body."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from typing import Final
 PREFIX: Final = "whsec_"
 KEY_BYTES: Final = 32
 TOLERANCE: Final = 300.0
-"""Seconds that the time of a message may differ from ours."""
+"""Most seconds by which the time of a message may differ from ours."""
 
 
 def new_secret() -> str:
@@ -23,13 +23,13 @@ def new_secret() -> str:
 
 
 def signature(secret: str, message: str, at: int, body: bytes) -> str:
-    """The value of `webhook-signature` of this message."""
+    """Return the value of `webhook-signature` for this message."""
     signed = f"{message}.{at}.".encode() + body
     return "v1," + base64.b64encode(hmac.new(_key(secret), signed, hashlib.sha256).digest()).decode()
 
 
 def headers_of(secret: str, message: str, at: float, body: bytes) -> dict[str, str]:
-    """The headers that go with a message, which has the same id at each try."""
+    """Return the headers of a message, whose id is the same in each attempt."""
     return {
         "Content-Type": "application/json",
         "webhook-id": message,

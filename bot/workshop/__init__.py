@@ -1,6 +1,4 @@
-"""The workshop: a separate process without secrets and without network, in which shell and Python programs run in
-sandboxes ("rooms").
-"""
+"""The workshop: a process without secrets and network in which shell and Python run in sandboxes ("rooms")."""
 
 from pathlib import Path
 from typing import Final

@@ -34,9 +34,7 @@ def options_for(parser: argparse.ArgumentParser, *, told: Sequence[str] = ("", "
 
 
 def serve(options: argparse.Namespace) -> int:
-    """Serve until a signal, or as a child until the service is gone. Returns the exit code, 69 if no isolated room can
-    be made.
-    """
+    """Serve until a signal, or as a child until the service is gone. Returns the exit code, 69 without a room."""
     logging.basicConfig(level=logging.INFO, format="%(levelname)s workshop: %(message)s")
     try:
         uid = int(options.user) if options.user.isdecimal() else pwd.getpwnam(options.user).pw_uid

@@ -31,9 +31,7 @@ _RUN: Final = (
     f'{{ timeout --signal=KILL "$@"; }} >&2 </dev/null; code=$?; '
     f"cd {WORK} && tar --format=ustar --exclude=./.tmp -cf - . 2>/dev/null; exit $code"
 )
-"""Shell script that runs the job in the room; the job's output goes to the room's standard error, its files to standard
-output.
-"""
+"""Shell script that runs the job in the room: its output goes to standard error, its files to standard output."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,9 +42,7 @@ class Room:
     proc: bool
 
     def command(self, job: Job, files: ExitStack) -> tuple[tuple[str, ...], tuple[int, ...]]:
-        """Return the command that starts the job in a room, and the file descriptors to pass on, which `files`
-        closes.
-        """
+        """Return the command that starts the job in a room, and the descriptors to pass on, which `files` closes."""
         passed: list[int] = []
 
         def given(content: bytes) -> str:

@@ -1,1 +1,1 @@
-"""Feishu and Lark: a card and a thread for each task, over a long connection that needs no public address."""
+"""The Feishu and Lark adapter: a card and a thread per task, over a long connection that needs no public address."""

@@ -1,6 +1,6 @@
-"""Calls of Feishu's HTTP API: the token, time limits, and refusals as the errors that the outbox knows.
+"""Calls Feishu's HTTP API, with its token and time limits, and translates refusals into the outbox's errors.
 
-The token goes to the one root that is set, and nowhere else: no redirect is followed.
+The token is only sent to the configured root: no redirect is followed.
 """
 
 from __future__ import annotations
@@ -23,15 +23,15 @@ from bot.texts import words
 JsonObject = dict[str, Any]
 
 RECALLED: Final = frozenset({230011, 230110, 231003})
-"""The message was recalled, deleted, or is not there (Get the content of a message)."""
+"""The message was recalled, deleted or does not exist (Get the content of a message)."""
 _GONE: Final = RECALLED | {230002, 230013, 230018, 230019, 230029, 230031, 230034, 230035, 230038, 230053, 232009}
-"""The bot is not in the chat or may not write there, nobody is there any more, or the message is too old to change
-(Send a message, Update a card).
+"""The bot is not in the chat or may not write there, nobody else is there, or the message is too old to edit (Send a
+message, Update a card).
 """
 _TOO_MANY: Final = frozenset({99991400, 230020, 11232, 11233})
-"""Too many calls, of the gateway and of messages (Frequency control, Send a message)."""
+"""Too many calls, of the gateway or of messages (Frequency control, Send a message)."""
 _TOKEN: Final = frozenset({99991661, 99991663, 99991664, 99991665, 99991668, 99991671})
-"""The tenant's token is missing, wrong or over (General error codes)."""
+"""The tenant's token is missing, wrong or expired (General error codes)."""
 NO_SCOPES: Final = frozenset({99991672, 99991679, 230027})
 """The app lacks a permission (General error codes)."""
 _NOT_THE_APP: Final = frozenset({10003, 10012, 10014})
@@ -42,16 +42,16 @@ _SCOPE_NAME: Final = re.compile(r"\b[a-z_]+(?::[a-z_.]+)+\b")
 
 
 class Refused(Exception):
-    """Feishu answered a call with `code`, which is not 0."""
+    """Feishu answered a call with a `code` other than 0."""
 
     def __init__(self, code: int, message: str, status: int, wait: float) -> None:
         super().__init__(f"code {code}")
         self.code = code
         self.message = message
-        """Feishu's own words, which name what is missing."""
+        """Feishu's own text, which names what is missing."""
         self.status = status
         self.wait = wait
-        """Seconds of silence that it asks for, 0 where it asks for none."""
+        """Seconds for which Feishu asks to wait, 0 if it does not."""
 
 
 class Unusable(ChatError):
@@ -59,7 +59,7 @@ class Unusable(ChatError):
 
 
 class Api:
-    """The API of one app. `clock` counts the seconds of a token's life."""
+    """A client of Feishu's API for one app. `clock` returns seconds and is used for the token's lifetime."""
 
     def __init__(
         self,
@@ -78,8 +78,8 @@ class Api:
     async def call(
         self, method: str, path: str, body: object = None, *, form: Mapping[str, str | bytes] | None = None
     ) -> JsonObject:
-        """The answer of a call of /open-apis/. The bytes of a `form` are sent as files. Raises Refused, and for
-        the token Unusable and FloodWait; ChatError when Feishu cannot be reached.
+        """Call a method below /open-apis/ and return its answer. The bytes values of a `form` are sent as files. Raises
+        Refused; for the token also Unusable and FloodWait; ChatError if Feishu is unreachable.
         """
         for known in (True, False):
             headers = {"Authorization": f"Bearer {await self._tenant_token()}"}
@@ -89,11 +89,11 @@ class Api:
             except Refused as refused:
                 if refused.code not in _TOKEN or not known:
                     raise
-                self._until = -math.inf  # it ended before its time; a new one is tried once
+                self._until = -math.inf  # it expired early; a new one is tried once
         raise AssertionError("the second attempt returns or raises")
 
     async def endpoint(self) -> JsonObject:
-        """Where the long connection is. Raises as `call` does; this one takes the secret and no token."""
+        """Return the address of the long connection, authenticated by the secret. Raises like `call`."""
         body = {"AppID": self.app, "AppSecret": self._secret}
         try:
             answer = await self._ask("POST", "/callback/ws/endpoint", headers={"locale": "zh"}, json=body, data=None)
@@ -103,7 +103,7 @@ class Api:
         return found if isinstance(found, dict) else {}
 
     async def download(self, path: str, room: int) -> bytes | None:
-        """The bytes of a file, None when it has more than `room`. Raises as `call` does."""
+        """Return the bytes of a file, None if it is larger than `room`. Raises like `call`."""
         headers = {"Authorization": f"Bearer {await self._tenant_token()}"}
         try:
             async with self.session.get(
@@ -148,7 +148,7 @@ class Api:
             ) as response:
                 body = await _read(response, limits.ANSWER_BYTES) or b""
         except (aiohttp.ClientError, OSError, TimeoutError):
-            # The errors of the library name the address, which holds ids of people and messages.
+            # The library's errors contain the address with ids of people and messages.
             raise ChatError(words("feishu.unreachable")) from None
         answer = _json_object(body)
         if response.status == HTTPStatus.OK and answer.get("code") == 0:
@@ -157,7 +157,7 @@ class Api:
 
 
 def meaning(refused: Refused, doing: str) -> Exception:
-    """The refusal as FloodWait, ChatGone, ChatRefused or ChatError; `doing` is a key below `feishu.doing`."""
+    """Translate a refusal to FloodWait, ChatGone, ChatRefused or ChatError; `doing` is a key below `feishu.doing`."""
     code, status = refused.code, refused.status
     what = words(f"feishu.doing.{doing}")
     if status == HTTPStatus.TOO_MANY_REQUESTS or code in _TOO_MANY:
@@ -176,7 +176,7 @@ def meaning(refused: Refused, doing: str) -> Exception:
 
 
 def scopes_in(message: str) -> list[str]:
-    """The names of permission scopes in what Feishu says is missing."""
+    """Return the permission scopes that Feishu's error message names as missing."""
     return list(dict.fromkeys(_SCOPE_NAME.findall(message)))[:5]
 
 

@@ -1,6 +1,6 @@
-"""A message as cards (message card JSON 1.0): plain text, one picture, a menu and buttons.
+"""Converts a message to Feishu cards (message card JSON 1.0): plain text, one picture, a menu and buttons.
 
-All words are `plain_text`, in which Feishu reads no markup and no mention; the one mention is an element of its own.
+All texts are `plain_text`, which has no markup or mentions; the one mention is an element of its own.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ PERSON: Final = re.compile(r"ou_[0-9A-Za-z]{1,64}")
 MESSAGE: Final = re.compile(r"om_[0-9A-Za-z_-]{1,96}")
 WHOLE_TEXT: Final = "message.txt"
 NOTHING: Final = "…"
-"""In place of nothing: Feishu takes no card without an element, and no blank label."""
+"""Placeholder: Feishu accepts neither a card without elements nor a blank label."""
 
 _STYLES: Final = {"primary": "primary", "success": "primary", "danger": "danger"}
 _COLOURS: Final[Mapping[Tone, str]] = {
@@ -39,8 +39,8 @@ _NO_TEXT: Final = re.compile("[\ud800-\udfff\x00-\x08\x0b-\x1f]")
 
 
 def cards_of(message: Message) -> tuple[list[Message], tuple[Picture, ...]]:
-    """The message as those that each fit into one card, and the files that follow. Picture, menu and buttons stay with
-    the first, the footer with the last.
+    """Split the message into parts that fit into one card each, and the files that follow. Picture, menu and buttons
+    stay with the first, the footer with the last.
     """
     kept = tuple(file for file in message.files if 0 < len(file.data) <= limits.FILE_BYTES)
     lost = [file.name for file in message.files if file not in kept]
@@ -59,10 +59,9 @@ def cards_of(message: Message) -> tuple[list[Message], tuple[Picture, ...]]:
 
 
 def card_of(message: Message, place: Address, image: str) -> str:
-    """One card as JSON; what is too long for it is cut. `image` is the key of its uploaded picture, "" for none.
+    """Return one card as JSON; excess text is cut. `image` is the key of the uploaded picture, "" for none.
 
-    A press tells only the chat and the message that it was in: the card says what else belongs to its place, the thread
-    or the person whose private chat it is.
+    A press only reports its chat and message, so the card also stores its thread, or the person of a private chat.
     """
     at = place.thread or (place.chat if PERSON.fullmatch(place.chat) else "")
     elements: list[dict[str, Any]] = []
@@ -97,7 +96,7 @@ def card_of(message: Message, place: Address, image: str) -> str:
 
 
 def text_of(content: str) -> dict[str, Any]:
-    """An element with this text."""
+    """Return a card element with this text."""
     return {"tag": "div", "text": _text(content)}
 
 
@@ -115,7 +114,7 @@ def _button(button: Button, at: str) -> dict[str, Any]:
 
 
 def _plain(text: str) -> str:
-    """The text without what is none, and without the lines that open and close a block of code."""
+    """Remove characters that cannot be sent, and the lines that open and close a code block."""
     return _FENCED.sub(r"\1", _NO_TEXT.sub("\ufffd", text)).strip("\n")
 
 
@@ -125,7 +124,7 @@ def _short(text: str, most: int) -> str:
 
 
 def _pieces(text: str) -> list[str]:
-    """The text in pieces of at most TEXT characters, broken between lines, else between words, where possible."""
+    """Split the text into pieces of at most TEXT characters, between lines or else words if possible."""
     pieces, half = [], limits.TEXT // 2
     while len(text) > limits.TEXT:
         ends = (text.rfind(mark, half, limits.TEXT) + 1 for mark in "\n ")

@@ -1,4 +1,4 @@
-"""Feishu as a chat: the connection's life, and the border that the outbox uses."""
+"""The Feishu chat: keeps the connection open and implements what the outbox needs."""
 
 from __future__ import annotations
 
@@ -28,15 +28,15 @@ logger = logging.getLogger(__name__)
 
 
 async def _nothing(_place: Address) -> None:
-    """For who does not want to know."""
+    """Ignore a lost place."""
 
 
 class FeishuChat(Connection[Api]):
-    """The app's bot on Feishu or Lark; implements `bot.domain.chat.Chat`.
+    """The bot of a Feishu or Lark app, as a chat (`bot.domain.chat.Chat`).
 
-    `root` is where the API is, such as "https://open.feishu.cn". `tenants` are companies whose people are heard beside
-    those of the one where the app is. `locale` is what people read there who have set nothing, as Feishu does not tell
-    it. `welcome` says whose attached files are fetched; `lost` is told of places where nobody can be reached any more.
+    `root` is the address of the API, such as "https://open.feishu.cn". `tenants` are companies whose people are heard
+    in addition to the app's own. `locale` is used for people who have set none, because Feishu does not report it.
+    `welcome` decides whose attached files are downloaded; `lost` is called for places that can no longer be reached.
     """
 
     platform = PLATFORM
@@ -74,7 +74,7 @@ class FeishuChat(Connection[Api]):
         return self._connected()
 
     async def open_place(self, origin: Address, anchor: str | None, title: str) -> Address:
-        """A thread on `anchor`, or on a new message with the title: it begins with the first reply in it. In a private
+        """Open a thread on `anchor`, or on a new message with the title; it begins with the first reply. In a private
         chat the first message replies to `anchor` instead.
         """
         if origin.thread:
@@ -93,7 +93,7 @@ class FeishuChat(Connection[Api]):
         return await self._sender.private(origin, person)
 
     async def close_place(self, place: Address) -> None:
-        """Threads of Feishu stay open."""
+        """Do nothing, because Feishu's threads cannot be closed."""
 
     async def send(self, place: Address, message: Message, *, nonce: str, turn: Turn = at_once) -> MessageRef:
         """Send a new message and return the reference of its first part."""
@@ -139,7 +139,7 @@ class FeishuChat(Connection[Api]):
                 await events.close()
 
     async def _log_in(self, api: Api) -> App:
-        """Who the bot is, again and again while Feishu is away. Raises ChatError when the app is refused."""
+        """Return the bot's identity, retrying while Feishu is unreachable. Raises ChatError if the app is refused."""
         pause = self._times.first_retry
         while True:
             try:

@@ -1,4 +1,4 @@
-"""The long connection: a WebSocket that we open, over which Feishu brings events and takes their answers."""
+"""The long connection to Feishu: an outgoing WebSocket that delivers events and takes the answers to them."""
 
 from __future__ import annotations
 
@@ -26,17 +26,17 @@ from devices.recent import Recent
 logger = logging.getLogger(__name__)
 
 Handle = Callable[[bytes], Awaitable[dict[str, Any] | None]]
-"""Takes an event as JSON and returns its answer, None for one without words, within `Times.answer`. Raises NotAccepted
-for one that has to come again.
+"""Handles an event in JSON within `Times.answer` and returns the content of its answer, or None. Raises NotAccepted if
+Feishu must deliver the event again.
 """
 
 _OPEN_SECONDS: Final = 20.0
 _CLOSE_SECONDS: Final = 2.0
-"""How long opening and closing may take; ours."""
+"""Seconds that opening and closing may take; our choice."""
 
 
 class LongConnection:
-    """Keeps one connection, and hands each event on once it is whole. Events begin in their order."""
+    """Keeps one connection open and passes on each complete event; handling begins in the order of arrival."""
 
     def __init__(self, api: Api, handle: Handle, times: Times) -> None:
         self._api = api
@@ -48,7 +48,7 @@ class LongConnection:
         self.connected = False
 
     async def run(self) -> None:
-        """Stay connected until cancelled. Waits out an unreachable Feishu; raises Unusable."""
+        """Stay connected until cancelled, waiting while Feishu is unreachable. Raises Unusable."""
         pause = self._times.first_retry
         try:
             while True:
@@ -60,7 +60,7 @@ class LongConnection:
                 except Unusable:
                     raise
                 except aiohttp.WSServerHandshakeError as refused:
-                    # Its own text names the address, which holds a ticket.
+                    # The error's own text contains the address with a ticket.
                     told = "" if refused.headers is None else refused.headers.get("Handshake-Msg", "")
                     why = f"refused with status {refused.status}: {told[:200]!r}"
                 except (ChatError, FloodWait, aiohttp.ClientError, OSError, TimeoutError, ValueError) as away:
@@ -78,7 +78,7 @@ class LongConnection:
                 await asyncio.wait(working, timeout=_CLOSE_SECONDS)
 
     async def _once(self) -> bool:
-        """One connection to its end. Whether Feishu has said anything over it."""
+        """Run one connection to its end; return whether anything was received."""
         found = await self._api.endpoint()
         address = str(found.get("URL", ""))
         secure = self._api.root.startswith("https://")
@@ -139,8 +139,8 @@ class LongConnection:
         await asyncio.wait({task}, timeout=limits.ORDER_SECONDS)
 
     async def _answer(self, frame: Frame, payload: bytes, socket: aiohttp.ClientWebSocketResponse) -> None:
-        """Answered once it has begun: until then Feishu would deliver it again, also what fails each time. What was not
-        accepted is not answered, so that it comes again.
+        """Handle an event and acknowledge it even if that fails, because Feishu would deliver it again and again. An
+        event that was not accepted is not acknowledged, so that Feishu delivers it again.
         """
         found = None
         try:
@@ -162,7 +162,7 @@ class LongConnection:
             logger.debug("The long connection ended before a frame was sent.")
 
     def _whole(self, frame: Frame) -> bytes | None:
-        """The event, None while parts of it are missing. Raises ValueError."""
+        """Return the complete event, None while parts are missing. Raises ValueError."""
         number, total = int(frame.headers.get("seq", "0")), int(frame.headers.get("sum", "1"))
         if total <= 1:
             return frame.payload
@@ -178,7 +178,7 @@ class LongConnection:
         return b"".join(parts[one] for one in range(total))
 
     def _configure(self, told: object) -> None:
-        """Take the pause between pings that Feishu names; the pauses between attempts are ours, and grow."""
+        """Adopt Feishu's ping interval; the pauses between attempts to connect are our own."""
         pause = told.get("PingInterval") if isinstance(told, dict) else None
         if isinstance(pause, int | float) and pause > 0:
             self._ping = min(float(pause), limits.PING_SECONDS)

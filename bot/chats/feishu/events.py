@@ -1,4 +1,4 @@
-"""What Feishu delivers, as it is written: events, messages and their contents, checked at the edge."""
+"""The form of Feishu's events, messages and their contents, validated on arrival."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from bot.domain.address import on_one_line
 Text = Annotated[str, BeforeValidator(lambda value: "" if value is None else value)]
 """A text that may be null."""
 Id = Annotated[Text, Field(pattern=r"^[0-9A-Za-z_@.=-]{0,128}$")]
-"""An id, which stands in the addresses of calls; "" for none."""
+"""An id that is used in the addresses of calls; "" for none."""
 
 
 class Read(BaseModel):
-    """Of everything that is read, what is not known here is left out."""
+    """The base of all models in this module; unknown fields are ignored."""
 
     model_config = ConfigDict(extra="ignore", frozen=True)
 
@@ -35,18 +35,18 @@ class Header(Read):
 
     @property
     def written(self) -> float:
-        """Unix seconds."""
+        """When the event happened, in Unix seconds."""
         return self.create_time / (1e6 if self.create_time > 10**14 else 1e3)
 
 
 class Ids(Read):
-    """Of all ids of a person the one that this app sees."""
+    """The ids of a person, reduced to the one that is specific to this app."""
 
     open_id: Id = ""
 
 
 class Mention(Read):
-    """Who is meant by a key such as "@_user_1" in a text."""
+    """The person meant by a key such as "@_user_1" in a text."""
 
     key: Text = ""
     id: Ids = Ids()
@@ -54,7 +54,7 @@ class Mention(Read):
 
 
 class SenderOf(Read):
-    """Who wrote a message: a user, or an app such as ourselves."""
+    """The sender of a message: a person, or an app such as ours."""
 
     sender_id: Ids = Ids()
     sender_type: Text = ""
@@ -62,7 +62,7 @@ class SenderOf(Read):
 
 
 class MessageOf(Read):
-    """A message as an event brings it. In a thread `thread_id` is set, and `root_id` is what it was begun on."""
+    """A message in an event. In a thread `thread_id` is set, and `root_id` is the message on which it began."""
 
     message_id: Annotated[Id, Field(min_length=1)]
     root_id: Id = ""
@@ -77,34 +77,34 @@ class MessageOf(Read):
 
 
 class MessageEvent(Read):
-    """im.message.receive_v1."""
+    """The event of a new message (im.message.receive_v1)."""
 
     sender: SenderOf
     message: MessageOf
 
 
 class Operator(Ids):
-    """Who pressed."""
+    """The person who pressed a button."""
 
     tenant_key: Id = ""
 
 
 class Pressed(Read):
-    """What was pressed: a button with its value, or the choice of a menu."""
+    """What was pressed: a button with its value, or the chosen menu item."""
 
     value: Mapping[str, Any] | None = None
     option: Text = ""
 
 
 class CardContext(Read):
-    """Where the pressed card is."""
+    """The message and chat of the pressed card."""
 
     open_message_id: Annotated[Id, Field(min_length=1)]
     open_chat_id: Annotated[Id, Field(min_length=1)]
 
 
 class CardEvent(Read):
-    """card.action.trigger."""
+    """The event of a press on a card (card.action.trigger)."""
 
     operator: Operator
     action: Pressed
@@ -112,21 +112,21 @@ class CardEvent(Read):
 
 
 class ChatEvent(Read):
-    """The bot was taken out of a chat, or the chat was disbanded."""
+    """The event that the bot was removed from a chat, or the chat was dissolved."""
 
     chat_id: Annotated[Id, Field(min_length=1)]
 
 
 class Fetched(Read):
-    """A message as it is asked for."""
+    """A message as the API returns it."""
 
     class Body(Read):
-        """Its content, as in an event."""
+        """The content of the message, as in an event."""
 
         content: Text = ""
 
     class By(Read):
-        """Its sender; of an app the app's id."""
+        """The sender of the message; for an app, the app's id."""
 
         id: Id = ""
         sender_type: Text = ""
@@ -134,19 +134,19 @@ class Fetched(Read):
     message_id: Id = ""
     msg_type: Text = ""
     upper_message_id: Id = ""
-    """Of one that is forwarded in a bundle: the bundle."""
+    """For a message in a forwarded bundle: the bundle."""
     sender: By = By()
     body: Body = Body()
 
     @property
     def content(self) -> Content:
-        """What it says and carries."""
+        """The text and files of the message."""
         return content_of(self.msg_type, self.body.content)
 
 
 @dataclass(frozen=True, slots=True)
 class FileKey:
-    """A file of a message, by the key under which it is fetched from there."""
+    """A file of a message, with the key by which it can be downloaded."""
 
     key: str
     name: str
@@ -155,7 +155,7 @@ class FileKey:
 
 @dataclass(frozen=True, slots=True)
 class Content:
-    """What a message says and carries. `spoken` are the seconds of a voice message, 0 for any other."""
+    """The text and files of a message. `spoken` is the length of a voice message in seconds, 0 for any other."""
 
     text: str = ""
     files: tuple[FileKey, ...] = ()
@@ -166,7 +166,7 @@ _KEY: Final = re.compile(r"[\w-]{1,256}")
 
 
 def content_of(kind: str, content: str) -> Content:
-    """The content of a message of this type; nothing of one that has neither words nor files."""
+    """Parse the content of a message of this type; empty if it has neither text nor files."""
     try:
         told = json.loads(content)
     except (ValueError, RecursionError):
@@ -193,7 +193,7 @@ def content_of(kind: str, content: str) -> Content:
 
 
 def _post(told: Mapping[str, Any]) -> Content:
-    """A text with pictures in it, paragraph by paragraph."""
+    """Parse rich text with pictures, paragraph by paragraph."""
     lines, files = [_str(told.get("title"))], list[FileKey]()
     for paragraph in _list(told.get("content")):
         parts = [part for part in _list(paragraph) if isinstance(part, dict)]
@@ -209,7 +209,7 @@ def _post(told: Mapping[str, Any]) -> Content:
 def _words(part: Mapping[str, Any]) -> str:
     match part.get("tag"):
         case "at":
-            return _str(part.get("user_id"))  # the key of a mention, as in a text
+            return _str(part.get("user_id"))  # the key of a mention, as in a plain text
         case "a":
             return f"{_str(part.get('text'))} {_str(part.get('href'))}".strip()
         case "text" | "md" | "code_block":

@@ -1,7 +1,7 @@
-"""Frames of the long connection: a Protocol Buffers message around each event and around its answer.
+"""Encodes frames of the long connection: a Protocol Buffers message around each event and each answer.
 
-The fields are those of the official client (larksuite/oapi-sdk-python, lark_oapi/ws/pb/pbbp2.proto, MIT). The client
-itself is not used: it takes seconds and 160 MB to import, calls without a time limit, blocks and never ends.
+The fields are those of the official client (larksuite/oapi-sdk-python, lark_oapi/ws/pb/pbbp2.proto, MIT). That client
+is not used: it takes seconds and 160 MB to import, has no time limits, blocks and never ends.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from google.protobuf.message import DecodeError, EncodeError
 
 
 class Method(IntEnum):
-    """What a frame is for."""
+    """The purpose of a frame."""
 
     CONTROL = 0
-    """Pings, and their answers with how to keep the connection."""
+    """Pings, and their answers with the connection's settings."""
     DATA = 1
     """An event, or the answer to one."""
 
@@ -58,7 +58,7 @@ _Wire: Final = _frame_class()
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """One frame. What a header is for stands in the official client's `lark_oapi/ws/const.py`."""
+    """One frame. The official client's `lark_oapi/ws/const.py` documents the headers."""
 
     method: Method
     service: int = 0
@@ -69,7 +69,7 @@ class Frame:
 
     @classmethod
     def parse(cls, data: bytes) -> Frame:
-        """The frame of these bytes. Raises ValueError for what is none."""
+        """Decode a frame. Raises ValueError if the bytes are not one."""
         wire = _Wire()
         try:
             wire.ParseFromString(data)
@@ -80,7 +80,7 @@ class Frame:
         return cls(method, wire.service, headers, wire.payload, wire.SeqID, wire.LogID)
 
     def serialize(self) -> bytes:
-        """The bytes of the frame. Raises ValueError for numbers that have no room in one."""
+        """Encode the frame. Raises ValueError for numbers that do not fit."""
         try:
             wire = _Wire(SeqID=self.sequence, LogID=self.log, service=self.service, method=int(self.method))
             for key, value in self.headers.items():

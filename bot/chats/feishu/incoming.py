@@ -1,4 +1,4 @@
-"""Events from people as what the intake takes, each once, and the answers to them in place."""
+"""Passes each event from people to the intake once, and answers in place."""
 
 from __future__ import annotations
 
@@ -44,34 +44,34 @@ logger = logging.getLogger(__name__)
 
 
 class Envelope(Read):
-    """An event of schema 2.0."""
+    """An event of schema 2.0, with its content still unparsed."""
 
     header: Header
     event: Any = None
 
 
 ROOT: Final = "opengui"
-"""`/opengui do …` says the same as `/do …`."""
+"""`/opengui do …` means the same as `/do …`."""
 _REMEMBERED: Final = 2048
-"""Events that are recognised when they come again, and people whose names are known; ours."""
+"""Events and people that are remembered, to recognise repeats and know names; our choice."""
 _COMMAND: Final = re.compile(r"/(?P<name>\w+)(?:\s+(?P<rest>.*))?$", re.DOTALL)
 _KEY: Final = re.compile(r"@_user_\d+|@_all\b")
 
 
 @dataclass(frozen=True, slots=True)
 class App:
-    """The app that events are for: its id, how its bot is called and known, and what language people read there."""
+    """The app that receives the events: its id, its bot's id and name, and the language of its people."""
 
     id: str
     bot: str
     name: str
     locale: str
     tenants: frozenset[str] = frozenset()
-    """Tenants from which people are heard beside the one that the app is installed in."""
+    """Tenants whose people are heard, besides the one in which the app is installed."""
 
 
 class Events:
-    """Takes events as JSON. `welcome` says whose files are fetched; `lost` is told of chats that are over."""
+    """Handles events in JSON. `welcome` decides whose files are downloaded; `lost` is called for chats that ended."""
 
     def __init__(
         self,
@@ -102,8 +102,8 @@ class Events:
         self._working: set[asyncio.Task[Any]] = set()
 
     async def take(self, payload: bytes) -> dict[str, Any] | None:
-        """Begin with an event. Its answer comes within `Times.answer`: a notice for a press, else None. Raises
-        NotAccepted for a message that has to come again, as the record does not answer.
+        """Begin to handle an event. Within `Times.answer`, return the answer: a notice for a press, otherwise None.
+        Raises NotAccepted if Feishu must deliver the event again because the record does not answer.
         """
         try:
             event = Envelope.model_validate_json(payload)
@@ -124,7 +124,7 @@ class Events:
         return None
 
     async def close(self) -> None:
-        """End what is still being done."""
+        """Cancel the work in progress."""
         working = set(self._working)
         for task in working:
             task.cancel()
@@ -159,11 +159,11 @@ class Events:
         return True
 
     def _hears(self, tenant: str, header: Header) -> bool:
-        """Whether people of this tenant are heard: those of other companies in a shared chat are not by themselves."""
+        """Whether people of this tenant are heard; by default, those of other companies in a shared chat are not."""
         return bool(tenant) and (tenant == header.tenant_key or tenant in self._app.tenants)
 
     async def _message(self, event: MessageEvent, header: Header) -> None:
-        """Pass a person's message on. Apps and other companies are ignored. Raises NotAccepted."""
+        """Pass on a person's message. Apps and other companies are ignored. Raises NotAccepted."""
         said, sender = event.message, event.sender
         person_id = sender.sender_id.open_id
         if sender.sender_type != "user" or not person_id or not self._hears(sender.tenant_key, header):
@@ -178,7 +178,7 @@ class Events:
         welcome = self._welcome(person, place)
         foreign, command, text, lost = None, None, content.text, ""
         if said.message_type == "merge_forward":
-            # Only bundles tell that they are forwarded: of a single message Feishu makes one of the sender's own.
+            # Only bundles are marked as forwarded: Feishu presents a single forwarded message as the sender's own.
             foreign = ForeignText()
             inner = await self._messages(said.message_id) if welcome else ()
             if inner is None and private:
@@ -225,10 +225,10 @@ class Events:
         await answer(Below(self._sender, person), own, reply, lost)
 
     def _command(self, text: str, event: MessageEvent, *, private: bool) -> tuple[str | None, str]:
-        """The command, None where there is none, and the text without the mention of the bot at its beginning.
+        """Return the command, None if there is none, and the text without a mention of the bot at its start.
 
-        In groups people have to mention the bot to be heard, also to answer: behind a mention, in a thread or a reply,
-        only what begins with a command's name is one.
+        In groups people must mention the bot to be heard, even to answer. So in a thread or a reply, text after a
+        mention is only a command if it begins with a command's name.
         """
         known: Mapping[str, str] = {
             one.key: "" if one.id.open_id == self._app.bot else f"@{on_one_line(one.name)}"
@@ -256,14 +256,14 @@ class Events:
             command = text
         else:
             return None, plain
-        # A task is told names; what is about people takes their ids.
+        # A task gets people's names, commands about people get their ids.
         return _KEY.sub(lambda key: (known if orders_work(command) else ids).get(key[0], key[0]), command), plain
 
     async def _above(
         self, event: MessageEvent, place: Place, *, welcome: bool, orders: bool
     ) -> tuple[MessageRef | None, list[tuple[str, FileKey]] | None]:
-        """The message that this one answers, and its files where they are wanted, None where they cannot be looked at.
-        In a thread every message answers its root; that counts only where the root is the bot's.
+        """Return the message that this one answers, and its files if they are wanted (None: it cannot be read). In a
+        thread every message answers the root, which counts only if the root is the bot's.
         """
         said, own, ref = event.message, self._sender.own, None
         parent = said.parent_id
@@ -285,7 +285,7 @@ class Events:
         return ref, [(parent, one) for above in found[:1] for one in above.content.files]
 
     async def _messages(self, message: str) -> list[Fetched] | None:
-        """A message and what it bundles; None where the bot cannot read it."""
+        """Fetch a message and those that it bundles; None if the bot cannot read it."""
         try:
             async with refusals("read"):
                 answer = await self._api.call("GET", f"im/v1/messages/{message}")
@@ -311,8 +311,8 @@ class Events:
         return Download(file.name, 0, read)
 
     async def _press(self, event: CardEvent, header: Header) -> dict[str, Any] | None:
-        """Ask the intake; without words when that takes long. The result is told below the message then, unless the
-        message itself tells it.
+        """Pass a press to the intake and return its notice, or None if that takes long. The result is then sent below
+        the message, unless the message itself shows it.
         """
         who, value = event.operator, event.action.value or {}
         data = event.action.option or str(value.get("data", ""))
@@ -331,7 +331,7 @@ class Events:
             person = await self._person(who.open_id)
             return await self._intake.press(Press(person, place, header.event_id, data, ref, stale))
 
-        asked = asyncio.create_task(ask())  # the name counts as well: all of it has to be in time
+        asked = asyncio.create_task(ask())  # includes looking up the name, because all of it must be in time
         self._working.add(asked)
         asked.add_done_callback(self._working.discard)
         await asyncio.wait({asked}, timeout=self._times.answer)
@@ -352,7 +352,7 @@ class Events:
             await Below(self._sender, person).tell(ref, said, f"press:{event}", reply.turn)
 
     async def _change(self, ref: MessageRef, reply: Reply) -> bool:
-        """Let the pressed message read as the reply says. False when it stays as it is."""
+        """Update the pressed message as the reply says. False if it is unchanged."""
         try:
             if reply.shown is not None:
                 await self._sender.edit(ref, reply.shown, turn=reply.change_turn)
@@ -374,7 +374,7 @@ class Events:
 
 
 class People:
-    """What people are called: events do not tell. Without the right to read that, people go by their ids."""
+    """Looks up people's names, which events do not contain. Without that permission people are known by their ids."""
 
     def __init__(self, api: Api, clock: Callable[[], float] = time.monotonic) -> None:
         self._api, self._clock = api, clock
@@ -382,7 +382,7 @@ class People:
         self._not_before = 0.0
 
     async def name(self, person: str) -> str:
-        """The name, "" where it cannot be read or takes long."""
+        """Return the name, "" if it cannot be read or takes too long."""
         if person not in self._names and self._clock() >= self._not_before:
             try:
                 async with asyncio.timeout(limits.NAME_SECONDS):
@@ -403,7 +403,7 @@ class People:
 
 
 def _forwarded(bundle: Sequence[Fetched]) -> tuple[Content, str]:
-    """The words of all messages of a bundle, and a sentence for each file: none can be fetched from there."""
+    """Return the text of all messages in a bundle, and a sentence for each file, because none can be downloaded."""
     inner = [one.content for one in bundle if one.upper_message_id]
     lost = [say("chats.file_lost", name=file.name, platform="Feishu") for one in inner for file in one.files]
     return Content("\n".join(filter(None, (one.text for one in inner)))), "\n".join(lost)

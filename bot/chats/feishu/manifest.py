@@ -1,4 +1,4 @@
-"""Feishu and Lark as a platform: the settings, how it is set up and looked at, and how it is started."""
+"""Registers Feishu and Lark as a platform: the settings, setup, checks and start."""
 
 from __future__ import annotations
 
@@ -34,17 +34,17 @@ SCOPES: Final[Mapping[str, frozenset[str]]] = {
     "im:message:readonly": frozenset({"im:message", "im:message.history:readonly"}),
     "im:resource": frozenset(),
 }
-"""What the app needs, each with others that give the same."""
+"""Scopes that the app needs, each with others that include it."""
 EVENT: Final = "im.message.receive_v1"
 CALLBACK: Final = "card.action.trigger"
-"""What has to be subscribed: without the first nothing is heard, without the second no button works."""
+"""Required subscriptions: without the first no message arrives, without the second no button works."""
 
-# Every service reads these: counted, the \w of pydantic's engine, which is that of Unicode, takes megabytes.
+# Every service loads these: with a repetition count, pydantic's Unicode \w takes megabytes.
 Person = Annotated[str, Field(pattern=r"^ou_[0-9A-Za-z_]{1,64}$")]
 Group = Annotated[str, Field(pattern=r"^oc_[0-9A-Za-z_]{1,64}$")]
 Tenant = Annotated[str, Field(pattern=r"^[0-9A-Za-z_]{1,64}$")]
 People = Annotated[tuple[Person, ...], NoDecode, BeforeValidator(listed)]
-"""Open ids."""
+"""Open ids of people."""
 Groups = Annotated[tuple[Group, ...], NoDecode, BeforeValidator(listed)]
 Tenants = Annotated[tuple[Tenant, ...], NoDecode, BeforeValidator(listed)]
 Domain = Annotated[
@@ -53,7 +53,7 @@ Domain = Annotated[
 
 
 class FeishuSettings(Settings):
-    """What can be set of Feishu."""
+    """The settings of Feishu."""
 
     EXPECTED: ClassVar[Mapping[str, str]] = {
         "feishu_app_id": "feishu_id",
@@ -74,7 +74,7 @@ class FeishuSettings(Settings):
 
     @property
     def feishu_root(self) -> str:
-        """Where the API is."""
+        """The address of the API."""
         domain = self.feishu_domain.rstrip("/")
         return domain if "://" in domain else f"https://open.{domain}"
 
@@ -123,7 +123,7 @@ async def _check(settings: FeishuSettings) -> list[Finding]:
 
 
 async def _scopes(api: Api, settings: FeishuSettings) -> list[Finding]:
-    """Which rights the app lacks."""
+    """Report the permissions that the app lacks."""
     found = (await api.call("GET", "application/v6/scopes")).get("data") or {}
     granted = {str(one.get("scope_name")) for one in found.get("scopes") or () if one.get("grant_status") == GRANTED}
     lacking = [name for name, others in SCOPES.items() if not granted & {name, *others}]
@@ -133,7 +133,7 @@ async def _scopes(api: Api, settings: FeishuSettings) -> list[Finding]:
 
 
 async def _subscribed(api: Api, settings: FeishuSettings) -> list[Finding]:
-    """Whether events and buttons come, as far as the app may look at itself."""
+    """Report missing subscriptions for events and buttons, as far as the app can read them."""
     from bot.chats.feishu.api import Refused  # noqa: PLC0415 - as above
 
     try:

@@ -1,4 +1,4 @@
-"""What goes out: new cards, changed cards, files, reactions; and what is taken back."""
+"""Sends cards, edits, files and reactions, and recalls messages."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ from devices.recent import Recent
 logger = logging.getLogger(__name__)
 
 Online = Callable[[], Awaitable[Api]]
-"""Gives the API once the app is logged in; raises ChatError when that takes too long."""
+"""Returns the API once the app is logged in; raises ChatError if that takes too long."""
 
 _SEEN_EMOJI: Final = "OnIt"
-"""The reaction that stands for "seen" (Emoji list); Feishu has no eyes."""
+"""The reaction used for "seen" (Emoji list), because Feishu has no eyes."""
 _REMEMBERED: Final = 256
 
 
@@ -40,24 +40,24 @@ async def refusals(doing: str) -> AsyncIterator[None]:
 
 
 class Sender:
-    """Sends and edits. Raises FloodWait, ChatGone or ChatError."""
+    """Sends and edits Feishu messages. Raises FloodWait, ChatGone or ChatError."""
 
     def __init__(self, online: Online) -> None:
         self._online = online
         self._images: Recent[bytes, str] = Recent(_REMEMBERED)
         """Keys of uploaded pictures, by the digest of their bytes."""
         self._reads: Recent[str, str] = Recent(_REMEMBERED)
-        """What cards read since their last change."""
+        """The current content of cards."""
         self._anchors: Recent[Address, str] = Recent(_REMEMBERED)
         self.own: Recent[str, None] = Recent(4 * _REMEMBERED)
-        """Messages that were sent."""
+        """Messages that the bot has sent."""
 
     def anchor(self, place: Address, message: str) -> None:
-        """The next message to `place` that replies to nothing replies to this one."""
+        """Make the next message to `place` that is not a reply answer this message."""
         self._anchors[place] = message
 
     async def send(self, place: Address, message: Message, *, nonce: str, turn: Turn = at_once) -> MessageRef:
-        """Send all parts. One that came through before is not shown twice: each has a name made from `nonce`."""
+        """Send all parts. A repeated part does not appear twice, because each has an id made from `nonce`."""
         api = await self._online()
         cards, files = cards_of(message)
         reply_to = self._anchors.get(place, "") if message.reply_to is None else _here(message.reply_to, place)
@@ -79,7 +79,7 @@ class Sender:
         return MessageRef(place, first)
 
     async def edit(self, ref: MessageRef, message: Message, *, turn: Turn = at_once) -> None:
-        """Replace the whole card. Too much text is cut, because an edit cannot become two messages."""
+        """Replace the whole card. Excess text is cut, because an edit cannot become two messages."""
         api, picture = await self._online(), message.picture
         if picture is not None and len(picture.data) > limits.IMAGE_BYTES:
             picture = None
@@ -88,8 +88,8 @@ class Sender:
         await self._change(api, ref, content, turn)
 
     async def without_buttons(self, ref: MessageRef, *, turn: Turn = at_once) -> None:
-        """Take menu and buttons away and leave the rest as it is. Raises ChatError for a card of an earlier process:
-        Feishu does not tell what a card was made of.
+        """Remove menu and buttons of a card. Raises ChatError for a card of an earlier process, because Feishu does not
+        reveal a card's content.
         """
         api, known = await self._online(), self._reads.get(ref.message)
         if known is None:
@@ -107,7 +107,7 @@ class Sender:
         self._reads[ref.message] = content
 
     async def delete(self, ref: MessageRef) -> None:
-        """Recall a message; one that is gone already is success."""
+        """Recall a message; does nothing if it is already gone."""
         api = await self._online()
         async with refusals("delete"):
             try:
@@ -117,7 +117,7 @@ class Sender:
                     raise
 
     async def react(self, ref: MessageRef) -> None:
-        """Show on a person's message that it was seen, where the bot may; the card that follows tells the rest."""
+        """React to a person's message to show that it was seen, if the bot may."""
         api = await self._online()
         try:
             async with refusals("react"):
@@ -127,12 +127,12 @@ class Sender:
             logger.info("A message keeps without a reaction: %s", refused)
 
     async def private(self, place: Address, person: Person) -> Address:
-        """The private chat with a person, which has their own id."""
+        """Return the private chat with a person, which has the person's id."""
         return Address(PLATFORM, place.account, person.id)
 
     async def _post(self, api: Api, place: Address, kind: str, content: str, uuid: str, reply_to: str) -> str:
-        """One message, as a reply to `reply_to` or in its thread. What is said in a thread never goes to the whole chat
-        instead: without its root the thread is gone.
+        """Send one message, as a reply to `reply_to` or in its thread. A message for a thread is never sent to the
+        whole chat instead: if its root is gone, so is the thread.
         """
         body: dict[str, Any] = {"msg_type": kind, "content": content, "uuid": uuid}
         for target in dict.fromkeys(filter(None, (reply_to, place.thread))):
@@ -152,7 +152,7 @@ class Sender:
         return sent
 
     async def _image(self, api: Api, picture: Picture | None) -> str:
-        """The key of a picture, which is uploaded once."""
+        """Return the key of a picture, which is uploaded only once."""
         if picture is None:
             return ""
         digest = blake2s(picture.data).digest()
@@ -163,8 +163,8 @@ class Sender:
         return key
 
     async def _upload(self, api: Api, file: Picture) -> tuple[str, str]:
-        """The kind and the content of a message with this file. Moving pictures are shown; of all else each byte and
-        the name count.
+        """Upload a file and return the kind and content of a message with it. Animated pictures are sent as images;
+        other files keep every byte and their name.
         """
         if file.name.lower().endswith(".gif") and len(file.data) <= limits.IMAGE_BYTES:
             return "image", json.dumps({"image_key": await self._image(api, file)})
@@ -174,10 +174,12 @@ class Sender:
 
 
 def _here(ref: MessageRef, place: Address) -> str:
-    """The message to reply to; a reply cannot point into another chat."""
+    """Return the message to reply to; a reply cannot refer to another chat."""
     return ref.message if ref.address.chat == place.chat else ""
 
 
 def _uuid(nonce: str, part: int) -> str:
-    """What Feishu knows a sending by, for an hour; at most 50 characters (Send a message)."""
+    """Return the id by which Feishu recognises a repeated sending for an hour; at most 50 characters (Send a
+    message).
+    """
     return blake2s(f"{nonce}/{part}".encode(), digest_size=16).hexdigest()

@@ -1,1 +1,1 @@
-"""Slack: mentions, private messages and a slash command, a thread per task, over a connection that it dials itself."""
+"""The Slack adapter: mentions, private messages, a slash command and a thread per task, over an outgoing connection."""

@@ -1,4 +1,4 @@
-"""Slack as a chat: the connection's life, and the border that the outbox uses."""
+"""The Slack chat: keeps the connection open and implements what the outbox needs."""
 
 from __future__ import annotations
 
@@ -37,14 +37,14 @@ logger = logging.getLogger(__name__)
 
 FIRST_RETRY_SECONDS: Final = 1.0
 LAST_RETRY_SECONDS: Final = 60.0
-"""Pauses between attempts while Slack cannot be reached; ours."""
+"""Pauses between attempts while Slack is unreachable; our choice."""
 
 _SILENT: Final = logging.getLogger(f"{__name__}.library")
-"""For the library's connection: it logs messages with their texts, which may be secrets, and addresses with tickets."""
+"""Silent logger for the library's connection, which would log message texts and addresses with tickets."""
 _SILENT.setLevel(logging.CRITICAL)
 
 _LOOK_SECONDS: Final = 0.5
-"""How often is looked whether the connection is there: the library tells only of orderly ends; ours."""
+"""Seconds between checks of the connection, because the library reports only orderly ends; our choice."""
 
 _REFUSED: Final = (
     "Slack does not accept {token} ({code}), so Slack is off. Copy the token again from the page {page} of the app at "
@@ -53,46 +53,46 @@ _REFUSED: Final = (
 
 
 _EVENTS: Final = frozenset({"message", "app_mention"})
-"""Events that are asked for; a message that mentions the bot may come as both, with the same id."""
+"""Events that are handled. A message that mentions the bot may arrive as both, with the same id."""
 
 
 class _TokenRefused(ChatError):
-    """A token is not accepted, and will not be later."""
+    """Slack does not accept a token, and will not accept it later either."""
 
 
 _RENEWALS: Final = frozenset({"warning", "refresh_requested"})
-"""Reasons for which Slack will close a connection that works for some more seconds (Socket Mode, disconnect)."""
+"""Reasons for which Slack will close a connection that still works for some seconds (Socket Mode, disconnect)."""
 
 _LEAVE_SECONDS: Final = 30.0
-"""For how long a replaced connection is listened to when Slack does not close it; ours."""
+"""How long to listen on a replaced connection if Slack does not close it; our choice."""
 
 
 class _Socket(SocketModeClient):
-    """A connection that the library does not make anew: it would try the same address for ever."""
+    """A Socket Mode connection that does not reconnect, because the library would try the same address for ever."""
 
     leaving = False
-    """Whether Slack wants another one in its place."""
+    """Whether Slack wants this connection to be replaced."""
 
     @property
     def is_closed(self) -> bool:
-        """Whether nothing comes and goes over it."""
+        """Whether the connection can no longer be used."""
         return self.current_session is None or self.current_session.closed
 
     async def run_message_listeners(self, message: dict[str, Any], raw_message: str) -> None:
-        """Handle what Slack tells. A connection that still works is not closed before the next one is open."""
+        """Handle a message from Slack. A connection that still works is not closed before the next one is open."""
         if message.get("type") == "disconnect" and message.get("reason") in _RENEWALS:
             self.leaving = True
         else:
             await super().run_message_listeners(message, raw_message)
 
     async def connect_to_new_endpoint(self, force: bool = False) -> None:
-        """Slack has too many connections, or has switched this one off: it ends, and the chat makes the next one."""
+        """End the connection because Slack has too many or switched this one off; the chat opens the next one."""
         del force
         await self.disconnect()  # type: ignore[no-untyped-call] # as the library has it
 
     async def leave(self) -> None:
-        """Listen until Slack closes it, and end it once work has begun on all that it has brought: to close it from
-        here would drop what is on the way.
+        """Listen until Slack closes the connection, and close it once all received events are being handled; closing it
+        earlier would drop events in transit.
         """
         try:
             with contextlib.suppress(TimeoutError):
@@ -106,11 +106,11 @@ class _Socket(SocketModeClient):
 
 
 class SlackChat(Connection[AsyncWebClient]):
-    """The app's bot on Slack; implements `bot.domain.chat.Chat`.
+    """The bot of a Slack app, as a chat (`bot.domain.chat.Chat`).
 
-    `token` is the bot's, `app_token` that of the app, which opens connections and does nothing else. `teams` are the
-    workspaces whose people may be let in beside those of the bot's own. `welcome` says whose attached files are
-    fetched; without it everybody's are. `base_url` is the address of another Slack API, such as GovSlack's.
+    `token` is the bot's, `app_token` the app's, which only opens connections. `teams` are workspaces whose people may
+    be admitted in addition to those of the bot's own. `welcome` decides whose attached files are downloaded; by default
+    everybody's. `base_url` is the address of another Slack API, such as GovSlack's.
     """
 
     platform = PLATFORM
@@ -144,15 +144,17 @@ class SlackChat(Connection[AsyncWebClient]):
         self._messages = Messages(intake, self._sender, fetcher, people, welcome, language, clock)
         self._presses = Presses(intake, self._sender, people, language)
         self._account: Account | None = None
-        """Who the bot is, once it has logged in."""
+        """The bot's identity, once it has logged in."""
 
     @property
     def online(self) -> bool:
-        """Whether Slack can tell what people do. Messages go out without that connection, too."""
+        """Whether events from Slack can arrive; messages can also be sent without that connection."""
         return self._socket is not None and not self._socket.is_closed
 
     async def open_place(self, origin: Address, anchor: str | None, title: str) -> Address:
-        """A thread below `anchor`, or below a new message with the title; `origin` in private and in threads."""
+        """Open a thread below `anchor`, or below a new message with the title; in private or a thread, keep
+        `origin`.
+        """
         if not origin.guild or origin.thread:
             return origin
         if not anchor:
@@ -165,11 +167,11 @@ class SlackChat(Connection[AsyncWebClient]):
         return await self._sender.private(origin, person)
 
     async def close_place(self, place: Address) -> None:
-        """Threads stay open: Slack closes none."""
+        """Do nothing, because Slack cannot close threads."""
 
     async def send(self, place: Address, message: Message, *, nonce: str, turn: Turn = at_once) -> MessageRef:
-        """Send a new message and return the reference of its first part. Slack does not know nonces; one is used
-        only to go on after a part that was sent.
+        """Send a new message and return the reference of its first part. Slack ignores nonces; one only serves to
+        continue after a part that was sent.
         """
         return await self._sender.send(place, message, nonce=nonce, turn=turn)
 
@@ -178,7 +180,7 @@ class SlackChat(Connection[AsyncWebClient]):
         await self._sender.edit(ref, message, turn=turn)
 
     async def delete(self, ref: MessageRef) -> None:
-        """Raises ChatError: a bot cannot delete what people write."""
+        """Raise ChatError, because a Slack bot cannot delete people's messages."""
         del ref
         raise ChatError("Slack lets no bot delete what people write.")
 
@@ -240,10 +242,10 @@ class SlackChat(Connection[AsyncWebClient]):
         return socket
 
     async def _received(self, socket: AsyncBaseSocketModeClient, request: SocketModeRequest) -> None:
-        """Handle an envelope, and acknowledge it when that is done, or after two seconds: Slack delivers again what is
-        not acknowledged in three, and counts that as a failure of the app. What the process does not survive within
-        those two seconds is delivered again; of what takes longer, such as a large file, nothing is, unless the record
-        does not answer.
+        """Handle an envelope and acknowledge it when done, but after two seconds at the latest: Slack repeats what is
+        not acknowledged within three, and counts it as a failure of the app. If the process dies within those two
+        seconds, the envelope comes again; slower work, such as a large file, is lost. While the record does not
+        answer, nothing is acknowledged.
         """
         work = self._working.begin(self._handle(request))
         await asyncio.wait({work}, timeout=limits.ACKNOWLEDGE_SECONDS)
@@ -251,7 +253,7 @@ class SlackChat(Connection[AsyncWebClient]):
             logger.info("An envelope of Slack is not acknowledged, so that it comes again: the record does not answer.")
             return
         try:
-            # Over the connection that brought it, while there is one.
+            # On the connection that brought it, if that is still open.
             assert isinstance(socket, _Socket)
             over = self._socket if socket.is_closed and self._socket is not None else socket
             await over.send_socket_mode_response(SocketModeResponse(request.envelope_id))
@@ -281,7 +283,7 @@ class SlackChat(Connection[AsyncWebClient]):
 
 
 async def _accepted(call: Awaitable[AsyncSlackResponse], token: str, page: str) -> Mapping[str, Any]:
-    """The answer to a call that a token is tried with. Raises _TokenRefused."""
+    """Return the answer to a call that tests a token. Raises _TokenRefused."""
     try:
         told = (await call).data
     except SlackApiError as refused:

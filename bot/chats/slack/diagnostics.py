@@ -1,4 +1,4 @@
-"""A look at what the app may do, without staying connected: for `opengui doctor`, the setup and the console."""
+"""Checks the Slack app's rights without staying connected, for `opengui doctor`, the setup and the console."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ SCOPES: Final = (
     "reactions:write",
     "users:read",
 )
-"""What the bot's token has to be given; docs/slack.md says what each is for."""
+"""Scopes that the bot's token needs; docs/slack.md says what each is for."""
 
 
 async def findings(token: str, app_token: str, base_url: str, channels: Sequence[str]) -> list[Finding]:
-    """Whether both tokens are accepted, with all scopes, and the bot is in the channels of the list."""
+    """Check that both tokens are accepted, with all scopes, and that the bot is in the listed channels."""
     patience, tracing = aiohttp.ClientTimeout(PATIENCE_S), refusing_redirects()
     async with aiohttp.ClientSession(timeout=patience, trace_configs=[tracing]) as session:
         client = AsyncWebClient(token, base_url or API, session=session, retry_handlers=[])
@@ -57,7 +57,7 @@ async def findings(token: str, app_token: str, base_url: str, channels: Sequence
 
 
 async def _asked(call: Awaitable[AsyncSlackResponse]) -> AsyncSlackResponse | str:
-    """The answer, or why there is none: Slack's name of it, "" where Slack cannot be reached."""
+    """Return the answer, or why there is none: Slack's error code, or "" if Slack cannot be reached."""
     try:
         return await call
     except SlackApiError as refusal:

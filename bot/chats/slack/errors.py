@@ -1,4 +1,4 @@
-"""Slack's refusals as the errors that the outbox knows, each with a sentence for a person and no token."""
+"""Translates Slack's errors into those of the outbox, each with a sentence for a person and without tokens."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ REFUSED_TOKEN: Final = frozenset(
         "missing_scope",
     }
 )
-"""A token that will not be accepted later either (Web API, errors of auth.test and apps.connections.open)."""
+"""Errors of a token that will not be accepted later either (Web API, auth.test and apps.connections.open)."""
 
 _GONE: Final = {
     "channel_not_found": "the channel does not exist, or the bot is not in it",
@@ -54,15 +54,15 @@ _AS_IT_IS: Final = {
     "storage_limit_reached": "the workspace has no room for files",
     "file_upload_size_restricted": "the file is larger than the workspace allows",
 }
-"""Error codes and what they mean (Web API, errors of chat.postMessage, chat.update, conversations.open and files)."""
+"""Error codes and their meanings (Web API: chat.postMessage, chat.update, conversations.open and files)."""
 
 
 Refusal = SlackApiError | aiohttp.ClientResponseError
-"""Of a method of the Web API, or of an address that Slack named: those take uploads and answers to presses."""
+"""A refusal by a method of the Web API, or by an address from Slack for uploads or for answers to presses."""
 
 
 def code_of(refused: Refusal) -> str:
-    """Slack's name of what is wrong; the status where the answer is none of Slack's."""
+    """Return Slack's error code, or one made from the HTTP status if the answer has none."""
     if isinstance(refused, aiohttp.ClientResponseError):
         return f"status_{refused.status}"
     data = getattr(refused.response, "data", None)
@@ -72,7 +72,7 @@ def code_of(refused: Refusal) -> str:
 
 
 def is_flood(refused: Refusal) -> bool:
-    """Whether Slack asks for silence."""
+    """Whether Slack asks to send less."""
     return code_of(refused) in {"ratelimited", f"status_{HTTPStatus.TOO_MANY_REQUESTS}"}
 
 

@@ -1,5 +1,5 @@
-"""From a message in plain text to the blocks that Slack takes. Texts go as rich text, in which nothing is markup: no
-style, link or mention comes of what they hold.
+"""Converts a plain-text message to Slack blocks. Texts are sent as rich text, which has no markup, so they cannot
+produce styles, links or mentions.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from bot.texts import say
 Block = dict[str, Any]
 
 _ADDRESS: Final = re.compile(r"https?://(?:[a-z0-9-]+\.)+[a-z]{2,}(?::\d{1,5})?(?:/[^\s<>\"]*)?", re.IGNORECASE)
-"""Addresses that Slack takes for links; others stay text, because Slack refuses the whole message for a wrong one."""
+"""Addresses that Slack accepts as links. Others stay text, or Slack would refuse the whole message."""
 _ADDRESS_END: Final = ".,:;!?'\")"
-"""What follows an address more often than it belongs to it."""
+"""Characters at the end that rarely belong to an address."""
 _STYLES: Final = {"primary": "primary", "success": "primary", "danger": "danger"}
 _SURROGATE: Final = re.compile("[\ud800-\udfff\0]")
-"""Halves of signs, and the sign that ends texts in C: none of them can be sent."""
+"""Unpaired surrogates and NUL, which cannot be sent."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,13 +31,13 @@ class Draft:
     """One Slack message. `picture` is placed between text and footer once it has been uploaded."""
 
     text: str
-    """What is shown where blocks cannot be, such as in a notification; escaped."""
+    """The text where blocks are not shown, such as in a notification; escaped."""
     blocks: tuple[Block, ...]
     below: tuple[Block, ...] = ()
     picture: Picture | None = None
 
     def with_picture(self, file: str) -> list[Block]:
-        """All blocks, with the uploaded picture; "" leaves it out."""
+        """Return all blocks with the uploaded picture; "" leaves it out."""
         shown = []
         if file and self.picture is not None:
             shown = [{"type": "image", "slack_file": {"id": file}, "alt_text": self.picture.name}]
@@ -45,12 +45,14 @@ class Draft:
 
 
 def escape(text: str) -> str:
-    """The text for a field that Slack reads as mrkdwn: no mention and no link comes of it."""
+    """Escape the text for a mrkdwn field, so that it cannot produce a mention or a link."""
     return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 
 def drafts_of(message: Message, *, mention: str = "") -> tuple[list[Draft], tuple[Picture, ...]]:
-    """The message in one or more pieces, and the files that follow. Picture, menu and buttons stay with the first."""
+    """Split the message into one or more drafts, and the files that follow. Picture, menu and buttons stay with the
+    first.
+    """
     parts = _parts(message)
     files = message.files
     if len(parts) > limits.PARTS:
@@ -60,7 +62,7 @@ def drafts_of(message: Message, *, mention: str = "") -> tuple[list[Draft], tupl
 
 
 def card_of(message: Message) -> Draft:
-    """The message in exactly one piece, for an edit: what does not fit is cut, because an edit cannot become two."""
+    """Return the message as one draft for an edit, cut if it is too long, because an edit cannot become two."""
     parts = _parts(message)
     if len(parts) > 1:
         parts = _parts(_shortened(message, say("chats.cut")))
@@ -68,14 +70,14 @@ def card_of(message: Message) -> Draft:
 
 
 def without_buttons(blocks: Sequence[Block]) -> list[Block]:
-    """The blocks of a message that is there, without those that can be pressed, as they may be sent again: Slack adds
-    to them what it does not take.
+    """Return the blocks of a received message without its controls, in a form that can be sent again: Slack adds fields
+    that it does not accept.
     """
     return [one for block in blocks if block.get("type") != "actions" for one in _as_sent(block)]
 
 
 def _as_sent(block: Block) -> list[Block]:
-    """The block; nothing of a picture of which Slack does not tell which file it is."""
+    """Convert a received block; empty for a picture whose file id Slack does not reveal."""
     if block.get("type") != "image":
         return [{key: value for key, value in block.items() if key != "block_id"}]
     file = (block.get("slack_file") or {}).get("id")
@@ -87,12 +89,12 @@ def _parts(message: Message) -> list[list[Line]]:
 
 
 def _clean(text: str) -> str:
-    """The text without signs that are none."""
+    """Replace characters that cannot be sent."""
     return _SURROGATE.sub("\ufffd", text)
 
 
 def _shortened(message: Message, note: str) -> Message:
-    """The message with as much of its body as one piece takes together with the note."""
+    """Shorten the body so that it fits into one piece together with the note."""
     room = limits.TEXT - HEADING - size(note) - 2
     return replace(message, body=f"{cut(message.body, room).rstrip()}\n{note}")
 
@@ -115,7 +117,7 @@ def _drafts(message: Message, parts: Sequence[list[Line]], mention: str) -> list
 
 
 def _rich(heading: str, lines: Sequence[Line], mention: str) -> tuple[Block, ...]:
-    """Heading and lines as one block of rich text; none without any."""
+    """Make one rich text block of heading and lines; empty without either."""
     head: list[Block] = [{"type": "user", "user_id": mention}, _text(" ")] if mention else []
     if heading:
         head.append(_text(heading) | {"style": {"bold": True}})
@@ -154,7 +156,7 @@ def _plain(text: str) -> Block:
 
 
 def _controls(menu: Menu | None, rows: Sequence[Sequence[Button]]) -> list[Block]:
-    """The menu and the rows below it. What was pressed is in the values; ids only have to differ in a message."""
+    """Make blocks for the menu and the button rows. Presses are identified by their values, not by ids."""
     made: list[Block] = []
     if menu is not None and menu.choices:
         options = [{"text": _label(one.label), "value": one.data} for one in menu.choices[: limits.MENU_CHOICES]]
@@ -174,5 +176,5 @@ def _button(button: Button, number: str) -> Block:
 
 
 def _label(label: str) -> Block:
-    """Slack takes no blank label."""
+    """Make a label; Slack does not accept a blank one."""
     return _plain(short(" ".join(label.split()), limits.BUTTON_LABEL) or NOTHING)

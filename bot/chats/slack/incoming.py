@@ -1,4 +1,4 @@
-"""Messages and slash commands from people: which of them are commands, with which files, and the answer in place."""
+"""Handles messages and slash commands from people: recognises commands, downloads files, and answers in place."""
 
 from __future__ import annotations
 
@@ -30,28 +30,28 @@ from devices.recent import Recent
 logger = logging.getLogger(__name__)
 
 _KINDS: Final = frozenset({"", "file_share", "thread_broadcast", "me_message"})
-"""Subtypes of what people write (Events API, message). Of the others, edits among them, none is acted on."""
+"""Subtypes of messages by people (Events API, message). All others, including edits, are ignored."""
 
 _NUMBER: Final = re.compile(r"\d{1,12}\.\d{1,9}")
-"""The id of a message, which is when it was written: Unix seconds (Web API, ts)."""
+"""Id of a message, which is also the time at which it was written: Unix seconds (Web API, ts)."""
 
 _REMEMBERED: Final = 1024
-"""People of whom Slack was asked; ours."""
+"""People whose profile is remembered; our choice."""
 
 Raw = Mapping[str, Any]
 
 
 class People:
-    """Who somebody is, asked of Slack once, and whether they belong to a workspace that may use the bot at all."""
+    """Looks up people in Slack, and decides whether they belong to a workspace that may use the bot at all."""
 
     def __init__(self, teams: Sequence[str]) -> None:
-        """`teams` are the workspaces on the list, beside which the bot's own always counts."""
+        """`teams` are the allowed workspaces in addition to the bot's own."""
         self._teams = frozenset(teams)
         self._told: Recent[str, Raw] = Recent(_REMEMBERED)
 
     async def known(self, client: AsyncWebClient, account: Account, user: str, *teams: object) -> Person | None:
-        """The person, None for one of another workspace, as in channels that two share: those are refused even where
-        a list names only the channel. `teams` are the workspaces that came with what they did.
+        """Return the person, or None if they belong to another workspace, as in shared channels; such people are
+        refused even if a list allows the channel. `teams` are the workspaces that the event names.
         """
         told = self._told.get(user)
         if told is None:
@@ -69,7 +69,7 @@ class People:
 
 @dataclass(frozen=True, slots=True)
 class _File:
-    """A file as Slack describes it. One that is kept elsewhere, or not told about, has no address of Slack's."""
+    """A file as Slack describes it. One that is stored elsewhere or hidden has no URL."""
 
     filename: str
     size: int
@@ -83,12 +83,12 @@ class _File:
 
 
 def _shared(event: Raw) -> list[Raw]:
-    """What somebody passes on: messages of others below their own words."""
+    """The messages of others that a person forwards below their own text."""
     return [one for one in event.get("attachments") or () if one.get("is_share") or one.get("is_msg_unfurl")]
 
 
 class Messages:
-    """Turns messages into Incoming, and sends the reply below the message."""
+    """Turns Slack messages into Incoming, and sends the reply below the message."""
 
     def __init__(
         self,
@@ -110,14 +110,14 @@ class Messages:
         self._lateness = Lateness(clock)
 
     async def handle(self, event: Raw, client: AsyncWebClient, account: Account) -> None:
-        """Pass a person's message on. Bots, notices, edits and people of other workspaces are ignored. Raises
+        """Pass on a person's message. Bots, notices, edits and people of other workspaces are ignored. Raises
         NotAccepted.
         """
         user, channel, number = (str(event.get(key) or "") for key in ("user", "channel", "ts"))
         if event.get("bot_id") or str(event.get("subtype") or "") not in _KINDS or user in {"", account.id}:
             return
         if event.get("edited"):
-            return  # a mention is told again, as the same message, each time that its writer changes it
+            return  # editing a mention sends it again as the same message
         if not channel or not _NUMBER.fullmatch(number):
             return
         teams = (event.get(key) for key in ("user_team", "source_team", "team"))
@@ -140,7 +140,7 @@ class Messages:
         wordless = bool(raw) and not text.strip() and spoken is None
         if not text.strip() and not raw:
             return
-        # A text in private may become a task by a press, and its files go along.
+        # In a private chat a text may still become a task by a press, with its files.
         wanted = (command is not None or place.private) and not wordless and spoken is None
         meant: list[Raw] = list(raw) if wanted else []
         above: Sequence[Raw] | None = ()
@@ -175,7 +175,7 @@ class Messages:
         await answer(Below(self._sender, person), own, reply, lost)
 
     async def slash(self, payload: Raw, client: AsyncWebClient, account: Account) -> None:
-        """Pass a slash command on, and answer it so that its person alone sees it."""
+        """Pass on a slash command, and answer it so that only its sender sees the answer."""
         user, channel, name = (str(payload.get(key) or "") for key in ("user_id", "channel_id", "command"))
         person = await self._people.known(client, account, user, payload.get("team_id"))
         url = str(payload.get("response_url") or "")
@@ -195,7 +195,7 @@ class Messages:
                     lead=f"{name} ",
                 )
             )
-            # Silence is for places where others read along, and here Slack would show nothing at all.
+            # The bot only stays silent where others read along; here Slack would show nothing at all.
             welcome = self._welcome(person, place)
             silence = say("slack.received") if welcome else f"{say('intake.refused')}\n{ids_of(person, place)}"
             said = message_of(reply) or Message(body=silence)
@@ -207,13 +207,13 @@ class Messages:
 
 
 async def refuse(sender: Sender, url: str, thread: str, language: str) -> None:
-    """Tell somebody of another workspace, or a bot, that they may not use it."""
+    """Tell a person of another workspace, or a bot, that they may not use this one."""
     with speaking(language_of(language, "")):
         await sender.whisper(url, Message(body=say("slack.stranger")), thread)
 
 
 def _voice(raw: Sequence[Raw], fetcher: Fetcher) -> Voice | None:
-    """What an audio clip says; it is fetched only when somebody listens."""
+    """Return an audio clip as a voice note, which is downloaded only when it is transcribed."""
     spoken = next((one for one in raw if one.get("subtype") == "slack_audio"), None)
     if spoken is None:
         return None
@@ -224,9 +224,7 @@ def _voice(raw: Sequence[Raw], fetcher: Fetcher) -> Voice | None:
 
 
 async def _files_above(client: AsyncWebClient, channel: str, thread: str) -> list[Raw] | None:
-    """The files of the message that a thread began with, which whoever writes in the thread sees; None where it cannot
-    be looked at.
-    """
+    """List the files of a thread's first message, which everybody in the thread sees; None if it cannot be read."""
     try:
         async with errors.translated("a look at the thread"):
             found = await client.conversations_replies(channel=channel, ts=thread, limit=1)

@@ -1,4 +1,4 @@
-"""Slack as a platform: its settings, how it is set up and looked at, and how it is started."""
+"""Registers Slack as a platform: its settings, setup, checks and start."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Ids = Annotated[tuple[Annotated[str, Field(pattern=r"^[A-Z][A-Z0-9]{1,30}$")], .
 
 
 class SlackSettings(Settings):
-    """What can be set of Slack."""
+    """The settings of Slack."""
 
     EXPECTED: ClassVar[Mapping[str, str]] = {
         "slack_allowed_team_ids": "slack_ids",
@@ -43,7 +43,7 @@ class SlackSettings(Settings):
 
 
 def _connect(settings: SlackSettings, context: ChatContext) -> Connected:
-    # Here and not above: a service without Slack does not load its library.
+    # Imported here so that a service without Slack does not load its library.
     from bot.chats.slack.chat import SlackChat  # noqa: PLC0415 - see above
 
     return SlackChat(
@@ -98,7 +98,7 @@ SLACK: Final = Platform(
         r"(?<=hooks\.slack\.com/)\S{10,}|(?<=hooks\.slack-gov\.com/)\S{10,}",  # answers a press
     ),
     extra=Extra.SLACK,
-    # slack_sdk tells every message with its text, which may be a secret.
+    # slack_sdk logs the text of every message, which may be a secret.
     chatty=("slack_sdk",),
     loads=("bot.chats.slack.chat",),
 )

@@ -1,4 +1,4 @@
-"""Pressed buttons and menus, recognised by their values alone, also on messages of an earlier process."""
+"""Handles pressed buttons and menus, recognised by their values alone, even on messages of an earlier process."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ logger = logging.getLogger(__name__)
 
 
 class Presses:
-    """Every press of every button, known or not, is answered."""
+    """Answers every press of every button, known or not."""
 
     def __init__(self, intake: Intake, sender: Sender, people: People, language: str) -> None:
         self._intake = intake
@@ -31,9 +31,9 @@ class Presses:
         self._language = language
 
     async def handle(self, payload: Raw, client: AsyncWebClient, account: Account) -> None:
-        """Ask the intake, let the pressed message read as it does now, and whisper what that does not tell.
+        """Pass a press to the intake, update the pressed message, and whisper what that does not say.
 
-        Of a message that one person alone sees, Slack tells only where it is.
+        For a message that only one person sees, Slack sends its place but not its content.
         """
         user, channel = payload.get("user") or {}, str((payload.get("channel") or {}).get("id") or "")
         shown_at: Raw = payload.get("container") or {}
@@ -61,7 +61,7 @@ class Presses:
                 await self._sender.whisper(url, said, thread)
 
     async def _change(self, ref: MessageRef, message: Mapping[str, Any], reply: Reply) -> bool:
-        """Let the pressed message read as the reply says. False when it stays as it is."""
+        """Update the pressed message as the reply says. False if it is unchanged."""
         try:
             if reply.shown is not None:
                 await self._sender.edit(ref, reply.shown, turn=reply.change_turn)
@@ -75,6 +75,6 @@ class Presses:
 
 
 def _data(action: Raw) -> str:
-    """The data of the button that was pressed, or of the choice that was taken from a menu."""
+    """Return the data of the pressed button or the chosen menu item."""
     chosen = action.get("selected_option") or action
     return str(chosen.get("value") or "")

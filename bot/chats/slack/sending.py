@@ -1,4 +1,4 @@
-"""What goes out: messages, changes of them, files, and answers that one person alone sees."""
+"""Sends messages, edits, files, and answers that only one person sees."""
 
 from __future__ import annotations
 
@@ -28,19 +28,19 @@ from devices.recent import Recent
 logger = logging.getLogger(__name__)
 
 Online = Callable[[], Awaitable[AsyncWebClient]]
-"""Gives the client once it is logged in; raises ChatError when that takes too long."""
+"""Returns the client once it is logged in; raises ChatError if that takes too long."""
 
 T = TypeVar("T")
 
 _UPLOADED: Final = 256
-"""Pictures whose upload is remembered, so that a card which shows the same one again needs no other; ours."""
+"""Uploaded pictures that are remembered, so that a card with the same one does not upload it again; our choice."""
 
 _EYES: Final = "eyes"
 """Slack's name of the reaction to a message that was seen."""
 
 
 class Sender:
-    """What goes out. Raises FloodWait, ChatGone or ChatError."""
+    """Sends messages, edits and files to Slack. Raises FloodWait, ChatGone or ChatError."""
 
     def __init__(self, online: Online, hosts: Hosts) -> None:
         self._online = online
@@ -49,8 +49,8 @@ class Sender:
         self._uploaded: Recent[str, str] = Recent(_UPLOADED)
 
     async def send(self, place: Address, message: Message, *, nonce: str, turn: Turn = at_once) -> MessageRef:
-        """Send all pieces; a reply goes into the thread of what it answers. A sending that broke off goes on where it
-        stopped when it comes again with its nonce.
+        """Send all pieces; a reply goes into the thread of the message it answers. When called again with its nonce, an
+        interrupted sending continues where it stopped.
         """
         client = await self._online()
         mention = message.mention.id if message.mention and message.mention.platform == PLATFORM else ""
@@ -74,7 +74,7 @@ class Sender:
         return MessageRef(replace(place, thread=place.thread or answered), first)
 
     async def edit(self, ref: MessageRef, message: Message, *, turn: Turn = at_once) -> None:
-        """Replace text, picture and buttons."""
+        """Replace text, picture and buttons of a message."""
         client, draft = await self._online(), card_of(message)
         await turn()
 
@@ -84,14 +84,14 @@ class Sender:
         await self._shown(client, draft, "the change of the message", change)
 
     async def without_buttons(self, ref: MessageRef, shown: dict[str, Any]) -> None:
-        """Take the buttons of a pressed message away; `shown` is the message as Slack told it with the press."""
+        """Remove the buttons of a pressed message; `shown` is the message as it came with the press."""
         client = await self._online()
         text, blocks = str(shown.get("text", "")), without_buttons(shown.get("blocks") or [])
         async with errors.translated("the change of the message"):
             await client.chat_update(channel=ref.address.chat, ts=ref.message, text=text, blocks=blocks)
 
     async def private(self, place: Address, person: Person) -> Address:
-        """The one-to-one chat with a person."""
+        """Return the one-to-one chat with a person."""
         client = await self._online()
         async with errors.translated("a private chat"):
             opened = await client.conversations_open(users=person.id)
@@ -107,8 +107,8 @@ class Sender:
             logger.info("A message keeps without a reaction: %s", refused)
 
     async def whisper(self, url: str, message: Message, thread: str, *, replace_original: bool = False) -> None:
-        """Answer a press or a slash command so that its person alone sees it, at the address that came with it; or
-        replace what they alone saw and pressed.
+        """Answer a press or slash command at the URL that came with it, visible only to its sender; or replace what
+        only they saw and pressed.
         """
         client = await self._online()
         drafts, _ = drafts_of(message)
@@ -123,7 +123,7 @@ class Sender:
             await patiently(partial(self._shown, client, draft, "the answer", show))
 
     async def _post(self, client: AsyncWebClient, place: Address, draft: Draft, answered: str, turn: Turn) -> str:
-        """Send one piece; without the reply where what it answers is gone. Returns its id."""
+        """Send one piece, without the reply if the message it answers is gone. Returns its id."""
         await turn()
 
         async def post(blocks: list[Block]) -> str:
@@ -142,21 +142,21 @@ class Sender:
     async def _shown(
         self, client: AsyncWebClient, draft: Draft, doing: str, show: Callable[[list[Block]], Awaitable[T]]
     ) -> T:
-        """Show a message with its picture, or without it where Slack does not take that."""
+        """Show a message with its picture, or without it if Slack does not accept that."""
         async with errors.translated(doing):
             file = "" if draft.picture is None else await self._picture(client, draft.picture)
             if file:
                 try:
                     return await show(draft.with_picture(file))
                 except (SlackApiError, aiohttp.ClientResponseError) as refused:
-                    # An address that answers a press does not tell why it refuses.
+                    # A URL for answers to presses does not say why it refuses.
                     named = isinstance(refused, SlackApiError) and errors.code_of(refused) != errors.NO_BLOCKS
                     if named or errors.is_flood(refused):
                         raise
             return await show(draft.with_picture(""))
 
     async def _picture(self, client: AsyncWebClient, picture: Picture) -> str:
-        """The id of a picture that is uploaded and belongs to no message yet; "" where Slack refuses it."""
+        """Upload a picture that belongs to no message yet and return its id; "" if Slack refuses it."""
         digest = blake2s(picture.data).hexdigest()
         if (known := self._uploaded.get(digest)) is not None:
             return known
@@ -176,13 +176,13 @@ class Sender:
         return made
 
     async def _upload(self, client: AsyncWebClient, file: Picture) -> str:
-        """Upload a file. Returns its id."""
+        """Upload a file and return its id."""
         told = await client.files_getUploadURLExternal(filename=file.name, length=len(file.data))
         await self._posted(client, str(told["upload_url"]), data=file.data)
         return str(told["file_id"])
 
     async def _posted(self, client: AsyncWebClient, url: str, **body: object) -> None:
-        """Post to an address that Slack named, without the token and without going elsewhere from there."""
+        """Post to a URL that Slack provided, without the token and without following redirects."""
         if not self._hosts.own(yarl.URL(url)) or client.session is None:
             raise ChatError("Slack named an address that is not its own, so nothing was sent there.")
         async with client.session.post(url, allow_redirects=False, **body) as answer:  # type: ignore[arg-type] # one of two

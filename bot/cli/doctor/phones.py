@@ -22,7 +22,7 @@ from devices.errors import PhoneError
 from devices.wording import said, sentence_of
 
 SLOW_S = 2.0
-"""Seconds above which a phone counts as slow: current ones answer in 0.3 s, and each screen capture takes a few
+"""Seconds above which a phone counts as slow. Current ones answer in 0.3 s; a look at the screen takes several
 answers.
 """
 LITTLE_ROOM_KB = 200 * 1024

@@ -55,9 +55,7 @@ _LINE = re.compile(r"^(?P<name>[A-Z][A-Z0-9_]*)=")
 
 
 def with_values(text: str, values: Mapping[str, str]) -> str:
-    """Return the file's text with these settings changed. Comments and other lines are kept; new settings are
-    appended.
-    """
+    """Return the file's text with these settings changed or appended. Comments and other lines are kept."""
     left = dict(values)
     lines: list[str] = []
     for line in text.splitlines():

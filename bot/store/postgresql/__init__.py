@@ -1,1 +1,1 @@
-"""The record in a database of PostgreSQL, 15 or newer. Imported only where `DATABASE_URL` names one."""
+"""The record in a PostgreSQL database, version 15 or newer. Imported only if `DATABASE_URL` is set."""

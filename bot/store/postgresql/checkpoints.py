@@ -1,4 +1,4 @@
-"""The checkpoints of the graphs beside a record in PostgreSQL: LangGraph's own tables in the same database."""
+"""The graphs' checkpoints for a record in PostgreSQL: LangGraph's own tables in the same database."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from bot.store.postgresql.server import CLIENT, IS_OWN, SETTINGS, Server
 from bot.store.waiting import PATIENCE_S, PatientWrites, patiently
 
 CONNECTIONS: Final = 4
-"""At most; each graph that is at work needs one for a moment at each of its steps."""
+"""Connections at most; each graph at work needs one briefly at each of its steps."""
 WAIT_S: Final = 10.0
-"""How long one of them is waited for, also while the server is away."""
+"""Seconds to wait for a connection, also while the server is away."""
 _FORGET: Final = """DELETE FROM {} WHERE thread_id = %s OR (thread_id >= %s COLLATE "C" AND thread_id < %s COLLATE "C")
     OR (thread_id >= %s COLLATE "C" AND thread_id < %s COLLATE "C")"""
 _SIZE: Final = "SELECT sum(pg_total_relation_size(name::regclass)) AS size FROM unnest(%s::text[]) AS name"
@@ -28,7 +28,7 @@ CHECKPOINT_TABLES: Final = ("checkpoint_writes", "checkpoint_blobs", "checkpoint
 
 
 class PostgresCheckpoints(AsyncPostgresSaver, Checkpoints):
-    """See Checkpoints. AsyncPostgresSaver keeps all of a thread."""
+    """The checkpoints in PostgreSQL. The base class keeps all checkpoints of a thread; this one removes old ones."""
 
     def __init__(self, pool: AsyncConnectionPool[AsyncConnection[DictRow]], server: Server) -> None:
         super().__init__(pool, serde=serializer())
@@ -36,7 +36,7 @@ class PostgresCheckpoints(AsyncPostgresSaver, Checkpoints):
         self._writes = PatientWrites(f"{server.name} (checkpoints)", server.explained)
 
     async def aget_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:
-        """The last checkpoint of a thread."""
+        """Return the last checkpoint of a thread."""
 
         async def read() -> CheckpointTuple | None:
             with self._server.explained():
@@ -47,7 +47,7 @@ class PostgresCheckpoints(AsyncPostgresSaver, Checkpoints):
     async def aput_writes(
         self, config: RunnableConfig, writes: Sequence[tuple[str, Any]], task_id: str, task_path: str = ""
     ) -> None:
-        """Save what belongs to a checkpoint, unless the next one has it a moment later: what a node has written."""
+        """Save what a node has written, unless the next checkpoint will contain it a moment later."""
         if is_pending(writes):
             await self._writes.keep(
                 lambda: super(PostgresCheckpoints, self).aput_writes(config, writes, task_id, task_path)
@@ -62,7 +62,7 @@ class PostgresCheckpoints(AsyncPostgresSaver, Checkpoints):
     ) -> RunnableConfig:
         """Save a checkpoint; every few steps remove the earlier ones."""
         kept = Checkpoint(**checkpoint)
-        # Texts of the state lie in a column of JSON, which holds every character but one.
+        # Texts of the state are in a JSON column, which cannot store NUL.
         kept["channel_values"] = {
             name: value.replace("\0", "\ufffd") if isinstance(value, str) else value
             for name, value in checkpoint["channel_values"].items()
@@ -97,8 +97,8 @@ class PostgresCheckpoints(AsyncPostgresSaver, Checkpoints):
 
 @asynccontextmanager
 async def open_checkpoints(url: str, *, owns: bool = False) -> AsyncIterator[PostgresCheckpoints]:
-    """The saver on this database. For a process that `owns` the record it works only while that is so: whoever has the
-    record next goes on with the same threads. Raises StoreError when it cannot be used.
+    """Yield the checkpoints in this database. For a process that `owns` the record they only work while it does,
+    because the next owner continues the same threads. Raises StoreError if they cannot be used.
     """
     server = Server(url)
     pool: AsyncConnectionPool[AsyncConnection[DictRow]] = AsyncConnectionPool(
@@ -107,7 +107,7 @@ async def open_checkpoints(url: str, *, owns: bool = False) -> AsyncIterator[Pos
         min_size=1,
         max_size=CONNECTIONS,
         timeout=WAIT_S,
-        reconnect_timeout=WAIT_S,  # after that the next one who needs a connection begins anew
+        reconnect_timeout=WAIT_S,  # after that, the next request for a connection starts again
         configure=_configure,
         check=_require_own if owns else AsyncConnectionPool.check_connection,
         name="checkpoints",

@@ -1,4 +1,4 @@
-"""Copies the whole record from SQLite's files to PostgreSQL, and back: for moving it, and for backups."""
+"""Copies the whole record between SQLite files and PostgreSQL, to move it and for backups."""
 
 from __future__ import annotations
 
@@ -30,18 +30,18 @@ from bot.store.tables import metadata
 from bot.texts import words
 
 AT_ONCE: Final = 1000
-"""Rows that are in memory at a time."""
+"""Rows in memory at a time."""
 
 Counts = Mapping[str, int]
-"""How many rows each table has, by its name, and how many threads have a checkpoint."""
+"""The number of rows per table, and of threads that have a checkpoint."""
 THREADS: Final = "checkpoints"
 
 
 async def copy_in(folder: Path, url: str, *, replaces: bool = False) -> Counts:
-    """Copy the files of SQLite in `folder` to the database at this address, which is empty, or `replaces` what it has.
-    No service works with the record meanwhile.
+    """Copy SQLite files in `folder` to the database at this address, which must be empty unless `replaces` is set. No
+    service may use the record meanwhile.
 
-    The rows come in one transaction; until that is done, the record is as it was. Raises StoreError.
+    The rows are copied in one transaction; the record is unchanged until it ends. Raises StoreError.
     """
     server = Server(url)
     database = await PostgresDatabase.open(url, owns=True)
@@ -59,10 +59,8 @@ async def copy_in(folder: Path, url: str, *, replaces: bool = False) -> Counts:
 
 
 async def copy_out(url: str, folder: Path) -> Counts:
-    """Copy the database at this address to new files of SQLite in `folder`, as it is at one moment. The checkpoints are
-    copied before: a store that knows a little more than they do is what a crash leaves behind, too.
-
-    Raises StoreError.
+    """Copy the database at this address, as it is at one moment, to new SQLite files in `folder`. The checkpoints are
+    copied first: as after a crash, the record may then be slightly newer than they are.
     """
     server = Server(url)
     async with open_checkpoints(url) as source, open_in_files(folder) as target:
@@ -73,7 +71,7 @@ async def copy_out(url: str, folder: Path) -> Counts:
 
 
 async def _copy_threads(source: Checkpoints, target: Checkpoints) -> int:
-    """Copy the last checkpoint of each thread, with what belongs to it; returns of how many."""
+    """Copy the last checkpoint of each thread with its pending writes; return the number of threads."""
     done: set[tuple[str, str]] = set()
     async for each in source.alist(None):
         which = each.config["configurable"]
@@ -102,7 +100,7 @@ def _rows_in_server(server: Server) -> dict[str, int]:
 
 
 def _fill_server(file: Path, server: Server) -> dict[str, int]:
-    """All rows of the file, in one transaction."""
+    """Copy all rows of the file in one transaction."""
     address = f"{file.absolute().as_uri()}?mode=ro"
     with closing(sqlite3.connect(address, uri=True)) as source, server.connect() as target:
         target.execute("SET statement_timeout = 0; SET idle_in_transaction_session_timeout = 0")
@@ -132,14 +130,14 @@ def _all(table: Table) -> Select[Any]:
 
 
 def _value(value: Any, column: Column[Any]) -> Any:  # noqa: ANN401 - what the column holds
-    """A value of SQLite's as PostgreSQL has it."""
+    """Convert a value from SQLite for PostgreSQL."""
     if isinstance(column.type, Boolean) and value is not None:
         return bool(value)
     return without_nul(value)
 
 
 def _fill_file(server: Server, file: Path) -> dict[str, int]:
-    """All rows of the database in a new file, as they are at one moment."""
+    """Copy all rows of the database, as they are at one moment, to a new file."""
     with closing(sqlite3.connect(file, isolation_level=None)) as target, server.connect(read_only=True) as source:
         sqlite_schema.migrate(target, file, sqlite_schema.migrations())
         source.execute("SET statement_timeout = 0; SET idle_in_transaction_session_timeout = 0")
@@ -162,7 +160,7 @@ def _fill_file(server: Server, file: Path) -> dict[str, int]:
 
 
 def _count_on(source: psycopg.Connection[Any], table: Table, target: sqlite3.Connection) -> None:
-    """A number that was given is never given again, also where its row has gone."""
+    """Continue the sequence, so that an id is never used again even if its row was deleted."""
     if not table.dialect_options["sqlite"]["autoincrement"]:
         return
     column = next(iter(table.primary_key.columns)).name

@@ -1,4 +1,4 @@
-"""One database of PostgreSQL: a connection that writes, one transaction at a time, and one that reads."""
+"""A PostgreSQL database with one connection that writes, one transaction at a time, and one that reads."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ from devices.measuring import measured
 logger = logging.getLogger(__name__)
 
 LOST: Final = 75
-"""EX_TEMPFAIL of sysexits.h: the exit code of a process that has lost its record. It may be started again."""
+"""Exit code of a process that has lost its record and may be started again (EX_TEMPFAIL in sysexits.h)."""
 AGAIN: Final = 20
-"""How often a transaction is begun again that another one came in the way of."""
+"""How often a transaction that conflicts with another is attempted."""
 LONGEST_BREATH_S: Final = 0.25
-"""Between two of these attempts at most: those that met go different ways, each by chance."""
+"""Longest pause between two attempts; it is random, so that the same transactions do not collide again."""
 
 _BEGIN: Final = "BEGIN ISOLATION LEVEL SERIALIZABLE"
 _NUMBER: Final = "UPDATE opengui_schema SET written = written + 1 RETURNING written"
@@ -44,7 +44,9 @@ Result = TypeVar("Result")
 
 
 class PostgresDatabase:
-    """Implements `bot.store.connection.Database` on a server. Transactions are serializable, as those of SQLite are."""
+    """The database (`bot.store.connection.Database`) on a PostgreSQL server. Transactions are serializable, as in
+    SQLite.
+    """
 
     engine: Engine = POSTGRESQL
 
@@ -56,7 +58,7 @@ class PostgresDatabase:
         self._reader = Line(server, "reads", read_only=True)
         self._writable = Writable(server.name)
         self._unsettled: _Fate[Any] | None = None
-        """The transaction at whose COMMIT the owner's connection was lost; of the connection's thread alone."""
+        """The transaction during whose COMMIT the owner's connection was lost; used only in the connection's thread."""
 
     @classmethod
     async def open(
@@ -70,19 +72,21 @@ class PostgresDatabase:
         stand_by: Callable[[str], None] | None = None,
         patience: float = 0.0,
     ) -> PostgresDatabase:
-        """Connect, and bring the schema up to date by `known`, which is this program's own unless it is given. One that
-        `owns` the record is the only one that does: whoever acts on it must. It says which `files` belong to it.
-        `when_lost` is called when another process has taken it while this one was cut off, and ends the process unless
-        it is given. A server that is away is waited for `patience` seconds; another owner too, or with `stand_by`,
-        which is told again and again what that is called, as long as there is one.
+        """Connect, and migrate the schema with `known`, by default this program's migrations. A process that acts on
+        the record must own it (`owns`), and is then the only one that does; `files` are its files that belong to the
+        record.
 
-        Raises StoreTooOld, StoreTooNew or StoreError; the database is then as it was.
+        `when_lost` is called if another process takes the record while this one is cut off; by default it ends the
+        process. An unreachable server, or another owner, is waited for up to `patience` seconds; with `stand_by`
+        another owner is waited for without limit, and its name is passed to `stand_by` repeatedly.
+
+        Raises StoreTooOld, StoreTooNew or StoreError, in which case the database is unchanged.
         """
         server = Server(url)
         database = cls(server, owns=owns, when_lost=when_lost)
 
         async def prepare() -> StoreOwned | None:
-            """Returns the error where another one is stood by for."""
+            """Return the error if another owner is being waited for."""
             try:
                 with server.explained_in_full():
                     await database._writer.run(
@@ -120,7 +124,7 @@ class PostgresDatabase:
         return await self.read(lambda source: source.fetch(statement, values), patience=patience)
 
     async def read(self, work: Callable[[Source], Awaitable[Result]], *, patience: float = 0.0) -> Result:
-        """Run several reads in one trip to the connection's thread; `work` must await nothing else."""
+        """Run several reads in one visit to the connection's thread; `work` must await nothing else."""
         return await patiently(lambda: self._read(work), seconds=patience)
 
     async def _read(self, work: Callable[[Source], Awaitable[Result]]) -> Result:
@@ -149,7 +153,7 @@ class PostgresDatabase:
         return await self.write(work)
 
     async def size(self) -> int:
-        """Bytes that the database takes on the disk, including the checkpoints, which are in the same one."""
+        """Return the bytes of the database on the disk, including the checkpoints."""
         return int((await self.fetch("SELECT pg_database_size(current_database())"))[0][0])
 
     @property
@@ -205,7 +209,7 @@ class PostgresDatabase:
     ) -> Result:
         try:
             if self._unsettled is not None:
-                # Before any other one takes the next number.
+                # Before another transaction takes the next number.
                 self._unsettled.settle(connection, loop)
                 self._unsettled = None
             if fate.is_committed is None:
@@ -223,7 +227,7 @@ class PostgresDatabase:
     def _commit(
         self, connection: Connection, work: Callable[[Transaction], Awaitable[Result]], fate: _Fate[Result]
     ) -> None:
-        """Do the work, again and again while others come in its way."""
+        """Do the work in a transaction, repeatedly while it conflicts with others."""
         for attempt in range(1, AGAIN + 1):
             transaction = Transaction(run_on(connection))
             number = 0
@@ -255,11 +259,11 @@ class PostgresDatabase:
 
 
 class _Fate(Generic[Result]):
-    """What became of a transaction, also where the connection was lost while it was committed.
+    """The outcome of a transaction, even if the connection was lost during its COMMIT.
 
-    Each transaction of an owner writes its number into the record, so that this is there afterwards where all of it is,
-    whatever has become of the server. A new connection that owns the record meets no end of the old one's transaction:
-    with the lock the server has let go of that.
+    Each transaction of an owner writes its number into the record, so the number shows later whether it was committed,
+    whatever happened to the server. By the time a new connection owns the record, the old one's transaction has ended,
+    because the server has released its lock.
     """
 
     def __init__(self) -> None:
@@ -267,31 +271,33 @@ class _Fate(Generic[Result]):
         self._results: list[Result] = []
         self._on_commit: Sequence[Callable[[], None]] = ()
         self.is_committed: bool | None = False
-        """None from its COMMIT until the answer: where that is lost, what it was is not known."""
+        """None from COMMIT until its answer: if that is lost, the outcome is unknown."""
 
     @property
     def result(self) -> Result:
-        """What the work has given back."""
+        """The result of the work."""
         return self._results[0]
 
     def begins(self, number: int, result: Result, on_commit: Sequence[Callable[[], None]]) -> None:
-        """The transaction with this number is about to be committed; 0 for one that has none."""
+        """Note that the transaction with this number (0: none) is about to be committed."""
         self._number, self._results, self._on_commit, self.is_committed = number, [result], on_commit, None
 
     def settle(self, connection: Connection, loop: asyncio.AbstractEventLoop) -> None:
-        """Look whether it was committed, on the next connection and before any other transaction there."""
+        """Check whether it was committed, on the next connection and before any other transaction."""
         written = connection.execute("SELECT written FROM opengui_schema").fetchall()[0][0]
         self.ends(loop, is_committed=written == self._number)
 
     def ends(self, loop: asyncio.AbstractEventLoop, *, is_committed: bool) -> None:
-        """It was committed or not. Who listens hears of it before its caller goes on, and also when that has gone."""
+        """Note whether it was committed, and notify listeners before the caller continues, even if the caller has
+        gone.
+        """
         self.is_committed = is_committed
         for call in self._on_commit if is_committed else ():
             loop.call_soon_threadsafe(call)
 
 
 def run_on(connection: Connection) -> Run:
-    """What runs statements on this connection. It raises StoreConflict when a constraint forbids one."""
+    """Return a function that runs statements on this connection; it raises StoreConflict for a violated constraint."""
 
     def run(statement: str | Statement, values: Values) -> list[Row]:
         text = statement if isinstance(statement, str) else POSTGRESQL.text(statement)
@@ -311,14 +317,14 @@ def _without_nul(values: Values) -> Values:
 
 
 def end_process() -> None:
-    """End at once: another one goes on with the record, and nothing of what this one knows is true any more."""
+    """End this process at once, because another one has taken over the record and this one's knowledge is outdated."""
     logger.critical("Another service has taken over the record. This one ends, so that it does nothing twice.")
     logging.shutdown()
     os._exit(LOST)
 
 
 def without_nul(value: Value) -> Value:
-    """A value with the one character replaced that texts of PostgreSQL do not hold, also where JSON has written it."""
+    """Replace NUL in a value, also in JSON's escaped form, because PostgreSQL texts cannot contain it."""
     if not isinstance(value, str):
         return value
     return _NUL_IN_JSON.sub(r"\1\\ufffd", value.replace("\0", "\ufffd"))

@@ -1,4 +1,4 @@
-"""PostgreSQL's own: the text of each statement, the whole schema, and what other databases write in another way."""
+"""The PostgreSQL dialect: the text of statements, the whole schema, and constructs that differ from other databases."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _DIALECT: Final = _Dialect()  # type: ignore[no-untyped-call]  # SQLAlchemy's
 
 
 class PostgreSQL:
-    """Implements `bot.store.engine.Engine`."""
+    """The SQL engine (`bot.store.engine.Engine`) of PostgreSQL."""
 
     @lru_cache(maxsize=1024)  # noqa: B019 - there is one
     def text(self, statement: Statement) -> str:
@@ -54,12 +54,12 @@ POSTGRESQL: Final = PostgreSQL()
 
 
 def _functions() -> tuple[str, ...]:
-    """`folded` and `instr`. PostgreSQL has no `casefold` before version 18; `lower` of ICU's collation for no language
-    differs from Python's for few letters, which are replaced one by one in the texts that have any of them.
+    """The SQL functions `folded` and `instr`. PostgreSQL before 18 has no `casefold`; `lower` in ICU's root collation
+    differs from Python's for few letters, which are replaced in the texts that contain them.
     """
     single: dict[str, str] = {}
     longer: dict[str, str] = {}
-    # What `lower` makes of a large sigma at the end of a word, and of the letters that `casefold` makes large.
+    # What `lower` makes of a capital sigma at the end of a word, and of letters that `casefold` turns into capitals.
     after = {"\u03c2": "\u03c3"}
     for letter in map(chr, range(0x80, sys.maxunicode + 1)):
         if (folded := letter.casefold()) != letter.lower():
@@ -73,10 +73,10 @@ def _functions() -> tuple[str, ...]:
     is_pure = "LANGUAGE sql IMMUTABLE PARALLEL SAFE"
     return (
         f"CREATE FUNCTION instr(given text, part text) RETURNS integer {is_pure} AS $$ SELECT strpos(given, part) $$",
-        # Long, so it must become a part of none.
+        # A function that is too long to be inlined.
         f"""CREATE FUNCTION folded_rare(given text) RETURNS text {is_pure.replace("sql", "plpgsql")} AS $$
             BEGIN RETURN translate(lower({folded} COLLATE "und-x-icu"), {after_lower}); END $$""",
-        # It becomes a part of each statement that uses it, as it is not STRICT; called, it would take 20 times as long.
+        # Not STRICT, so that it is inlined into statements; a call would take 20 times as long.
         f"""CREATE FUNCTION folded(given text) RETURNS text {is_pure} AS $$ SELECT CASE
             WHEN octet_length(given) = length(given) THEN lower(given COLLATE "C") COLLATE "und-x-icu"
             WHEN given ~ '[{"".join(single)}{"".join(longer)}]' THEN folded_rare(given)
@@ -86,7 +86,7 @@ def _functions() -> tuple[str, ...]:
 
 @compiles(CreateColumn, "postgresql")
 def _column(element: CreateColumn, compiler: Any, **options: Any) -> str:  # noqa: ANN401
-    """Texts are compared and sorted by their letters' numbers, as SQLite does it, whatever the server's language is."""
+    """Compare and sort texts by code point, as SQLite does, whatever the server's language."""
     return str(compiler.visit_create_column(element, **options)).replace(" TEXT", ' TEXT COLLATE "C"', 1)
 
 

@@ -1,4 +1,4 @@
-"""One connection to the server, in a thread of its own; that of an owner keeps the record its own."""
+"""One connection to the PostgreSQL server in a thread of its own; an owner's also keeps the record owned."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ Result = TypeVar("Result")
 
 
 class Line:
-    """A connection that is made anew when it was lost."""
+    """A connection to the server that is replaced when it is lost."""
 
     def __init__(self, server: Server, name: str, *, read_only: bool = False, owns: bool = False) -> None:
         self._server = server
@@ -46,32 +46,29 @@ class Line:
 
     @property
     def is_sure(self) -> bool:
-        """Whether the server has answered so lately that nobody else acts on the record."""
+        """Whether the server answered recently enough to be certain that nobody else acts on the record."""
         return seconds_since_boot() < self._sure_until
 
     async def run(self, work: Callable[[Connection], Result]) -> Result:
-        """`work` with the connection, in its thread. It is done to its end when the caller is cancelled, and again with
-        a new connection when it was lost.
-
-        Raises psycopg.Error, and what `work` raises.
+        """Run `work` with the connection, in its thread. A cancelled caller does not interrupt it; if the connection
+        was lost, `work` is run again with a new one.
         """
         done = asyncio.get_running_loop().run_in_executor(self._thread, copy_context().run, self._work, work)
-        done.add_done_callback(lambda done: done.cancelled() or done.exception())  # also where its caller has gone
+        done.add_done_callback(lambda done: done.cancelled() or done.exception())  # also if its caller has gone
         return await asyncio.shield(done)
 
     async def claim(self, files: Sequence[str], when_lost: Callable[[], None]) -> None:
-        """Write down whose record it is from now on, once no former owner acts on it any more, and which `files` belong
-        to it. `when_lost` is called when it is another one's later. Raises psycopg.Error, and StoreError as
-        `Server.connect`.
+        """Take ownership of the record, with these `files`, once no former owner acts on it any more. `when_lost` is
+        called if another process takes it later. Raises psycopg.Error, and StoreError like `Server.connect`.
         """
         owner = f"{PROCESS} {token_hex(8)}"
         await self.run(lambda connection: _claim(connection, owner, json.dumps([*files])))
         self._owner = owner
-        await self.run(say_something)  # what it was asked before is long ago
+        await self.run(say_something)  # the last answer is too long ago
         threading.Thread(target=self._beat, args=(when_lost,), name="postgresql-beat", daemon=True).start()
 
     async def close(self) -> None:
-        """Close it once all that it was given is done. Safe to call twice."""
+        """Close the connection once its work is done. Safe to call twice."""
         if self._ending.is_set():
             return
         self._ending.set()
@@ -84,7 +81,7 @@ class Line:
         except psycopg.Error:
             if self._connection is None or not self._connection.closed:
                 raise
-            # It was cut: the server was restarted, or something between here and there forgets those that are quiet.
+            # The connection was cut, by a restart of the server or by a device that drops idle connections.
             return self._asked(work)
 
     def _asked(self, work: Callable[[Connection], Result]) -> Result:
@@ -101,22 +98,22 @@ class Line:
         return self._connection
 
     def _beat(self, when_lost: Callable[[], None]) -> None:
-        """Say something again and again: in a thread, as the event loop may be held up by other things."""
+        """Query the server regularly, in a thread because the event loop may be delayed."""
         while not self._ending.wait(BEAT_S):
             try:
                 self._thread.submit(self._work, say_something).result()
             except StoreLost:
                 when_lost()
             except (psycopg.Error, StoreError):
-                pass  # whoever needs it is told
+                pass  # whoever needs the connection gets the error
             except RuntimeError:
-                return  # it was closed meanwhile
+                return  # it was closed in the meantime
 
     def _drop(self) -> None:
         if self._connection is not None:
             if self._owner and not self._connection.closed:
                 with suppress(psycopg.Error):
-                    self._connection.execute(_LEAVE)  # nobody needs to wait
+                    self._connection.execute(_LEAVE)  # so that nobody has to wait
             self._connection.close()
             self._connection = None
 
@@ -127,14 +124,14 @@ def say_something(connection: Connection) -> None:
 
 
 def _claim(connection: Connection, owner: str, files: str) -> None:
-    """All of it on one connection: where that is lost, the former owner may have been there again."""
+    """All on one connection: if it were lost, the former owner could have come back in between."""
     former = str(connection.execute(_FORMER).fetchall()[0][0])
     for _ in range(math.ceil(SURE_S / BEAT_S) if former else 0):
         time.sleep(BEAT_S)
         say_something(connection)
     name = former.partition(" ")[0]
     if name not in {"", PROCESS}:
-        # With its checkpoints: they are written by connections of their own. Each is waited for until it has gone.
+        # Including its checkpoints, which are written on separate connections. Waits until each has ended.
         with suppress(errors.InsufficientPrivilege):
             connection.execute(_END, (name,))
     connection.execute(_CLAIM, (owner, socket.gethostname(), files))

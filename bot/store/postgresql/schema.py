@@ -1,7 +1,7 @@
-"""Brings a database of PostgreSQL to the schema of this program.
+"""Migrates a PostgreSQL database to this program's schema.
 
-Its table `opengui_schema` tells our databases from others. Its one row has the version, who owns the record, what
-that service is called and what of its own it has in files, and the number of the owner's last transaction.
+The table `opengui_schema` marks our databases. Its only row has the version, the owner of the record, that service's
+name, its files that belong to the record, and the number of the owner's last transaction.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from bot.store.postgresql.dialect import POSTGRESQL
 from bot.texts import words
 
 Migrations = tuple[tuple[int, str], ...]
-"""As those of SQLite: (number, SQL), in order. The first makes the whole schema."""
+"""Migrations in order, as (number, SQL). The first creates the whole schema."""
 
 _LOCK: Final = 0x4F477569
-"""Number of the advisory lock under which the schema is changed ("OGui")."""
+"""Number of the advisory lock that protects changes to the schema ("OGui")."""
 _TABLES: Final = """SELECT count(*), count(*) FILTER (WHERE relname = 'opengui_schema')
     FROM pg_class WHERE relkind IN ('r', 'p') AND relnamespace = current_schema()::regnamespace
     AND relname NOT LIKE 'checkpoint%'"""
@@ -29,12 +29,12 @@ _OURS: Final = """CREATE TABLE opengui_schema (
 
 
 def migrations() -> Migrations:
-    """Those of this program. The first is made of the tables as they are defined."""
+    """Return this program's migrations; the first is generated from the definitions of the tables."""
     return ((1, POSTGRESQL.schema()),)
 
 
 def require_version(connection: psycopg.Connection[Any], name: str) -> None:
-    """Check that the schema has the newest version known here. Raises StoreTooNew, and psycopg.Error if it has no
+    """Check that the schema has the newest version known here. Raises StoreTooNew, and psycopg.Error if there is no
     schema of ours.
     """
     version = int(connection.execute("SELECT version FROM opengui_schema").fetchall()[0][0])
@@ -43,10 +43,10 @@ def require_version(connection: psycopg.Connection[Any], name: str) -> None:
 
 
 def migrate(connection: psycopg.Connection[Any], name: str, known: Migrations) -> None:
-    """Apply what is missing of `known`, all of it or nothing, in one transaction with the version.
+    """Apply the missing ones of `known` in one transaction with the version, all or none.
 
-    Raises StoreTooOld when the tables in the schema are those of another program, StoreTooNew when they are from a
-    later version, and psycopg.Error; the database is then as it was.
+    Raises StoreTooOld if the schema contains another program's tables, StoreTooNew if they are from a later version,
+    and psycopg.Error; the database is then unchanged.
     """
     newest = known[-1][0]
     with connection.transaction():

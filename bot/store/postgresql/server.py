@@ -1,15 +1,15 @@
-"""The server: where it is, how it is connected to, and who owns the record in it.
+"""The PostgreSQL server: its address, how to connect to it, and who owns the record.
 
-The record is one service's at a time, and a service acts only while it is sure of it, in three steps:
+One service at a time owns the record, and acts only while it is certain of that:
 
-1. The owner holds an advisory lock, which belongs to its connection. Each second it says something on that connection;
-   where it says nothing for SILENT_S, because it stands still or was cut off, the server ends the connection by itself
-   (`idle_session_timeout`), and with it the lock. A statement that it was at ends within STATEMENT_S.
-2. After an answer of the server the owner counts on the record for SURE_S, by its own clock, from the moment at which
-   it had asked. Who gets the lock waits that long before it does anything: what the former owner was sure of is over
-   then, however its connection ended. An owner that has ended properly says so, and is not waited for.
-3. The new owner writes down that the record is its own, and ends what connections the former one still has. Whoever
-   connects anew asks for the lock, and whether the record is still its own: so a former owner writes nothing any more.
+1. The owner holds an advisory lock, which belongs to its connection, and queries the server on that connection every
+second. If it is silent for SILENT_S, because it hangs or was cut off, the server ends the connection
+(`idle_session_timeout`) and with it the lock. A statement in progress ends within STATEMENT_S. 2. After an answer the
+owner relies on the record for SURE_S, by its own clock, from the moment of the query. A new holder of the lock waits
+that long before it acts, so that the former owner no longer relies on the record, however its connection ended. An
+owner that ends properly says so, and is not waited for. 3. The new owner records its ownership and ends the former
+one's remaining connections. Every new connection asks for the lock and checks who owns the record, so a former owner
+can no longer write.
 """
 
 from __future__ import annotations
@@ -28,61 +28,60 @@ from bot.store.errors import StoreAway, StoreError, StoreLost, StoreOwned
 from bot.texts import words
 
 CONNECT_S: Final = 5
-"""How long one attempt to reach the server takes."""
+"""Seconds that one attempt to reach the server takes."""
 PROCESS: Final = f"opengui-{token_hex(8)}"
-"""The name of all sessions of this process, which no other process has."""
+"""The unique name of all sessions of this process."""
 CLIENT: Final[Mapping[str, Any]] = {
     "connect_timeout": CONNECT_S,
     "keepalives_idle": 10,
     "keepalives_interval": 5,
     "keepalives_count": 3,
-    # What was sent and is not acknowledged: without it Linux tries again for a quarter of an hour.
+    # For data that is not acknowledged; by default Linux retries for a quarter of an hour.
     "tcp_user_timeout": 15_000,
 }
-"""How this side notices that nobody is at the other end (https://www.postgresql.org/docs/current/libpq-connect.html)."""
+"""How this side detects a dead connection (https://www.postgresql.org/docs/current/libpq-connect.html)."""
 SETTINGS: Final = {
     "application_name": PROCESS,
     "client_encoding": "UTF8",
     "statement_timeout": "30s",
     "lock_timeout": "15s",
     "idle_in_transaction_session_timeout": "15s",
-    # By which the server notices within half a minute that nobody is at the other end.
+    # With these the server detects a dead connection within half a minute.
     "tcp_keepalives_idle": "10",
     "tcp_keepalives_interval": "5",
     "tcp_keepalives_count": "3",
 }
-"""Of each session: nothing waits for ever, and nobody waits for a transaction whose process stands still."""
+"""Settings of each session: no endless waits, and nobody waits for the transaction of a process that hangs."""
 BEAT_S: Final = 0.75
-"""How often the owner says something."""
+"""Seconds between the owner's queries."""
 SILENT_S: Final = 3
-"""How long it may say nothing."""
+"""Seconds of silence after which the server ends the owner's connection."""
 SURE_S: Final = 3.0
-"""How long after an answer nobody else begins to act."""
+"""Seconds after an answer during which nobody else begins to act."""
 STATEMENT_S: Final = 5
-"""How long one of its statements may take: the server does not notice meanwhile that nobody waits for it any more."""
+"""Seconds for one of the owner's statements, during which the server does not notice that the client has gone."""
 OWNER_SETTINGS: Final = {
     "statement_timeout": f"{STATEMENT_S}s",
     "idle_session_timeout": f"{SILENT_S}s",
     "idle_in_transaction_session_timeout": f"{SILENT_S}s",
-    # An answer that is not taken: what is idle is counted from its end on.
+    # For an answer that is not received, because idle time only counts from its end.
     "tcp_user_timeout": f"{SILENT_S}s",
 }
-"""Of the session that owns the record."""
+"""Settings of the session that owns the record."""
 _OWNER: Final = 0x4F47
 _OWN: Final = "SELECT pg_advisory_lock(%s, hashtext(current_schema()))"
-"""A lock that belongs to the connection: the server lets go of it with that, however it ends."""
+"""An advisory lock of the connection, which the server releases when that ends, however it ends."""
 _ASKS_S: Final = 1
-"""How long the lock is asked for: whoever waits for it has it the moment it is free."""
+"""Seconds to wait for the lock; a waiter gets it the moment it is free."""
 IS_OWN: Final = f"""SELECT 1 FROM pg_locks JOIN pg_stat_activity USING (pid) WHERE locktype = 'advisory' AND granted
     AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
     AND classid = {_OWNER} AND objid::bigint = hashtext(current_schema())::bigint & 4294967295
     AND application_name = current_setting('application_name')"""  # noqa: S608 - a number
-"""Asks whether another connection of this process owns the record."""
+"""Query whether another connection of this process owns the record."""
 
 _PASSING: Final = ("08", "25006", "25P03", "28", "3D000", "40", "53", "55P03", "57", "58")
-"""Beginnings of SQLSTATE for what may be otherwise a moment later: connection, read-only, a transaction whose process
-stood still, password, no such database (one that is being restored), others in the way, no room, locks, a server that
-starts or ends, its disk
+"""Prefixes of SQLSTATE for errors that may pass: connection, read-only, a hanging transaction, password, a missing
+database (one being restored), conflicts, lack of resources, locks, a server that starts or stops, its disk
 (https://www.postgresql.org/docs/current/errcodes-appendix.html).
 """
 
@@ -90,7 +89,7 @@ Connection = psycopg.Connection[Row]
 
 
 class NamedRow:
-    """A row; implements `bot.store.connection.Row`."""
+    """A row whose columns can be read by name or position (`bot.store.connection.Row`)."""
 
     __slots__ = ("_places", "_values")
 
@@ -105,41 +104,41 @@ class NamedRow:
         return iter(self._values)
 
     def keys(self) -> Iterable[str]:
-        """The names of the columns."""
+        """Return the names of the columns."""
         return self._places.keys()
 
 
 def named_rows(cursor: psycopg.Cursor[Any]) -> Callable[[Sequence[Any]], Row]:
-    """Makes the rows of a result; a row factory of psycopg's."""
+    """Return the function that makes the rows of a result (a psycopg row factory)."""
     places = {column.name: place for place, column in enumerate(cursor.description or ())}
     return lambda values: NamedRow(places, values)
 
 
 class Server:
-    """Where the database is, and how to get there."""
+    """The address of the database, and how to connect to it."""
 
     def __init__(self, url: str) -> None:
-        """Raises StoreError when the address is none of PostgreSQL's."""
+        """Raise StoreError if the address is not valid for PostgreSQL."""
         try:
             parts = conninfo_to_dict(url)
         except psycopg.Error:
-            # Its words would repeat the address, with the password.
+            # The original error would repeat the address with the password.
             raise StoreError(words("store.address")) from None
         ports = str(parts.get("port") or "").replace(",", "")
         where = f"{parts.get('host') or ''}{parts.get('dbname') or ''}"
         if (ports and not ports.isdecimal()) or "@" in where or "/" in str(parts.get("dbname") or ""):
-            # A password with such a character in it, of which half has become a part of the address.
+            # An unescaped character in the password, which made half of it part of the address.
             raise StoreError(words("store.address"))
         self._url = url
         self.name = f"postgresql://{parts.get('host') or 'localhost'}/{parts.get('dbname') or parts.get('user') or ''}"
-        """The server and the database, without who uses them."""
+        """The server and the database, without the user."""
 
     def connect(self, *, read_only: bool = False, owns: bool = False, owner: str = "") -> Connection:
-        """A new connection, which commits each statement by itself; one that `owns` the record has it alone for as long
-        as it lasts. Blocks for CONNECT_S at most for each address of the server.
+        """Open a connection that commits each statement; with `owns` it holds the record exclusively as long as it
+        lasts. Blocks for at most CONNECT_S per address of the server.
 
-        Raises psycopg.Error, StoreOwned while another one owns the record, and StoreLost when it is no more
-        that of `owner`, which has owned it before.
+        Raises psycopg.Error, StoreOwned while another process owns the record, and StoreLost if the record no longer
+        belongs to `owner`, its former owner.
         """
         connection = psycopg.connect(self._url, autocommit=True, row_factory=named_rows, **CLIENT)
         try:
@@ -171,7 +170,7 @@ class Server:
 
     @contextmanager
     def explained(self) -> Iterator[None]:
-        """Turn the errors of PostgreSQL into sentences that people in a chat may read."""
+        """Turn PostgreSQL's errors into StoreAway or StoreError with a sentence that people in a chat may read."""
         try:
             yield
         except psycopg.Error as error:
@@ -203,7 +202,7 @@ def _set(connection: Connection, settings: Mapping[str, str]) -> None:
 
 
 def _service_of(connection: Connection) -> str:
-    """What the owner is called; "" while it makes the tables."""
+    """Return the owner's name; "" while it creates the tables."""
     try:
         return str(connection.execute("SELECT service FROM opengui_schema").fetchall()[0][0])
     except errors.UndefinedTable:
@@ -211,5 +210,5 @@ def _service_of(connection: Connection) -> str:
 
 
 def reason_of(error: BaseException | None) -> str:
-    """The words of an error on one line."""
+    """Return the text of an error on one line."""
     return " ".join(str(error).split())

@@ -1,1 +1,1 @@
-"""The phones as a server of the Model Context Protocol, for clients such as Claude or Cursor."""
+"""The Model Context Protocol server for the phones, for clients such as Claude or Cursor."""

@@ -1,4 +1,4 @@
-"""Where /mcp begins. The library takes 26 MB: it is loaded with the first request of a token."""
+"""The entry point of /mcp. The library takes 26 MB, so it is loaded with a token's first request."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ if TYPE_CHECKING:
     from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 
 MOST_SESSIONS: Final = 100
-"""Of the protocol of 2025; that of 2026 has none."""
+"""Sessions of the 2025 protocol; the 2026 one has none."""
 MOST_BYTES: Final = 32 * 1024 * 1024
-"""Of one request: files are in it, a third longer than they are."""
+"""Bytes of one request; its files are base64, which makes them a third larger."""
 IDLE_S: Final = 900.0
-"""A session without a request for so long is over."""
+"""Seconds without a request after which a session ends."""
 
 
 class McpMount:
-    """The ASGI application at /mcp, for who has passed the gate with a token."""
+    """The ASGI application at /mcp, for callers that the gate admitted with a token."""
 
     def __init__(self, services: Services, stopping: asyncio.Event, *, sessions: int = MOST_SESSIONS) -> None:
         self._services = services
@@ -39,11 +39,11 @@ class McpMount:
         self._loading = asyncio.Lock()
 
     def routes(self) -> list[BaseRoute]:
-        """What is served."""
+        """Return the routes."""
         return [Route("/mcp", endpoint=self)]
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Serve one request. A session is for the token alone that began it."""
+        """Serve one request. A session can be used only with the token that began it."""
         if not is_installed(Extra.MCP):
             await refuse(501, said(lack_of(Extra.MCP)))(scope, receive, send)
             return
@@ -52,7 +52,7 @@ class McpMount:
         from mcp.server.auth.provider import AccessToken  # noqa: PLC0415 - the same
 
         token = caller_of(Request(scope)).token
-        assert token is not None  # the gate lets nobody else in
+        assert token is not None  # the gate admits nobody else
         access = AccessToken(token="", client_id=f"{token.name} {token.made}", scopes=[])
         await manager.handle_request({**scope, "user": AuthenticatedUser(access)}, receive, send)
 

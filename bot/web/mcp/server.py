@@ -1,7 +1,7 @@
-"""The tools of the MCP server: each does one command as the person whose token the client has.
+"""The tools of the MCP server; each carries out one command as the person whose token the client has.
 
-Nothing is approved through MCP: a server cannot know that a person pressed. Only for a token whose client the operator
-trusts in that (`--approves-by-mcp`) an approval is a question like others.
+Nothing can be approved through MCP, because a server cannot know that a person pressed. Only for a token whose client
+the operator trusts (`--approves-by-mcp`) is an approval a question like others.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ from bot.web.v1.models.tasks import RESULT_SCHEMA, Schema
 
 MOST_WAIT_S: Final = 3600
 NUMBER: Final = 20
-"""Characters of the number of a task."""
+"""Characters of a task's number."""
 TEXT: Final = 20_000
 """Characters of a task or an answer."""
 INSTRUCTIONS: Final = (
@@ -71,7 +71,7 @@ Seconds = Annotated[int, Field(description="How long to wait for its end; 0 retu
 
 
 class HowToDo(TaskOptions):
-    """How a task is to be done, where that is more than what is set."""
+    """How to do a task, where that differs from the settings."""
 
     max_steps: int | None = Field(default=None, ge=1, description="At most so many steps, and not more than is set.")
     files: list[GivenFile] = Field(default_factory=list, max_length=MAX_FILES, description="What POST /files gave.")
@@ -79,7 +79,7 @@ class HowToDo(TaskOptions):
 
     @property
     def options(self) -> TaskOptions:
-        """What every surface offers."""
+        """The options that all surfaces offer."""
         return TaskOptions(**self.model_dump(include=set(TaskOptions.model_fields)))
 
 
@@ -93,7 +93,7 @@ class Said(BaseModel):
 
 
 def phone_server(services: Services, stopping: asyncio.Event) -> Server[Any]:
-    """The server with its tools, which wait for nothing once it is `stopping`."""
+    """Return the server with its tools, which stop waiting once `stopping` is set."""
     server = _WordedServer("opengui", instructions=INSTRUCTIONS, subscriptions=False)
     tools = PhoneTools(services, stopping)
     for tool in (
@@ -113,7 +113,7 @@ def phone_server(services: Services, stopping: asyncio.Event) -> Server[Any]:
 
 
 class _WordedServer(MCPServer[Any]):
-    """A server whose tools fail with a sentence, without the library's own words around it."""
+    """A server whose tools fail with our sentence only, without the library's own words."""
 
     async def call_tool(
         self, name: str, arguments: dict[str, Any], context: Context[Any, Any] | None = None
@@ -132,7 +132,7 @@ class _WordedServer(MCPServer[Any]):
 
 
 class PhoneTools:
-    """The tools; a docstring is what a client's model is told of one."""
+    """The tools of the server. Each docstring is the description that the client's model reads."""
 
     def __init__(self, services: Services, stopping: asyncio.Event) -> None:
         self._services = services
@@ -220,7 +220,7 @@ class PhoneTools:
         with _telling():
             calls = self._calls(ctx)
             if ctx.request_state is not None:
-                # Sealed by this server when it asked: the task is there, and is not given again.
+                # This server sealed it when it asked, so the task exists and is not given again.
                 given = await calls.task(ctx.request_state)
                 await self._take_answers(ctx, calls, given)
             else:
@@ -264,7 +264,7 @@ class PhoneTools:
 
     def _calls(self, ctx: Context[Any, Any]) -> Calls:
         request = ctx.request_context.request
-        assert request is not None  # there is no other way in than by HTTP
+        assert request is not None  # HTTP is the only way in
         return Calls(self._services, caller_of(request))
 
     async def _followed(self, ctx: Context[Any, Any], calls: Calls, task: Task) -> Any:  # noqa: ANN401 - as `do`
@@ -301,7 +301,7 @@ class PhoneTools:
             await self._answered(calls, asked, answer)
 
     async def _answered(self, calls: Calls, asked: OpenQuestion, text: str) -> None:
-        """A person may have answered elsewhere meanwhile: then that holds."""
+        """Answer the question, unless a person has answered it elsewhere in the meantime."""
         now = await calls.services.task_service.question(asked.question.id)
         if now is not None and now.answer is None and not now.expired:
             await answer_ordinary(calls, asked, text, approves=calls.token.approves_by_mcp)
@@ -312,13 +312,13 @@ def _as_text(value: str | float | bool) -> str:
 
 
 def _form_words(wrong: ValidationError) -> str:
-    """What is wrong with the first argument that does not fit, without its value: that may be a secret."""
+    """Say what is wrong with the first invalid argument, without its value, which may be a secret."""
     first = wrong.errors(include_input=False, include_url=False)[0]
     return say("refusal.form", where=first["loc"][0] if first["loc"] else "JSON", why=first["msg"])
 
 
 def _numbered(number: int | str) -> str:
-    """The number as it is looked up; "#12" is how the answers write it."""
+    """Return the number without a "#", which the answers put before it."""
     return str(number).strip().removeprefix("#")[:NUMBER]
 
 
@@ -329,7 +329,7 @@ def _elicits(ctx: Context[Any, Any], calls: Calls, asked: OpenQuestion) -> bool:
 
 
 async def _told(calls: Calls, task: Task) -> str:
-    """How a task stands, in words."""
+    """Describe the state of a task in words."""
     now = await calls.services.task_service.known(task.id)
     lines = [say("task.now", task=now.called, state=state_line(now, None))]
     if now.state is TaskState.ENDED:
@@ -341,7 +341,7 @@ async def _told(calls: Calls, task: Task) -> str:
 
 @contextmanager
 def _telling() -> Iterator[None]:
-    """What is refused, as a failure of the tool with its sentence."""
+    """Turn refusals into failures of the tool, with their sentence."""
     try:
         yield
     except (Refused, TaskError, ParseError) as error:

@@ -1,1 +1,1 @@
-"""The HTTP API for programs, below /api/v1: its document is made from the models of what is sent and answered."""
+"""The HTTP API for programs, below /api/v1. Its OpenAPI document is generated from the models."""

@@ -1,4 +1,4 @@
-"""The FastAPI application: its routes, its document, and every fault as {code, message, details}."""
+"""The FastAPI application: its routes, its OpenAPI document, and all errors as {code, message, details}."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ RESPONSES: dict[int | str, dict[str, Any]] = {
     503: {"model": Problem, "description": "The store or the agent cannot be reached now."},
 }
 PAGE_PLACES: Final = frozenset({"query.limit", "query.cursor", "header.last-event-id"})
-"""Where it is said which part of a list, or of a stream, is asked for."""
+"""Parameters that select a part of a list or a stream."""
 BY_ERROR: tuple[tuple[type[Exception], int, str], ...] = (
     (NotAllowed, 403, "not_allowed"),
     (BadPage, 400, "bad_page"),
@@ -59,11 +59,11 @@ BY_ERROR: tuple[tuple[type[Exception], int, str], ...] = (
     (AgentFailed, 503, "agent_failed"),
     (TaskError, 409, "refused"),
 )
-"""The first kind that fits counts."""
+"""The status and code of each kind of error; the first that matches counts."""
 
 
 def api_app(services: Services, stopping: asyncio.Event, routers: Sequence[APIRouter]) -> FastAPI:
-    """The application, which is mounted below /api/v1; `routers` are those of parts of the program."""
+    """Build the application to be mounted below /api/v1; `routers` are those of parts of the program."""
     app = FastAPI(
         title="opengui-bot",
         version=version("opengui-bot"),
@@ -123,7 +123,7 @@ async def _told(request: Request, error: Exception) -> Response:
 
 
 async def _misshapen(_: Request, error: Exception) -> Response:
-    """What is wrong and where, without the values: one may be a secret."""
+    """Say what is wrong and where, without the values, one of which may be a secret."""
     assert isinstance(error, RequestValidationError)
     places = {".".join(map(str, one["loc"])) for one in error.errors()}
     if places <= PAGE_PLACES:
@@ -149,5 +149,5 @@ async def _away(_: Request, error: Exception) -> Response:
 
 
 async def _failed(request: Request, _: Exception) -> Response:
-    """The trace stands in the log, under the request's id."""
+    """Answer an error of the program; the traceback is in the log, under the request's id."""
     return refuse(500, say("api.fault", request=request.state.request_id))

@@ -1,4 +1,4 @@
-"""Who asks: what every route of the API begins with."""
+"""The caller and the parameters that all routes of the API share."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ Row = TypeVar("Row")
 
 
 class BadPage(Exception):
-    """The cursor of a list is not one that it has given."""
+    """The cursor of a list is not one that the list has returned."""
 
     def __init__(self) -> None:
         super().__init__(say("api.bad_page", most=MOST_ON_A_PAGE))
 
 
 async def calls_of(request: Request) -> Calls:
-    """What whoever sent this request asks for. Not a plain function: FastAPI would hand that to a thread."""
+    """Return what the caller can do. A coroutine, because FastAPI would run a plain function in a thread."""
     services: Services = request.app.state.services
     return Calls(services, caller_of(request), request.state.event)
 
@@ -40,6 +40,6 @@ NumberCursor = Annotated[
 
 
 def page(items: Sequence[Item], limit: int, cursor: str | None) -> Listed[Any]:
-    """A page of what was found with one more than `limit`; `cursor` is the id of the last one that is shown."""
+    """Build a page from results that include one more than `limit`; `cursor` is the id of the last one shown."""
     more = len(items) > limit
     return Listed(data=Page(items=list(items[:limit]), next_cursor=cursor if more else None, has_more=more))

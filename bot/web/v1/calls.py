@@ -1,4 +1,4 @@
-"""A request to the API as the application sees it: the same services, asked by the caller's own account."""
+"""A request to the API in terms of the application: the shared services, used with the caller's account."""
 
 from __future__ import annotations
 
@@ -31,13 +31,11 @@ from bot.web.auth import Caller
 from bot.web.wakeup import any_of, ends_before
 
 EXPIRY_SEEN_S: Final = 15.0
-"""Seconds after which it is noticed at the latest that a token has expired."""
+"""Seconds within which an expired token is noticed."""
 
 
 class Calls:
-    """What one caller can ask for through the API. `event` identifies the request, so that it creates one task at
-    most.
-    """
+    """What one caller can ask for through the API. `event` identifies the request, which creates at most one task."""
 
     def __init__(self, services: Services, caller: Caller, event: str = "") -> None:
         self.services = services
@@ -47,7 +45,7 @@ class Calls:
 
     @property
     def token(self) -> Token:
-        """What a program has brought along. Raises Refused for who came by the console: it has no conversations."""
+        """The caller's token. Raises Refused for callers from the console, which has no conversations."""
         if self.caller.token is None or self.caller.session:
             raise Refused(say("api.for_programs"))
         return self.caller.token
@@ -58,12 +56,12 @@ class Calls:
         return self.services.frames
 
     def asking(self, conversation: str = "") -> Asking:
-        """The caller, in their own place or in a conversation there."""
+        """Return the caller, in their own place or in a conversation."""
         place = Place(replace(self.caller.home, thread=conversation), private=True)
         return Asking(self.person, place, self.event)
 
     def commands(self, conversation: str = "") -> TaskCommands:
-        """The caller's task commands, there."""
+        """Return the caller's task commands, in their own place or in a conversation."""
         return TaskCommands(self.asking(conversation), self.services)
 
     def schedules(self) -> ScheduleCommands:
@@ -79,11 +77,11 @@ class Calls:
         require(self.asking(), self.services.policy, right, phone=phone)
 
     async def task(self, number: str) -> Task:
-        """The task, where it may be shown to the caller. Raises Unknown."""
+        """Return the task if the caller may see it. Raises Unknown."""
         return await self.commands().task(number)
 
     async def take_in(self, data: bytes) -> str:
-        """Keep a file for a later task of the caller: its reference."""
+        """Store a file for a later task of the caller and return its reference."""
         content = await self.frames.save(data, suffix="bin")
         await self.services.store.own_files.handed_in(content, self.person)
         return content
@@ -98,7 +96,7 @@ class Calls:
 
     @property
     def models(self) -> tuple[tuple[str, str], ...]:
-        """The roles and names of the models that are set."""
+        """The roles and names of the configured models."""
         now = self.services.live.now
         roles = (("vision", now.vlm_model or PILOT), ("basic", now.basic_model), ("reasoning", now.reasoning_model))
         return tuple((role, name) for role, name in roles if name)
@@ -111,7 +109,7 @@ class Calls:
     async def conversation(self, number: str) -> Conversation:
         """The caller's conversation with this id. Raises Unknown."""
         self.require(Right.USE)
-        _ = self.token  # only what programs hold is told in conversations
+        _ = self.token  # only programs have conversations
         found = await self.services.store.conversations.get(number)
         if found is None or found.owner not in self.owners:
             raise Unknown(say("api.no_conversation"))
@@ -123,7 +121,7 @@ class Calls:
         return "" if task is None else task.id
 
     async def while_held(self, work: Awaitable[None], holds: Callable[[], bool], stopping: asyncio.Event) -> bool:
-        """Do `work`, until it ends, the service stops or `holds` is false; whether it came to its end."""
+        """Do `work` until it ends, the service stops or `holds` returns false; return whether it ended."""
         changed = asyncio.Event()
         forget = self.services.rights.tokens.on_change(changed.set)
 
@@ -138,8 +136,8 @@ class Calls:
             forget()
 
     async def meaning(self, text: str, conversation: str, *, begins: bool = False) -> Answer | Note | NewTask:
-        """What a text means in a conversation; nothing can be asked back there. Raises Refused for what may be a code
-        that is asked for elsewhere: it is kept nowhere.
+        """Interpret a text in a conversation without asking back. Raises Refused for a possible code that is asked for
+        elsewhere; it is not stored.
         """
         match await interpret(text, self.asking(conversation), self.services, begins=begins):
             case (Answer() | Note() | NewTask()) as found:
@@ -154,11 +152,11 @@ class Calls:
 
     @property
     def said_as(self) -> str:
-        """The key of the words that this request says in a conversation."""
+        """The key of the message that this request posts in a conversation."""
         return f"user:{self.event}"
 
     async def files(self, contents: list[tuple[str, str]]) -> tuple[Attachment, ...]:
-        """The files of a task, by name and reference. Raises Unknown when one is not kept, or somebody else's."""
+        """Load the files of a task, by name and reference. Raises Unknown for a missing one or somebody else's."""
         accounts, own_files = self.services.policy.accounts(self.person), self.services.store.own_files
         admin = verdict(self.asking(), self.services.policy, Right.ADMIN).allowed
         for _, content in contents:
@@ -171,5 +169,5 @@ class Calls:
 
 
 def owner_text(person: Person) -> str:
-    """An account as conversations keep whose they are."""
+    """Return an account in the form in which conversations store owners."""
     return f"{person.platform}:{person.id}"

@@ -1,4 +1,4 @@
-"""The API as a chat: a conversation keeps by itself what happens to its tasks, so nothing has to be sent to it."""
+"""The API as a chat: conversations record on their own what happens to their tasks, so nothing has to be sent."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ CAPABILITIES = Capabilities(
 
 
 class ApiChat:
-    """Implements `bot.domain.chat.Chat`. Cards, questions and ends are facts of the tasks, which programs read."""
+    """The API as a chat (`bot.domain.chat.Chat`). Programs read cards, questions and ends from the tasks themselves."""
 
     @property
     def platform(self) -> str:
@@ -37,23 +37,23 @@ class ApiChat:
         return CAPABILITIES
 
     async def open_place(self, origin: Address, anchor: str | None, title: str) -> Address:  # noqa: ARG002 - it has no threads of its own
-        """The conversation itself; tasks get no places of their own."""
+        """Return the conversation itself, because tasks have no places of their own."""
         return origin
 
     async def private_place(self, origin: Address, person: Person) -> Address:
-        """Raises ChatError: a conversation has no private chat beside it."""
+        """Raise ChatError, because a conversation has no private chat in addition."""
         raise ChatError(f"{origin} is private already, and {person.id} has no other place there.")
 
     async def close_place(self, place: Address) -> None:
-        """Does nothing: a conversation stays readable."""
+        """Do nothing: a conversation stays readable."""
 
     async def send(self, place: Address, message: Message, *, nonce: str, turn: Turn = at_once) -> MessageRef:  # noqa: ARG002 - it is told otherwise
-        """Does nothing: programs read cards, questions and ends from the task itself."""
+        """Do nothing: programs read cards, questions and ends from the task itself."""
         await turn()
         return MessageRef(place, nonce)
 
     async def edit(self, ref: MessageRef, message: Message, *, turn: Turn = at_once) -> None:
-        """Does nothing: programs read the current state from the task itself."""
+        """Do nothing: programs read the current state from the task itself."""
 
     async def delete(self, ref: MessageRef) -> None:
-        """Does nothing: an answer with a secret is never stored."""
+        """Do nothing: an answer with a secret is never stored."""

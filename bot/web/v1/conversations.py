@@ -1,4 +1,4 @@
-"""Conversations: places where tasks are given, and what is said there."""
+"""The routes of conversations, in which tasks are given and messages exchanged."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ from bot.web.v1.tasks import calls_of_task
 
 SECRET = "••••••"  # noqa: S105 - stands for one
 NUMBERS: Final = {"temperature", "max_tokens"}
-"""Of a conversation, as `Guidance` calls them."""
+"""Numeric settings of a conversation, by their names in `Guidance`."""
 
 router = APIRouter(tags=["conversations"])
 
@@ -54,7 +54,7 @@ def _info(one: Conversation) -> ConversationInfo:
 
 
 def _guidance(calls: Calls, model: str, system_prompt: str) -> Guidance:
-    """Raises Unknown for a model that is not set, BadText for words that say nothing."""
+    """Validate model and prompt. Raises Unknown for a model that is not configured, BadText for an empty prompt."""
     names = tuple(dict.fromkeys(name for _, name in calls.models))
     if model and model not in names:
         raise Unknown(say("api.no_model", name=model[:40], names=listed(names)))
@@ -72,7 +72,7 @@ def _message(one: Said) -> MessageInfo:
 async def create_conversation(wish: NewConversation, calls: Caller) -> ConversationInfo:
     """Begin a conversation."""
     calls.require(Right.USE)
-    # The same for the same Idempotency-Key, also after a crash.
+    # The same id for the same Idempotency-Key, even after a crash.
     number = hashlib.sha256(f"{calls.token.name} {calls.event}".encode()).hexdigest()[:16]
     guidance = _guidance(calls, wish.model, wish.system_prompt).model_copy(update=wish.model_dump(include=NUMBERS))
     made = await calls.services.store.conversations.add(number, owner_text(calls.token.owner), wish.title, guidance)
@@ -81,7 +81,7 @@ async def create_conversation(wish: NewConversation, calls: Caller) -> Conversat
 
 @router.get("/conversations")
 async def list_conversations(calls: Caller, limit: Limit = 20, cursor: Cursor = "") -> Listed[ConversationInfo]:
-    """One's own, the latest first."""
+    """List the caller's conversations, the latest first."""
     calls.require(Right.USE)
     store = calls.services.store.conversations
     if cursor and ((known := await store.get(cursor)) is None or known.owner not in calls.owners):
@@ -92,19 +92,19 @@ async def list_conversations(calls: Caller, limit: Limit = 20, cursor: Cursor = 
 
 @router.get("/conversations/{conversation}")
 async def get_conversation(conversation: Id, calls: Caller) -> ConversationInfo:
-    """One of them."""
+    """Return a conversation."""
     return _info(await calls.conversation(conversation))
 
 
 @router.patch("/conversations/{conversation}")
 async def change_conversation(conversation: Id, change: ConversationChange, calls: Caller) -> ConversationInfo:
-    """Call it something else, or have its tasks thought about otherwise. Those that were given stay as they are."""
+    """Rename a conversation, or change the settings for its future tasks."""
     found = await calls.conversation(conversation)
     title = found.title if change.title is None else change.title
     kept = found.guidance
     model = kept.model if change.model is None else change.model
     prompt = kept.instructions if change.system_prompt is None else change.system_prompt
-    # A model that was set once may be gone since: it hinders no other change.
+    # A model that is no longer configured does not prevent other changes.
     guidance = _guidance(calls, "" if model == kept.model else model, prompt)
     numbers = {name: getattr(kept, name) for name in NUMBERS} | change.model_dump(include=NUMBERS, exclude_unset=True)
     guidance = guidance.model_copy(update={"model": model, **numbers})
@@ -118,8 +118,8 @@ async def delete_conversation(
     calls: Caller,
     cancel: Annotated[bool, Query(description="Cancel what is at work in it.")] = False,
 ) -> EndedConversation:
-    """Forget it, with all that was said in it. Refused while a task of it is at work, unless that is to be cancelled.
-    What its tasks have done stays on record.
+    """Delete a conversation with its messages. Refused while one of its tasks is at work, unless that is to be
+    cancelled. What its tasks have done stays on record.
     """
     found = await calls.conversation(conversation)
     place, commands = calls.asking(found.id).address, calls.commands(found.id)
@@ -136,14 +136,14 @@ async def delete_conversation(
 async def list_messages(
     conversation: Id, calls: Caller, limit: Limit = 50, cursor: NumberCursor = ""
 ) -> Listed[MessageInfo]:
-    """What was said, in order."""
+    """List the messages of a conversation, in order."""
     found = await calls.conversation(conversation)
     said = await calls.services.store.conversations.messages(found.id, limit + 1, after=int(cursor or 0))
     return page([_message(one) for one in said], limit, str(said[limit - 1].id) if len(said) > limit else None)
 
 
 async def _said(calls: Calls, conversation: str, message: int) -> Said:
-    """The message, where its conversation is one's own. Raises Unknown."""
+    """Return the message if its conversation belongs to the caller. Raises Unknown."""
     found = await calls.conversation(conversation)
     said = await calls.services.store.conversations.message(found.id, message)
     if said is None:
@@ -153,19 +153,19 @@ async def _said(calls: Calls, conversation: str, message: int) -> Said:
 
 @router.get("/conversations/{conversation}/messages/{message}")
 async def get_message(conversation: Id, message: Number, calls: Caller) -> MessageInfo:
-    """One of them."""
+    """Return a message."""
     return _message(await _said(calls, conversation, message))
 
 
 @router.get("/conversations/{conversation}/messages/{message}/tool-calls")
 async def list_tool_calls_of_message(conversation: Id, message: Number, calls: Caller) -> Listed[ToolCallInfo]:
-    """The tools that were used without a phone for what the message is about, in order."""
+    """List the tools that were used without a phone for the message's task, in order."""
     return await calls_of_task(calls, (await _said(calls, conversation, message)).task)
 
 
 @router.delete("/conversations/{conversation}/messages/{message}", status_code=204)
 async def delete_message(conversation: Id, message: Number, calls: Caller) -> None:
-    """Forget what was said. The messages that follow know nothing of its task; refused while that is at work."""
+    """Delete a message. Later messages do not refer to its task; refused while that is at work."""
     said = await _said(calls, conversation, message)
     task = await calls.services.task_service.get(said.task)
     if task is not None and task.state is not TaskState.ENDED:
@@ -175,8 +175,8 @@ async def delete_message(conversation: Id, message: Number, calls: Caller) -> No
 
 @router.post("/conversations/{conversation}/messages", status_code=201)
 async def post_message(conversation: Id, wish: NewMessage, calls: Caller) -> Taken:
-    """Say something: it answers the open question, is a note for the task at work, or becomes a task. With files, or
-    with how a task is to be done, it is no note.
+    """Post a message: it answers the open question, is a note for the task at work, or becomes a task. With files or
+    options for the task it is never a note.
     """
     found = await calls.conversation(conversation)
     store, key = calls.services.store.conversations, calls.said_as
@@ -189,7 +189,7 @@ async def post_message(conversation: Id, wish: NewMessage, calls: Caller) -> Tak
         said = await store.say(found.id, SECRET if hidden else wish.text, task=one.task, key=key)
         return Taken(message=_message(said), became="answer", task=one.task)
     draft = wish.draft(wish.text)
-    # A note has nothing but words: whatever says more is a task of its own.
+    # A note is only text; a message with more becomes a task.
     if isinstance(meaning, Note) and not wish.files and draft == TaskDraft(wish.text):
         await commands.steer(meaning.task, wish.text)
         said = await store.say(found.id, wish.text, task=meaning.task.id, key=key)

@@ -31,7 +31,7 @@ from devices.app_titles import readable
 HEARTBEAT_EVERY: Final = 15.0
 """Seconds of silence after which a comment is sent."""
 PATIENCE_S: Final = 5.0
-"""Seconds in which a reader has to take what is sent; a slower one is let go and comes back with `Last-Event-ID`."""
+"""Seconds in which a reader must accept what is sent; a slower one is disconnected and returns with `Last-Event-ID`."""
 RESPONSES: Final[dict[int | str, dict[str, Any]]] = {
     200: {"content": {"text/event-stream": {}}, "description": "Server-sent events."}
 }
@@ -56,10 +56,10 @@ async def stream_task(
     last_event_id: LastEventId = "",
     accept: Annotated[str, Header(max_length=1000)] = "",
 ) -> Response:
-    """What happens to a task, from the beginning or behind `Last-Event-ID`, until its end: the events of conversations,
-    and `state`, `planned`, `skill_chosen`, `waiting`, `started`, `resumed`, `question_closed`, `note`, `file` and
-    `part_end`. With `Accept: application/x-ndjson` it is told from the beginning, in the lines of JSON that
-    `opengui do --json` prints.
+    """Stream the events of a task, from the beginning or after `Last-Event-ID`, until its end: the events of
+    conversations, and `state`, `planned`, `skill_chosen`, `waiting`, `started`, `resumed`, `question_closed`, `note`,
+    `file` and `part_end`. With `Accept: application/x-ndjson` the stream starts at the beginning, in the lines of JSON
+    that `opengui do --json` prints.
     """
     found = await calls.task(task)
     if LINES in accept:
@@ -72,8 +72,8 @@ async def stream_task(
     "/conversations/{conversation}/events", tags=["conversations"], response_class=Response, responses=RESPONSES
 )
 async def stream_events(request: Request, conversation: Id, calls: Caller, last_event_id: LastEventId = "") -> Response:
-    """What happens, from the beginning or behind `Last-Event-ID`: `thinking_start`, `thinking` in pieces, `message`,
-    `tool_calls`, `tool_result`, `process_step`, `error`, `done`.
+    """Stream the events of a conversation, from the beginning or after `Last-Event-ID`: `thinking_start`, `thinking` in
+    pieces, `message`, `tool_calls`, `tool_result`, `process_step`, `error`, `done`.
     """
     found = await calls.conversation(conversation)
     return _streamed(request, calls, None, found.id, last_event_id)
@@ -90,8 +90,8 @@ def _streamed(request: Request, calls: Calls, task: Task | None, conversation: s
 
 
 async def _tell_lines(request: Request, calls: Calls, task: Task, write: Write) -> None:
-    """The events as lines, until the end of the task, of the right to read it, or of the service: the last line says so
-    then. A reader that takes nothing is waited for: nothing is kept for it in memory.
+    """Send events as lines until the end of the task, of the right to read it, or of the service, which the last line
+    then says. A slow reader is waited for, without buffering anything in memory.
     """
     ended = False
 
@@ -113,7 +113,7 @@ def _may_read(request: Request, calls: Calls, task: Task | None) -> bool:
 
 
 class LogStream:
-    """Somebody who reads the log of a task, or of a conversation where that is None; they know it up to `after`."""
+    """A reader of the log of a task, or of a conversation if `task` is None, who knows it up to `after`."""
 
     def __init__(self, request: Request, calls: Calls, task: Task | None, conversation: str, after: int) -> None:
         self._request = request
@@ -122,10 +122,10 @@ class LogStream:
         self._conversation = conversation
         self._after = after
         self._apps: dict[str, str] = {}
-        """The names of the apps that were told of."""
+        """Names of apps that occurred in events."""
 
     async def tell(self, write: Write) -> None:
-        """Send what there is and what comes, until the end of the task, of the service, or of the right to read it."""
+        """Send past and future events, until the end of the task, of the service, or of the right to read it."""
         try:
             holds = partial(_may_read, self._request, self._calls, self._task)
             await self._calls.while_held(self._tell(write), holds, self._request.app.state.stopping)
@@ -153,7 +153,7 @@ class LogStream:
                     case None if silent:
                         await send(b": still here\n\n")
                     case LoggedEvent():
-                        # In pieces that fit: who takes nothing must not make them wait in memory.
+                        # In small pieces, so that a reader that takes nothing does not make them pile up in memory.
                         for data in self._sent(one):
                             await send(data)
                         over = over or (bool(task) and one.is_last)
@@ -163,7 +163,7 @@ class LogStream:
                 silent = one is None
 
     def _sent(self, one: LoggedEvent) -> Iterator[bytes]:
-        """An event as it is sent; who was cut off goes on behind its number."""
+        """Encode an event; a disconnected reader continues after its number."""
         names = names_in_conversation(one.event, of_part=bool(one.part))
         if self._task is None:
             for number, name in enumerate(names, one.told - len(names) + 1):
@@ -222,7 +222,7 @@ class LogStream:
 
 
 def text_of_call(state: CallState, result: Mapping[str, Any]) -> str:
-    """What came of a call of a tool, in the words that the model read."""
+    """Return the result of a tool call, in the words that the model read."""
     text = told_of(done_of(result)) if state == "done" else str(result.get("why", ""))
     return shortened(text, MOST_RESULT)
 

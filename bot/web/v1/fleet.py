@@ -1,4 +1,4 @@
-"""Phones and what works on them: looked at, touched by hand, and the models and tools that are set."""
+"""The routes of phones, which show them and touch them by hand, and of the configured models and tools."""
 
 from __future__ import annotations
 
@@ -46,14 +46,14 @@ async def _info(calls: Calls, phone: PhoneInfo) -> PhoneInfoOut:
 
 
 def _phone(calls: Calls, named: str) -> PhoneInfo:
-    """The phone, where this token may use it. Raises Unknown, as for one that is not there."""
+    """Return the phone if this token may use it. Raises Unknown otherwise, as for a missing one."""
     calls.require(Right.USE)
     return phone_named(named, open_phones(calls.asking(), calls.services))
 
 
 @router.get("/phones")
 async def list_phones(calls: Caller) -> Listed[PhoneInfoOut]:
-    """Those that this token may use."""
+    """List the phones that this token may use."""
     calls.require(Right.USE)
     infos = [await _info(calls, phone) for phone in open_phones(calls.asking(), calls.services)]
     return page(infos, max(1, len(infos)), None)
@@ -61,7 +61,7 @@ async def list_phones(calls: Caller) -> Listed[PhoneInfoOut]:
 
 @router.get("/phones/{phone}")
 async def get_phone(phone: Id, calls: Caller) -> PhoneInfoOut:
-    """One of them."""
+    """Return a phone."""
     return await _info(calls, _phone(calls, phone))
 
 
@@ -71,7 +71,7 @@ async def get_phone(phone: Id, calls: Caller) -> PhoneInfoOut:
     responses={200: {"content": {"image/jpeg": {}}, "description": "What it shows now."}},
 )
 async def screen(phone: Id, calls: Caller) -> Response:
-    """What it shows now, as a JPEG. What it shows while it works for somebody else is theirs."""
+    """Return the current screen as a JPEG. While the phone works for somebody else, only they may see it."""
     found = _phone(calls, phone)
     _, image = await look(calls.asking(), found, calls.services)
     data = await asyncio.to_thread(draw_screen, image)
@@ -94,7 +94,7 @@ async def _touched(calls: Calls, named: str, action: ByHand, allow: str) -> Touc
 
 @router.post("/phones/{phone}/tap")
 async def tap(phone: Id, wish: TapAt, calls: Caller) -> TouchedInfo:
-    """Touch it once; takes the right to operate, and nothing is touched while a task works there."""
+    """Tap the screen once; requires the right to operate. Refused while a task works on the phone."""
     return await _touched(calls, phone, act.Tap(target=act.PointTarget(x=wish.x, y=wish.y)), wish.allow)
 
 
@@ -112,13 +112,13 @@ async def press_key(phone: Id, wish: PressedKey, calls: Caller) -> TouchedInfo:
 
 @router.post("/phones/{phone}/app")
 async def open_app(phone: Id, wish: OpenedApp, calls: Caller) -> TouchedInfo:
-    """Bring an app to the front."""
+    """Bring an app to the foreground."""
     return await _touched(calls, phone, act.OpenApp(name=wish.name), wish.allow)
 
 
 @router.get("/models", tags=["records"])
 async def list_models(calls: Caller) -> Listed[ModelInfo]:
-    """The models that are set, by what they are used for."""
+    """List the configured models by what they are used for."""
     calls.require(Right.USE)
     infos = [ModelInfo(role=role, name=name) for role, name in calls.models]
     return page(infos, max(1, len(infos)), None)
@@ -126,7 +126,7 @@ async def list_models(calls: Caller) -> Listed[ModelInfo]:
 
 @router.get("/mcp-servers", tags=["records"])
 async def list_mcp_servers(calls: Caller) -> Listed[McpServerInfo]:
-    """The servers of others whose tools are used here, and why those of some are not there; for admins."""
+    """List the MCP servers whose tools are used, and why some are not available; for admins."""
     calls.require(Right.ADMIN)
     infos = [McpServerInfo(**one) for one in server_data(calls.services.tools())]
     return page(infos, max(1, len(infos)), None)
@@ -134,7 +134,7 @@ async def list_mcp_servers(calls: Caller) -> Listed[McpServerInfo]:
 
 @router.get("/tools", tags=["records"])
 async def list_tools(calls: Caller) -> Listed[ToolInfo]:
-    """The tools that work without a phone, those of MCP servers that answer now among them."""
+    """List the tools that work without a phone, including those of MCP servers that answer now."""
     calls.require(Right.USE)
     found = {tool.kind: " ".join((tool.model.__doc__ or "").split()) for tool in calls.services.offered_tools()}
     infos = [ToolInfo(name=name, about=about) for name, about in found.items()]

@@ -1,6 +1,6 @@
-"""Where /api/v1 begins: every request gets an id, a bounded body and, with an Idempotency-Key, one effect.
+"""The entry point of /api/v1: every request gets an id, a bounded body and, with an Idempotency-Key, only one effect.
 
-FastAPI is loaded with the first request: who uses no API pays nothing for it.
+FastAPI is loaded with the first request, so that it costs nothing if the API is not used.
 """
 
 from __future__ import annotations
@@ -34,16 +34,16 @@ KEY_LIMIT: Final = 200
 """Characters of an Idempotency-Key."""
 FILES: Final = "/files"
 REPEATED_SAFELY: Final = ("/tasks", "/conversations", "/schedules", "/triggers", "/webhooks", "/hooks", FILES)
-"""Paths on which doing it again after a crash changes nothing, or is refused as done. Touches of a phone are not."""
+"""Paths where repeating a request after a crash changes nothing or is refused. Touches of a phone are not included."""
 TELLS_SECRET: Final = frozenset({"/webhooks", "/hooks", "/hosts"})
-"""Paths at which an answer to POST has a secret: it is not kept, but made again where that makes nothing twice."""
+"""Paths whose answer contains a secret: it is not stored, but produced again where that creates nothing twice."""
 
 logger = logging.getLogger(__name__)
 
 
 class ApiMount:
-    """The ASGI application below /api/v1. `stopping` ends its streams; `routers` gives what parts of the program add;
-    it is asked for with the first request.
+    """The ASGI application below /api/v1. `stopping` ends its streams; `routers` returns those of parts of the program,
+    at the first request.
     """
 
     def __init__(
@@ -57,21 +57,21 @@ class ApiMount:
         self._under_way: set[tuple[str, str]] = set()
 
     def routes(self) -> list[BaseRoute]:
-        """What is served."""
+        """Return the routes."""
         below = Mount("/api/v1", app=self)
-        # A line break in an address is one of a program too: Starlette's own pattern ends there.
+        # An address may contain a line break, at which Starlette's own pattern would end.
         below.path_regex = re.compile(below.path_regex.pattern, re.DOTALL)
         return [below, get("/docs/openapi.json", self.document, None)]
 
     async def load(self) -> ASGIApp:
-        """Load what serves it, before or with the first request."""
+        """Load the application, before or with the first request."""
         async with self._loading:
             if self._app is None:
                 self._app = await asyncio.to_thread(self._made)
             return self._app
 
     async def document(self, _: Request) -> Response:
-        """The OpenAPI document; it tells nothing of this service that is not in the program's own source."""
+        """Return the OpenAPI document, which contains nothing specific to this service."""
         app: Any = await self.load()
         return JSONResponse(app.openapi(), headers={"Cache-Control": "no-cache"})
 
@@ -117,7 +117,7 @@ class ApiMount:
             )
 
     async def _answered(self, request: Request, send: Send) -> Response | None:
-        """Serve it; a response where it is refused instead."""
+        """Serve a request, or return its refusal."""
         app = await self.load()
         body = b""
         if request.method in {"POST", "PATCH", "PUT", "DELETE"}:
@@ -148,8 +148,8 @@ class ApiMount:
     async def _once(
         self, request: Request, body: bytes, key: str, app: ASGIApp, receive: Receive, send: Send
     ) -> Response | None:
-        """Serve it at most once for its key: what was answered before is answered again."""
-        # An operator without a token is none of those by name: no token has a colon in it.
+        """Serve a request at most once per key, and repeat the answer for a repeated key."""
+        # The operator without a token cannot collide with a token's name, which contains no colon.
         person, requests = caller_of(request).name or "web:operator", self._services.store.api_requests
         path = request.scope["path"]
         digest = hashlib.sha256(b"\0".join((path.encode(), request.url.query.encode(), body))).hexdigest()
@@ -163,7 +163,7 @@ class ApiMount:
         below = path.partition("/api/v1")[2] or path
         if known is not None and not below.startswith(REPEATED_SAFELY):
             return refuse(409, say("api.uncertain"), "uncertain")
-        # Whatever it makes bears this name, so that doing it again after a crash makes nothing twice.
+        # What the request creates has this name, so that repeating it after a crash creates nothing twice.
         request.state.event = f"api:{person}:{key}"
         self._under_way.add((person, key))
         status, answer = 0, bytearray()
@@ -184,7 +184,7 @@ class ApiMount:
                     if below not in TELLS_SECRET:
                         await requests.finish(person, key, status, answer.decode())
                 elif status:
-                    # Nothing was done: it may come again once what refused it is over.
+                    # Nothing was done, so the request may be repeated once the reason has passed.
                     await requests.forget(person, key)
             except StoreError as error:
                 logger.warning("the answer to an Idempotency-Key could not be stored: %s", error)
@@ -192,7 +192,7 @@ class ApiMount:
 
 
 def _replayed(body: bytes, receive: Receive) -> Receive:
-    """The body that was read already; behind it what else comes, such as that the caller has gone."""
+    """Return a `receive` that first yields the body already read, then further messages such as a disconnect."""
     given = False
 
     async def replay() -> Message:

@@ -1,4 +1,4 @@
-"""Schedules, and what is kept of everybody: use, quotas, rights, and who did what."""
+"""The routes of schedules, usage, quotas, memories, rights and the audit."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def _readings(watch: Watch, found: WatchState) -> ReadingsInfo:
 
 
 def _words(reply: Reply) -> str:
-    """What a command has said, as one text."""
+    """Return the reply of a command as one text."""
     message = reply.message
     return "\n".join(filter(None, [message.heading, message.body] if message else [reply.toast]))
 
@@ -93,7 +93,7 @@ async def _visible(calls: Calls) -> list[Schedule]:
 
 @router.get("/schedules")
 async def list_schedules(calls: Caller, limit: Limit = 20, cursor: NumberCursor = "") -> Listed[ScheduleInfo]:
-    """Those that may be seen and changed by this token, by number."""
+    """List the schedules that this token may see and change, by number."""
     found = sorted(await _visible(calls), key=lambda one: int(one.id))
     found = [one for one in found if int(one.id) > int(cursor or 0)]
     return page([_schedule(one) for one in found], limit, found[limit - 1].id if len(found) > limit else None)
@@ -101,7 +101,7 @@ async def list_schedules(calls: Caller, limit: Limit = 20, cursor: NumberCursor 
 
 @router.post("/schedules", status_code=201)
 async def create_schedule(wish: NewSchedule, calls: Caller) -> ScheduleInfo:
-    """Have a task given at set times, or a value watched."""
+    """Create a schedule, or a watch."""
     calls.require(Right.USE)
     draft = wish.draft(wish.text)
     if wish.skill:
@@ -127,28 +127,28 @@ async def _known(calls: Calls, schedule: str) -> str:
 
 @router.post("/schedules/{schedule}/pause")
 async def pause_schedule(schedule: Id, calls: Caller) -> ScheduleInfo:
-    """Let it rest."""
+    """Pause a schedule."""
     paused = await calls.schedules().pause(await _known(calls, schedule))
     return _schedule(paused, say("schedule.paused", schedule=paused.id))
 
 
 @router.post("/schedules/{schedule}/resume")
 async def resume_schedule(schedule: Id, calls: Caller) -> ScheduleInfo:
-    """Let it go on; what was due meanwhile is not made up for."""
+    """Resume a schedule; what was due in the meantime is not made up for."""
     resumed = await calls.schedules().resume(await _known(calls, schedule))
     return _schedule(resumed, resumed_words(resumed))
 
 
 @router.post("/schedules/{schedule}/revoke")
 async def revoke_schedule(schedule: Id, calls: Caller) -> ScheduleInfo:
-    """Take back what was allowed ahead for it."""
+    """Revoke what was approved for a schedule in advance."""
     revoked = await calls.schedules().revoke(await _known(calls, schedule))
     return _schedule(revoked, say("schedule.revoked", schedule=revoked.id))
 
 
 @router.delete("/schedules/{schedule}", status_code=204)
 async def delete_schedule(schedule: Id, calls: Caller) -> None:
-    """End it for good."""
+    """Delete a schedule."""
     await calls.schedules().remove(await _known(calls, schedule))
 
 
@@ -158,7 +158,7 @@ async def statistics(
     by: UsageBy = UsageBy.DAY,
     days: Annotated[int, Query(ge=1, le=MOST_DAYS, description="How many, today included.")] = 30,
 ) -> Statistics:
-    """What tasks used: one's own, everybody's for an admin."""
+    """Return what tasks used: the caller's own, or for an admin everybody's."""
     calls.require(Right.USE)
     services = calls.services
     admin = verdict(calls.asking(), services.policy, Right.ADMIN).allowed
@@ -172,7 +172,7 @@ async def statistics(
 
 @router.get("/quota")
 async def quota(calls: Caller) -> QuotaInfo:
-    """What is used of one's tier today, by all accounts and tokens of the person together."""
+    """Return what the person has used of their tier today, by all their accounts and tokens together."""
     calls.require(Right.USE)
     standing = await calls.services.quotas.standing(calls.person, calls.asking().address)
     if standing is None:
@@ -188,7 +188,7 @@ async def quota(calls: Caller) -> QuotaInfo:
 
 @router.get("/memories")
 async def list_memories(calls: Caller) -> Listed[FactInfo]:
-    """What is remembered of whoever asks, the oldest first."""
+    """List what is remembered about the caller, the oldest first."""
     calls.require(Right.USE)
     infos = [
         FactInfo(id=one.id, text=one.text, phone=one.phone, source=one.source, created=one.created, used=one.used)
@@ -199,7 +199,7 @@ async def list_memories(calls: Caller) -> Listed[FactInfo]:
 
 @router.get("/me")
 async def me(calls: Caller) -> WhoInfo:
-    """Who asks, and what they may do."""
+    """Return who the caller is and what they may do."""
     token, owner = calls.caller.token, calls.person if calls.caller.token is None else calls.caller.token.owner
     return WhoInfo(
         token=calls.caller.name,
@@ -213,7 +213,7 @@ async def me(calls: Caller) -> WhoInfo:
 
 @router.get("/people")
 async def people(calls: Caller) -> Listed[GrantInfo]:
-    """Who has which right; for admins."""
+    """List who has which right; for admins."""
     calls.require(Right.ADMIN)
     policy = calls.services.policy
     infos = [
@@ -231,7 +231,7 @@ async def people(calls: Caller) -> Listed[GrantInfo]:
 
 @router.get("/audit")
 async def audit(calls: Caller, limit: Limit = 20, cursor: NumberCursor = "") -> Listed[AuditInfo]:
-    """Who did what, the latest first; for admins."""
+    """List who did what, the latest first; for admins."""
     calls.require(Right.ADMIN)
     found = await calls.services.store.audit.page(limit + 1, int(cursor) if cursor else None)
     return page([_entry(one) for one in found], limit, str(found[limit - 1].number) if len(found) > limit else None)

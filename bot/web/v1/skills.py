@@ -1,4 +1,4 @@
-"""Skills: which there are and what each is done with, and tasks that are saved as recorded ones."""
+"""The routes of skills: list them with their parameters, and save tasks as recorded ones."""
 
 from __future__ import annotations
 
@@ -71,18 +71,18 @@ async def _info(calls: Calls, skill: Skill, told: str = "") -> SkillInfo:
 
 @router.get("/skills")
 async def list_skills(calls: Caller) -> Listed[SkillInfo]:
-    """All of them; a task follows one by its name, with its arguments."""
+    """List all skills; a task follows one by its name, with arguments."""
     calls.require(Right.USE)
     skills = calls.services.skills
     if skills.own is not None:
-        await asyncio.to_thread(saving.refresh, skills)  # a folder may have been put there by hand
+        await asyncio.to_thread(saving.refresh, skills)  # a folder may have been added by hand
     infos = [await _info(calls, skill) for skill in skills.found.values()]
     return page(infos, max(1, len(infos)), None)
 
 
 @router.get("/skills/refused")
 async def list_refused_skills(calls: Caller) -> RefusedSkills:
-    """The folders among the service's own that are no skills; for admins."""
+    """List the operator's folders that are not valid skills; for admins."""
     calls.require(Right.ADMIN)
     own = calls.services.skills.own
     found = () if own is None else (await asyncio.to_thread(load_skills, own, shipped=False)).refused
@@ -92,7 +92,7 @@ async def list_refused_skills(calls: Caller) -> RefusedSkills:
 
 @router.post("/skills/drafts", status_code=201)
 async def draft_skill(wish: NewDraft, calls: Caller) -> DraftInfo:
-    """Show what would be saved of a task that has succeeded; nothing is saved yet."""
+    """Show what would be saved from a successful task; nothing is saved yet."""
     draft = await calls.skills().draft(await calls.task(wish.task), wish.name, wish.parameters)
     made = draft.skill
     return DraftInfo(
@@ -109,7 +109,7 @@ async def draft_skill(wish: NewDraft, calls: Caller) -> DraftInfo:
 
 @router.post("/skills/drafts/{draft}/save", status_code=201)
 async def save_skill(draft: Id, calls: Caller) -> SkillInfo:
-    """Save what was shown, and nothing else: a new skill, or the next version of one's own."""
+    """Save exactly what was shown: a new skill, or the next version of one of the caller's."""
     calls.require(Right.USE)
     if await calls.services.store.skills.draft(draft, now=calls.services.clock()) is None:
         raise Unknown(say("save.gone"))
@@ -119,7 +119,7 @@ async def save_skill(draft: Id, calls: Caller) -> SkillInfo:
 
 
 def _known(calls: Calls, name: str) -> str:
-    """Its name as it is kept. Raises Unknown."""
+    """Return the stored name of a skill. Raises Unknown."""
     calls.require(Right.USE)
     found = calls.services.skills.found
     if name.lower() not in found:
@@ -129,7 +129,7 @@ def _known(calls: Calls, name: str) -> str:
 
 @router.patch("/skills/{skill}")
 async def rename_skill(skill: Id, wish: SkillName, calls: Caller) -> SkillInfo:
-    """Give it another name; one's own, for admins any that was saved here."""
+    """Rename one of the caller's skills; an admin may rename any that was saved here."""
     new = wish.name.lower()
     await calls.skills().rename(_known(calls, skill), new)
     return await _info(calls, calls.services.skills.found[new])
@@ -137,7 +137,7 @@ async def rename_skill(skill: Id, wish: SkillName, calls: Caller) -> SkillInfo:
 
 @router.post("/skills/{skill}/restore")
 async def restore_skill(skill: Id, wish: SkillVersion, calls: Caller) -> SkillInfo:
-    """Make a former version the next one; of one's own, for admins of any that was saved here."""
+    """Make a former version the next one, of the caller's skills; for an admin, of any that was saved here."""
     name = _known(calls, skill)
     told = await change(calls.skills(), "restore", name, wish.version)
     return await _info(calls, calls.services.skills.found[name], told)
@@ -145,5 +145,5 @@ async def restore_skill(skill: Id, wish: SkillVersion, calls: Caller) -> SkillIn
 
 @router.delete("/skills/{skill}")
 async def delete_skill(skill: Id, calls: Caller) -> SkillRemoved:
-    """Delete it with what its runs have come to; one's own, for admins any that was saved here."""
+    """Delete one of the caller's skills with its figures; an admin may delete any that was saved here."""
     return SkillRemoved(planned=await calls.skills().remove(_known(calls, skill)))

@@ -1,4 +1,4 @@
-"""Tasks: given, looked at, stopped, told something, and answered."""
+"""The routes of tasks: give, list, control, steer and answer them."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ from bot.web.v1.models.tasks import (
 from bot.web.views import place_json
 
 WORDS_LIMIT = 200
-"""Characters of what is searched for."""
+"""Characters of a search text."""
 MULTIPART: Final = "multipart/form-data"
 _BYTES: Final = {"type": "string", "format": "binary"}
 _FORM: Final = {"schema": {"type": "object", "properties": {"file": _BYTES}, "required": ["file"]}}
@@ -55,7 +55,7 @@ router = APIRouter(tags=["tasks"])
 
 
 async def task_info(calls: Calls, task: Task, *, is_new: bool = False, told: str = "") -> TaskInfo:
-    """A task as programs see it; one that is new has asked nothing. `told` is for people."""
+    """Return a task for programs; a new one cannot have questions yet. `told` is for people."""
     service = calls.services.task_service
     waiting = task.state is not TaskState.ENDED
     questions = await service.open_questions(task=task.id) if waiting and not is_new else ()
@@ -105,13 +105,13 @@ async def task_info(calls: Calls, task: Task, *, is_new: bool = False, told: str
 
 
 async def _done(calls: Calls, task: Task) -> TaskInfo:
-    """A task to which something was done, with how it stands, for people."""
+    """Return a changed task with a sentence on its state for people."""
     return await task_info(calls, task, told=await standing_words(task, calls.services))
 
 
 @router.post("/tasks", status_code=201)
 async def create_task(wish: NewTask, calls: Caller, response: Response) -> TaskInfo:
-    """Give a task. It is stored before this is answered; whoever gave it may leave."""
+    """Give a task. It is stored before the answer, so the caller need not wait for it."""
     conversation = await calls.conversation(wish.conversation) if wish.conversation else None
     files = await calls.files([(file.name, file.content) for file in wish.files])
     here, guidance = ("", AS_SET) if conversation is None else (conversation.id, conversation.guidance)
@@ -134,7 +134,7 @@ async def list_tasks(
     phone: Annotated[str, Query(max_length=NAME_LIMIT, description="By id.")] = "",
     person: Annotated[str, Query(max_length=NAME_LIMIT, description="Who gave it, as `platform:id`.")] = "",
 ) -> Listed[TaskInfo]:
-    """Those that may be shown to whoever asks, the latest first; with words and the rest, those that fit."""
+    """List the tasks that the caller may see, the latest first; with parameters, those that match."""
     calls.require(Right.USE)
     admin = verdict(calls.asking(), calls.services.policy, Right.ADMIN).allowed
     accounts = None if admin else calls.services.policy.accounts(calls.person)
@@ -147,44 +147,44 @@ async def list_tasks(
 
 @router.get("/tasks/{task}")
 async def get_task(task: Id, calls: Caller) -> TaskInfo:
-    """One task, with the questions that wait for an answer; `latest` is the one meant where none is named."""
+    """Return a task with its open questions; `latest` is the one meant if none is named."""
     return await task_info(calls, await calls.task(task))
 
 
 @router.post("/tasks/{task}/cancel")
 async def cancel_task(task: Id, calls: Caller) -> TaskInfo:
-    """End it, within a second."""
+    """Cancel a task, within a second."""
     return await _done(calls, await calls.commands().cancel(await calls.task(task)))
 
 
 @router.post("/tasks/{task}/pause")
 async def pause_task(task: Id, calls: Caller) -> TaskInfo:
-    """Let it stand still."""
+    """Pause a task."""
     return await _done(calls, await calls.commands().pause(await calls.task(task)))
 
 
 @router.post("/tasks/{task}/resume")
 async def resume_task(task: Id, calls: Caller, note: MaybeNote | None = None) -> TaskInfo:
-    """Let it go on, with a note for the agent."""
+    """Resume a task, with an optional note for the agent."""
     words = "" if note is None else note.text.strip()
     return await _done(calls, await calls.commands().resume(await calls.task(task), words))
 
 
 @router.post("/tasks/{task}/take-over")
 async def take_over_task(task: Id, calls: Caller) -> TaskInfo:
-    """Let it stand still while a person does something on its phone; resume goes on."""
+    """Pause a task while a person does something on its phone; resume continues it."""
     return await _done(calls, await calls.commands().take_over(await calls.task(task)))
 
 
 @router.post("/tasks/{task}/hurry")
 async def hurry_task(task: Id, calls: Caller) -> TaskInfo:
-    """Put it at the head of its queue; takes the right to approve."""
+    """Put a task at the head of its queue; requires the right to approve."""
     return await _done(calls, await calls.commands().hurry(await calls.task(task)))
 
 
 @router.post("/tasks/{task}/again", status_code=201)
 async def repeat_task(task: Id, wish: Repeat, calls: Caller, response: Response) -> TaskInfo:
-    """Give it again, as a new task: on the same phone, with its files, as quick as before, unless told otherwise."""
+    """Repeat a task as a new one, on the same phone, with its files and options, unless the request says otherwise."""
     files = await calls.files([(file.name, file.content) for file in wish.files])
     started = await calls.commands().again(
         await calls.task(task), wish.changes.strip(), device=wish.phone, quick=wish.quick, files=files
@@ -196,13 +196,13 @@ async def repeat_task(task: Id, wish: Repeat, calls: Caller, response: Response)
 
 @router.post("/tasks/{task}/steer")
 async def steer_task(task: Id, note: Note, calls: Caller) -> TaskInfo:
-    """Tell it something, which the agent reads before its next step."""
+    """Add a note to a task, which the agent reads before its next step."""
     return await task_info(calls, await calls.commands().steer(await calls.task(task), note.text))
 
 
 @router.post("/tasks/{task}/answer")
 async def answer_task(task: Id, answer: AnswerTo, calls: Caller) -> TaskInfo:
-    """Answer its open question, or give it up; to allow something takes the right to approve."""
+    """Answer a task's open question, or give it up; allowing something requires the right to approve."""
     found, commands = await calls.task(task), calls.commands()
     if answer.question:
         asked = await commands.question(found, answer.question)
@@ -217,7 +217,7 @@ async def answer_task(task: Id, answer: AnswerTo, calls: Caller) -> TaskInfo:
 
 @router.get("/tasks/{task}/steps")
 async def list_steps(task: Id, calls: Caller, limit: Limit = 20, cursor: NumberCursor = "") -> Listed[StepInfo]:
-    """What was done, in order; `cursor` is the index of the last one that is known."""
+    """List the steps of a task, in order; `cursor` is the index of the last one known."""
     found = await calls.task(task)
     after = int(cursor) + 1 if cursor else 0
     rows = (await calls.services.task_service.steps(found.id, after=after))[: limit + 1] if after < 2**31 else ()
@@ -250,7 +250,7 @@ async def list_steps(task: Id, calls: Caller, limit: Limit = 20, cursor: NumberC
 
 
 async def calls_of_task(calls: Calls, task: str) -> Listed[ToolCallInfo]:
-    """The uses of tools in a task that may be shown, on all its phones, in order."""
+    """Return the tool calls of a visible task, on all its phones, in order."""
     parts = await calls.services.task_service.parts(task)
     store = calls.services.store.tool_calls
     found = [call for one in (task, *(part.id for part in parts)) for call in await store.of_task(one)]
@@ -273,13 +273,13 @@ async def calls_of_task(calls: Calls, task: str) -> Listed[ToolCallInfo]:
 
 @router.get("/tasks/{task}/tool-calls")
 async def list_tool_calls(task: Id, calls: Caller) -> Listed[ToolCallInfo]:
-    """The tools that were used without a phone, in order."""
+    """List the tools that were used without a phone, in order."""
     return await calls_of_task(calls, (await calls.task(task)).id)
 
 
 @router.get("/tasks/{task}/pictures")
 async def list_pictures(task: Id, calls: Caller) -> Listed[PictureInfo]:
-    """The pictures of its steps, in order."""
+    """List the pictures of a task's steps, in order."""
     found = await calls.task(task)
     rows = await calls.services.task_service.steps(found.id)
     infos = [PictureInfo(id=row.frame, step=number) for number, row in enumerate(rows) if row.frame]
@@ -292,7 +292,7 @@ async def list_pictures(task: Id, calls: Caller) -> Listed[PictureInfo]:
     responses={200: {"content": {"image/*": {}}, "description": "The picture."}},
 )
 async def get_picture(task: Id, picture: Id, calls: Caller) -> Response:
-    """The bytes of one of its pictures."""
+    """Return one of a task's pictures."""
     found = await calls.task(task)
     questions = await calls.services.store.questions.of(found.id)
     own = {row.frame for row in await calls.services.task_service.steps(found.id)}
@@ -313,7 +313,7 @@ async def get_picture(task: Id, picture: Id, calls: Caller) -> Response:
     openapi_extra={"requestBody": {"content": {"application/octet-stream": {"schema": _BYTES}, MULTIPART: _FORM}}},
 )
 async def add_file(request: Request, calls: Caller) -> FileInfo:
-    """Take in one file for a later task: its bytes, or the field `file` of a form."""
+    """Upload one file for a later task: its bytes, or the field `file` of a form."""
     calls.require(Right.USE)
     name, data = "", b""
     if request.headers.get("Content-Type", "").startswith(MULTIPART):

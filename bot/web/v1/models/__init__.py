@@ -1,1 +1,1 @@
-"""What programs send and get. The API's document is made from these."""
+"""The models of the API's requests and answers, from which its OpenAPI document is generated."""

@@ -1,4 +1,4 @@
-"""What all models of the API are made of: limits, kinds of text, lists by the page, and the form of a refusal."""
+"""Building blocks of the API's models: limits, kinds of text, paginated lists, and the form of a refusal."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ TEXT_LIMIT = 20_000
 NAME_LIMIT = 100
 MOST_ON_A_PAGE = 100
 MOST_NUMBER = 10**18 - 1
-"""Of a message."""
+"""Largest number of a message."""
 
 Item = TypeVar("Item")
 
 
 class Sent(BaseModel):
-    """What a program sends: a field that is not known is a mistake, and a number in quotes is no number."""
+    """The base of requests. Unknown fields are errors, and a number in quotes is not a number."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
 
 
 class Got(BaseModel):
-    """What a program gets. Its docstring and field descriptions stand in the API's document."""
+    """The base of answers. Docstrings and field descriptions appear in the OpenAPI document."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -53,7 +53,7 @@ class Page(Got, Generic[Item]):
 
 
 class Listed(Got, Generic[Item]):
-    """A list, a page at a time."""
+    """A list, one page at a time."""
 
     code: Literal["ok"] = "ok"
     data: Page[Item]

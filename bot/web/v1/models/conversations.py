@@ -1,4 +1,4 @@
-"""Conversations and their messages, as programs send and get them."""
+"""The API's models of conversations and their messages."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from bot.web.v1.models.tasks import HowTo
 
 TITLE_LIMIT = 200
 PROMPT_LIMIT = 4_000
-"""Characters of a conversation's system prompt, about 1,000 tokens: it stands in every prompt."""
+"""Characters of a conversation's system prompt, about 1,000 tokens, because it is part of every prompt."""
 
 _MODEL = "One of GET /models: it decides, plans and works where no phone is needed. Empty for those that are set."
 _PROMPT = "Standing instructions for all tasks that are given here from now on. They allow nothing."
@@ -22,7 +22,7 @@ _MOST_TOKENS = Field(default=None, ge=1, le=1_000_000, description="How long ans
 
 
 class NewConversation(Sent):
-    """A place where tasks are given."""
+    """A conversation to begin, in which tasks can be given."""
 
     title: str = Field(default="", max_length=TITLE_LIMIT)
     model: Name = Field(default="", description=_MODEL)
@@ -32,7 +32,7 @@ class NewConversation(Sent):
 
 
 class ConversationChange(Sent):
-    """What is changed in a conversation; what is left out stays. A number that is null is what the endpoint does."""
+    """Changes to a conversation; omitted fields are not changed. A number that is null means the endpoint's default."""
 
     title: str | None = Field(default=None, max_length=TITLE_LIMIT)
     model: Name | None = Field(default=None, description=_MODEL)
@@ -55,14 +55,14 @@ class ConversationInfo(Got):
 
 
 class EndedConversation(Got):
-    """What became of the work of a conversation that was deleted."""
+    """The tasks that ended with a deleted conversation."""
 
     cancelled: list[str] = Field(description="The tasks that were at work in it, and are cancelled.")
 
 
 class NewMessage(HowTo):
-    """Something that is said in a conversation: an answer while a question is open, a note while a task is worked on
-    unless it says more than words, else a new task.
+    """A message to post: an answer while a question is open, a note while a task is at work unless it is more than
+    text, otherwise a new task.
     """
 
     text: Text
@@ -81,7 +81,7 @@ class MessageInfo(Got):
 
 
 class Taken(Got):
-    """What became of a message."""
+    """A posted message, and what it became."""
 
     message: MessageInfo
     became: Literal["task", "answer", "note"]

@@ -1,4 +1,4 @@
-"""Phones, touches by hand, and the models and tools that are set, as programs send and get them."""
+"""The API's models of phones, touches by hand, and configured models and tools."""
 
 from __future__ import annotations
 
@@ -39,14 +39,14 @@ class _Touch(Sent):
 
 
 class TapAt(_Touch):
-    """A touch, in the phone's own pixels."""
+    """A tap, in the phone's own pixels."""
 
     x: int = Field(ge=0, le=20_000)
     y: int = Field(ge=0, le=20_000)
 
 
 class TypedText(_Touch):
-    """Text for the focused field. What goes into a field for a password is kept nowhere."""
+    """Text for the focused field. Text for a password field is not stored."""
 
     text: str = Field(min_length=1, max_length=TEXT_LIMIT, repr=False)
     clear: bool = False
@@ -66,21 +66,21 @@ class OpenedApp(_Touch):
 
 
 class TouchedInfo(Got):
-    """What an input met: the app that was in front, and the label of what is there."""
+    """What an input hit: the app in the foreground, and the label at that place."""
 
     app: str
     target: str
 
 
 class ModelInfo(Got):
-    """A model that is set, and what it is used for."""
+    """A configured model, and what it is used for."""
 
     role: str
     name: str
 
 
 class McpServerInfo(Got):
-    """A server of somebody else that is named in `mcp.json`, which only the operator's editor can change."""
+    """An MCP server that `mcp.json` lists, which only the operator can change, with an editor."""
 
     name: str = Field(description="Empty where the file itself cannot be used.")
     why: str = Field(description="Why its tools are not there; empty where it answers.")
@@ -89,7 +89,7 @@ class McpServerInfo(Got):
 
 
 class ToolInfo(Got):
-    """A tool that is used where no phone is needed."""
+    """A tool that is used when no phone is needed."""
 
     name: str
     about: str

@@ -1,4 +1,4 @@
-"""Schedules, use, quotas, rights and the audit, as programs send and get them."""
+"""The API's models of schedules, usage, quotas, rights and the audit."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from bot.web.v1.models.tasks import WhatToDo
 
 
 class NewSchedule(WhatToDo):
-    """A task that is given again at set times: in words, or a skill with its arguments. With `tell_me_when` it is a
-    watch, which is paused until POST /schedules/{id}/resume says yes to what was understood of those words.
+    """A task to repeat at set times, in words or as a skill with arguments. With `tell_me_when` it is a watch, paused
+    until POST /schedules/{id}/resume confirms how those words were understood.
     """
 
     rule: str = Field(
@@ -27,7 +27,7 @@ class NewSchedule(WhatToDo):
 
 
 class ReadingsInfo(Got):
-    """What a watch reads, in words; a value that is not there yet is empty."""
+    """What a watch reads, in words; missing values are empty."""
 
     reads: str
     when: str = Field(description="When it is told.")
@@ -60,7 +60,7 @@ class ScheduleInfo(Got):
 
 
 class UsageSum(Got):
-    """What tasks have used."""
+    """What tasks have used in total."""
 
     tasks: int
     steps: int
@@ -78,13 +78,13 @@ class UsageInfo(UsageSum):
 
 
 class Statistics(Listed[UsageInfo]):
-    """What was used, by group, and the sum."""
+    """The usage by group, and the total."""
 
     total: UsageSum
 
 
 class QuotaInfo(Got):
-    """What is used of one's tier today; `tier` is null for who is not limited."""
+    """What has been used of the caller's tier today; `tier` is null for people without limits."""
 
     tier: str | None
     ends: float | None = None
@@ -93,7 +93,7 @@ class QuotaInfo(Got):
 
 
 class FactInfo(Got):
-    """A fact that is remembered of a person. Times are Unix seconds."""
+    """A fact that is remembered about a person. Times are Unix seconds."""
 
     id: int
     text: str
@@ -104,7 +104,7 @@ class FactInfo(Got):
 
 
 class WhoInfo(Got):
-    """Who asks."""
+    """The caller of the API."""
 
     token: str = Field(description="Its name; empty for the operator, who needs none.")
     person: str
@@ -124,7 +124,7 @@ class GrantInfo(Got):
 
 
 class AuditInfo(Got):
-    """One thing that somebody did."""
+    """One entry of the audit: something that somebody did."""
 
     id: int
     at: float

@@ -1,4 +1,4 @@
-"""Skills, and drafts of recorded ones, as programs send and get them."""
+"""The API's models of skills, and of drafts of recorded ones."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class ParameterInfo(Got):
 
 
 class RecordingInfo(Got):
-    """What a recorded skill was made of."""
+    """What a recorded skill was made from."""
 
     text: str = Field(
         description="The task in words, with its parameters in braces. Everyone who may give tasks sees a saved skill."
@@ -26,7 +26,7 @@ class RecordingInfo(Got):
 
 
 class SkillFiguresInfo(Got):
-    """What the runs of a recorded skill have come to, and saved against the run that it was made of."""
+    """The results of a recorded skill's runs, and what they saved compared with the recorded run."""
 
     runs: int
     succeeded: int
@@ -39,7 +39,7 @@ class SkillFiguresInfo(Got):
 
 
 class SkillInfo(Got):
-    """A way of doing something, which a task follows when it names it."""
+    """A way of doing something, which a task follows when it names the skill."""
 
     name: str
     description: str
@@ -53,14 +53,14 @@ class SkillInfo(Got):
 
 
 class RefusedSkill(Got):
-    """A folder that is no skill, and why."""
+    """A folder that is not a valid skill, and why."""
 
     folder: str
     why: str
 
 
 class RefusedSkills(Listed[RefusedSkill]):
-    """The folders that are no skills, and where they are."""
+    """The folders that are not valid skills, and their location."""
 
     root: str
 
@@ -78,7 +78,7 @@ class SkillVersion(Sent):
 
 
 class SkillRemoved(Got):
-    """A skill that is gone."""
+    """The result of deleting a skill."""
 
     planned: list[str] = Field(description="The schedules that are still planned with it.")
 
@@ -94,7 +94,7 @@ class NewDraft(Sent):
 
 
 class DraftInfo(Got):
-    """What would be saved of a task: POST /skills/drafts/{id}/save keeps exactly that."""
+    """What would be saved from a task: POST /skills/drafts/{id}/save saves exactly this."""
 
     id: str
     name: str

@@ -1,4 +1,4 @@
-"""Tasks, their steps, questions and files, as programs send and get them."""
+"""The API's models of tasks, their steps, questions and files."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def _usable(document: dict[str, Any]) -> dict[str, Any]:
 
 
 Schema = Annotated[dict[str, Any], AfterValidator(_usable)]
-"""A JSON Schema that can be used."""
+"""A JSON Schema that can be used for results."""
 
 
 class HowTo(TaskOptions, Sent):
@@ -37,14 +37,14 @@ class HowTo(TaskOptions, Sent):
     result_schema: Schema | None = Field(default=None, description=RESULT_SCHEMA)
 
     def draft(self, text: str) -> TaskDraft:
-        """The task of these words."""
+        """Return the draft of a task with this text."""
         options = TaskOptions(**self.model_dump(include=set(TaskOptions.model_fields)))
         schema = None if self.result_schema is None else JsonSchema(document=self.result_schema)
         return TaskDraft(text, self.phone, options, max_steps=self.max_steps, result_schema=schema)
 
 
 class WhatToDo(HowTo):
-    """What is to be done, in words or as a skill with its arguments, and how."""
+    """What to do, in words or as a skill with its arguments, and how."""
 
     text: str = Field(default="", max_length=TEXT_LIMIT, description="May be left out if a skill is named.")
     skill: Name = Field(default="", description="The name of the skill to follow.")
@@ -78,7 +78,7 @@ class OpenQuestionInfo(Got):
 
 
 class TodoInfo(Got):
-    """A part of a task, and who of the team does it; the executor is the one with the phone."""
+    """A part of a task, and the team member who does it; the executor is the one with the phone."""
 
     title: str
     member: str
@@ -130,19 +130,19 @@ class TaskInfo(Got):
 
 
 class Note(Sent):
-    """Words for a task."""
+    """A note for a task."""
 
     text: Text
 
 
 class MaybeNote(Sent):
-    """Words for a task that goes on, or none."""
+    """An optional note for a task that is resumed."""
 
     text: str = Field(default="", max_length=TEXT_LIMIT)
 
 
 class Repeat(Sent):
-    """How a task is to be given again."""
+    """How to repeat a task."""
 
     changes: str = Field(default="", max_length=TEXT_LIMIT, description="What is added to its text.")
     phone: Name = Field(default="", description="As for a task; empty for the same one.")
@@ -196,14 +196,14 @@ class ToolCallInfo(Got):
 
 
 class PictureInfo(Got):
-    """A picture of a task: GET /pictures/{id} has its bytes."""
+    """A picture of a task; GET /tasks/{task}/pictures/{id} returns its bytes."""
 
     id: str
     step: int
 
 
 class FileInfo(Got):
-    """A file that was taken in for a later task."""
+    """A file that was uploaded for a later task."""
 
     name: str = Field(description="Its own name, empty where none was sent.")
     content: str
