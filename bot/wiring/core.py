@@ -224,7 +224,7 @@ async def open_core(
         await readings.load()
         for verdict in await store.skills.verdicts():
             readings.know(verdict.key, verdict.consequence, verdict.object)
-        foreign = await stack.enter_async_context(tool_servers().connected(settings.data_dir))
+        foreign = await stack.enter_async_context(tool_servers().connected(settings.data_dir, lambda: store.is_ours))
         toolbox = toolbox_of(
             settings,
             store.tool_calls,

@@ -221,6 +221,9 @@ async def test_a_chat_has_one_reader(
         assert sent == [(1, "sent", 1), (2, "sent", 1)]
         assert chat.finals() == 2
         assert chat.answers() == 1
-        assert [card.endswith("✅ Done") for task in (1, 2) for card in chat.cards(task)] == [True, True]
+        # A task that is over before its card is due has none.
+        cards = [chat.cards(task) for task in (1, 2)]
+        assert [len(cards[0]), len(cards[1]) <= 1] == [1, True]
+        assert [card for card in [*cards[0], *cards[1]] if not card.endswith("✅ Done")] == []
         receipts = Counter(entry.receipt for entry in place.phone.journal.inputs() if entry.receipt)
         assert {*receipts.values()} == {1}, "an action reached the phone twice"
