@@ -32,8 +32,9 @@ PAGE_SHARE = 0.9
 DUST_SHARE = 0.0005
 """Anything smaller than this share of the screen is invisible and says nothing about a window's edges."""
 LOW_SHARE, INSET_SHARE, BAR_SHARE = 0.3, 0.03, 0.05
-"""A window that begins lower than the first of these (a sheet; the list below a large title begins at a quarter of a
-small or turned screen), or is clear of both sides and of the top, lies over a page."""
+"""A window lies over a page if it begins below the first share of the screen (a sheet; the list below a large title
+begins at a quarter of a small or rotated screen), or is clear of both sides (second share) and the top (third share).
+"""
 NEAR_SHARE = 0.35
 """The share of the screen's height within which text above a button belongs to it."""
 MANY = 200

@@ -24,7 +24,7 @@ wide windows.
 LARGEST_SHARE: Final = 0.65
 """The share of the screen above which a keyboard's window extends behind the app, so only its keys count."""
 RIGHT_SHARE, LOW_SHARE = 0.78, 0.7
-"""Of a keyboard's width and height: the key that ends a line stands to the right of the one and below the other."""
+"""The shares of a keyboard's width and height to the right of and below which the Enter key is."""
 USUAL_TOP: Final = 0.6
 """Where keyboards begin if their window is not reported, as a share of the screen's height."""
 BAR_SHARE: Final = 0.06

@@ -28,7 +28,9 @@ CODED: Final = 24
 MAX_NAMED: Final = 6
 """How many of the words a person is shown."""
 MAX_TEXT, OVERLAP, DEPTH, PIECES = 4000, 200, 3, 512
-"""How much of a text is read at a time and again with what follows, how deeply and in how many pieces it is decoded."""
+"""How many letters of a text are read at a time, how many overlap with the next piece, and how deeply and into how many
+pieces it is decoded.
+"""
 BROWSERS: Final = (
     "*browser*", "*chrome*", "org.mozilla.*", "com.microsoft.emmx", "com.opera.*", "*duckduckgo*", "com.brave.*",
     "com.vivaldi.*", "com.ucmobile*", "*quicksearchbox", "com.ecosia.*", "com.microsoft.bing",

@@ -18,16 +18,18 @@ from agent.guards.rules import RuleName, Rules
 from agent.guards.words import JOINED, NEGATIONS, NEGATIONS_CHINESE, ends_with, plain, readings, says, spelled_out
 
 MAX_CAPTION, MAX_TITLE = (6, 26), (8, 44)
-"""Words, and letters where words are joined, up to which a label is a caption or a title."""
+"""The maximum words, and letters in scripts that join words, of a caption and of a title."""
 MAX_LABEL = 4000
 MAX_QUESTION, MAX_SENTENCE = 160, 300
-"""Letters: of a question that a dialog asks above its buttons; longer sentences are something to read."""
+"""The maximum letters of a question in a dialog, and of a sentence; a longer one is text to be read."""
 KEPT = 4096
 """How many labels' meanings are cached: those of the last dozens of screens."""
 MARKED_UP_TO = 5
 """Letters of a word up to which its diacritics distinguish it from others."""
 FOREIGN_WORDS, KNOWN_SHARE = 4, 0.2
-"""So many words of which the tables have less than this share are of a language without a table."""
+"""How many words are needed to recognise a language without a table, and the share of known words below which it is
+one.
+"""
 _TOKEN: Final = re.compile(r"\w+")
 _SENTENCES: Final = re.compile(r"(?<=[.!?])\s+|(?<=[。！？।])|\n")
 _ASCII_SENTENCES: Final = re.compile(r"\s(?<=[.!?]\s)\s*|\n")

@@ -30,7 +30,9 @@ LABELS_KEPT: Final = 1024
 DIGITS: Final = 8
 """Hexadecimal digits of a unit's number: one in 60,000 comparisons with all that is kept is wrong."""
 PAIR_LETTERS, WORD_LETTERS, MARK_SIGNS, NUMBER_DIGITS = 3, 4, 6, 4
-"""What is shorter says nothing: a word of a pair, one by itself, a mix of letters and digits, a number."""
+"""The minimum lengths of a word in a pair, a single word, a mix of letters and digits, and a number; shorter ones
+identify nothing.
+"""
 HOMES: Final = ("*launcher*", "com.miui.home", "*.home")
 """Home screens, where each single word is only the name of an app."""
 _TOKEN: Final = re.compile(r"[^\W_]+")

@@ -58,7 +58,7 @@ FORM_SHARE = 0.15
 MAX_HINT_WORDS: Final = 4
 _COMPOSERS: Final = {"composer", "compose", "message", "msg", "chat", "comment", "reply"}
 SWIPED_SHARE, FULL_SHARE = 0.25, 0.8
-"""Of the screen's width: how far a finger takes a row with it, and how wide rows of lists are."""
+"""The shares of the screen's width that a finger moves to swipe a row away, and that a list row takes at least."""
 
 
 def by_id(element: Element) -> str:

@@ -20,8 +20,9 @@ from devices.adb.server import ServerAddress, ensure_running
 from devices.errors import PhoneError
 
 FIRST_DIAL_PAUSE, LONGEST_DIAL_PAUSE = 1.0, 60.0
-"""Seconds before a phone that is away is dialled again, doubled each time: a phone may be off for the night.
-While somebody waits for it the pauses do not grow: a run does so for seconds only, and each one counts."""
+"""The first and longest pause in seconds before an absent phone is dialled again; the pause doubles each time, as a
+phone may be off for the night. It does not grow while a run waits for the phone, which it does only for seconds.
+"""
 
 DIAL_SECONDS = 3.0
 """Seconds for one attempt through one server: adb waits ten for a silent address."""
@@ -32,7 +33,7 @@ DEBOUNCE = 0.7
 """Seconds that bad news of a link must last: adb briefly reports absent and offline at every reconnect."""
 
 FIRST_PAUSE, LONGEST_PAUSE = 0.2, 5.0
-"""Seconds before a server that went away is asked again, doubled each time."""
+"""The first and longest pause in seconds before an absent server is asked again; the pause doubles each time."""
 
 Link = tuple[ServerAddress, str]
 """An adb server, and the name of a phone there (see `serials`)."""

@@ -30,9 +30,10 @@ _NAVIGATION_BAR = 0.07
 # AOSP hardware/interfaces PixelFormat: Pillow's raw mode and bytes per pixel.
 _FORMATS = {1: ("RGBX", 4), 2: ("RGBX", 4), 3: ("RGB", 3), 4: ("BGR;16", 2), 5: ("BGRX", 4)}
 BLOCK, KEPT_BLOCKS = 2 * 1024 * 1024, 8
-"""Bytes of a piece of memory that Pillow takes, and how many it keeps for the next picture. To get ten megabytes from
-the system each time costs more than to fill them, and a piece of another size is got anew: one that holds a whole
-picture has another size each time (https://pillow.readthedocs.io/en/stable/reference/block_allocator.html)."""
+"""Bytes of a memory block of Pillow, and how many blocks it keeps for the next picture. Allocating ten megabytes each
+time costs more than filling them, and blocks of another size are not reused: one for a whole picture would always have
+another size (https://pillow.readthedocs.io/en/stable/reference/block_allocator.html).
+"""
 Image.core.set_block_size(BLOCK)  # type: ignore[attr-defined]  # documented, but Pillow does not type it
 Image.core.set_blocks_max(KEPT_BLOCKS)  # type: ignore[attr-defined]
 

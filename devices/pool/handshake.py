@@ -19,7 +19,7 @@ SLOW_ANSWER = 1.5
 """Seconds after which a phone that has not answered is listed as silent instead of not at all."""
 
 FIRST_PAUSE, LONGEST_PAUSE = 0.2, 5.0
-"""Seconds before a phone that does not answer is asked again, doubled each time."""
+"""The first and longest pause in seconds before a silent phone is asked again; the pause doubles each time."""
 
 
 async def greeted(link: Link, silent: Callable[[str], None]) -> Identity:

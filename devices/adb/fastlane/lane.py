@@ -29,7 +29,9 @@ _DEPTH = 50
 _NO_FIELD = "UiObjectNotFoundException"
 
 FIRST_PAUSE, LONGEST_PAUSE = 1.0, 60.0
-"""Seconds before it is tried again, doubled each time: a server that hangs costs a step that uses it four seconds."""
+"""The first and longest pause in seconds before it is retried; the pause doubles each time, because a hanging server
+costs each step that uses it four seconds.
+"""
 TYPING_FAILURES = 2
 """Failures in a row after which no more text uses it on this link, as it would be equally uncertain."""
 
