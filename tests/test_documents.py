@@ -148,7 +148,7 @@ def test_the_tables_of_nodes_have_the_routes_of_the_graphs(heading: str, name: s
 
 
 def test_what_is_decided_somewhere_is_decided_there() -> None:
-    table = rows(words("docs/architecture.md"), "## Where is it decided")
+    table = rows(words("docs/architecture.md"), "## Where each thing is decided")
     assert len(table) > 20
     for _, where in table:
         path = ""

@@ -168,7 +168,7 @@ async def question_picture(question: Question, frames: Frames) -> Picture | None
 
 
 def render_answered(open_question: OpenQuestion, task: Task) -> Message:
-    """The message of a question once that is closed: who answered what, and no buttons. A secret is never shown."""
+    """Return the message of a closed question: who answered what, without buttons. A secret is never shown."""
     question = open_question.question
     there = open_question.message is not None and open_question.message.address == task.place
     heading, body, below = _words(question, task, titled=there and in_own_thread(task))

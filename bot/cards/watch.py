@@ -19,7 +19,7 @@ def value_words(value: Value) -> str:
 
 
 def reads_words(watch: Watch) -> str:
-    """What is read at each run, such as "price: one number in $"."""
+    """Describe what a watch reads at each run, such as "price: one number in $"."""
     kind = watch.result.type.replace("-", "_")
     if watch.result.unit:
         return say("watch.reads_in", name=watch.result.name, unit=watch.result.unit)

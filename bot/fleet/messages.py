@@ -162,7 +162,7 @@ class PhoneThere(Message):
 
     @classmethod
     def of(cls, info: PhoneInfo) -> PhoneThere:
-        """Return the report about a phone."""
+        """Make the report about a phone from what is known about it."""
         return cls(info=info, reason=Sentence.of(info.reason), fix=Sentence.of(info.fix))
 
     @field_validator("info")

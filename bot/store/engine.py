@@ -133,7 +133,7 @@ def is_of(table: FromClause, parameter: str) -> ColumnElement[bool]:
 
 
 def accounts_text(accounts: Collection[Person]) -> str:
-    """Accounts as a parameter."""
+    """Return accounts as the JSON text that statements take as a parameter."""
     return json.dumps([{"platform": account.platform, "id": account.id} for account in accounts])
 
 

@@ -214,7 +214,7 @@ class FleetTable:
         return _RUN.read((await self._database.execute(_KEEP_RUN, known, patience=PATIENCE_S))[0])
 
     async def forget_run(self, run: RunId) -> None:
-        """The run is over, and whatever of it was on its way."""
+        """Delete a run that is over, with its undelivered events."""
 
         async def work(transaction: Transaction) -> None:
             await transaction.fetch(_FORGET_RUN, {"run": str(run)})

@@ -220,7 +220,7 @@ class Outbox:
         await self._database.execute(_DEAD, {"id": row, "why": why})
 
     async def ask_again(self, task: str, *, now: float) -> tuple[OutboxRow, ...]:
-        """The open questions of the task that were sent are due once more, as new messages."""
+        """Queue the task's open questions again as new messages, and return those rows."""
 
         async def work(transaction: Transaction) -> tuple[OutboxRow, ...]:
             for row in await transaction.fetch(_UNASK, {"task": int(task)}):

@@ -94,7 +94,7 @@ class Aim(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class AtAnchor:
-    """A numbered place on a picture that was sent: the same control, among the same words."""
+    """The target of a touch by its number on a picture in a chat: it must be the same control among the same words."""
 
     anchor: dict[str, Any]
 

@@ -1,4 +1,4 @@
-"""Answers to slash commands and presses, each in time, and seen by the person who asked."""
+"""Answers slash commands and presses in time, visible only to the person who asked."""
 
 from __future__ import annotations
 

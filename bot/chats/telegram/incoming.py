@@ -95,9 +95,9 @@ class Albums:
 
 
 def command_in(text: str, *, username: str, private: bool, names: Collection[str]) -> str | None:
-    """The command without its slash and without the bot's name; None when the text is none, or another bot's.
+    """Return the command without its slash and the bot's name; None if the text is not a command for this bot.
 
-    In groups a word that is no command of ours may be another bot's: it is ours only when it names this bot.
+    In groups an unknown command may be another bot's, so it counts only if it names this bot.
     """
     found = _COMMAND.match(text)
     if found is None or (found["bot"] and found["bot"].lower() != username.lower()):

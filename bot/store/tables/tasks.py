@@ -1,4 +1,4 @@
-"""Tasks, what is done for them, and the skills that are recorded of them."""
+"""The tables of tasks with their schedules, steps, events, leases and tool calls, and of recorded skills."""
 
 from __future__ import annotations
 
