@@ -21,7 +21,7 @@ from agent.models.base import Delta, Model, ModelReply, ModelRequest, ToolCall
 from agent.observing import ScreenView
 
 MOST_TRIES: Final = 12
-"""How often an unfinished answer is parsed at most; a tap is known after one or two tries, a submitted text after four."""
+"""Most tries to parse an unfinished answer: a tap is known after one or two, a submitted text after four."""
 CLOSERS: Final = frozenset(")]}>")
 """Characters after which an action written as text may be complete."""
 
